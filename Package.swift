@@ -117,7 +117,7 @@ let package = Package(
     tests(
       "StateTests",
       ["State", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "TestSupport"]),
-    tests("CachingTests", ["Caching", "Plans"]),
+    tests("CachingTests", ["Caching", "Plans", "RunFiles"]),
     tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// Why it cannot be known what a step depends on, or what it made.
 package struct CacheFault: Error, Hashable {
@@ -132,7 +133,8 @@ struct FileInspector {
     switch entry.kind {
     case .file: try hash(&entry, status)
     case .link:
-      entry.target = try target(of: path)
+      guard let target = Self.target(of: path, in: root) else { throw .unreadable(path, errno) }
+      entry.target = target
       if followsLinks { try addBehind(path) }
     case .absent, .directory, .special: break
     }
@@ -263,10 +265,11 @@ struct FileInspector {
     return listing
   }
 
-  private func target(of path: String) throws(CacheFault) -> String {
+  /// Where a link leads; nil, with `errno`, if it cannot be read.
+  static func target(of path: String, in root: Int32) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlinkat(root, path, &bytes, bytes.count)
-    guard count >= 0 else { throw .unreadable(path, errno) }
+    guard count >= 0 else { return nil }
     return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

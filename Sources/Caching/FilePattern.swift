@@ -1,6 +1,7 @@
 // The patterns of `cache` and of `hashFiles`: `*`, `?` and `[…]` within a name, `**` for any directories.
 
 import Glibc
+package import RunFiles
 
 /// A pattern in its parts.
 package struct FilePattern: Hashable {
@@ -130,5 +131,10 @@ package struct FilePattern: Hashable {
   /// Names that begin with a dot are matched only by a pattern that has the dot.
   package static func matches(_ pattern: String, _ name: String) -> Bool {
     fnmatch(pattern, name, FNM_PERIOD) == 0
+  }
+
+  /// The same for a name that need not be text.
+  package static func matches(_ pattern: String, _ name: FileName) -> Bool {
+    fnmatch(pattern, name.bytes, FNM_PERIOD) == 0
   }
 }

@@ -2,64 +2,45 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 struct FolderListing {
   /// Sorted bytewise.
   private(set) var names: [String] = []
-  /// Those that are no text.
-  private(set) var odd: [OddName] = []
+  /// Those that are no text. A step that reads or makes such a file is not cached.
+  private(set) var odd: [FileName] = []
 
   init() {}
 
   /// Lists an open directory, which is closed. Nil, with `errno`, if it cannot be listed.
   init?(owning folder: Int32) {
-    guard let list = fdopendir(folder) else {
-      let reason = errno
-      close(folder)
-      errno = reason
-      return nil
-    }
-    defer { closedir(list) }
-    while let entry = readdir(list) {
-      withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { add($0) }
+    var names: [String] = []
+    var odd: [FileName] = []
+    let isListed = forEachName(owning: folder) { name in
+      if let text = String(validatingCString: name) {
+        names.append(text)
+      } else {
+        odd.append(FileName(name))
       }
     }
+    guard isListed else { return nil }
     names.sort { $0.precedesByBytes($1) }
-  }
-
-  private mutating func add(_ name: UnsafePointer<CChar>) {
-    guard let text = String(validatingCString: name) else {
-      let bytes = UnsafeBufferPointer(start: name, count: strlen(name))
-      return odd.append(OddName(bytes: bytes.map { UInt8(bitPattern: $0) }))
-    }
-    if text != ".", text != ".." { names.append(text) }
+    self.names = names
+    self.odd = odd
   }
 }
 
-/// A name that is not UTF-8. A step that reads or makes such a file is not cached.
-struct OddName {
-  let bytes: [UInt8]
-
-  /// Something that is like it, for patterns.
-  var lossy: String { String(decoding: bytes, as: UTF8.self) }
-
+extension FileName {
   /// Whether one name of a pattern matches it; `**` matches every directory and every file.
   func isMatched(by pattern: String) -> Bool {
-    if pattern == "**" { return bytes.first != UInt8(ascii: ".") }
-    return (bytes + [0]).withUnsafeBytes { buffer in
-      buffer.withMemoryRebound(to: CChar.self) { name in
-        name.baseAddress.map { fnmatch(pattern, $0, FNM_PERIOD) == 0 } ?? false
-      }
-    }
+    if pattern == "**" { return bytes.first != CChar(bitPattern: UInt8(ascii: ".")) }
+    return FilePattern.matches(pattern, self)
   }
 
+  /// Why a step with such a file is not cached.
   func fault(in folder: String) -> CacheFault {
-    let escaped = bytes.map { byte in
-      byte < 0x80
-        ? String(UnicodeScalar(byte)) : "\\x" + String(byte, radix: 16)
-    }
     let path = folder == "." ? "" : folder.hasSuffix("/") ? folder : folder + "/"
-    return CacheFault("the name of \(quoted(path + escaped.joined())) is not UTF-8")
+    let whole = FileName(joining: path.utf8.map { CChar(bitPattern: $0) }, characters)
+    return CacheFault("the name of \(whole.quoted) is not UTF-8")
   }
 }

@@ -2,16 +2,18 @@
 // different bytes may be equal, although they are those of different files.
 
 /// A path to look others up by.
-struct PathName: Hashable {
-  let text: String
+package struct PathName: Hashable {
+  package let text: String
 
-  init(_ text: String) { self.text = text }
+  package init(_ text: String) { self.text = text }
 
   init(_ text: Substring) { self.text = String(text) }
 
-  static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+  package static func == (left: Self, right: Self) -> Bool {
+    left.text.hasSameBytes(as: right.text)
+  }
 
-  func hash(into hasher: inout Hasher) { hasher.combineBytes(of: text) }
+  package func hash(into hasher: inout Hasher) { hasher.combineBytes(of: text) }
 }
 
 extension Hasher {
@@ -23,7 +25,18 @@ extension Hasher {
 }
 
 extension String {
-  func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+  package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 
-  func precedesByBytes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+  package func precedesByBytes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+
+  /// The rest of a path that is in a directory, or in one that is in it; nil for another one.
+  package func path(below folder: String) -> String? {
+    let around = folder.utf8.last == UInt8(ascii: "/") ? folder : folder + "/"
+    guard utf8.starts(with: around.utf8), utf8.count > around.utf8.count else { return nil }
+    return String(Substring(utf8.dropFirst(around.utf8.count)))
+  }
+
+  package func isBelow(_ folder: String) -> Bool { path(below: folder) != nil }
 }

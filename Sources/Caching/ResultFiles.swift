@@ -212,19 +212,10 @@ struct ResultFiles {
       return
     }
     if errno == ENOENT { return }
-    guard errno == EISDIR || errno == EPERM else { throw unwritable(path) }
-    for inner in try names(in: path) { try remove("\(path)/\(inner)") }
-    guard let same = try folders.enter(around) else { return }
-    guard unlinkat(same, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+    guard errno == EISDIR || errno == EPERM, removeTree(name, in: folder) else {
       throw unwritable(path)
     }
     hasChanged = true
-  }
-
-  private func names(in path: String) throws(CacheFault) -> [String] {
-    let (folder, name) = try place(of: path)
-    let number = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }
 
   private mutating func temporaryName() -> String {

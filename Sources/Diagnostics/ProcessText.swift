@@ -15,7 +15,7 @@ package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) ->
 }
 
 /// The bytes as a string, with `\xff` for each byte that is not valid UTF-8; at most 80 characters.
-func printable(_ bytes: [UInt8]) -> String {
+package func printable(_ bytes: [UInt8]) -> String {
   var rest = bytes[...].makeIterator()
   var parser = Unicode.UTF8.ForwardParser()
   var place = 0

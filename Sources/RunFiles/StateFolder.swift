@@ -70,36 +70,3 @@ package final class StateFolder {
       && parts[2].allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
   }
 }
-
-/// The names in an open folder, which is closed, in no order. Nil, with `errno`, if it cannot be listed.
-package func namesOfFiles(owning folder: Int32) -> [String]? {
-  guard let list = fdopendir(folder) else {
-    let reason = errno
-    close(folder)
-    errno = reason
-    return nil
-  }
-  defer { closedir(list) }
-  var names: [String] = []
-  while let entry = readdir(list) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-      field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name != ".", name != ".." { names.append(name) }
-  }
-  return names
-}
-
-/// Removes a folder and what is in it, without following links. Steps may have made folders there;
-/// nesting is bounded by the descriptors that a process may open.
-func removeTree(_ name: String, in parent: Int32) -> Bool {
-  let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-  guard folder >= 0 else { return errno == ENOENT }
-  let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
-  defer { close(folder) }
-  for entry in copy >= 0 ? namesOfFiles(owning: copy) ?? [] : [] {
-    if unlinkat(folder, entry, 0) == 0 { continue }
-    guard errno == EISDIR || errno == EPERM, removeTree(entry, in: folder) else { return false }
-  }
-  return unlinkat(parent, name, AT_REMOVEDIR) == 0
-}

@@ -1,5 +1,6 @@
 // Names that people read as the same, and that are those of different files.
 
+import RunFiles
 import Testing
 
 @testable import Caching
@@ -24,8 +25,16 @@ struct PathNameTests {
     #expect(FilePattern("a").covers("a/\u{301}b"))
   }
 
+  @Test func `what is below a directory is told by bytes`() {
+    #expect("/a/\u{301}b".path(below: "/a").map { Array($0.utf8) } == [0xcc, 0x81, 0x62])
+    #expect("/a".path(below: "/") == "a")
+    #expect("/\(Self.composed)/b".path(below: "/\(Self.decomposed)") == nil)
+    #expect("/ab".path(below: "/a") == nil && "/a/".path(below: "/a") == nil)
+  }
+
   @Test func `a name that is no text is shown with its bytes`() {
-    let name = OddName(bytes: [0x62, 0xff])
+    let name = FileName(joining: [0x62, -1])
+    #expect(name.text == nil && name.quoted == #"'b\xff'"#)
     #expect(name.fault(in: "in").message == #"the name of 'in/b\xff' is not UTF-8"#)
     #expect(name.isMatched(by: "*") && name.isMatched(by: "**") && !name.isMatched(by: "*.c"))
   }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Plans
+import RunFiles
 import Testing
 
 @testable import Execution
@@ -47,12 +48,12 @@ import Testing
   ])
   func `a pattern finds these files`(pattern: String, expected: String) throws {
     try "x".write(toFile: "\(folder)/sub/.hidden", atomically: false, encoding: .utf8)
-    let found = files(matching: ["\(folder)/\(pattern)"])
+    let found = files(matching: ["\(folder)/\(pattern)"]).map(\.lossy)
     #expect(found.map { String($0.dropFirst(folder.count + 1)) }.joined(separator: " ") == expected)
   }
 
   @Test func `files of several patterns come once, in order of their bytes`() {
-    let found = files(matching: ["\(folder)/b*", "\(folder)/*.txt", "\(folder)/a*"])
+    let found = files(matching: ["\(folder)/b*", "\(folder)/*.txt", "\(folder)/a*"]).map(\.lossy)
     #expect(
       found.map { String($0.dropFirst(folder.count + 1)) }
         == ["a.txt", "b.txt", "odd [1].txt", "one.txt"])
@@ -76,5 +77,21 @@ import Testing
     try "x".write(toFile: "\(folder)/p1", atomically: false, encoding: .utf8)
     try "y".write(toFile: "\(folder)/p2", atomically: false, encoding: .utf8)
     #expect(try FileHashes.hash(of: ["\(folder)/p1", "\(folder)/p2"]) != one)
+  }
+  @Test func `names are told apart by their bytes, and need not be text`() throws {
+    let names: [[UInt8]] = [[0xc3, 0xa9], [0x65, 0xcc, 0x81], [0x62, 0xff]]
+    for name in names {
+      let path = Array("\(folder)/n-".utf8CString.dropLast()) + name.map { CChar(bitPattern: $0) }
+      close(open(path + [0], O_CREAT | O_WRONLY, 0o600))
+    }
+    let found = files(matching: ["\(folder)/n-*"])
+    let start = "\(folder)/n-".utf8.count
+    #expect(
+      found.map { $0.characters.dropFirst(start).map { UInt8(bitPattern: $0) } }
+        == [names[2], names[1], names[0]])
+    #expect(found.map { $0.text == nil } == [true, false, false])
+    let both = try FileHashes.hash(of: ["\(folder)/n-*"])
+    unlink("\(folder)/n-\u{e9}")
+    #expect(try FileHashes.hash(of: ["\(folder)/n-*"]) != both)
   }
 }

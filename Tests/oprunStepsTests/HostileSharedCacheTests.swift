@@ -141,6 +141,29 @@ struct HostileSharedCacheTests {
     #expect(!workspace.files.contains { $0.hasPrefix(".oprun/cache/tmp-") })
   }
 
+  /// Servers that do not merge slashes have nothing at `//ac/…`.
+  @Test func `slashes at the end of a URL do not count`() throws {
+    let workspace = try Workspace()
+    for folder in ["ac", "cas"] { try workspace.write("", to: "stored/\(folder)/.keep") }
+    let stored = workspace.path("stored")
+    let server = try LoopbackServer { request, connection in
+      let content = FileManager.default.contents(atPath: stored + request.path)
+      if request.path.contains("//") { return connection.answer("400 Bad Request") }
+      if request.method == "PUT" {
+        let body = connection.skip(request.headers["content-length"].flatMap { Int($0) } ?? 0)
+        _ = FileManager.default.createFile(atPath: stored + request.path, contents: Data(body))
+        return connection.answer("201 Created")
+      }
+      guard let content else { return connection.answer("404 Not Found") }
+      connection.answer(body: [UInt8](content))
+    }
+    let machine = try SharingMachine(workspace)
+    #expect(try machine.run("--cache-url=\(server.url)//").notices == [])
+    try machine.becomeAnother()
+    #expect(try machine.run("--cache-url=\(server.url)").notices == [])
+    #expect(machine.runCount == 1 && machine.made == SharingMachine.wanted)
+  }
+
   @Test func `a server that gives the result of another step is not believed`() throws {
     let workspace = try Workspace()
     for folder in ["ac", "cas"] { try workspace.write("", to: "stored/\(folder)/.keep") }

@@ -157,7 +157,8 @@ import Testing
     let plan = try makePlan(
       path: "p.yml", bytes: Array(text.utf8), options: PlanningOptions(selection: []))
     let start = processorTime()
-    let watched = WatchedPipeline(plan, sources: ["/w/p.yml"], workspace: "/w", state: "/w/.oprun")
+    let watched = WatchedPipeline(
+      plan, sources: [PathName("/w/p.yml")], workspace: "/w", state: "/w/.oprun")
     let wanted = names.filter { watched.wants("/w/\($0)", isIgnored: false) }
     let unwanted = names.filter { watched.wants("/w/\($0)/deep", isIgnored: false) }
     let plain = names.filter { watched.wants("/w/\($0)", isIgnored: true) }

@@ -76,24 +76,31 @@ import Testing
 }
 
 @Suite struct `What a run changes itself` {
-  /// The verdicts on changes in runs: `a` is a file that was there, `+a` a new one; `|` is the end of a run, `/`
-  /// that of a cancelled one.
+  /// The verdicts on changes in runs: `a` is a file that was there, `+a` a new one, `<a` and `<+a` the same for
+  /// inputs; `|` is the end of a run, `/` that of a cancelled one, `_` that of one which no other follows at once.
   private func verdicts(_ story: String) -> String {
     var own = OwnChanges()
     own.runStarts()
     return story.split(separator: " ").map { word in
-      if word == "|" || word == "/" {
-        own.runEnds(isWhole: word == "|")
+      if ["|", "/", "_"].contains(word) {
+        own.runEnds(isWhole: word != "/")
+        if word == "_" { own.pauses() }
         own.runStarts()
         return String(word)
       }
-      let path = String(word.drop { $0 == "+" })
-      return switch own.judge(path, existed: !word.hasPrefix("+")) {
-      case .counts: "counts"
-      case .countsLater: "later"
-      case .isOwn: "own"
-      case .isFoundOwn: "found"
-      }
+      let path = "/w/" + word.drop { "<+".contains($0) }
+      let existed = !word.contains("+")
+      let judgment =
+        word.hasPrefix("<")
+        ? own.judgeInput(path, existed: existed) : own.judge(path, existed: existed)
+      let name =
+        switch judgment.verdict {
+        case .counts: "counts"
+        case .countsLater: "later"
+        case .isOwn: "own"
+        case .waits: "waits"
+        }
+      return judgment.isNew ? name + "!" : name
     }.joined(separator: " ")
   }
 
@@ -102,16 +109,67 @@ import Testing
   }
 
   @Test func `is what changes in the first run and in the next one`() {
-    #expect(verdicts("a | a a | a") == "later | found own | own")
+    #expect(verdicts("a | a a | a") == "later | own! own | own")
   }
 
   @Test func `is what changes in three runs on end`() {
-    #expect(verdicts("| | a | a | a | a") == "| | counts | counts | found | own")
+    #expect(verdicts("| | a | a | a | a") == "| | counts | counts | own! | own")
     #expect(verdicts("| | a | a | | a | a") == "| | counts | counts | | counts | counts")
   }
 
   @Test func `is not forgotten by a run that was cancelled`() {
-    #expect(verdicts("| | a | a / / a") == "| | counts | counts / / found")
+    #expect(verdicts("| | a | a / / a") == "| | counts | counts / / own!")
+  }
+
+  @Test func `starts no more runs if it is an input that each of them changes`() {
+    #expect(
+      verdicts("<a | <a <a / <a | <a <a | <a | <b")
+        == "counts | counts counts / later | waits! waits | waits | counts")
+  }
+
+  @Test func `may be several inputs that change in turns`() {
+    #expect(
+      verdicts("<a | <b | <a | <b | <a | <b | <a | <b")
+        == "counts | counts | counts | counts | later | later | waits! | waits!")
+  }
+
+  @Test func `may be an input with another name each time`() {
+    #expect(verdicts("<+a | <+b | <+c | <+d") == "counts | counts | later | waits!")
+  }
+
+  @Test func `is forgotten when a run leaves the input alone, or none follows`() {
+    #expect(
+      verdicts("<a | <a | <a | <a _ / <a _ | <a")
+        == "counts | counts | later | waits! _ / waits _ | counts")
+    #expect(verdicts("<a | <a _ <a | <a | <a") == "counts | counts _ counts | counts | later")
+  }
+}
+
+@Suite struct `Changes between two looks` {
+  private func taken(_ changes: [NotedChange], existing: Set<String>) -> [String] {
+    var batch = ChangeBatch()
+    batch.note(changes, isOfRun: true)
+    return batch.take(exists: existing.contains).map { "\($0.path) \($0.entry.kind)" }
+  }
+
+  @Test func `are not files and directories that come and go`() {
+    let come = [
+      NotedChange(path: "/w/d", existed: false, kind: .newFolder),
+      NotedChange(path: "/w/d/f", existed: false),
+    ]
+    #expect(taken(come, existing: ["/w/d", "/w/d/f"]) == ["/w/d newFolder", "/w/d/f file"])
+    let gone = [
+      NotedChange(path: "/w/d/f", existed: true),
+      NotedChange(path: "/w/d", existed: true, kind: .folder),
+    ]
+    #expect(taken(come + gone, existing: []) == [])
+    #expect(taken(gone, existing: []) == ["/w/d folder", "/w/d/f file"])
+  }
+
+  @Test func `are told apart by the bytes of names`() {
+    let names = ["/\u{e9}", "/e\u{301}"]
+    let changes = names.map { NotedChange(path: $0, existed: true) }
+    #expect(taken(changes, existing: []).map { $0.utf8.count } == [9, 8])
   }
 }
 
@@ -137,5 +195,22 @@ import Testing
     close(open("\(folder)/0", O_WRONLY))
     let changes = try watch.take()
     #expect(changes == [NotedChange(path: "\(folder)/0", existed: true)])
+  }
+  @Test func `tells of a name that is no text by its directory`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+      .path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let watch = try FolderWatch()
+    try watch.watch([folder]) { _ in true }
+    let odd: [CChar] = Array("\(folder)/b".utf8CString.dropLast()) + [-1, 0]
+    close(open(odd, O_CREAT | O_WRONLY, 0o600))
+    #expect(Set(try watch.take()) == [NotedChange(path: folder, existed: true, kind: .folder)])
+    for name in ["\u{e9}", "e\u{301}"] {
+      close(open("\(folder)/\(name)", O_CREAT | O_WRONLY, 0o600))
+    }
+    close(open("\(folder)/\u{e9}", O_WRONLY))
+    let changes = try watch.take()
+    #expect(changes.map(\.existed) == [false, true, false, true, true])
   }
 }

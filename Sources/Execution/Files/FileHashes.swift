@@ -5,6 +5,7 @@ import CLinux
 import Diagnostics
 import Expressions
 import Glibc
+import RunFiles
 
 enum FileHashes {
   /// The hash of the files that match, in hexadecimal: it covers path, a NUL and the hash of the
@@ -16,23 +17,24 @@ enum FileHashes {
     var whole = SHA256_CTX()
     ccrypto_sha256_init(&whole)
     for path in paths {
-      let name = Array(path.utf8) + [0]
-      ccrypto_sha256_update(&whole, name, name.count)
+      path.bytes.withUnsafeBytes { name in
+        ccrypto_sha256_update(&whole, name.baseAddress, name.count)
+      }
       let content = try hash(ofFile: path)
       ccrypto_sha256_update(&whole, content, content.count)
     }
     return final(&whole).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  private static func hash(ofFile path: String) throws(UnlocatedFailure) -> [UInt8] {
+  private static func hash(ofFile path: FileName) throws(UnlocatedFailure) -> [UInt8] {
     // A file may have been replaced by a FIFO, which may never get a writer.
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let file = open(path.bytes, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw unreadable(path) }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { throw unreadable(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw UnlocatedFailure("cannot read \(quoted(path)): it is not a regular file")
+      throw UnlocatedFailure("cannot read \(path.quoted): it is not a regular file")
     }
     var context = SHA256_CTX()
     ccrypto_sha256_init(&context)
@@ -54,7 +56,7 @@ enum FileHashes {
     return digest
   }
 
-  private static func unreadable(_ path: String) -> UnlocatedFailure {
-    UnlocatedFailure("cannot read \(quoted(path)): \(SystemError.reason(errno))")
+  private static func unreadable(_ path: FileName) -> UnlocatedFailure {
+    UnlocatedFailure("cannot read \(path.quoted): \(SystemError.reason(errno))")
   }
 }

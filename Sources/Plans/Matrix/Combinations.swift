@@ -57,8 +57,13 @@ package struct KnownMatrix {
 
   private func checkNames(of instances: [Instance]) throws(MatrixFailure) {
     var suffixes: Set<String> = []
-    for instance in instances where !suffixes.insert(instance.suffix).inserted {
-      throw MatrixFailure(message: "has two instances \(quoted(instance.suffix))")
+    for instance in instances {
+      let (isNew, other) = suffixes.insert(instance.suffix)
+      if isNew { continue }
+      let isSame = other.utf8.elementsEqual(instance.suffix.utf8)
+      throw MatrixFailure(
+        message: "has two instances \(quoted(instance.suffix))"
+          + (isSame ? "" : ", of which the names have different bytes, but read the same"))
     }
   }
 

@@ -48,9 +48,7 @@ struct AffectedPart {
   }
 
   private static func shown(_ files: ChangedPaths.Summary, _ workspace: String) -> String {
-    let prefix = workspace + "/"
-    let path =
-      files.path.hasPrefix(prefix) ? String(files.path.dropFirst(prefix.count)) : files.path
+    let path = files.path.path(below: workspace) ?? files.path
     return files.count > 1 ? "\(path) and \(files.count - 1) more" : path
   }
 

@@ -1,6 +1,7 @@
 // What git knows: which files have changed since a commit, and what they were. git itself is asked; nothing of
 // a repository is read here.
 
+import Caching
 import Diagnostics
 import Expressions
 import Glibc
@@ -139,8 +140,8 @@ struct GitRepository {
       defer { free(resolved) }
       let target = String(cString: resolved)
       return files.compactMap { file in
-        if file == target { return link }
-        return file.hasPrefix(target + "/") ? link + file.dropFirst(target.count) : nil
+        if file.hasSameBytes(as: target) { return link }
+        return file.path(below: target).map { "\(link)/\($0)" }
       }
     }
   }
@@ -153,8 +154,8 @@ struct GitRepository {
 
   /// What a file was in a commit; nil if it was not there, or no file. The path is absolute.
   func contents(of path: String, in commit: String) -> [UInt8]? {
-    guard path.hasPrefix(root + "/"),
-      let end = try? run(["cat-file", "blob", "\(commit):\(path.dropFirst(root.count + 1))"]),
+    guard let name = path.path(below: root),
+      let end = try? run(["cat-file", "blob", "\(commit):\(name)"]),
       end.status == 0
     else { return nil }
     return end.output

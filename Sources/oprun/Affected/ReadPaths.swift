@@ -17,7 +17,7 @@ final class ReadPaths: @unchecked Sendable {  // there is one thread
   }
 
   /// As absolute paths.
-  func absolutePaths(below directory: String) -> Set<String> {
-    Set(paths.map { FilePattern($0, below: directory).path })
+  func absolutePaths(below directory: String) -> Set<PathName> {
+    Set(paths.map { PathName(FilePattern($0, below: directory).path) })
   }
 }

@@ -4,6 +4,7 @@ import BuiltinSteps
 import Caching
 import Diagnostics
 import Execution
+import Glibc
 import Plans
 import Reporting
 import RunFiles
@@ -28,6 +29,25 @@ extension Tool {
       say("steps are not cached: \(error.message)")
       return nil
     }
+  }
+
+  /// Takes a user and a password out of the URL that steps inherit. They could also read the variables that oprun was
+  /// started with, so it is done where these lie. Called when the URL has been read.
+  func hideCachePassword() {
+    guard let value = getenv(Options.cacheURL.variable), let colon = strstr(value, "://") else {
+      return
+    }
+    let host = colon + 3
+    var at = UnsafeMutablePointer<CChar>?.none
+    var end = host
+    while end.pointee != 0, strchr("/?#", Int32(end.pointee)) == nil {
+      if end.pointee == CChar(bitPattern: UInt8(ascii: "@")) { at = end }
+      end += 1
+    }
+    guard let at else { return }
+    let (length, rest) = (strlen(host), strlen(at + 1))
+    memmove(host, at + 1, rest)
+    memset(host + rest, 0, length - rest)
   }
 
   func checkSharedCache(_ invocation: Invocation) throws(UsageFailure) {

@@ -227,6 +227,7 @@ extension Tool {
       options.memory = recorder
       // A step that is traced runs in any case.
       if options.tracedStep == nil { options.cache = stepCache(for: plan, options, invocation) }
+      hideCachePassword()
       let status = self.run(plan, invocation, options, recorder)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
       return status

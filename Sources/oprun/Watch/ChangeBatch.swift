@@ -1,35 +1,36 @@
 // Changes that were noted, until they are looked at together.
 
+import Caching
+
 struct ChangeBatch {
   /// What is known of one path.
   struct Entry: Hashable {
     /// It was there before all this.
     let existed: Bool
-    var isFolder: Bool
+    var kind: NotedChange.Kind
     /// All of it has happened while a run was in progress.
     var isOfRun: Bool
   }
 
-  private(set) var entries: [String: Entry] = [:]
+  private(set) var entries: [PathName: Entry] = [:]
 
   mutating func note(_ changes: [NotedChange], isOfRun: Bool) {
     for change in changes {
-      if var entry = entries[change.path] {
+      let path = PathName(change.path)
+      if var entry = entries[path] {
         entry.isOfRun = entry.isOfRun && isOfRun
-        entry.isFolder = entry.isFolder || change.isFolder
-        entries[change.path] = entry
+        if entry.kind != .folder { entry.kind = change.kind }
+        entries[path] = entry
       } else {
-        entries[change.path] = Entry(
-          existed: change.existed, isFolder: change.isFolder, isOfRun: isOfRun)
+        entries[path] = Entry(existed: change.existed, kind: change.kind, isOfRun: isOfRun)
       }
     }
   }
 
-  /// All of them, without files that have come and gone.
+  /// All of them, without files and directories that have come and gone.
   mutating func take(exists: (String) -> Bool) -> [(path: String, entry: Entry)] {
     defer { entries = [:] }
-    return entries.filter { $0.value.existed || exists($0.key) }.sorted { $0.key < $1.key }.map {
-      ($0.key, $0.value)
-    }
+    return entries.filter { $0.value.existed || exists($0.key.text) }
+      .sorted { $0.key.text.precedesByBytes($1.key.text) }.map { ($0.key.text, $0.value) }
   }
 }

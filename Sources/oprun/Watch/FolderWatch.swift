@@ -1,30 +1,40 @@
 // Notices changes in directories, through inotify.
 
+import Caching
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// Something that has changed below a watched directory.
 struct NotedChange: Hashable {
+  enum Kind: Hashable {
+    case file
+    /// A directory that has come. What is in it is noted for itself.
+    case newFolder
+    /// A directory in which anything may have changed: it was removed or moved away, or something in it has a name that
+    /// is no text.
+    case folder
+  }
+
   /// Absolute.
   let path: String
   /// It was there before.
   let existed: Bool
-  /// It is a directory that was removed or moved away, with all that was in it.
-  var isFolder = false
+  var kind = Kind.file
 }
 
 /// Watches directories one by one: the kernel does not watch those below them by itself.
 final class FolderWatch {
   private struct Folder {
     let path: String
-    /// What is known to be in it.
-    var names: Set<String>
+    /// What is known to be in it, as far as it is text.
+    var names: Set<PathName>
   }
 
   private let descriptor: Int32
   private var folders: [Int32: Folder] = [:]
-  private var numbers: [String: Int32] = [:]
-  private var roots: Set<String> = []
+  private var numbers: [PathName: Int32] = [:]
+  private var roots: Set<PathName> = []
   private var isWanted: (String) -> Bool = { _ in false }
   /// True if the kernel has lost changes.
   private(set) var hasLostChanges = false
@@ -39,8 +49,12 @@ final class FolderWatch {
   init() throws(SystemError) {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
     guard descriptor >= 0 else {
-      let help = errno == EMFILE ? " (fs.inotify.max_user_instances)" : ""
-      throw SystemError("cannot watch directories\(help)", errno: errno)
+      let isLimit = errno == EMFILE
+      throw SystemError(
+        isLimit
+          ? "cannot watch directories: too many programs of this user do"
+          : "cannot watch directories",
+        errno: errno)
     }
   }
 
@@ -55,17 +69,20 @@ final class FolderWatch {
     _ roots: [String], isWanted: @escaping (String) -> Bool
   ) throws(SystemError) {
     self.isWanted = isWanted
-    self.roots = Set(roots)
+    self.roots = Set(roots.map { PathName($0) })
     hasLostChanges = false
     hasLostRoot = false
     var kept: Set<Int32> = []
     var open = roots
-    var seen: Set<String> = []
+    var seen: Set<PathName> = []
     while let path = open.popLast() {
-      guard seen.insert(path).inserted, let number = try add(path, kept: &kept) else { continue }
+      guard seen.insert(PathName(path)).inserted, let number = try add(path, kept: &kept) else {
+        continue
+      }
       guard let folder = folders[number] else { continue }
-      for name in folder.names where isFolder(joined(path, name)) && isWanted(joined(path, name)) {
-        open.append(joined(path, name))
+      for name in folder.names {
+        let inner = joined(path, name.text)
+        if isFolder(inner), isWanted(inner) { open.append(inner) }
       }
     }
     for number in folders.keys where !kept.contains(number) { remove(number) }
@@ -88,36 +105,30 @@ final class FolderWatch {
       case ENOENT, ENOTDIR, EACCES, ELOOP: return nil
       case ENOSPC:
         throw SystemError(
-          "cannot watch \(quoted(path)): more than \(count) directories are not allowed "
-            + "(fs.inotify.max_user_watches)", errno: errno)
+          "cannot watch \(quoted(path)): the limit of watched directories is reached, with \(count) here",
+          errno: ENOSPC)
       default: throw SystemError("cannot watch \(quoted(path))", errno: errno)
       }
     }
     // The same directory by another path keeps the first one.
     if kept.contains(number) { return nil }
     kept.insert(number)
-    if let known = folders[number], known.path != path { numbers[known.path] = nil }
+    if let known = folders[number] { numbers[PathName(known.path)] = nil }
     folders[number] = Folder(path: path, names: Self.names(in: path))
-    numbers[path] = number
+    numbers[PathName(path)] = number
     return number
   }
 
-  private static func names(in path: String) -> Set<String> {
-    guard let list = opendir(path) else { return [] }
-    defer { closedir(list) }
-    var names: Set<String> = []
-    while let entry = readdir(list) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.insert(name) }
-    }
-    return names
+  private static func names(in path: String) -> Set<PathName> {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return Set((folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []).map { PathName($0) })
   }
 
   private func remove(_ number: Int32) {
-    if let folder = folders.removeValue(forKey: number), numbers[folder.path] == number {
-      numbers[folder.path] = nil
+    if let path = folders.removeValue(forKey: number).map({ PathName($0.path) }),
+      numbers[path] == number
+    {
+      numbers[path] = nil
     }
     inotify_rm_watch(descriptor, number)
   }
@@ -135,47 +146,55 @@ final class FolderWatch {
       while offset < count {
         let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
-        let name = String(
-          decoding: buffer[start..<start + Int(event.len)].prefix { $0 != 0 }, as: UTF8.self)
-        try note(event.wd, event.mask, name, in: &changes)
+        let name = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
+        try note(event.wd, event.mask, String(validating: name, as: UTF8.self), in: &changes)
         offset = start + Int(event.len)
       }
     }
   }
 
+  /// The name is nil if it is no text.
   private func note(
-    _ number: Int32, _ mask: UInt32, _ name: String, in changes: inout [NotedChange]
+    _ number: Int32, _ mask: UInt32, _ name: String?, in changes: inout [NotedChange]
   ) throws(SystemError) {
     let isOneOf = { (bits: Int32) in mask & UInt32(bits) != 0 }
     if isOneOf(IN_Q_OVERFLOW) { hasLostChanges = true }
     guard let folder = folders[number] else { return }
     if isOneOf(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) {
-      if isOneOf(IN_MOVE_SELF), !roots.contains(folder.path) { return }
-      if roots.contains(folder.path) { hasLostRoot = true }
+      let isRoot = roots.contains(PathName(folder.path))
+      if isOneOf(IN_MOVE_SELF), !isRoot { return }
+      if isRoot { hasLostRoot = true }
       return remove(number)
+    }
+    guard let name else {
+      return changes.append(NotedChange(path: folder.path, existed: true, kind: .folder))
     }
     guard !name.isEmpty else { return }
     let path = joined(folder.path, name)
-    let existed = folder.names.contains(name)
+    let existed = folder.names.contains(PathName(name))
     let hasCome = isOneOf(IN_CREATE | IN_MOVED_TO)
     let hasGone = isOneOf(IN_DELETE | IN_MOVED_FROM)
-    if hasCome { folders[number]?.names.insert(name) }
-    if hasGone { folders[number]?.names.remove(name) }
+    if hasCome { folders[number]?.names.insert(PathName(name)) }
+    if hasGone { folders[number]?.names.remove(PathName(name)) }
     guard isOneOf(IN_ISDIR) else {
       changes.append(NotedChange(path: path, existed: existed))
       return
     }
     guard isWanted(path) else { return }
-    if hasCome { try addTree(path, to: &changes) }
+    if hasCome {
+      changes.append(NotedChange(path: path, existed: existed, kind: .newFolder))
+      try addTree(path, to: &changes)
+    }
     if hasGone {
-      changes.append(NotedChange(path: path, existed: true, isFolder: true))
+      changes.append(NotedChange(path: path, existed: existed, kind: .folder))
       if isOneOf(IN_MOVED_FROM) { forget(path) }
     }
   }
 
   /// A directory has moved away, with those in it.
   private func forget(_ path: String) {
-    for (number, folder) in folders where folder.path == path || folder.path.hasPrefix(path + "/") {
+    for (number, folder) in folders
+    where folder.path.hasSameBytes(as: path) || folder.path.isBelow(path) {
       remove(number)
     }
   }
@@ -187,10 +206,11 @@ final class FolderWatch {
       var kept: Set<Int32> = []
       guard let number = try add(path, kept: &kept), let folder = folders[number] else { continue }
       for name in folder.names {
-        let inner = joined(path, name)
+        let inner = joined(path, name.text)
         if !isFolder(inner) {
           changes.append(NotedChange(path: inner, existed: false))
         } else if isWanted(inner) {
+          changes.append(NotedChange(path: inner, existed: false, kind: .newFolder))
           open.append(inner)
         }
       }

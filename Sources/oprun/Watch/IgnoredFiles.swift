@@ -1,28 +1,33 @@
 // Which files git ignores. Without git, or outside of a repository, none.
 
+import Caching
 import Diagnostics
 
 struct IgnoredFiles {
   private let workspace: String
   /// Directories of which everything is ignored, and single files; absolute.
-  private let known: Set<String>
+  private let known: Set<PathName>
 
   /// Asks about everything that is below a directory now.
   init(below workspace: String) {
     self.workspace = workspace
     let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"]
     let paths = Self.list(words, in: workspace)
-    known = Set(paths.map { "\(workspace)/\($0.hasSuffix("/") ? String($0.dropLast()) : $0)" })
+    known = Set(
+      paths.map { path in
+        PathName("\(workspace)/\(path.hasSuffix("/") ? String(path.dropLast()) : path)")
+      })
   }
 
-  func contains(_ path: String) -> Bool { known.contains(path) }
+  func contains(_ path: String) -> Bool { known.contains(PathName(path)) }
 
   /// Those of some absolute paths that are ignored, whether they were there before or not.
-  func among(_ paths: [String]) -> Set<String> {
-    let inside = paths.filter { $0.hasPrefix(workspace + "/") }
+  func among(_ paths: [String]) -> Set<PathName> {
+    let inside = paths.filter { $0.isBelow(workspace) }
     if inside.isEmpty { return [] }
     let input = inside.flatMap { (path: String) -> [UInt8] in Array(path.utf8) + [0] }
-    return Set(Self.list(["check-ignore", "-z", "--stdin"], in: workspace, input: input))
+    let ignored = Self.list(["check-ignore", "-z", "--stdin"], in: workspace, input: input)
+    return Set(ignored.map { PathName($0) })
   }
 
   private static func list(

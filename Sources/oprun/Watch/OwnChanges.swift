@@ -1,6 +1,8 @@
 // Tells what a run has changed itself from what somebody else has, as far as that can be known: the kernel does
 // not say who has written a file. docs/watch.md, "What a run changes itself".
 
+import Caching
+
 struct OwnChanges {
   /// What becomes of a change.
   enum Verdict: Hashable {
@@ -9,39 +11,99 @@ struct OwnChanges {
     case countsLater
     /// The run has made it.
     case isOwn
-    /// The same, and that has just been found out.
-    case isFoundOwn
+    /// It waits until something else starts a run: runs that it started have made it again and again.
+    case waits
+  }
+
+  /// A verdict, and whether it is said: when it has just been found out.
+  struct Judgment: Hashable {
+    let verdict: Verdict
+    var isNew = false
   }
 
   /// Files that runs change again and again.
-  private var learned: Set<String> = []
-  /// Files that runs have made.
-  private var created: Set<String> = []
-  private var seen: Set<String> = []
+  private var learned: Set<PathName> = []
+  /// Files and directories that runs have made.
+  private var created: Set<PathName> = []
+  private var seen: Set<PathName> = []
   /// In how many runs on end a file was changed.
-  private var streaks: [String: Int] = [:]
+  private var streaks: [PathName: Int] = [:]
   private var wholeRuns = 0
+  /// In how many of the runs that followed each other without a pause an input was changed.
+  private var following: [PathName: Int] = [:]
+  /// Inputs that were changed in too many of them.
+  private var waiting: Set<PathName> = []
+
+  /// An input that was changed in so many of them is taken for what they change themselves.
+  static let mostFollowing = 3
 
   mutating func runStarts() { seen = [] }
 
   /// `isWhole` is false if the run was cancelled, so that it may not have come to everything.
   mutating func runEnds(isWhole: Bool) {
-    if isWhole { streaks = streaks.filter { seen.contains($0.key) } }
-    for path in seen { streaks[path, default: 0] += 1 }
-    if isWhole { wholeRuns += 1 }
+    if isWhole {
+      streaks = streaks.filter { seen.contains($0.key) }
+      waiting = waiting.filter(seen.contains)
+      wholeRuns += 1
+    }
+    for path in seen {
+      streaks[path, default: 0] += 1
+      following[path, default: 0] += 1
+    }
   }
+
+  /// No run follows the last one at once, so the next one will have another cause.
+  mutating func pauses() { following = [:] }
+
+  /// A run has made a directory.
+  mutating func make(_ folder: String) { created.insert(PathName(folder)) }
 
   /// Judges a change of a file that no step declares, while a run is in progress. Hardly anybody changes
   /// files during the first run.
-  mutating func judge(_ path: String, existed: Bool) -> Verdict {
+  mutating func judge(_ path: String, existed: Bool) -> Judgment {
+    let path = PathName(path)
     if !existed { created.insert(path) }
-    if created.contains(path) || learned.contains(path) { return .isOwn }
+    if created.contains(path) || learned.contains(path) { return Judgment(verdict: .isOwn) }
     let longest = wholeRuns < 2 ? 1 : 2
     if streaks[path, default: 0] >= longest {
       learned.insert(path)
-      return .isFoundOwn
+      return Judgment(verdict: .isOwn, isNew: true)
     }
     seen.insert(path)
-    return wholeRuns > 0 ? .counts : .countsLater
+    return Judgment(verdict: wholeRuns > 0 ? .counts : .countsLater)
+  }
+
+  /// Judges a change of a file that a step declares as an input, while a run is in progress. It may be somebody's, so
+  /// it is never forgotten.
+  mutating func judgeInput(_ path: String, existed: Bool) -> Judgment {
+    // A step may give the files that it makes other names each time.
+    let path = PathName(existed ? path : folder(around: path) + "/")
+    seen.insert(path)
+    if waiting.contains(path) { return Judgment(verdict: .waits) }
+    let count = following[path, default: 0]
+    if count >= Self.mostFollowing {
+      waiting.insert(path)
+      return Judgment(verdict: .waits, isNew: true)
+    }
+    return Judgment(verdict: count + 1 < Self.mostFollowing ? .counts : .countsLater)
+  }
+
+  private func folder(around path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? ""
+  }
+}
+
+/// What files held when they were last looked at.
+struct KnownContents {
+  private var known: [PathName: FileContent] = [:]
+
+  /// Longer files count as changed whenever they are written.
+  private static let longest = 64 << 20
+
+  /// Whether a file is what it was the last time. The first time it is not.
+  mutating func isAsBefore(_ path: String) -> Bool {
+    let content = FileContent(of: path, longest: Self.longest)
+    defer { known[PathName(path)] = content }
+    return content.map { $0 == known[PathName(path)] } ?? false
   }
 }

@@ -32,6 +32,13 @@ struct RunProcess {
 
   func send(_ signal: Int32) { kill(number, signal) }
 
+  /// Ends it as by TERM, and waits for that.
+  func end() {
+    send(SIGTERM)
+    var status: Int32 = 0
+    while waitpid(number, &status, 0) < 0, errno == EINTR {}
+  }
+
   /// Its exit status, as a shell would tell it, if it has ended.
   func takeEnd() -> Int32? {
     var status: Int32 = 0

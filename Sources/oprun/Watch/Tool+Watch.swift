@@ -19,9 +19,25 @@ extension Tool {
       do throws(SystemError) {
         return try Watcher(self, invocation, pipeline).perform()
       } catch {
-        say(error.message)
+        sayWhatIsRefused(error)
         return ExitStatus.internalError
       }
+    }
+  }
+
+  private func sayWhatIsRefused(_ error: SystemError) {
+    switch error.errno {
+    case ENOSPC:
+      say(
+        error.action,
+        help:
+          "raise fs.inotify.max_user_watches, or declare 'inputs' of all steps, so that fewer are watched"
+      )
+    case EMFILE:
+      say(
+        error.action,
+        help: "raise fs.inotify.max_user_instances, or end other programs that watch files")
+    default: say(error.message)
     }
   }
 

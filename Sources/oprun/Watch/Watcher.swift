@@ -21,15 +21,18 @@ final class Watcher {
   private(set) var watched: WatchedPipeline
   private var batch = ChangeBatch()
   private var own = OwnChanges()
+  private var contents = KnownContents()
   private var ignored: IgnoredFiles
   private var run: RunProcess?
   private var hasRun = false
   /// The signal that ends it all.
   private var stop: Int32?
   /// The files that a pipeline which cannot be used was read from; nil if it can.
-  private var brokenSources: Set<String>?
+  private var brokenSources: Set<PathName>?
   /// What was sorted since then.
-  private var held = SortedChanges()
+  private var held = ChangesByTime()
+  /// What has changed and starts no run.
+  private var waiting = SortedChanges()
   /// True if the kernel has lost changes during the run, and during the one before.
   private var hasLostInRun = false
   private var hadLostInRun = false
@@ -49,6 +52,15 @@ final class Watcher {
 
   /// Returns the exit status.
   func perform() throws(SystemError) -> Int32 {
+    do throws(SystemError) {
+      return try watch()
+    } catch {
+      run?.end()
+      throw error
+    }
+  }
+
+  private func watch() throws(SystemError) -> Int32 {
     try act(on: machine.affected(.everything))
     while true {
       wait()
@@ -157,7 +169,10 @@ final class Watcher {
     hasLostInRun = false
     own.runEnds(isWhole: !machine.isCancelling)
     let next = machine.ended(isOK: status == ExitStatus.success)
-    if next == nil { sayWaiting() }
+    if next == nil {
+      own.pauses()
+      sayWaiting()
+    }
     try act(on: next)
     return nil
   }
@@ -202,82 +217,113 @@ final class Watcher {
       return lstat(path, &status) == 0
     }
     let hidden = ignored.among(entries.map(\.path))
-    var sorted = SortedChanges()
+    var sorted = ChangesByTime()
+    var editing = OwnChanges.Verdict?.none
+    var hasEditedRules = false
     for (path, entry) in entries {
-      if watched.sources.contains(path) || brokenSources?.contains(path) == true {
-        sorted.hasEditedPipeline = true
+      let name = PathName(path)
+      if watched.sources.contains(name) || brokenSources?.contains(name) == true {
+        let verdict = entry.isOfRun ? judgeInput(path, entry) : .counts
+        if editing != .counts { editing = verdict }
       }
-      if path.hasSuffix("/.gitignore") { sorted.hasEditedRules = true }
-      if hidden.contains(path), !watched.names(path) { continue }
-      sort(path, entry, isIgnored: hidden.contains(path), into: &sorted)
+      if path.hasSuffix("/.gitignore") { hasEditedRules = true }
+      if hidden.contains(name), !watched.names(path) { continue }
+      sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
     }
-    if sorted.hasEditedRules { ignored = IgnoredFiles(below: watched.workspace) }
-    var edited: Set<String> = []
-    if sorted.hasEditedPipeline {
+    if hasEditedRules { ignored = IgnoredFiles(below: watched.workspace) }
+    if let editing {
       let before = watched.plan
-      guard reload() else { return held = held.adding(sorted) }
-      edited = State.editedSteps(of: watched.plan, since: before, tool.errors.masker)
+      guard reload() else { return held.add(sorted) }
+      let edited = State.editedSteps(of: watched.plan, since: before, tool.errors.masker)
+      sorted.add(editing) { $0.edited.formUnion(edited) }
     }
-    if sorted.hasEditedPipeline || sorted.hasEditedRules { try watchFolders() }
-    guard brokenSources == nil else { return held = held.adding(sorted) }
-    try follow(held.adding(sorted), edited)
-    held = SortedChanges()
+    if editing != nil || hasEditedRules { try watchFolders() }
+    held.add(sorted)
+    guard brokenSources == nil else { return }
+    let all = held
+    held = ChangesByTime()
+    try follow(all)
   }
 
   private func sort(
-    _ path: String, _ entry: ChangeBatch.Entry, isIgnored: Bool, into sorted: inout SortedChanges
+    _ path: String, _ entry: ChangeBatch.Entry, isIgnored: Bool, into sorted: inout ChangesByTime
   ) {
+    if entry.kind == .newFolder {
+      if entry.isOfRun { own.make(path) }
+      return
+    }
     let isMade = watched.declarations.make(path)
     if entry.isOfRun, isMade { return }
-    if entry.isFolder {
-      sorted.folders.append(path)
-      return
+    let isFolder = entry.kind == .folder
+    let isInput =
+      isFolder
+      ? watched.declarations.reach(into: path, onlyPlainly: isIgnored)
+      : watched.declarations.name(path)
+    let isForOthers =
+      watched.isInWorkspace(path) && !isMade && !isIgnored
+      && !watched.sources.contains(PathName(path))
+    let isAsBefore = isInput && !isFolder && contents.isAsBefore(path)
+    var verdict = OwnChanges.Verdict.counts
+    if entry.isOfRun {
+      if isAsBefore { return }
+      if isInput {
+        verdict = judgeInput(path, entry)
+      } else if isForOthers {
+        verdict = judge(path, entry)
+      }
     }
-    sorted.inputs.append(path)
-    guard watched.isInWorkspace(path), !isMade, !isIgnored, !watched.sources.contains(path) else {
-      return
-    }
-    guard entry.isOfRun else { return sorted.others.append(path) }
-    if watched.declarations.name(path) { return sorted.others.append(path) }
-    switch own.judge(path, existed: entry.existed) {
-    case .counts: sorted.others.append(path)
-    case .countsLater: sorted.laterOthers.append(path)
-    case .isOwn: break
-    case .isFoundOwn:
+    sorted.add(verdict) { $0.add(path, entry.kind, isForOthers: isForOthers) }
+  }
+
+  private func judge(_ path: String, _ entry: ChangeBatch.Entry) -> OwnChanges.Verdict {
+    let judgment = own.judge(path, existed: entry.existed)
+    if judgment.isNew {
       say(
         "\(quoted(shown(path))) is changed by the run itself, and ignored while one is in progress",
         help: "name it in 'outputs' of 'cache', or in a '.gitignore'")
     }
+    return judgment.verdict
   }
 
-  private func shown(_ path: String) -> String {
-    watched.isInWorkspace(path) ? String(path.dropFirst(watched.workspace.count + 1)) : path
+  private func judgeInput(_ path: String, _ entry: ChangeBatch.Entry) -> OwnChanges.Verdict {
+    let judgment = own.judgeInput(path, existed: entry.existed)
+    if judgment.isNew {
+      say(
+        "\(quoted(shown(path))) has changed during \(OwnChanges.mostFollowing + 1) runs on end; "
+          + "the next run starts when something else changes",
+        help:
+          "if a step changes what it, or a step before it, reads, name the file in its 'outputs'")
+    }
+    return judgment.verdict
   }
+
+  private func shown(_ path: String) -> String { path.path(below: watched.workspace) ?? path }
 
   /// Runs what changes affect.
-  private func follow(_ sorted: SortedChanges, _ edited: Set<String>) throws(SystemError) {
-    let certain = affected(sorted, edited, others: sorted.others)
-    let all =
-      sorted.laterOthers.isEmpty
-      ? certain : affected(sorted, edited, others: sorted.others + sorted.laterOthers)
-    guard let all else { return }
-    say("\(all.cause(shown)), which affects \(all.words)")
-    if let certain, certain.part != all.part {
-      try act(on: machine.affected(certain.part, mayCancel: run != nil))
-    }
-    try act(on: machine.affected(all.part, mayCancel: certain != nil && run != nil))
+  private func follow(_ changes: ChangesByTime) throws(SystemError) {
+    waiting.add(changes.waiting)
+    let certain = affected(changes.now)
+    let news = changes.now.adding(changes.later)
+    guard let cause = affected(news), let all = affected(news.adding(waiting)) else { return }
+    waiting = SortedChanges()
+    say("\(cause.cause(shown)), which affects \(all.words)")
+    if run != nil, let certain { try act(on: machine.affected(certain.part)) }
+    try act(on: machine.affected(all.part, mayCancel: false))
   }
 
-  private func affected(
-    _ sorted: SortedChanges, _ edited: Set<String>, others: [String]
-  ) -> AffectedRun? {
+  private func affected(_ sorted: SortedChanges) -> AffectedRun? {
+    let plan = watched.plan
     var changes = AffectedSteps.Changes(
       ChangedPaths(sorted.inputs, folders: sorted.folders),
       anything: ChangedPaths(
-        others, folders: sorted.folders.filter { watched.isInWorkspace($0) }))
-    let plan = watched.plan
+        sorted.others,
+        folders: sorted.folders.filter {
+          watched.isInWorkspace($0) || $0.hasSameBytes(as: watched.workspace)
+        }))
     changes.edited = Set(
-      plan.steps.indices.filter { edited.contains(plan.steps[$0].id) }.map { OperationID($0) })
+      plan.steps.indices.filter { sorted.edited.contains(plan.steps[$0].id) }.map {
+        OperationID($0)
+      })
     return AffectedRun(AffectedSteps(plan, changes, workspace: watched.workspace), plan)
   }
 
@@ -295,62 +341,6 @@ final class Watcher {
       brokenSources = reads.absolutePaths(below: watched.workspace)
       tool.say("nothing runs until the pipeline has changed again")
       return false
-    }
-  }
-}
-
-/// Changes by what they may affect; absolute paths.
-private struct SortedChanges {
-  var inputs: [String] = []
-  var folders: [String] = []
-  /// Those that affect steps which declare nothing.
-  var others: [String] = []
-  /// The same, but perhaps they were made by the run in progress.
-  var laterOthers: [String] = []
-  var hasEditedPipeline = false
-  var hasEditedRules = false
-
-  func adding(_ other: SortedChanges) -> SortedChanges {
-    var sum = self
-    sum.inputs += other.inputs
-    sum.folders += other.folders
-    sum.others += other.others
-    sum.laterOthers += other.laterOthers
-    return sum
-  }
-}
-
-/// What changes affect, and how that is said.
-private struct AffectedRun {
-  let part: WatchedPart
-  let words: String
-  private let reason: AffectedSteps.Reason?
-  private static let longestList = 8
-
-  /// Nil if nothing is affected.
-  init?(_ steps: AffectedSteps, _ plan: Plan) {
-    let affected = steps.steps
-    if affected.isEmpty { return nil }
-    reason = affected.lazy.compactMap { steps.reasons[$0] }.first {
-      if case .upstream = $0 { false } else { true }
-    }
-    let isEverything = affected.count == steps.leaves.count
-    part =
-      isEverything ? .everything : .steps(Set(steps.selection.map { plan.steps[$0.index].id }))
-    let shown = affected.prefix(Self.longestList).map { printable(plan.steps[$0.index].id) }
-    let more = affected.count - shown.count
-    words =
-      isEverything
-      ? "everything" : shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-  }
-
-  /// What has changed.
-  func cause(_ shown: (String) -> String) -> String {
-    switch reason {
-    case .input(let files), .output(let files), .undeclared(let files):
-      let more = files.count > 1 ? " and \(files.count - 1) more" : ""
-      return "\(quoted(shown(files.path)))\(more) changed"
-    case .edited, .upstream, nil: return "the pipeline changed"
     }
   }
 }

@@ -28,13 +28,13 @@ final class RefusalSearchTests {
 
   deinit { try? FileManager.default.removeItem(atPath: parent) }
 
-  private func words(of output: String, in folder: String = "") -> [String] {
+  private func words(of output: String, in folder: String = "", start: Int64 = .max) -> [String] {
     RefusalSearch(
       workspace: workspace, directory: workspace + folder,
       rules: [
         (workspace + "/src/a.c", .reading), (workspace + "/build/app", .wholeFile),
         (workspace + "/dist", .everything),
-      ]
+      ], start: start
     ).refusals(in: output).map(\.words)
   }
 
@@ -55,6 +55,17 @@ final class RefusalSearchTests {
         $0.hasPrefix("it declares neither '") && $0.contains("util.h'")
           && $0.hasSuffix("nor a pattern for it, such as 'src/*.h'")
       }, "\(found)")
+  }
+
+  @Test func `an input that was replaced in the meantime is told from one that cannot be changed`()
+  {
+    let line = "cat: src/a.c: Permission denied"
+    #expect(words(of: line) == ["it declares 'src/a.c' as an input, which it cannot change"])
+    #expect(
+      words(of: line, start: 0) == [
+        "its input 'src/a.c' was replaced or changed while it ran: it can only read the file that was there "
+          + "when it started, and not change it"
+      ])
   }
 
   @Test func `names with spaces are found in quotes`() {

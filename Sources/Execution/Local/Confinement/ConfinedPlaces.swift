@@ -3,10 +3,13 @@
 
 import Caching
 import Glibc
+import RunFiles
 import Running
 
 struct ConfinedPlaces {
   private(set) var rules: [(path: String, access: RuleList.Access)] = []
+  /// The same for files whose names are no text.
+  private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
   /// A pattern that opens the workspace as a whole, which leaves nothing to confine; nil without one.
   private(set) var widest: String?
@@ -57,25 +60,40 @@ struct ConfinedPlaces {
     let patterns = set.patterns.filter { !$0.hasPrefix("!") }
     for pattern in patterns where !hasWildcard(pattern[...]) {
       let path = absolute(pattern, in: set.directory)
-      if excluded.isEmpty { rules.append((path, .reading)) } else { addTree(path, isExcluded) }
+      if excluded.isEmpty {
+        rules.append((path, .reading))
+      } else {
+        addTree(FileName(path), isExcluded)
+      }
     }
     let wild = patterns.filter { hasWildcard($0[...]) }
-    for file in files(matching: wild, in: set.directory) where !isExcluded(file) {
-      rules.append((file, .reading))
+    for file in files(matching: wild, in: set.directory) where !isExcluded(file.lossy) {
+      addReadable(file)
+    }
+  }
+
+  private mutating func addReadable(_ file: FileName) {
+    if let path = file.text {
+      rules.append((path, .reading))
+    } else {
+      oddRules.append((file, .reading))
     }
   }
 
   /// Adds a file, or what a directory holds except what is excluded.
-  private mutating func addTree(_ path: String, _ isExcluded: (String) -> Bool) {
-    if isExcluded(path) { return }
-    guard kind(of: path) == S_IFDIR, !isLink(path) else { return rules.append((path, .reading)) }
-    guard let folder = opendir(path) else { return }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { addTree("\(path)/\(name)", isExcluded) }
+  private mutating func addTree(_ path: FileName, _ isExcluded: (String) -> Bool) {
+    if isExcluded(path.lossy) { return }
+    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else {
+      // What cannot be listed stays closed: it may hold what is excluded.
+      if errno == ENOTDIR || errno == ELOOP { addReadable(path) }
+      return
+    }
+    var names: [FileName] = []
+    _ = forEachName(owning: folder) { names.append(FileName($0)) }
+    let slash = CChar(bitPattern: UInt8(ascii: "/"))
+    for name in names {
+      addTree(FileName(joining: path.characters, [slash], name.characters), isExcluded)
     }
   }
 
@@ -88,17 +106,12 @@ struct ConfinedPlaces {
     guard let real = realpath(place, nil) else { return false }
     defer { free(real) }
     let place = String(cString: real)
-    return place == "/" || place == workspace || workspace.hasPrefix(place + "/")
+    return place.hasSameBytes(as: workspace) || workspace.isBelow(place)
   }
 }
 
 private func hasWildcard(_ text: Substring) -> Bool {
   text.utf8.contains { "*?[".utf8.contains($0) }
-}
-
-private func isLink(_ path: String) -> Bool {
-  var status = stat()
-  return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
 }
 
 private func kind(of path: String) -> mode_t? {

@@ -28,6 +28,9 @@ extension Refusal {
       "neither its outputs nor its scratch have \(quoted(path))"
         + (pattern.map { ", or a pattern for it such as \(quoted($0))" } ?? "")
     case .readOnly: "it declares \(quoted(path)) as an input, which it cannot change"
+    case .replaced:
+      "its input \(quoted(path)) was replaced or changed while it ran: it can only read the file that was there "
+        + "when it started, and not change it"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
     case .fixed(let folder, let pattern):
       "it declares \(quoted(path)), but nothing else that it could make, replace or remove in "

@@ -63,7 +63,7 @@ final class Confiner {
     }
     let search = RefusalSearch(
       workspace: workspace, directory: absolute(command.directory ?? workspace),
-      rules: places.rules)
+      rules: places.rules, start: wallNow())
     return ConfinedStart(
       outside: outsideRules, places: places, search,
       temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"))
@@ -96,7 +96,7 @@ final class ConfinedStart {
   ) {
     self.outside = outside
     self.search = search
-    rules = RuleList(places.rules)
+    rules = RuleList(places.rules, odd: places.oddRules)
     placeholders = places.placeholders
     directory = temporary?.directory
     temporaryPath = temporary?.path

@@ -1,5 +1,6 @@
 // Why a confined command was refused a file, found in what it printed: the kernel tells only the command.
 
+import Caching
 import Diagnostics
 import Glibc
 import Running
@@ -14,6 +15,9 @@ struct Refusal: Hashable {
     case undeclaredPlace(pattern: String?)
     /// An input, which was to be changed.
     case readOnly
+    /// An input that is not the file of which the command may read the content: somebody has replaced it since. It
+    /// may also have been changed in another way.
+    case replaced
     /// A directory that can be filled, but not removed.
     case directory
     /// An output that can be written, in a directory in which nothing else can be done.
@@ -34,6 +38,8 @@ struct RefusalSearch {
   /// The directory that the command ran in; absolute.
   let directory: String
   let rules: [(path: String, access: RuleList.Access)]
+  /// When the command was given its rules, in nanoseconds since 1970.
+  var start = Int64.max
 
   /// The words of the C library and of programs for errors that a confinement causes.
   private static let signs = [
@@ -108,7 +114,7 @@ struct RefusalSearch {
     let parent = String(path[..<slash])
     let exists = access(path, F_OK) == 0
     if mustExist != exists { return nil }
-    guard path.hasPrefix(workspace + "/") else {
+    guard path.isBelow(workspace) else {
       guard !exists, leadsToWorkspace(parent), access(parent, W_OK) == 0 else { return nil }
       let folder = written.lastIndex(of: "/").map { String(written[..<$0]) } ?? "."
       return Refusal(path: written, kind: .beside(folder: folder))
@@ -125,10 +131,11 @@ struct RefusalSearch {
     ofFile path: String, _ written: String, parent: String, _ name: String
   ) -> Refusal? {
     guard access(path, R_OK) == 0 else { return nil }
-    if let rule = rules.last(where: { $0.path == path }) {
+    if let rule = rules.last(where: { $0.path.hasSameBytes(as: path) }) {
       switch rule.access {
       case .everything: return Refusal(path: written, kind: .directory)
-      case .reading: return Refusal(path: written, kind: .readOnly)
+      case .reading:
+        return Refusal(path: written, kind: hasChanged(path) ? .replaced : .readOnly)
       case .wholeFile:
         let prefix = shown(parent)
         let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
@@ -139,7 +146,7 @@ struct RefusalSearch {
       return refusal(of: target, mustExist: true)
     }
     if isOpen(path) { return nil }
-    if rules.contains(where: { path.hasPrefix($0.path + "/") }) {
+    if rules.contains(where: { path.isBelow($0.path) }) {
       return Refusal(path: written, kind: .readOnly)
     }
     let ending = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? name[$0...] : nil }
@@ -147,23 +154,30 @@ struct RefusalSearch {
       path: written, kind: .undeclaredFile(pattern: ending.map { "\(shown(parent))*\($0)" }))
   }
 
+  private func hasChanged(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec) > start
+  }
+
   /// Where a link leads, as the step's patterns write it; nil for what is no link, or leads elsewhere.
   private func targetInWorkspace(of path: String) -> String? {
     guard let real = realpath(path, nil) else { return nil }
     defer { free(real) }
     let target = String(cString: real)
-    guard target != path, target.hasPrefix(workspace + "/") else { return nil }
+    guard !target.hasSameBytes(as: path), target.isBelow(workspace) else { return nil }
     return String(shown(target).dropLast())
   }
 
   /// True if everything can be done at the path.
   private func isOpen(_ path: String) -> Bool {
     rules.contains { rule in
-      rule.access == .everything && (rule.path == path || path.hasPrefix(rule.path + "/"))
+      rule.access == .everything
+        && (rule.path.hasSameBytes(as: path) || path.isBelow(rule.path))
     }
   }
 
-  private func leadsToWorkspace(_ folder: String) -> Bool { workspace.hasPrefix(folder + "/") }
+  private func leadsToWorkspace(_ folder: String) -> Bool { workspace.isBelow(folder) }
 
   /// A path as the step's patterns write it, ending in a slash; empty for its own directory.
   private func shown(_ path: String) -> String {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import RunFiles
 
 /// Rules that never change. They must live as long as a process that is being started uses them.
 final class RuleList {
@@ -18,8 +19,12 @@ final class RuleList {
     }
   }
 
-  convenience init(_ rules: [(path: String, access: Access)]) {
-    self.init(rules.map { (path: Array($0.path.utf8CString), access: $0.access) })
+  convenience init(
+    _ rules: [(path: String, access: Access)], odd: [(path: FileName, access: Access)]
+  ) {
+    self.init(
+      rules.map { (path: Array($0.path.utf8CString), access: $0.access) }
+        + odd.map { (path: $0.path.bytes, access: $0.access) })
   }
 
   deinit {

@@ -1,0 +1,35 @@
+// What a file is and holds, for those who want to know whether it has become another one.
+
+import Glibc
+
+/// What of a file a step may depend on.
+package struct FileContent: Hashable {
+  private var kind = FileEntry.Kind.absent
+  private var isExecutable = false
+  private var target = ""
+  private var digest = CacheDigest.none
+
+  /// Nil if it cannot be read, or has more bytes than `longest`. The path is absolute.
+  package init?(of path: String, longest: Int) {
+    switch FileEntry.status(of: path, in: AT_FDCWD) {
+    case .success(let status): kind = FileEntry.Kind(status.st_mode)
+    case .failure(let error):
+      if error.meansAbsent { return }
+      return nil
+    }
+    if kind == .link {
+      guard let target = FileInspector.target(of: path, in: AT_FDCWD) else { return nil }
+      self.target = target
+    }
+    var status = stat()
+    // What a link leads to counts, too; it may lead to nothing.
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    isExecutable = status.st_mode & S_IXUSR != 0
+    guard Int(status.st_size) <= longest else { return nil }
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    guard let digest = try? FileCopy.digest(of: file, path) else { return nil }
+    self.digest = digest
+  }
+}

@@ -1,0 +1,91 @@
+// Names of files as the kernel has them: any bytes but NUL and, in a name, the slash. Patterns, results and messages
+// are text, which such a name need not be.
+
+import Diagnostics
+import Glibc
+
+/// A name or a path. Two are the same only if their bytes are.
+package struct FileName: Hashable {
+  /// The last one is a NUL, and there is no other.
+  package let bytes: [CChar]
+
+  package init(_ name: UnsafePointer<CChar>) {
+    bytes = Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
+  }
+
+  /// Joins parts, which have no NUL.
+  package init(joining parts: [CChar]...) { bytes = parts.joined() + [0] }
+
+  /// Without the NUL.
+  package var characters: [CChar] { Array(bytes.dropLast()) }
+
+  /// Nil if it is not UTF-8.
+  package var text: String? {
+    bytes.withUnsafeBufferPointer { $0.baseAddress.flatMap { String(validatingCString: $0) } }
+  }
+
+  /// Something that is like it, for patterns.
+  package var lossy: String { String(decoding: plainBytes, as: UTF8.self) }
+
+  /// As it may appear in a message: `'b\xff'`.
+  package var quoted: String { "'\(printable(Array(plainBytes)))'" }
+
+  private var plainBytes: some Collection<UInt8> {
+    bytes.dropLast().lazy.map { UInt8(bitPattern: $0) }
+  }
+
+  /// Compares bytes.
+  package func precedes(_ other: FileName) -> Bool {
+    bytes.lexicographicallyPrecedes(other.bytes) { UInt8(bitPattern: $0) < UInt8(bitPattern: $1) }
+  }
+}
+
+/// Calls `body` with each name in an open folder, which is closed, in no order. False, with `errno`, if the folder cannot
+/// be listed.
+package func forEachName(
+  owning folder: Int32, _ body: (UnsafePointer<CChar>) -> Void
+) -> Bool {
+  guard let list = fdopendir(folder) else {
+    let reason = errno
+    close(folder)
+    errno = reason
+    return false
+  }
+  defer { closedir(list) }
+  while let entry = readdir(list) {
+    withUnsafePointer(to: &entry.pointee.d_name) { field in
+      field.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+        if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { body(name) }
+      }
+    }
+  }
+  return true
+}
+
+/// The names in an open folder of oprun, which is closed, in no order: a name that is no text is not one of
+/// oprun's, and left out. Nil, with `errno`, if the folder cannot be listed.
+package func namesOfFiles(owning folder: Int32) -> [String]? {
+  var names: [String] = []
+  let isListed = forEachName(owning: folder) { name in
+    if let text = String(validatingCString: name) { names.append(text) }
+  }
+  return isListed ? names : nil
+}
+
+/// Removes a folder and what is in it, without following links. Steps may have made folders there;
+/// nesting is bounded by the descriptors that a process may open. False, with `errno`, if it is still there.
+package func removeTree(_ name: UnsafePointer<CChar>, in parent: Int32) -> Bool {
+  let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+  guard folder >= 0 else { return errno == ENOENT }
+  let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
+  defer { close(folder) }
+  var names: [FileName] = []
+  if copy >= 0 { _ = forEachName(owning: copy) { names.append(FileName($0)) } }
+  for entry in names {
+    if unlinkat(folder, entry.bytes, 0) == 0 { continue }
+    guard errno == EISDIR || errno == EPERM, removeTree(entry.bytes, in: folder) else {
+      return false
+    }
+  }
+  return unlinkat(parent, name, AT_REMOVEDIR) == 0
+}
