@@ -65,7 +65,7 @@ struct Planner {
     addOperations()
     checkDefaults()
     addEdges()
-    if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
+    reportCycles()
     checkServices()
     checkExpressions()
   }
