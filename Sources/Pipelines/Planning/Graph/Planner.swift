@@ -31,6 +31,8 @@ struct Planner {
   let hasServices: Bool
   /// Some groups have a matrix that is not known.
   var hasPatterns = false
+  /// For each step, the names of the distant steps whose values it uses.
+  var distantSteps: [StepAddress: [String]] = [:]
   /// Operations that the run was asked for by name.
   var named: [Int] = []
   private var indices: [StepIndex?]
