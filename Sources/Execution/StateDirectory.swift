@@ -49,7 +49,7 @@ package struct StateDirectory: Sendable {
         _ = directory.lock()
         return (id, directory)
       }
-      guard errno == EEXIST else { throw StateFailure(.last("cannot make \(quoted(name))")) }
+      guard errno == EEXIST else { throw StateFailure.notMade(name) }
     }
   }
 
@@ -70,7 +70,7 @@ package struct StateDirectory: Sendable {
     _ place: String, in parent: Int32, linksLeft: Int = 8
   ) throws(StateFailure) -> Descriptor {
     let isNew = mkdirat(parent, place, 0o700) == 0
-    guard isNew || errno == EEXIST else { throw StateFailure(.last("cannot make \(quoted(path))")) }
+    guard isNew || errno == EEXIST else { throw StateFailure.notMade(path) }
     do throws(StateFailure) {
       let state = try open(place, in: parent, shownAs: path, isNew: isNew)
       if isNew { try writeIgnoreFile(in: state.number) }
@@ -101,7 +101,7 @@ package struct StateDirectory: Sendable {
   private func folder(_ name: String, in parent: Int32) throws(StateFailure) -> Descriptor {
     let isNew = mkdirat(parent, name, 0o700) == 0
     guard isNew || errno == EEXIST else {
-      throw StateFailure(.last("cannot make \(quoted(shown(name)))"))
+      throw StateFailure.notMade(shown(name))
     }
     return try open(name, in: parent, shownAs: shown(name), isNew: isNew)
   }

@@ -48,6 +48,14 @@ package struct StateFailure: Error, Hashable, Sendable {
       "the state directory \(quoted(path)) is \(kind.words), wanted a folder", help: anotherPlace)
   }
 
+  /// The failure for a folder that cannot be made, for the reason in `errno`.
+  static func notMade(_ path: String) -> StateFailure {
+    let isRefused = [EACCES, EPERM, EROFS].contains(errno)
+    return StateFailure(
+      SystemError.last("cannot make \(quoted(path))").message,
+      help: isRefused ? anotherPlace : nil)
+  }
+
   private static let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
 }
 

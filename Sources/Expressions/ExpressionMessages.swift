@@ -57,7 +57,9 @@ extension ExpressionMessage {
       case "|": "'||' means or"
       case "$": "a name stands for its value: params.x, env.X"
       case "+": "join strings outside the expression: ${{ a }}${{ b }}"
-      case "-", "*", "/", "%": "expressions have no arithmetic"
+      case "/":
+        "expressions have no arithmetic; a name that contains '/' stands in brackets: steps['a/b']"
+      case "-", "*", "%": "expressions have no arithmetic"
       default: nil
       }
     return UnlocatedFailure("\(quoted(character)) has no meaning in an expression", help: help)
@@ -144,6 +146,16 @@ extension ExpressionMessage {
     _ name: String, of owner: String, suggestion: String?
   ) -> UnlocatedFailure {
     UnlocatedFailure("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
+  }
+
+  /// For a value that was looked for in vain.
+  static func missingMember(
+    _ name: String, of owner: String, suggestion: String?
+  ) -> UnlocatedFailure {
+    let isOutput = owner.hasPrefix("steps") && owner.hasSuffix("outputs")
+    let help = isOutput ? "a step gives outputs through $OPRUN_OUTPUT, if it succeeds" : nil
+    return UnlocatedFailure(
+      "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion) ?? help)
   }
 
   package static func unavailable(_ root: ContextRoot) -> UnlocatedFailure {

@@ -6,6 +6,7 @@ import Execution
 import Expressions
 import Glibc
 import Pipelines
+import Plans
 import Reporting
 
 struct Tool {
@@ -42,6 +43,7 @@ struct Tool {
         return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
       case .complete(let words): return complete(words)
       case .perform(var invocation):
+        sayStrayVariables(invocation.command)
         return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
@@ -49,6 +51,17 @@ struct Tool {
       write(error)
       return ExitStatus.usage
     }
+  }
+
+  /// Reports variables that were meant for options. A step inherits those of the run, which has reported
+  /// them.
+  private func sayStrayVariables(_ command: Command) {
+    let names = oprunVariableNames()
+    if names.isEmpty || getenv(OprunVariable.oprun.rawValue) != nil { return }
+    for stray in StrayVariable.all(among: names, for: command) {
+      say(stray.message, help: stray.help)
+    }
+    errors.flush()
   }
 
   private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {

@@ -77,6 +77,22 @@ import Testing
     #expect(cycle == expected)
   }
 
+  @Test(
+    arguments: [
+      ("a; b: a", ""),
+      ("a: c; b: a; c: b; d: d; e", "d, a c b"),
+      // The two have an operation in common.
+      ("a: b; b: a c; c: b", "a b"),
+      ("a: b; b: a; c: d; d: c; e: f; f: e", "a b, c d"),
+    ])
+  func `separate cycles are all found, up to a limit`(_ text: String, _ expected: String) {
+    let (graph, names) = graph(text)
+    let cycles = graph.separateCycles(atMost: 2).map { cycle in
+      cycle.map { names[$0.index] }.joined(separator: " ")
+    }
+    #expect(cycles.joined(separator: ", ") == expected)
+  }
+
   @Test func `one cycle through all operations is found`() {
     let count = 100_000
     let graph = chain(count, closed: true)

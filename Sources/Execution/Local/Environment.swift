@@ -85,3 +85,9 @@ package func inheritedEnvironment() -> InheritedEnvironment {
   }
   return found
 }
+
+/// The names of inherited variables that begin with `OPRUN_`, sorted.
+package func oprunVariableNames() -> [String] {
+  Environment.inherited().lazy.filter { strncmp($0, "OPRUN_", 6) == 0 }
+    .map { Environment.name(of: $0) }.sorted()
+}

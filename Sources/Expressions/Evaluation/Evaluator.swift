@@ -365,7 +365,7 @@ extension Folding {
   private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFailure {
     let isMember = expression.nodes[node].kind == .member
     let owner = isMember ? node - 1 : expression.pair(of: node).0
-    let words = ExpressionMessage.unknownMember(
+    let words = ExpressionMessage.missingMember(
       name, of: expression.text(expression.range(of: owner)),
       suggestion: suggestion(for: name, among: map.names))
     return isMember

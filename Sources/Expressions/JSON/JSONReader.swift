@@ -6,6 +6,10 @@ package struct JSONFailure: Error, Hashable {
   package let reason: String
   /// The position, in bytes from the start of the text.
   package let offset: Int
+
+  /// Nothing of the text is a value.
+  package var isAtStart: Bool { offset == 0 && reason == Self.missingValue }
+  fileprivate static let missingValue = "a value is missing"
 }
 
 /// The only parser of JSON, for outputs and for `fromJSON`.
@@ -79,7 +83,7 @@ package struct JSONReader {
       place += bytes.count
       return value
     }
-    throw fault("a value is missing")
+    throw fault(JSONFailure.missingValue)
   }
 
   private mutating func number() throws(JSONFailure) -> Double {

@@ -107,10 +107,19 @@ struct ExpressionChecker {
     guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
       let function = Function.allCases.lazy.map(\.row).first { $0.name == name }
       return report(
-        ExpressionMessage.unknownName(name, suggestion: close, function: function), node)
+        ExpressionMessage.unknownName(
+          name, suggestion: memberPath(of: name) ?? close, function: function), node)
     }
     let meant = ContextRoot.elsewhere[name]?.name ?? close
     return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
+  }
+
+  /// `params.version` for `version`, if there is such a parameter.
+  private func memberPath(of name: String) -> String? {
+    let owner = [ContextRoot.params, .vars, .matrix].first { root in
+      if case .known = scope.member(name, of: root) { true } else { false }
+    }
+    return owner.map { "\($0.name).\(name)" }
   }
 
   private mutating func list(_ node: Int) -> ExpressionType {

@@ -63,7 +63,9 @@ extension Decoder {
   mutating func filledText(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let text = text(value, row()) else { return nil }
     guard !text.isEmpty else {
-      report(value) { DecodingMessage.empty(row().key, at: $0) }
+      let row = row()
+      let help = row.key == StepKey.run.row.key ? DecodingMessage.nothing : nil
+      report(value) { DecodingMessage.empty(row.key, at: $0, help: help) }
       return nil
     }
     return text
@@ -171,11 +173,18 @@ extension Decoder {
       return reportExpression(node, row)
     }
     let found = found(node)
-    let help = splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help
+    let help =
+      splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help ?? usualHelp(node, row)
     report(node) {
       DecodingMessage.wrongType(
         row.key, wanted: row.type.words, found: found, at: $0, help: help)
     }
+  }
+
+  private func usualHelp(_ node: NodeIndex, _ row: KeyRow) -> String? {
+    if row.type == .variableMap { return DecodingMessage.variable }
+    let isString = row.type == .text || row.type == .template
+    return isString && !row.isRequired && isNull(node) ? DecodingMessage.leaveOut : nil
   }
 
   private mutating func reportUnit(_ value: NodeIndex, _ row: KeyRow, units: String) {

@@ -248,6 +248,11 @@ enum DecodingMessage {
 
   static let noCommand = "if the step only waits for others, write 'run: \":\"'"
 
+  static let variable = "a variable is written as NAME: value"
+  static let leaveOut = "leave the key out, or write \"\" for an empty string"
+
+  static let nothing = "to run nothing, write 'run: \":\"'"
+
   static let noInputs = "write 'inputs: []' if the command reads no file of the workspace"
 
   static func cachedService(at span: Span) -> Diagnostic {

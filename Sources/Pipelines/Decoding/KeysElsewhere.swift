@@ -25,6 +25,19 @@ extension StepKey {
   ]
 }
 
+extension RetryKey {
+  package static let elsewhere: [String: RetryKey] = [
+    "count": .limit, "times": .limit, "max": .limit, "attempts": .limit, "max_attempts": .limit,
+    "retries": .limit, "interval": .delay, "interval_sec": .delay, "wait": .delay,
+  ]
+}
+
+extension DependencyKey {
+  package static let elsewhere: [String: DependencyKey] = [
+    "id": .step, "job": .step, "task": .step, "name": .step, "condition": .when,
+  ]
+}
+
 extension PipelineKey {
   package static let elsewhere: [String: PipelineKey] = [
     "jobs": .steps, "tasks": .steps, "stages": .steps,

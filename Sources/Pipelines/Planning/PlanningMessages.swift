@@ -269,9 +269,12 @@ enum PlanningMessage {
   static func unknownSelection(
     _ name: String, path: String, suggestion: String?, late: String?
   ) -> String {
+    let isOption = name.hasPrefix("-")
     let help =
-      late.map { ": the instances of \(quoted($0)) are known only during the run" }
-      ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+      isOption
+      ? ": steps take no arguments; '--param NAME=…' sets a parameter, which a command finds in $OPRUN_PARAM_NAME"
+      : late.map { ": the instances of \(quoted($0)) are known only during the run" }
+        ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
     return "unknown step \(quoted(name)) in \(printable(path))\(help)"
   }
 }

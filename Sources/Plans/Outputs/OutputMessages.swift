@@ -49,6 +49,9 @@ enum OutputMessage {
   static func noJSON(
     _ name: String, _ type: OutputType?, _ fault: JSONFailure, _ line: Int
   ) -> OutputFailure {
+    if let type, type.isScalar, fault.isAtStart {
+      return self.fault("'\(name)' must be \(type.words), and its text is something else", line)
+    }
     let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(
       "'\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
@@ -62,6 +65,14 @@ enum OutputMessage {
 }
 
 extension OutputType {
+  /// Its values are written like words, not like JSON.
+  fileprivate var isScalar: Bool {
+    switch self {
+    case .int, .number, .bool: true
+    case .string, .list, .map, .json: false
+    }
+  }
+
   /// The words for "must be …" in a message.
   package var words: String {
     switch self {

@@ -38,6 +38,9 @@ package final class EventStream: RunObserver {
   /// The outlet to the reader, if it may stop reading.
   package var outlet: (any RunOutlet)? { sink.outlet }
 
+  /// The error for which events are missing, if that is no failure of the run.
+  package var lossError: Int32? { sink.lossError }
+
   package func observe(_ event: RunEvent) {
     if event.kind.isOfScreen { return }
     sink.write("{\"event\":\"")

@@ -203,8 +203,14 @@ package final class ByteSink {
     clipped.withUnsafeBytes { writeNow($0) }
   }
 
+  /// The error for which output is missing; nil if nothing is, or if only its reader has gone away.
+  package var lossError: Int32? {
+    outlet == nil && isSilent && errorNumber != EPIPE ? errorNumber : nil
+  }
+
   /// Tells the sink that a write past it (by `sendfile`) failed.
-  func fail() {
+  func fail(_ error: Int32) {
+    if outlet == nil { errorNumber = error }
     isSilent = true
     outlet?.abandon()
   }

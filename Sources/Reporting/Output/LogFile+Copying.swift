@@ -46,7 +46,7 @@ extension LogFile {
         // A file opened for appending and some devices cannot be the end of a sendfile.
         return copyByHand(position..<range.upperBound, to: sink, buffer: buffer)
       } else if errno != EINTR {
-        sink.fail()
+        sink.fail(errno)
       }
     }
     return position

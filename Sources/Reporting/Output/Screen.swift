@@ -62,7 +62,8 @@ package final class Screen {
   private var unfinished: ByteSink?
 
   private static let scratchSize = 64 << 10
-  private static let columnsElsewhere = 160
+  /// What is longer still is hardly text.
+  private static let columnsElsewhere = 4096
   private static let narrowestName = 8
 
   package init(
@@ -113,6 +114,9 @@ package final class Screen {
   package var outlets: [any RunOutlet] {
     [output.outlet, isShared ? nil : messages.outlet].compactMap { $0 }
   }
+
+  /// The error for which standard output lacks something; nil if it is complete, or nobody reads it.
+  package var lossError: Int32? { output.lossError }
 
   /// Must be called before step output is written.
   func turnToOutput() { if isShared, messages !== output { messages.flush() } }

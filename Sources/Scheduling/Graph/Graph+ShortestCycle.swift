@@ -17,6 +17,19 @@ extension Graph {
     var search = CycleSearch(self)
     return search.run()
   }
+
+  /// The shortest cycle, then the shortest without its operations, and so on: no two have an operation in
+  /// common.
+  package func separateCycles(atMost limit: Int) -> [[OperationID]] {
+    var cycles: [[OperationID]] = []
+    while !isInFileOrder, cycles.count < limit {
+      var search = CycleSearch(self, without: cycles.joined())
+      guard let cycle = search.run() else { break }
+      cycles.append(cycle)
+      if search.isExhausted { break }
+    }
+    return cycles
+  }
 }
 
 extension Graph {
@@ -44,6 +57,14 @@ private struct CycleSearch {
   private var reachedIn: [Int32]
   private var reachedFrom: [Int32]
   private var work = 0
+
+  /// The budget is used up.
+  var isExhausted: Bool { work > CycleSearch.budget }
+
+  init(_ graph: Graph, without removed: some Sequence<OperationID>) {
+    self.init(graph)
+    for id in removed { takeAway(id.index) }
+  }
 
   init(_ graph: Graph) {
     self.graph = graph

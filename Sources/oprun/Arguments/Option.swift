@@ -42,6 +42,9 @@ struct Option: Sendable {
 
   var flag: String { "--" + name }
 
+  /// The variable that most options with such a name have.
+  var usualVariable: String { Self.variable(of: name) }
+
   func excludes(_ other: Option) -> Bool {
     excludedFlag == other.flag || other.excludedFlag == flag
   }

@@ -125,6 +125,8 @@ private struct ForeignOption {
     ForeignOption(
       flags: ["--file", "--makefile", "--justfile", "--taskfile", "-f"],
       advice: "the pipeline file is the first argument: oprun FILE"),
+    ForeignOption(flags: ["-l"], advice: "did you mean 'oprun list'?"),
+    ForeignOption(flags: ["-w"], advice: "did you mean 'oprun watch'?"),
     ForeignOption(
       flags: ["--env", "-e"], advice: "set the variable for oprun: NAME=VALUE oprun FILE"),
   ]

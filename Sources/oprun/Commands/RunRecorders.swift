@@ -108,6 +108,9 @@ struct RunRecorders {
 
   var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
+  /// The error for which standard output, or what `--events` names, lacks events.
+  var lossError: Int32? { events.lazy.compactMap(\.lossError).first }
+
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
     let pruned = recorder.prune(.automatic).map { [$0] } ?? []

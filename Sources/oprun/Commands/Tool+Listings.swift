@@ -63,8 +63,11 @@ extension Tool {
 
   private func validate(_ path: String, _ invocation: Invocation) -> Bool {
     let options = validationOptions()
-    guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
+    let loaded = load(path, options) { failure in
+      if format == .json { writeJSON(failure.message, help: failure.help, file: path) }
+    }
+    guard var pipeline = loaded else { return false }
     let color = invocation.choice(Options.color, default: ColorChoice.auto)
     let name = path == "-" ? Self.standardInputName : path
     let secrets = readSecrets(of: &pipeline).secrets

@@ -14,10 +14,11 @@ extension Tool {
   static let standardInputName = "<stdin>"
 
   /// The bytes of a pipeline file; nil if they cannot be read, which has been reported.
-  func read(_ path: String) -> [UInt8]? {
+  func read(_ path: String, tell: (InputFailure) -> Void = { _ in }) -> [UInt8]? {
     do throws(InputFailure) {
       return try readPipelineFile(path)
     } catch {
+      tell(error)
       say(error.message, help: error.help)
       return nil
     }
@@ -33,8 +34,10 @@ extension Tool {
   }
 
   /// The pipeline in a file; nil if the file cannot be read, which has been reported.
-  func load(_ path: String, _ options: PlanningOptions) -> LoadedPipeline? {
-    guard let bytes = read(path) else { return nil }
+  func load(
+    _ path: String, _ options: PlanningOptions, tell: (InputFailure) -> Void = { _ in }
+  ) -> LoadedPipeline? {
+    guard let bytes = read(path, tell: tell) else { return nil }
     let name = path == "-" ? Self.standardInputName : path
     return LoadedPipeline(path: name, bytes: bytes, files: options.files)
   }
@@ -61,10 +64,7 @@ extension Tool {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      var isUnknownStep = false
-      if case .unknownStep = error { isUnknownStep = true }
-      return .failure(
-        ReportedFailure(status: explain(error, path), isUnknownStep: isUnknownStep))
+      return .failure(ReportedFailure(status: explain(error, path), reason: error))
     }
   }
 
@@ -175,6 +175,8 @@ extension PlanningOptions {
 /// There is no plan; the reason has been reported.
 struct ReportedFailure: Error {
   let status: Int32
+  var reason: PlanningFailure?
+
   /// A word of the command line was taken for a step.
-  var isUnknownStep = false
+  var isUnknownStep: Bool { if case .unknownStep? = reason { true } else { false } }
 }

@@ -28,12 +28,16 @@ extension Tool {
     let reads = ReadPaths()
     var options = planningOptions(invocation, resumed)
     if invocation.text(Options.affected) != nil { options = noting(reads, options) }
-    guard var pipeline = load(invocation.operands[0], options) else {
-      return ExitStatus.invalidPipeline
+    let hasEvents = invocation.writesEventsToOutput
+    let file = invocation.operands[0]
+    let loaded = load(file, options) { failure in
+      if hasEvents { writeJSON(failure.message, help: failure.help, file: file, isEvent: true) }
     }
+    guard var pipeline = loaded else { return ExitStatus.invalidPipeline }
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
     case .failure(let exit):
+      if hasEvents, let reason = exit.reason { writeEvents(of: reason) }
       if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
@@ -292,11 +296,23 @@ extension Tool {
         plan, options, observers: [watch] + recorders.observers + [console],
         outlets: recorders.outlets + screen.outlets)
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
-      return watch.status ?? end.exitStatus
+      let status = watch.status ?? end.exitStatus
+      guard let error = screen.lossError ?? recorders.lossError else { return status }
+      sayLost(error)
+      return status == ExitStatus.success ? ExitStatus.cannotWrite : status
     } catch {
       say(error.message)
       return ExitStatus.internalError
     }
+  }
+}
+
+extension Tool {
+  /// Reports that a run has gone on without its output.
+  private func sayLost(_ error: Int32) {
+    say(
+      "cannot write standard output: \(SystemError.reason(error))",
+      help: "what the steps printed is in their logs: 'oprun logs last' shows it")
   }
 }
 

@@ -72,7 +72,7 @@ struct ProjectKind {
     }
     let wanted = ["lint", "typecheck", "build", "test"].filter(scripts.contains)
     return ProjectKind(
-      name: "a package of Node.js", prefix: "node",
+      name: "a Node.js package", prefix: "node",
       steps: [StarterStep("install", install)]
         + wanted.map { StarterStep($0, "\(tool) run \($0)", after: "install") })
   }

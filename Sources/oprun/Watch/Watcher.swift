@@ -335,6 +335,7 @@ final class Watcher {
     switch tool.watchedPipeline(invocation, reads) {
     case .success(let pipeline):
       watched = pipeline
+      if brokenSources != nil { say("the pipeline is valid again") }
       brokenSources = nil
       return true
     case .failure:

@@ -96,8 +96,9 @@ final class RefusalSearchTests {
       ])
     #expect(
       words(of: "gzip: build/app already exists; not overwritten") == [
-        "it declares 'build/app', but nothing else that it could make, replace or remove in "
-          + "'build': 'build/*' opens that directory"
+        "it declares 'build/app' as a file, but nothing else that it could make, replace or remove "
+          + "in 'build': 'build/app/' declares a directory with all that is in it, 'build/*' opens "
+          + "'build'"
       ])
     #expect(
       words(of: "rm: cannot remove 'src/a.c': Permission denied") == [

@@ -33,8 +33,9 @@ extension Refusal {
         + "when it started, and not change it"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
     case .fixed(let folder, let pattern):
-      "it declares \(quoted(path)), but nothing else that it could make, replace or remove in "
-        + "\(quoted(folder)): \(quoted(pattern)) opens that directory"
+      "it declares \(quoted(path)) as a file, but nothing else that it could make, replace or remove "
+        + "in \(quoted(folder)): \(quoted(path + "/")) declares a directory with all that is in it, "
+        + "\(quoted(pattern)) opens \(quoted(folder))"
     case .beside(let folder):
       "nothing can be made or replaced in \(quoted(folder)), which leads to the workspace"
     }

@@ -320,16 +320,11 @@ extension Planner {
         if let number = numbers[target] { found.all.append(number) }
       }
       let isMatched = dependency.traits.contains(.matched)
-      if isMatched ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, at: address) {
-        found.matches[name] = targets.compactMap { target in
-          guard let number = numbers[target] else { return nil }
-          let values = matrixValues(at: self.address(of: target)) ?? ValueMap()
-          return MatchedInstance(operation: number, values: values)
-        }
-      } else {
-        found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
-      }
+      let isMany =
+        isMatched ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, at: address)
+      add(targets, as: name, isMany: isMany, to: &found, numbers)
     }
+    if !distantSteps.isEmpty { addDistantSteps(of: address, to: &found, numbers) }
     if pipeline.model.hasSequence {
       let before = pipeline.sequenceBefore(address.step)
       for step in Array(before.manual) + [before.required].compactMap(\.self) {
@@ -339,5 +334,33 @@ extension Planner {
       }
     }
     return found
+  }
+
+  private func add(
+    _ targets: [Int], as name: String, isMany: Bool, to found: inout LateDependencies,
+    _ numbers: Renumbering
+  ) {
+    guard isMany else {
+      found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
+      return
+    }
+    found.matches[name] = targets.compactMap { target in
+      guard let number = numbers[target] else { return nil }
+      let values = matrixValues(at: address(of: target)) ?? ValueMap()
+      return MatchedInstance(operation: number, values: values)
+    }
+  }
+
+  /// Adds the names of distant steps, at which status functions do not look.
+  private func addDistantSteps(
+    of address: StepAddress, to found: inout LateDependencies, _ numbers: Renumbering
+  ) {
+    let step = StepAddress(pipeline: address.pipeline, step: address.step)
+    for name in distantSteps[step] ?? [] {
+      guard case .found(let targets, _) = operations(named: name, in: address.pipeline) else {
+        continue
+      }
+      add(targets, as: name, isMany: isInEach(name, at: address), to: &found, numbers)
+    }
   }
 }

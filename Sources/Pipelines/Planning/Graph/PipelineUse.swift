@@ -45,6 +45,8 @@ final class PipelineUse {
   var outerMatrix: ExpressionType.Members??
   /// The late `vars` that are named in what is said of every step.
   private(set) lazy var sharedLateVars = lateVars(in: sharedExpressions)
+  /// Finds steps that others depend on through others; nil before there are edges.
+  var distant: DistantSteps?
   /// The dependencies by name of the step that was queried last, if it has many.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
@@ -196,6 +198,11 @@ struct StepAddress: Hashable {
 
   func isOfSameStep(as other: StepAddress) -> Bool {
     pipelineNumber == other.pipelineNumber && stepNumber == other.stepNumber
+  }
+
+  /// Whether its step comes first in the plan.
+  func isBefore(_ other: StepAddress) -> Bool {
+    (pipelineNumber, stepNumber) < (other.pipelineNumber, other.stepNumber)
   }
 
   var pipeline: Int { Int(pipelineNumber) }

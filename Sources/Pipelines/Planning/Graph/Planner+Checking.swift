@@ -7,7 +7,17 @@ import Scheduling
 
 extension Planner {
   mutating func checkExpressions() {
+    let references = checkedReferences()
+    if !references.isEmpty { addEdges(fromDistantSteps: references) }
+  }
+
+  /// Checks all expressions, and returns what they name of distant steps.
+  private mutating func checkedReferences() -> [DistantSteps.Reference] {
+    let distant = DistantSteps(self)
+    for pipeline in pipelines { pipeline.distant = distant }
     for pipeline in pipelines { checkPipeline(pipeline) }
+    for pipeline in pipelines { pipeline.distant = nil }
+    return distant.references
   }
 
   private mutating func checkPipeline(_ pipeline: PipelineUse) {

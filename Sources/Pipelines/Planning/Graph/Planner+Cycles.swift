@@ -1,14 +1,26 @@
 // Makes the message about steps that wait for each other in a cycle.
 
 import Diagnostics
+import Scheduling
 
 extension Planner {
   /// At most this many names and edges are shown.
   private static var maxShown: Int { 8 }
 
+  private static var maxCycles: Int { 8 }
+
+  /// Reports cycles; those of several instances of the same steps once.
+  mutating func reportCycles() {
+    var seen: Set<String> = []
+    for cycle in graph.separateCycles(atMost: Self.maxCycles) {
+      let message = cycleMessage(cycle.map(\.index))
+      if seen.insert(message.message).inserted { log.report(message) }
+    }
+  }
+
   /// The message about a cycle of operations, of which each waits for the next one and the last for
   /// the first.
-  func cycleMessage(_ operations: [Int]) -> Diagnostic {
+  private func cycleMessage(_ operations: [Int]) -> Diagnostic {
     let links = links(of: operations)
     let shown = links.prefix(Self.maxShown)
     let names = shown.map { printable($0.name) }

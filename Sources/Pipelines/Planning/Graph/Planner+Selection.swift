@@ -31,9 +31,11 @@ extension Planner {
       let known = byID ?? (isPlain ? [:] : operationsByID)
       byID = known
       guard let operation = known[name] else {
-        let close = suggestion(
-          for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
-        )
+        let close =
+          id(ofStepNamed: name)
+          ?? suggestion(
+            for: name,
+            among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) })
         throw .unknownStep(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
@@ -51,6 +53,16 @@ extension Planner {
       group(operation)?.isExpanding == true
     else { return nil }
     return id(of: operation)
+  }
+
+  /// The id of the step whose `name` this is.
+  private func id(ofStepNamed name: String) -> String? {
+    let root = pipelines[0]
+    let step = root.model.steps.indices.first { step in
+      let attributes = root.model.steps[step].attributes
+      return attributes >= 0 && root.model.attributes[Int(attributes)].label == .plain(name)
+    }
+    return step.map { root.id(of: $0, text) }
   }
 
   private var operationsByID: [String: Int] {

@@ -31,6 +31,8 @@ struct Planner {
   let hasServices: Bool
   /// Some groups have a matrix that is not known.
   var hasPatterns = false
+  /// For each step, the names of the distant steps whose values it uses.
+  var distantSteps: [StepAddress: [String]] = [:]
   /// Operations that the run was asked for by name.
   var named: [Int] = []
   private var indices: [StepIndex?]
@@ -65,7 +67,7 @@ struct Planner {
     addOperations()
     checkDefaults()
     addEdges()
-    if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
+    reportCycles()
     checkServices()
     checkExpressions()
   }

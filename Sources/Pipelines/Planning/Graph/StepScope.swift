@@ -191,13 +191,21 @@ extension StepScope {
       if let known = scope(in: outer.use).dependencyMember(name, of: outer.step) { return known }
       inner = outer
     }
-    guard let other = inner.use.index.find(name) else {
-      return pipeline.find(path: name) == nil ? .unknown : .refused(ScopeMessage.noDependency(name))
+    if let own = inner.use.index.find(name), own == inner.step {
+      return isInHook && inner.use === pipeline
+        ? .known(type(ofStep: own, isOne: true)) : .refused(ScopeMessage.itself)
     }
-    if other == inner.step, isInHook, inner.use === pipeline {
-      return .known(type(ofStep: other, isOne: true))
-    }
-    return .refused(other == inner.step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
+    guard let target = pipeline.find(path: name) else { return .unknown }
+    return pipeline.distant?.isBefore(step, of: pipeline, name) == true
+      ? known(target) : .refused(ScopeMessage.noDependency(name))
+  }
+
+  /// The member for a step that is named as it is, whatever instances of it there are.
+  private func known(_ target: PathTarget) -> ScopeMember {
+    .known(
+      scope(in: target.use).type(
+        ofStep: target.step, isOne: target.isOne, isMany: target.isMany,
+        hasOutcome: target.isOne || !target.isMany))
   }
 
   /// For what a pipeline gives back: all of its steps have ended, and what the group waited for.
@@ -216,12 +224,11 @@ extension StepScope {
     guard let dependency = dependency(named: name, of: step) else { return nil }
     let edge = pipeline.model.dependencies[dependency]
     guard let target = pipeline.find(path: name) else { return .known(.any) }
-    let isMatched = edge.traits.contains(.matched)
-    let isOne = target.isOne || isMatched && pipeline.pairs(edge, with: step)
+    guard edge.traits.contains(.matched) else { return known(target) }
+    let isOne = target.isOne || pipeline.pairs(edge, with: step)
     return .known(
       scope(in: target.use).type(
-        ofStep: target.step, isOne: isOne, isMany: target.isMany,
-        hasOutcome: isOne || !isMatched && !target.isMany))
+        ofStep: target.step, isOne: isOne, isMany: target.isMany, hasOutcome: isOne))
   }
 
   /// For what is said of the steps of another pipeline use.
@@ -361,7 +368,7 @@ enum ScopeMessage {
 
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "step '\(name)' is not in this step's own 'depends_on', so it gives no values here",
+      "step '\(name)' may not have ended when this step starts, so it gives no values here",
       help: "add '\(name)' to 'depends_on'")
   }
 }

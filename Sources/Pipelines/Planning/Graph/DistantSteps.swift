@@ -1,0 +1,137 @@
+// Steps whose outputs or outcome another step names although it depends on them only through others.
+// docs/design-planning.md, “Distant steps”.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Finds them while expressions are checked, and keeps their names.
+final class DistantSteps {
+  /// A name in a step that does not have it in its `depends_on`.
+  struct Reference: Hashable {
+    let step: StepAddress
+    let name: String
+  }
+
+  private(set) var references: [Reference] = []
+  private var known: Set<Reference> = []
+  private let planner: Planner
+  private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
+  /// What the step that was asked for last depends on; all of a list have ended when it starts.
+  private var roots: (step: StepAddress, lists: [[Int]])?
+
+  /// The number of edges that the searches of a plan may look at.
+  private static let budget = 50_000_000
+
+  /// The planner as it is after its edges were added.
+  init(_ planner: Planner) { self.planner = planner }
+
+  /// Whether what is named has ended in any case when the step starts. If so, the name is kept.
+  func isBefore(_ step: Int, of pipeline: PipelineUse, _ name: String) -> Bool {
+    let address = StepAddress(pipeline: pipeline.number, step: step)
+    let reference = Reference(step: address, name: name)
+    if known.contains(reference) { return true }
+    guard let ancestry,
+      case .found(let targets, _) = planner.operations(named: name, in: pipeline.number),
+      !targets.isEmpty
+    else { return false }
+    let lists = lists(of: address)
+    guard targets.allSatisfy({ hasEnded($0, before: lists, ancestry) }) else { return false }
+    known.insert(reference)
+    references.append(reference)
+    return true
+  }
+
+  /// Whether an operation has ended when all of one of the lists have; a group also if all of its members
+  /// have.
+  private func hasEnded(_ target: Int, before lists: [[Int]], _ ancestry: Ancestry) -> Bool {
+    let isAncestor = lists.contains { list in
+      list.allSatisfy { $0 == target || ancestry.isBefore(OperationID(target), OperationID($0)) }
+    }
+    if isAncestor { return true }
+    let members = planner.group(target)?.members ?? []
+    return !members.isEmpty && members.allSatisfy { hasEnded($0, before: lists, ancestry) }
+  }
+
+  private func lists(of step: StepAddress) -> [[Int]] {
+    if let roots, roots.step == step { return roots.lists }
+    let lists = planner.dependencyLists(of: step)
+    roots = (step, lists)
+    return lists
+  }
+}
+
+extension Planner {
+  /// What a step depends on, without services, which go on; and what the group around it depends on. All
+  /// of a list have ended when the step, or an instance of it, starts.
+  fileprivate func dependencyLists(of address: StepAddress) -> [[Int]] {
+    let pipeline = pipelines[address.pipeline]
+    var lists: [[Int]] = []
+    for number in pipeline.model.dependencyRange(of: address.step) {
+      let dependency = pipeline.model.dependencies[number]
+      if dependency.condition.waitsForReadiness { continue }
+      if dependency.traits.contains(.matched), let found = pipeline.find(dependency.step.span) {
+        // Each instance waits for at least one of these.
+        let operation = found.use.operation(of: found.step)
+        let members = groups[operation]?.members ?? []
+        lists.append(members.isEmpty ? [operation] : members)
+      } else {
+        lists += targets(of: dependency, at: address).map { [$0] }
+      }
+    }
+    if pipeline.model.hasSequence {
+      let before = pipeline.sequenceBefore(address.step)
+      let steps = Array(before.manual) + [before.required].compactMap(\.self)
+      lists += steps.map { [pipeline.operation(of: $0)] }
+    }
+    if let (use, step) = pipeline.around {
+      lists += dependencyLists(of: StepAddress(pipeline: use.number, step: step))
+    }
+    return hasServices ? lists.filter { !$0.contains(where: isService) } : lists
+  }
+
+  /// Adds edges from the distant steps. A step between the two may be blocked while the distant one still
+  /// runs, so that the path between them is not enough.
+  mutating func addEdges(fromDistantSteps references: [DistantSteps.Reference]) {
+    var gatherer = EdgeGatherer(operationCount: operationCount)
+    distantSteps = Dictionary(grouping: references, by: \.step).mapValues { $0.map(\.name) }
+    var edgeCount = graph.edgeCount
+    for (step, names) in distantSteps.sorted(by: { $0.key.isBefore($1.key) }) {
+      var targets: [Int] = []
+      for name in names {
+        guard case .found(let found, _) = operations(named: name, in: step.pipeline) else {
+          continue
+        }
+        targets += found
+      }
+      for operation in beginners(of: pipelines[step.pipeline].operation(of: step.step)) {
+        gatherer.begin()
+        for edge in graph.dependencies(of: OperationID(operation)) {
+          _ = gatherer.add(EdgeDraft(from: edge.from.index, condition: edge.condition))
+        }
+        for target in targets
+        where gatherer.add(EdgeDraft(from: target, condition: .done)) {
+          graph.addEdge(from: OperationID(target), to: OperationID(operation), when: .done)
+          optionalEdges.insert(UInt64(target) << 32 | UInt64(operation))
+          edgeCount += 1
+        }
+        guard edgeCount <= PipelineModel.maxDependencyCount else {
+          return log.report(at: pipelines[0].model.steps[0].id.span) {
+            PlanningMessage.tooManyEdges(at: $0)
+          }
+        }
+      }
+    }
+  }
+
+  /// The operations with which a step begins: itself, its instances, or all that are in it.
+  private func beginners(of operation: Int) -> [Int] {
+    guard let group = group(operation) else { return [operation] }
+    if let pipeline = group.steps {
+      return pipelines[pipeline].operations.flatMap { $0 < 0 ? [] : beginners(of: Int($0)) }
+    }
+    return group.isExpanding || group.members.isEmpty
+      ? [operation] : group.members.flatMap { beginners(of: $0) }
+  }
+}

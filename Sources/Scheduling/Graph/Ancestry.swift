@@ -1,0 +1,89 @@
+// Tells whether one operation comes after another, for many pairs of a large graph.
+
+/// Which operations come before which, by edges that wait for the end of an operation.
+///
+/// Each operation hangs below the latest of its dependencies, so the operations form trees. What is below
+/// another one in its tree comes after it, which two comparisons tell; for any other pair the operations
+/// between the two are searched.
+package final class Ancestry {
+  private let graph: Graph
+  /// The number of edges on the longest way to each operation.
+  private var levels: [Int32]
+  /// The places of the operations in their trees: those below an operation follow it.
+  private var starts: [Int32]
+  /// The number of operations in the tree below each, with itself.
+  private var sizes: [Int32]
+  /// For each operation, the number of the last search that reached it.
+  private var marks: [Int32]
+  private var search: Int32 = 0
+  /// The number of edges that may still be looked at.
+  private var budget: Int
+
+  /// Nil if there is a cycle. `budget` limits the edges that all searches together look at; after that
+  /// only what needs no search is found.
+  package init?(_ graph: Graph, budget: Int) {
+    self.graph = graph
+    self.budget = budget
+    let order = graph.dependenciesFirst()
+    guard order.count == graph.count else { return nil }
+    levels = [Int32](repeating: 0, count: graph.count)
+    starts = levels
+    sizes = [Int32](repeating: 1, count: graph.count)
+    marks = levels
+    let parents = findParents(order)
+    for item in order.reversed() {
+      let parent = parents[Int(item)]
+      if parent >= 0 { sizes[Int(parent)] += sizes[Int(item)] }
+    }
+    var next = starts
+    var nextTree: Int32 = 0
+    for item in order.lazy.map({ Int($0) }) {
+      let parent = Int(parents[item])
+      starts[item] = parent < 0 ? nextTree : next[parent]
+      if parent < 0 { nextTree += sizes[item] } else { next[parent] += sizes[item] }
+      next[item] = starts[item] + 1
+    }
+  }
+
+  /// Finds the latest dependency of each operation; −1 if it has none.
+  private func findParents(_ order: [Int32]) -> [Int32] {
+    var parents = [Int32](repeating: -1, count: graph.count)
+    for item in order.lazy.map({ Int($0) }) {
+      graph.forEachDependency(of: OperationID(item)) { edge in
+        guard !edge.condition.waitsForReadiness, levels[edge.from.index] >= levels[item] else {
+          return
+        }
+        levels[item] = levels[edge.from.index] + 1
+        parents[item] = edge.from.rawValue
+      }
+    }
+    return parents
+  }
+
+  /// Whether the first operation has ended in any case when the second one ends.
+  package func isBefore(_ first: OperationID, _ second: OperationID) -> Bool {
+    budget -= 1
+    if isBelow(second.index, first.index) { return first != second }
+    if levels[first.index] >= levels[second.index] || budget < 0 { return false }
+    search += 1
+    var open = [second]
+    while let next = open.popLast() {
+      for edge in graph.dependencies(of: next) where !edge.condition.waitsForReadiness {
+        let found = edge.from.index
+        if isBelow(found, first.index) { return true }
+        budget -= 1
+        if budget < 0 { return false }
+        if levels[found] > levels[first.index], marks[found] != search {
+          marks[found] = search
+          open.append(edge.from)
+        }
+      }
+    }
+    return false
+  }
+
+  /// Whether an operation is in the tree below another one, or is that one.
+  private func isBelow(_ item: Int, _ root: Int) -> Bool {
+    starts[item] >= starts[root] && starts[item] - starts[root] < sizes[root]
+  }
+}

@@ -1,0 +1,31 @@
+// Variables of the environment that look like options and are none.
+
+import Diagnostics
+import Plans
+
+/// A variable that somebody has set for an option which has another name.
+struct StrayVariable {
+  let name: String
+  let option: Option
+
+  /// Finds those among the variables whose names begin with `OPRUN_`. Where a variable belongs to another
+  /// command nothing is found, because the environment is for many command lines.
+  static func all(among names: [String], for command: Command) -> [StrayVariable] {
+    let options = command.options.filter { !$0.variable.isEmpty && !$0.isRepeatable }
+    let known = Set(Command.all.flatMap { $0.options.map(\.variable) })
+    let kept = ["OPRUN_PARAM_", "OPRUN_INPUT_", "OPRUN_WITH_"]
+    return names.compactMap { name in
+      if known.contains(name) || kept.contains(where: name.hasPrefix) { return nil }
+      if let option = options.first(where: { $0.usualVariable == name }) {
+        return StrayVariable(name: name, option: option)
+      }
+      if OprunVariable(rawValue: name) != nil { return nil }
+      let close = suggestion(for: name, among: options.map(\.variable))
+      return options.first { $0.variable == close }.map { StrayVariable(name: name, option: $0) }
+    }
+  }
+
+  var message: String { "the variable \(quoted(name)) is not that of an option" }
+
+  var help: String { "'\(option.variable)' stands for '\(option.flag)'" }
+}

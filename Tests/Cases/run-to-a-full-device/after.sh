@@ -1,0 +1,1 @@
+ls after-was-run
