@@ -24,6 +24,8 @@ package struct Plan: Sendable {
   package let failurePolicy: FailurePolicy
   /// The time limit of the whole run.
   package let timeout: Nanoseconds?
+  /// True if that limit comes from the command line.
+  package private(set) var hasTimeoutOfOption = false
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package let settings: StepSettings
   /// The part of `settings` that is known only when the run begins.
@@ -53,6 +55,13 @@ package struct Plan: Sendable {
   package func sharing(_ place: SharedCachePlace) -> Plan {
     var plan = self
     plan.sharedCache = place
+    return plan
+  }
+
+  /// The same plan, of which it is known whether the command line sets the time limit.
+  package func havingTimeoutOfOption(_ isOfOption: Bool) -> Plan {
+    var plan = self
+    plan.hasTimeoutOfOption = isOfOption
     return plan
   }
 

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Expressions
+package import Masking
 package import Plans
 import Scheduling
 
@@ -40,6 +41,27 @@ package struct EarlierRun {
   package let exitStatus: Int32?
   /// The steps that have an outcome, by id.
   let steps: [String: EarlierStep]
+}
+
+extension EarlierRun {
+  /// Whether steps were left out of it because only a part of the run before was to be resumed.
+  package func isOfSelection(in store: StateStore) -> Bool {
+    let query = "SELECT count(*) FROM result WHERE run = ? AND place >= 0 AND ("
+    let causes = ["not needed for --from %", "not in --only %", "did not fail (--failed)"]
+    let condition = causes.map { "cause LIKE 'condition \($0)'" }.joined(separator: " OR ")
+    let count = try? store.perform { database throws(DatabaseFailure) in
+      let rows = try database.prepare(query + condition + ")")
+      return try rows.bind(1, number).next() ? rows.number(0) : nil
+    }
+    return (count ?? 0) > 0
+  }
+
+  /// Whether a step, of which this is the definition now, ran something else.
+  package func isEdited(_ name: String, _ step: PlannedStep, _ masker: Masker?) -> Bool {
+    guard let recorded = steps[name] else { return false }
+    var fingerprints = Fingerprints(masker)
+    return recorded.written != fingerprints.written(step)
+  }
 }
 
 extension StateStore {

@@ -1,6 +1,7 @@
 // What was recorded, for lists: runs, their steps, the commands and outputs of steps.
 
 import Diagnostics
+package import Plans
 package import Scheduling
 
 /// A recorded run. Times are in microseconds.
@@ -20,11 +21,18 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let process: Int
   package let resumed: String?
   package let steps: Int
-  package let ok: Int
-  package let failed: Int
-  package let allowed: Int
-  package let kept: Int
+  /// How many steps ended in each way, without groups whose members stand for them.
+  package let endings: [EndingNumber]
   package let logBytes: Int
+}
+
+/// How many steps of a run ended like this.
+package struct EndingNumber: Hashable, Sendable {
+  /// As the run showed it: what was kept is up to date.
+  package let ending: Ending
+  /// True if they ran in an earlier run.
+  package let isKept: Bool
+  package let number: Int
 }
 
 /// A recorded step. Times are in microseconds since the start of the run in which it ran.
@@ -38,6 +46,8 @@ package struct RecordedStep: Hashable, Sendable {
   package let started: Int?
   package let duration: Int?
   package let attempts: Int?
+  /// How long the last attempt took; `duration` is that of the step, with everything else that belongs to it.
+  package let attemptDuration: Int?
   package let status: Int?
   package let detail: String?
   package let processor: Int?
@@ -46,8 +56,44 @@ package struct RecordedStep: Hashable, Sendable {
   package let output: Int?
   /// The run in which it ran, if that was another one.
   package let origin: String?
-  /// The number of its row.
-  let number: Int
+}
+
+extension RecordedStep {
+  /// The condition for rows of groups that failed by themselves, not because of a member.
+  fileprivate static let ownFaults =
+    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue))"
+    + " AND (cause LIKE 'condition %' OR cause LIKE 'hook %')"
+
+  /// Whether its members are counted and listed in its place.
+  package var standsForOthers: Bool {
+    guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
+    return !cause.hasPrefix("condition ") && !cause.hasPrefix("hook ")
+  }
+
+  /// How it ended, as the run showed it.
+  package var shownEnding: Ending? { origin == nil ? ending : ending?.asKept }
+
+  /// How its last attempt ended; nil if it never started.
+  package var end: CommandEnd? {
+    guard attempts != nil else { return nil }
+    return CommandEnd(
+      status: status, detail: detail, duration: attemptDuration, processor: processor,
+      memory: memory, output: output
+    ).marked(timedOut: ending?.outcome == .timedOut, isStopped: ending?.outcome == .cancelled)
+  }
+}
+
+extension RecordedStepCommand {
+  package var end: CommandEnd {
+    CommandEnd(
+      status: status, detail: detail, duration: duration, processor: processor, memory: memory,
+      output: output)
+  }
+}
+
+extension Ending {
+  /// The ending that a run shows of what it did not run again.
+  fileprivate var asKept: Ending { outcome == .succeeded ? Ending(.cached) : self }
 }
 
 /// A recorded hook, or an attempt that another one followed.
@@ -74,8 +120,8 @@ package struct RecordedOutput: Hashable, Sendable {
 extension StateStore {
   private static let runColumns = """
     SELECT run.id, run.name, run.pipeline, run.file, run.started, run.duration, run.exit_status,
-      run.stop, run.host, run.process, before.name, run.steps, run.ok, run.failed, run.allowed,
-      run.kept, run.log_bytes, run.processors FROM run LEFT JOIN run AS before ON before.id = run.resumed
+      run.stop, run.host, run.process, before.name, run.steps, run.log_bytes, run.processors
+      FROM run LEFT JOIN run AS before ON before.id = run.resumed
     """
 
   /// The newest runs, the newest first.
@@ -141,31 +187,34 @@ extension StateStore {
     _ rows: Statement, _ database: Database
   ) throws(DatabaseFailure) -> RecordedRunSummary {
     let number = rows.number(0) ?? 0
-    var counts = Tally()
-    if rows.number(6) == nil { counts = try tally(of: number, database) }
     return RecordedRunSummary(
       number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
       started: rows.number(4) ?? 0, duration: rows.number(5), exitStatus: rows.number(6),
-      stop: rows.text(7), host: rows.text(8) ?? "",
-      processors: rows.number(17) ?? 1, process: rows.number(9) ?? 0,
-      resumed: rows.text(10), steps: rows.number(11) ?? 0, ok: rows.number(12) ?? counts.ok,
-      failed: rows.number(13) ?? counts.failed, allowed: rows.number(14) ?? counts.allowed,
-      kept: rows.number(15) ?? counts.kept, logBytes: rows.number(16) ?? 0)
+      stop: rows.text(7), host: rows.text(8) ?? "", processors: rows.number(13) ?? 1,
+      process: rows.number(9) ?? 0, resumed: rows.text(10), steps: rows.number(11) ?? 0,
+      endings: try endings(of: number, database), logBytes: rows.number(12) ?? 0)
   }
 
-  /// The counts of a run whose end was not recorded.
-  private func tally(of run: Int, _ database: Database) throws(DatabaseFailure) -> Tally {
+  /// Counts what is recorded of each step: the same whether the run has ended, goes on or died.
+  private func endings(
+    of run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> [EndingNumber] {
     let rows = try database.prepare(
-      "SELECT outcome, origin FROM result WHERE run = ? AND place >= 0 AND outcome IS NOT NULL")
+      """
+      SELECT outcome, origin IS NOT NULL, count(*) FROM result
+      WHERE run = ? AND place >= 0 AND outcome IS NOT NULL
+        AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
+      """)
     rows.bind(1, run)
-    var tally = Tally()
+    var endings: [EndingNumber] = []
     while try rows.next() {
-      guard let outcome = rows.number(0).flatMap(RecordedOutcome.init), !outcome.isOfGroup else {
-        continue
-      }
-      tally.count(outcome.ending, isKept: rows.number(1) != nil)
+      guard let ending = rows.number(0).flatMap(RecordedOutcome.init)?.ending else { continue }
+      let isKept = rows.number(1) == 1
+      endings.append(
+        EndingNumber(
+          ending: isKept ? ending.asKept : ending, isKept: isKept, number: rows.number(2) ?? 0))
     }
-    return tally
+    return endings
   }
 
   /// The steps of a run, in file order.
@@ -173,9 +222,12 @@ extension StateStore {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
         """
-        SELECT step.name, outcome, cause, result.started, result.duration, attempts, status, detail,
-          processor, memory, output, ifnull(run.name, origin), step.id
-        FROM result JOIN step ON step.id = step LEFT JOIN run ON run.id = origin
+        SELECT step.name, outcome, cause, result.started, result.duration, attempts, result.status,
+          result.detail, result.processor, result.memory, result.output, ifnull(run.name, origin),
+          ifnull(last.duration, result.duration)
+        FROM result JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
+        LEFT JOIN command AS last ON last.run = ifnull(origin, result.run)
+          AND last.step = result.step AND last.role = CAST(attempts AS TEXT)
         WHERE result.run = ? AND place >= 0 ORDER BY place
         """)
       rows.bind(1, run.number)
@@ -190,9 +242,9 @@ extension StateStore {
     return RecordedStep(
       name: rows.text(0) ?? "", ending: outcome?.ending, isGroup: outcome?.isOfGroup ?? false,
       cause: rows.text(2), started: rows.number(3), duration: rows.number(4),
-      attempts: rows.number(5), status: rows.number(6), detail: rows.text(7),
-      processor: rows.number(8), memory: rows.number(9), output: rows.number(10),
-      origin: rows.text(11), number: rows.number(12) ?? 0)
+      attempts: rows.number(5), attemptDuration: rows.number(12), status: rows.number(6),
+      detail: rows.text(7), processor: rows.number(8), memory: rows.number(9),
+      output: rows.number(10), origin: rows.text(11))
   }
 
   /// The hooks and the earlier attempts of a run; those of the run itself have the step `@run`.

@@ -43,10 +43,13 @@ extension CommandEnd {
     }
   }
 
+  /// What says that its time limit ended a command.
+  static let timeoutDetail = "timed out"
+
   /// What else there is to say about it.
   var recordedDetail: String? {
     switch status {
-    case .exited, .signalled: nil
+    case .exited, .signalled: timedOut ? CommandEnd.timeoutDetail : nil
     case .notStarted(let reason, _): "not started: \(reason)"
     case .outputsRefused(let reason): reason
     case .abandoned: "could not be ended, given up"

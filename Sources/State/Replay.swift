@@ -22,7 +22,10 @@ extension StateStore {
     var replaying = Replaying(plan, run)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
-    for step in steps { replaying.find(step.name) }
+    for step in steps {
+      replaying.find(step.name)
+      if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
+    }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
     for step in steps { replaying.add(step) }
     for command in commands where Replaying.isOfRun(command) { replaying.add(command) }
@@ -41,6 +44,8 @@ private struct Replaying {
   private var ends: [String: Nanoseconds] = [:]
   private var groups: [RecordedStep] = []
   private var missing: [String] = []
+  /// The number of the last attempt of each step, and the step.
+  var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
   private var retried: Set<OperationID> = []
   /// When the first hook of a step was started.
@@ -93,9 +98,8 @@ private struct Replaying {
     let operation = Self.isOfRun(command) ? OperationID(-1) : operations[command.step]
     guard let operation, let role = CommandRole(recorded: command.role), let start = command.started
     else { return }
-    let end = CommandEnd(
-      status: command.status, detail: command.detail, duration: command.duration,
-      processor: command.processor, memory: command.memory, output: command.output)
+    var end = command.end
+    if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
     let begin = nanoseconds(start)
     add(operation, role, from: begin, end)
     switch role {
@@ -127,14 +131,13 @@ private struct Replaying {
     _ step: RecordedStep, _ operation: OperationID, from start: Nanoseconds, to end: Nanoseconds
   ) {
     guard let attempts = step.attempts, !retried.contains(operation) else { return }
-    let isTimeout = step.ending?.outcome == .timedOut
-    let isStopped = step.ending?.outcome == .cancelled
     // Its hooks ran between its end and its outcome.
     let duration = max(0, (hookStarts[operation] ?? end) - start)
     let attempt = CommandEnd(
       status: step.status, detail: step.detail, duration: Int(duration / 1000),
       processor: step.processor, memory: step.memory, output: step.output
-    ).marked(timedOut: isTimeout, isStopped: isStopped)
+    ).marked(
+      timedOut: step.ending?.outcome == .timedOut, isStopped: step.ending?.outcome == .cancelled)
     add(operation, .attempt(attempts), from: start, attempt)
   }
 
@@ -235,6 +238,8 @@ extension CommandEnd {
     status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
   ) {
     let notStarted = "not started: "
+    let timedOut = detail == Self.timeoutDetail
+    let detail = timedOut ? nil : detail
     let end: Status =
       if let detail, detail.hasPrefix(notStarted) {
         .notStarted(
@@ -249,7 +254,7 @@ extension CommandEnd {
         .abandoned
       }
     self.init(
-      end, duration: Nanoseconds(duration ?? 0) &* 1000,
+      end, timedOut: timedOut, duration: Nanoseconds(duration ?? 0) &* 1000,
       processorTime: Nanoseconds(processor ?? 0) &* 1000,
       peakMemory: Int64(memory ?? 0) << 10, outputByteCount: output ?? 0)
   }

@@ -173,6 +173,8 @@ struct OpenStep {
   var attemptStart: Nanoseconds
   var last: RecordedCommand?
   var hookStart: Nanoseconds = 0
+  /// Something else than attempts ran, which belongs to the time of the step.
+  var hasHooks = false
 }
 
 /// A command that has ended.
@@ -255,6 +257,7 @@ extension RunRecorder {
   private func start(_ operation: OperationID, _ role: CommandRole, at time: Nanoseconds) {
     guard case .attempt = role else {
       open[operation, default: OpenStep(start: time, attemptStart: time)].hookStart = time
+      open[operation]?.hasHooks = true
       return
     }
     if open[operation] != nil {
@@ -288,8 +291,11 @@ extension RunRecorder {
     let isKept = run.resumption?.isKeeping(operation) ?? false
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
-    // When the last attempt of several was started follows from nothing else.
-    if let last = step?.last, case .attempt(let number) = last.role, number > 1 {
+    // When the last attempt of several was started follows from nothing else, nor how long one took that a hook
+    // followed.
+    if let last = step?.last, case .attempt(let number) = last.role,
+      number > 1 || step?.hasHooks == true || ending.outcome.isFailure
+    {
       pending.append(.command(name(of: operation), last))
     }
     if let last = step?.last, ending.outcome != .succeeded { ended[operation] = last }

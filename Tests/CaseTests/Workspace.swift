@@ -62,6 +62,9 @@ final class Workspace {
       .replacing(/^[✓✗!↻…] .*$/.anchorsMatchLineEndings()) {
         withoutTimes($0.output)
       }
+      .replacing(/^- .*  stopped after .*$/.anchorsMatchLineEndings()) {
+        withoutTimes($0.output)
+      }
   }
 
   /// Removes measured times. Time limits and delays come from the file and stay.

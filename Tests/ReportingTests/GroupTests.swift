@@ -181,7 +181,7 @@ import Testing
         > test[name=b] (All tests)
         broken b
         ✗ test[name=b]  timed out after 1m30s  (All tests)
-        ✗ test ×2       1 ok, 1 failed in 0.5s  (All tests)
+        ✗ test ×2       1 ok, 1 timed out in 0.5s  (All tests)
         - pack          blocked: 'test[name=b]' timed out  (All tests)
 
         ✗ test[name=b] (All tests)  timed out after 1m30s  sample.yml:2
@@ -190,7 +190,7 @@ import Testing
           log  RUN/test[name=b].1.log  (1 line)
           blocked because of it: pack
 
-        ✗ sample.yml: 1 failed, 1 blocked, 2 ok in 0.6s   (0.6s of work, critical path \
+        ✗ sample.yml: 1 timed out, 1 blocked, 2 ok in 0.6s   (0.6s of work, critical path \
         list > test[name=a] 0.4s)
 
         """)
@@ -339,7 +339,7 @@ import Testing
         ✗ b  timed out waiting for tcp db:1  sample.yml:2
           $ echo b
 
-        ✗ sample.yml: 2 failed in 0s
+        ✗ sample.yml: 1 failed, 1 timed out in 0s
 
         """)
   }

@@ -201,6 +201,10 @@ import Testing
         ! stopping: SIGINT; a second signal kills what is running
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
+
+        - a  killed by SIGTERM after 0.1s  sample.yml:1
+          $ echo a
+
         ✗ sample.yml: 2 cancelled in 0s, stopped: SIGINT
 
         """)

@@ -37,7 +37,8 @@ extension RunAnalysis {
     sink.write(elapsed: work)
     sink.write(" of work, ")
     let tenths = record.wallTime > 0 ? Int(work * 10 / record.wallTime) : 0
-    sink.write("\(tenths / 10).\(tenths % 10) at once on average; simulated ")
+    sink.write("\(tenths / 10).\(tenths % 10) at once on average; ")
+    sink.write("repeated in virtual time it takes ")
     sink.write(elapsed: simulated)
     sink.writeNewline()
   }
@@ -57,11 +58,11 @@ extension RunAnalysis {
       write(elapsed: step.duration, width: 7, to: sink)
       let percent = Int((step.worth * 100).rounded())
       if step.atMost < 1_000_000 {
-        sink.write("  other steps take as long: to shorten it saves nothing\n")
+        sink.write("  others take as long: shortening it alone saves nothing\n")
       } else {
-        sink.write("  each second less saves \(percent / 100).\(pad(percent % 100))s, at most ")
+        sink.write("  could save up to ")
         sink.write(elapsed: step.atMost)
-        sink.writeNewline()
+        sink.write(" of the run, \(percent / 100).\(pad(percent % 100))s for each second less\n")
       }
     }
   }
@@ -87,7 +88,7 @@ extension RunAnalysis {
     case .pool(let pool):
       "'\(oneLineText(plan.pools[pool.index].name))'"
         + (plan.pools[pool.index].isGranted ? ", a mutex of the host" : "")
-    case .other: "a condition, a delay or something else"
+    case .other: "something else, such as a condition or a delay"
     }
   }
 

@@ -37,7 +37,8 @@ struct Fold {
   /// The most important of what became of them.
   var mark: Mark {
     let marks: [(Count, Mark)] = [
-      (.failed, .failed), (.allowed, .warning), (.ok, .succeeded), (.upToDate, .cached),
+      (.failed, .failed), (.timedOut, .failed), (.allowed, .warning), (.ok, .succeeded),
+      (.upToDate, .cached),
     ]
     return marks.first { counts[$0.0] != nil }?.1 ?? .notRun
   }
@@ -71,7 +72,9 @@ struct Fold {
   }
 
   /// A single instance that failed has had its line.
-  var saysMore: Bool { total > 1 || counts[.failed] == nil && counts[.allowed] == nil }
+  var saysMore: Bool {
+    total > 1 || [.failed, .timedOut, .allowed].allSatisfy { counts[$0] == nil }
+  }
 }
 
 extension ProgressLines {

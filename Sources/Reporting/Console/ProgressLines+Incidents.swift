@@ -127,7 +127,7 @@ extension ProgressLines {
   func writeStopping(_ reason: StopReason) {
     let isSignal = if case .signal = reason { true } else { false }
     let advice = isSignal ? "; a second signal kills what is running" : ""
-    writeNotice("stopping: " + reason.words(operations) + advice)
+    writeNotice("stopping: " + reason.words(operations) + reason.limit(in: operations) + advice)
   }
 
   func writeNotice(_ text: String) {

@@ -3,6 +3,7 @@
 // they waited for.
 
 import Diagnostics
+import Expressions
 import Masking
 import Plans
 import RunFiles
@@ -197,6 +198,21 @@ extension RunOperations {
 
   func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
 
+  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress.
+  func replay(_ events: [RunEvent], to observe: (RunEvent) -> Void) {
+    for event in events {
+      guard case .ended(let operation, let role, let end) = event.kind, end.outputByteCount > 0
+      else {
+        observe(event)
+        continue
+      }
+      let stream = Stream(operation: operation, role: role)
+      openLog(of: stream)
+      observe(event)
+      closeLog(of: stream)
+    }
+  }
+
   private func logName(of stream: Stream) -> String {
     let id = id(stream.operation) ?? RunDirectory.runHookName
     let name = masker?.name(id, number: stream.operation.index) ?? id
@@ -216,6 +232,30 @@ extension RunOperations {
   /// The title and the name for people.
   func heading(of stream: Stream) -> [Piece] {
     [Piece(title(of: stream), cut: .middle)] + label(of: stream.operation)
+  }
+
+  /// The command that decided how a step failed, with the values of its expressions as far as they are known.
+  func command(of settled: SettledOperation) -> ShownCommand? {
+    let step = step(settled.operation)
+    guard case .hook(let kind, let index)? = settled.decisive?.role else {
+      return settled.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
+    }
+    let hooks = step.settings.hooks[kind]
+    return hooks.indices.contains(index - 1) ? hooks[index - 1].work.shown : nil
+  }
+
+  /// The id, and the name for people, if there is one.
+  func fullName(_ operation: OperationID) -> String {
+    let label = label(of: operation).map { " \($0.text)" }.joined()
+    return name(operation) + label
+  }
+
+  /// What resumes the run of this name; nil if it was not read from a file.
+  func resumeCommand(of run: String) -> String? {
+    guard let file = plan.sources.files.first, !file.path.hasPrefix("<") else { return nil }
+    let state = directory.state?.path ?? ".oprun"
+    let isUsual = state == ".oprun" || state.hasSuffix("/.oprun")
+    return "oprun resume \(run)" + (isUsual ? "" : " --state-dir \(shellQuoted(state))")
   }
 
   /// The name for people, if there is one and it is known.

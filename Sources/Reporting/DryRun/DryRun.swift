@@ -1,6 +1,7 @@
 // What a run would do, one line per operation in the order in which they would start. It changes
 // nothing.
 
+import Diagnostics
 package import Plans
 import Scheduling
 
@@ -40,7 +41,7 @@ package struct DryRun {
 
   package func write(to sink: ByteSink) {
     var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
-    let layout = measure(rails)
+    let layout = measure(rails, sink)
     if let description = plan.description {
       sink.write("description: ")
       sink.write(joinedLines(description))
@@ -79,13 +80,13 @@ extension DryRun {
     var reason = 0
   }
 
-  private func measure(_ rails: Rails) -> Layout {
+  private func measure(_ rails: Rails, _ sink: ByteSink) -> Layout {
     var layout = Layout()
     var rails = rails
     let nowhere = ByteSink.nowhere()
     for entry in forecast.entries.prefix(Self.measuredLines) {
       let width = rails.advance(to: entry.operation).width
-      let name = width + 1 + plan.steps[entry.operation.index].id.utf8.count
+      let name = width + 1 + displayWidth(of: sink.shortened(plan.steps[entry.operation.index].id))
       layout.name = max(layout.name, min(Self.widestName, name))
       let start = nowhere.position
       reasons.write(for: entry, to: nowhere)
@@ -103,7 +104,7 @@ extension DryRun {
     sink.write(" ")
     let id = sink.shortened(plan.steps[entry.operation.index].id)
     sink.write(id)
-    var column = line.textWidth + 1 + id.utf8.count
+    var column = line.textWidth + 1 + displayWidth(of: id)
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)

@@ -14,7 +14,7 @@ extension Plan {
       let id = sink.shortened(step.id)
       let width = displayWidth(of: id)
       sink.write(id)
-      sink.write(spaces: widest - width + 2)
+      sink.write(spaces: max(0, widest - width) + 2)
       let notes = notes(on: operation)
       let rest = max(24, columns - max(widest, width) - 2 - displayWidth(of: notes))
       if let title = title(of: operation) {

@@ -33,9 +33,9 @@ struct RunProgress {
   ) -> LiveView {
     let rows = steps.visibleRows
     var view = LiveView()
-    view.done = Outcome.allCases.reduce(0) { $0 + ledger[$1] }
+    view.done = ledger.counts.total
     view.total = max(operations.stepCount, view.done)
-    view.failed = ledger[.failed] + ledger[.timedOut] - ledger.allowedFailures
+    view.failed = ledger.counts[.failed] + ledger.counts[.timedOut]
     view.running = steps.running.keys.count { $0.rawValue >= 0 }
     view.isStopping = steps.isStopping
     view.elapsed = time

@@ -101,6 +101,26 @@ package final class Screen {
     measure()
   }
 
+  /// A screen for a listing, which goes where the sink writes.
+  package init(
+    listingTo sink: ByteSink, color: ColorChoice = .auto, environment: (String) -> String?
+  ) {
+    output = sink
+    messages = sink
+    isShared = true
+    clipsMessages = Terminal.width(of: sink.descriptor) != nil
+    filtersOutput = Terminal.isTerminal(sink.descriptor)
+    colorsOutput = color.isOn(isTerminal: filtersOutput, environment: environment)
+    colorsMessages = colorsOutput
+    usesASCII = false
+    unfoldsInstances = true
+    pane = nil
+    ci = nil
+    resumeCommand = nil
+    scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
+    measure()
+  }
+
   /// The width of a terminal may change at any time.
   private func measure() {
     guard clipsMessages, let width = Terminal.width(of: messages.descriptor) else { return }

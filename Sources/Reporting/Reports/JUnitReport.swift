@@ -6,6 +6,8 @@ import Scheduling
 
 struct JUnitReport: Report {
   private static let tailLength = 200
+  private static let linesOfFailure = 40
+  private static let mostBlocked = 20
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
@@ -34,7 +36,7 @@ struct JUnitReport: Report {
   ) {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
-    write("name", record.operations.name(step.operation), to: sink)
+    write("name", record.operations.fullName(step.operation), to: sink)
     write("time", seconds(step.duration), to: sink)
     let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
     guard tail != nil || step.settled.isFailure || step.isLeftOut else {
@@ -42,9 +44,11 @@ struct JUnitReport: Report {
     }
     sink.write(">\n")
     if step.settled.isFailure {
-      writeElement("failure", type: step.settled.ending.outcome, record.reason(of: step), to: sink)
+      writeFailure(step, record, tail, to: sink)
     } else if step.isLeftOut {
-      writeElement("skipped", type: nil, words(of: step, record), to: sink)
+      sink.write("<skipped")
+      write("message", record.sentence(of: step), to: sink)
+      sink.write("/>\n")
     }
     if let tail {
       sink.write("<system-out>")
@@ -57,21 +61,28 @@ struct JUnitReport: Report {
     sink.write("</testcase>\n")
   }
 
-  private func words(of step: StepRecord, _ record: RunRecord) -> String {
-    let ending = step.settled.ending
-    let outcome = ending.words
-    let reason = record.reason(of: step)
-    return reason.isEmpty ? outcome : "\(outcome): \(reason)"
-  }
-
-  private func writeElement(
-    _ name: StaticString, type: Outcome?, _ message: String, to sink: ByteSink
+  /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for
+  /// a file and a line.
+  private func writeFailure(
+    _ step: StepRecord, _ record: RunRecord, _ tail: LogTail?, to sink: ByteSink
   ) {
-    sink.write("<")
-    sink.write(name)
-    if let type { write("type", type.word, to: sink) }
-    write("message", message, to: sink)
-    sink.write("/>\n")
+    sink.write("<failure")
+    write("type", step.settled.ending.outcome.word, to: sink)
+    write("message", record.reason(of: step), to: sink)
+    sink.write(">")
+    let operations = record.operations
+    let place = operations.plan.sources.location(of: operations.step(step.operation).span)
+    let blocked = record.blocked(by: step).prefix(Self.mostBlocked)
+    let names = blocked.map { operations.name($0.operation) }.joined(separator: ", ")
+    let lines =
+      [place.isEmpty ? nil : place, record.command(of: step).map { "$ \($0)" }].compactMap(\.self)
+      + (tail?.lines.suffix(Self.linesOfFailure) ?? [])
+      + (names.isEmpty ? [] : ["blocked because of it: \(names)"])
+    for line in lines {
+      sink.write(xml: line)
+      sink.writeNewline()
+    }
+    sink.write("</failure>\n")
   }
 
   private func write(_ attribute: StaticString, _ value: String, to sink: ByteSink) {

@@ -9,6 +9,7 @@ struct MarkdownReport: Report {
   private static let longest = 1 << 20
   private static let tailLength = 40
   private static let mostFailures = 20
+  private static let mostBlocked = 20
   /// Room for the note that there is more.
   private static let reserve = 64 << 10
 
@@ -20,6 +21,9 @@ struct MarkdownReport: Report {
         guard sink.position - start < Self.longest / 2 else { break }
         write(failure, record, buffer, to: sink)
       }
+    }
+    if let command = record.resumeCommand {
+      sink.write("\nRun what failed or did not run: `\(command)`\n")
     }
     sink.write("\n| | step | time | |\n|---|---|---:|---|\n")
     for (index, step) in record.steps.enumerated() {
@@ -38,8 +42,7 @@ struct MarkdownReport: Report {
     sink.write(record.end?.exitStatus == 0 ? "✅ " : "❌ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
-    let counts = record.counts.map { "\($0.count) \($0.words)" }
-    sink.write(counts.isEmpty ? "nothing ran" : counts.joined(separator: ", "))
+    sink.write(record.countsInWords)
     sink.write(" in ")
     sink.write(elapsed: record.wallTime)
     if let reason = record.end?.stopReason {
@@ -55,7 +58,7 @@ struct MarkdownReport: Report {
   ) {
     let operations = record.operations
     sink.write("\n### ")
-    sink.write(markdown: operations.name(failure.operation))
+    sink.write(markdown: operations.fullName(failure.operation))
     sink.write("\n\n")
     sink.write(markdown: record.reason(of: failure))
     let location = operations.plan.sources.location(of: operations.step(failure.operation).span)
@@ -64,11 +67,27 @@ struct MarkdownReport: Report {
       sink.write(markdown: location)
     }
     sink.writeNewline()
-    guard let tail = record.tail(of: failure, limit: Self.tailLength, buffer: buffer) else {
-      return
-    }
+    writeLines(of: failure, record, buffer, to: sink)
+    let blocked = record.blocked(by: failure)
+    guard !blocked.isEmpty else { return }
+    sink.write("\nblocked because of it: ")
+    let names = blocked.prefix(Self.mostBlocked).map { operations.name($0.operation) }
+    sink.write(markdown: names.joined(separator: ", "))
+    let more = blocked.count - names.count
+    sink.write(more > 0 ? " and \(more) more\n" : "\n")
+  }
+
+  /// Writes the command, and the end of what it printed.
+  private func writeLines(
+    of failure: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    to sink: ByteSink
+  ) {
+    let command = record.command(of: failure)
+    let tail = record.tail(of: failure, limit: Self.tailLength, buffer: buffer)
+    let lines = (command.map { ["$ \($0)"] } ?? []) + (tail?.lines ?? [])
+    if lines.isEmpty { return }
     sink.write("\n<pre>")
-    for line in tail.lines {
+    for line in lines {
       sink.write(xml: line)
       sink.writeNewline()
     }
@@ -79,17 +98,12 @@ struct MarkdownReport: Report {
     sink.write("| ")
     sink.write(step.settled.ending.sign)
     sink.write(" | ")
-    sink.write(markdown: record.operations.name(step.operation))
+    sink.write(markdown: record.operations.fullName(step.operation))
     sink.write(" | ")
     if step.settled.record != nil { sink.write(elapsed: step.duration) }
     sink.write(" | ")
     if step.settled.ending.outcome != .succeeded {
-      sink.write(step.settled.ending.words)
-      let reason = record.reason(of: step)
-      if !reason.isEmpty {
-        sink.write(": ")
-        sink.write(markdown: reason)
-      }
+      sink.write(markdown: record.sentence(of: step))
     }
     sink.write(" |\n")
   }

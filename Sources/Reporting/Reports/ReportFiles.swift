@@ -96,17 +96,7 @@ package final class ReportFiles: RunObserver {
 
   /// Observes a run that is over, whose logs are opened like those of one in progress.
   package func replay(_ events: [RunEvent]) {
-    let operations = record.operations
-    for event in events {
-      guard case .ended(let operation, let role, let end) = event.kind, end.outputByteCount > 0
-      else {
-        record.observe(event)
-        continue
-      }
-      operations.openLog(of: Stream(operation: operation, role: role))
-      record.observe(event)
-      operations.closeLog(of: Stream(operation: operation, role: role))
-    }
+    record.operations.replay(events) { record.observe($0) }
   }
 
   /// Writes a report of what was observed.

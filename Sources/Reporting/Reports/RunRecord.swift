@@ -37,7 +37,7 @@ struct RunRecord {
   private(set) var end: RunEnd?
   /// The duration of the run, so far or in all.
   var wallTime: Nanoseconds = 0
-  private var ledger: RunLedger
+  private(set) var ledger: RunLedger
   private var running: [Stream: Int] = [:]
   private var freeLanes: [Int] = []
   private var laneCount = 0
@@ -133,6 +133,47 @@ extension RunRecord {
     }
     return sink.text
   }
+
+  /// How a step ended and why, in a sentence: `failed: exit 1 after 3.4s`, `timed out after 30s`.
+  func sentence(of step: StepRecord) -> String {
+    let ending = step.settled.ending
+    let reason = reason(of: step)
+    if reason.isEmpty { return ending.words }
+    guard step.settled.decisive?.end.timedOut == true else { return "\(ending.words): \(reason)" }
+    return reason + (ending.isAllowed ? ", but allowed" : "")
+  }
+
+  /// What was blocked because of a failure.
+  func blocked(by failure: StepRecord) -> [StepRecord] {
+    steps.filter {
+      guard case .dependency(failure.operation) = $0.settled.cause else { return false }
+      return $0.settled.ending.outcome == .blocked
+    }
+  }
+
+  /// How many steps ended in which way, in the words of the terminal.
+  var countsInWords: String {
+    let words = ledger.counts.words
+    return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")
+  }
+
+  /// The command that resumes the run, if that has something to run.
+  var resumeCommand: String? {
+    guard let run = beginning?.runID, !failures.isEmpty else { return nil }
+    return operations.resumeCommand(of: run)
+  }
+
+  /// The first line of the command that decided how a step failed.
+  func command(of step: StepRecord) -> String? {
+    guard !operations.standsForOthers(step.operation) else { return nil }
+    return operations.command(of: step.settled).map { command in
+      let sink = ByteSink.intoMemory()
+      sink.write(firstLineOf: command, columns: Self.widestCommand)
+      return sink.text
+    }
+  }
+
+  private static let widestCommand = 400
 
   /// The end of the decisive output; nil if there is none, or it cannot be read.
   func tail(of step: StepRecord, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {

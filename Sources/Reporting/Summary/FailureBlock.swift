@@ -10,6 +10,8 @@ struct FailureBlock {
   private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
+  /// Whether a step runs something else by now than what failed.
+  var isEdited: (OperationID) -> Bool = { _ in false }
 
   private static let shownServices = 3
   private static let serviceTailLength = 10
@@ -58,7 +60,7 @@ struct FailureBlock {
 
   /// Writes `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
   private func writeHeading(_ failure: SettledOperation, _ step: PlannedStep) {
-    screen.write(.failed)
+    screen.write(Mark(failure.ending))
     sink.write(" ")
     let end = sink.captured { writeEnd(failure, step.settings, to: $0) }
     let place = oneLine(operations.plan.sources.location(of: step.span))
@@ -132,13 +134,10 @@ struct FailureBlock {
 
   /// Writes `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
-    var command = failure.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
-    if case .hook(let kind, let index)? = failure.decisive?.role {
-      let hooks = step.settings.hooks[kind]
-      guard hooks.indices.contains(index - 1) else { return }
-      command = hooks[index - 1].work.shown
+    guard let command = operations.command(of: failure) else { return }
+    if isEdited(failure.operation) {
+      return sink.write("  edited since then: what it ran is not known any more\n")
     }
-    guard let command else { return }
     sink.write("  $ ")
     var pieces = [
       Piece(sink.captured { $0.write(firstLineOf: command, columns: screen.columns - 4) })

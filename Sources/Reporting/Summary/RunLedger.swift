@@ -78,7 +78,10 @@ struct RunLedger {
 
   private let operations: RunOperations
   private var running: [OperationID: Running] = [:]
-  private var counts = [Int](repeating: 0, count: Outcome.allCases.count)
+  /// How many operations have ended in which way.
+  private(set) var counts = EndingCounts()
+  /// How many of them ended as what does work ends.
+  private(set) var workCount = 0
   /// For each operation that ended: the longest chain of work that led to its end.
   private var chains: [Nanoseconds]
   private var outcomes: [Outcome?]
@@ -86,10 +89,11 @@ struct RunLedger {
   private var chainsBefore: [OperationID: Nanoseconds] = [:]
   /// The commands of operations that have not ended.
   private var commands: [OperationID: String] = [:]
-  private(set) var allowedFailures = 0
   /// The first failures that are not allowed.
   private(set) var failures: [SettledOperation] = []
   private(set) var otherFailures = FoldedNames()
+  /// The first operations whose commands were ended because the run, or their group, had to end.
+  private(set) var interrupted: [SettledOperation] = []
   /// What was blocked because of each of the first failures.
   private var blocked: [OperationID: FoldedNames] = [:]
   /// Time that commands took, added up.
@@ -102,14 +106,13 @@ struct RunLedger {
 
   /// So many are shown in full.
   private static let failureLimit = 5
+  private static let interruptedLimit = 3
 
   init(_ operations: RunOperations) {
     self.operations = operations
     chains = [Nanoseconds](repeating: 0, count: operations.count)
     outcomes = [Outcome?](repeating: nil, count: operations.count)
   }
-
-  subscript(outcome: Outcome) -> Int { counts[Int(outcome.rawValue)] }
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
 
@@ -154,7 +157,8 @@ struct RunLedger {
     }
     if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
-    counts[Int(ending.outcome.rawValue)] += 1
+    counts.add(ending)
+    if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
     if case .dependency(let root) = cause { settled.rootOutcome = outcome(of: root) }
@@ -168,12 +172,13 @@ struct RunLedger {
     outcomes[operation.index] = nil
     serviceCommands[operation] = nil
     if operations.standsForOthers(operation) { return }
-    counts[Int(ending.outcome.rawValue)] -= 1
+    counts.add(ending, -1)
+    if ending.outcome.isOfWork { workCount -= 1 }
     let group = operations.fold(of: operation)
     switch ending.outcome {
     case .failed, .timedOut:
       if ending.isAllowed {
-        allowedFailures -= 1
+        break
       } else if let index = failures.firstIndex(where: { $0.operation == operation }) {
         failures.remove(at: index)
         blocked[operation] = nil
@@ -182,7 +187,8 @@ struct RunLedger {
       }
     case .blocked:
       for root in blocked.keys { blocked[root]?.remove(operation, in: group) }
-    case .succeeded, .cached, .cancelled, .skipped: break
+    case .cancelled: interrupted.removeAll { $0.operation == operation }
+    case .succeeded, .cached, .skipped: break
     }
   }
 
@@ -212,11 +218,24 @@ struct RunLedger {
   private mutating func collect(_ settled: SettledOperation) {
     switch settled.ending.outcome {
     case .failed, .timedOut:
-      if settled.ending.isAllowed { allowedFailures += 1 } else { add(failure: settled) }
+      if !settled.ending.isAllowed { add(failure: settled) }
     case .blocked:
       guard case .dependency(let root) = settled.cause else { return }
       blocked[root]?.add(settled.operation, in: operations.fold(of: settled.operation))
-    case .succeeded, .cached, .cancelled, .skipped: break
+    case .cancelled: if isInterrupted(settled) { interrupted.append(settled) }
+    case .succeeded, .cached, .skipped: break
+    }
+  }
+
+  /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
+  /// what it did.
+  private func isInterrupted(_ settled: SettledOperation) -> Bool {
+    guard interrupted.count < Self.interruptedLimit, settled.record?.last != nil,
+      !operations.isService(settled.operation), case .stopped(let reason) = settled.cause
+    else { return false }
+    return switch reason {
+    case .signal, .runTimeout, .groupTimeout, .request: true
+    case .failure, .noWidth, .suspended, .stateFailure: false
     }
   }
 }
@@ -292,4 +311,14 @@ extension RunLedger {
   }
 
   var criticalTime: Nanoseconds { longest.map { chains[$0.index] } ?? 0 }
+}
+
+extension Outcome {
+  /// Whether an operation that ended like this usually did work.
+  fileprivate var isOfWork: Bool {
+    switch self {
+    case .succeeded, .failed, .timedOut, .cancelled: true
+    case .cached, .blocked, .skipped: false
+    }
+  }
 }

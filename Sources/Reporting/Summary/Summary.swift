@@ -1,6 +1,7 @@
 // The end of a run: the first failures in full, the others counted, then one line that says it all. What
 // else happened has had its line when it happened.
 
+import Diagnostics
 import Plans
 import Scheduling
 
@@ -11,6 +12,10 @@ struct Summary {
   private let sink: ByteSink
   /// What was changed from outside, in words.
   var changes: [String] = []
+  /// Whether a step runs something else by now than what failed.
+  var isEdited: (OperationID) -> Bool = { _ in false }
+  /// Which failures are shown; nil means all of them, and the number of those that have no room.
+  var isShown: ((SettledOperation) -> Bool)?
 
   /// More names than this on the critical path are left out of its middle.
   private static let longestPath = 7
@@ -26,18 +31,12 @@ struct Summary {
   }
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
-    let block = FailureBlock(operations, ledger, screen: screen)
-    for (index, failure) in ledger.failures.enumerated() {
-      if index > 0 || !isQuiet { sink.writeNewline() }
-      block.write(
-        failure, blocked: ledger.blocked(by: failure),
-        lineLimit: index == 0 ? Self.linesOfFirst : Self.linesOfOthers)
+    var advice: [Advice] = []
+    if let command = screen.resumeCommand, isWorthResuming(after: end) {
+      advice.append(.resume(command))
     }
-    if !ledger.failures.isEmpty {
-      writeResumeCommand()
-      sink.writeNewline()
-    }
-    if ledger.otherFailures.count > 0 { writeOtherFailures() }
+    let isSomething = writeFailures(advice, after: isQuiet ? .nothing : .lines)
+    if isSomething { sink.writeNewline() }
     if !isQuiet, !changes.isEmpty {
       screen.write(.waiting)
       sink.write(" changed while it ran: ")
@@ -47,12 +46,60 @@ struct Summary {
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
   }
 
-  /// `  try  oprun resume   run what failed or did not run`.
-  private func writeResumeCommand() {
-    guard let command = screen.resumeCommand else { return }
-    sink.write("  ")
-    let purpose = Piece("run what failed or did not run", .faint, gap: 3)
-    screen.write([Piece("try"), Piece(command, cut: .nothing), purpose], at: 2)
+  /// Whether resuming has something to run that may come out differently.
+  private func isWorthResuming(after end: RunEnd) -> Bool {
+    if !ledger.failures.isEmpty { return true }
+    return switch end.stopReason {
+    case .signal, .request, .runTimeout, .groupTimeout, .failure: true
+    case .noWidth, .suspended, .stateFailure, nil: false
+    }
+  }
+
+  /// What stands above.
+  enum Above {
+    case nothing, lines
+  }
+
+  /// Writes the failures, what was interrupted, and the advice, with a blank line before each; false if there
+  /// was nothing to write.
+  func writeFailures(_ advice: [Advice], after above: Above) -> Bool {
+    var above = above
+    func begin() {
+      if above == .lines { sink.writeNewline() }
+      above = .lines
+    }
+    var block = FailureBlock(operations, ledger, screen: screen)
+    block.isEdited = isEdited
+    let failures = ledger.failures.filter { isShown?($0) ?? true }
+    let interrupted = ledger.interrupted.filter { isShown?($0) ?? true }
+    for (index, failure) in (failures + interrupted).enumerated() {
+      begin()
+      block.write(
+        failure, blocked: ledger.blocked(by: failure),
+        lineLimit: index == 0 ? Self.linesOfFirst : Self.linesOfOthers)
+      guard index == failures.count - 1, isShown == nil, ledger.otherFailures.count > 0 else {
+        continue
+      }
+      begin()
+      writeOtherFailures()
+    }
+    if !advice.isEmpty {
+      begin()
+      write(advice)
+    }
+    return failures.count + interrupted.count + advice.count > 0
+  }
+
+  /// `  try  oprun resume 20260402-101502-k3   run what failed or did not run`.
+  private func write(_ advice: [Advice]) {
+    let width = advice.map { displayWidth(of: $0.command) }.max() ?? 0
+    for (index, entry) in advice.enumerated() {
+      sink.write("  ")
+      let gap = width - displayWidth(of: entry.command) + 3
+      let purpose = Piece(entry.purpose, .faint, gap: gap)
+      let command = Piece(entry.command, cut: .nothing)
+      screen.write([Piece(index == 0 ? "try" : "   "), command, purpose], at: 2)
+    }
   }
 
   /// `✗ 7 more failed: a, b and 5 more`.
@@ -65,7 +112,21 @@ struct Summary {
       $0.write(" more failed:")
     }
     screen.write([Piece(words)] + operations.pieces(others), at: 2)
-    sink.writeNewline()
+  }
+}
+
+/// A command that somebody may want next, and what it is for.
+package struct Advice {
+  package let command: String
+  package let purpose: String
+
+  package init(_ command: String, to purpose: String) {
+    self.command = command
+    self.purpose = purpose
+  }
+
+  package static func resume(_ command: String) -> Advice {
+    Advice(command, to: "run what failed or did not run")
   }
 }
 
@@ -82,40 +143,24 @@ extension Summary {
     }
     if let reason = end.stopReason {
       words[words.count - 1] += ","
-      words.append("stopped: " + reason.words(operations))
+      words.append("stopped: " + reason.words(operations) + reason.limit(in: operations))
     }
     let name = Piece(shortName(operations.plan.name) + ":", .strong, cut: .middle)
     screen.write(
       [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work(wallTime: wallTime), at: 2)
   }
 
-  private subscript(count: Count) -> Int {
-    let all = Outcome.allCases.lazy.filter { $0.count == count }.reduce(0) { $0 + ledger[$1] }
-    return switch count {
-    case .failed: all - ledger.allowedFailures
-    case .allowed: ledger.allowedFailures
-    case .blocked, .cancelled, .ok, .upToDate, .skipped: all
-    }
-  }
-
   /// `1 failed,` `2 blocked,` `5 ok`.
   private var counts: [String] {
-    let shown = Count.allCases.map { (self[$0], $0.words) }.filter { $0.0 > 0 }
-    let words = shown.enumerated().map { index, count in
-      sink.captured {
-        $0.write(grouped: count.0)
-        $0.write(count.1)
-        if index < shown.count - 1 { $0.write(",") }
-      }
-    }
-    return words.isEmpty ? ["nothing ran"] : words
+    let words = ledger.counts.words
+    if words.isEmpty { return ["nothing ran"] }
+    return words.dropLast().map { $0 + "," } + words.suffix(1)
   }
 
   /// `(12.1s of work, critical path fetch > build 6.2s)`.
   private func work(wallTime: Nanoseconds) -> [Piece] {
     let path = ledger.criticalPath
-    let ranCount = Outcome.allCases.lazy.filter(\.isOfWork).reduce(0) { $0 + ledger[$1] }
-    guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
+    guard ledger.workCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
     let all = sink.captured {
       $0.write("(")
       $0.write(elapsed: ledger.work)
@@ -137,51 +182,6 @@ extension Summary {
     }
     return names.enumerated().flatMap { index, name in
       (index == 0 ? [] : [Piece(">", gap: 1)]) + [Piece(name, cut: .middle, gap: 1)]
-    }
-  }
-}
-
-/// What operations are counted as, in the order of the last line.
-enum Count: CaseIterable {
-  case failed, allowed, blocked, cancelled, ok, upToDate, skipped
-
-  /// The order for the instances of a step.
-  static let inLinesOfGroups: [Count] = [
-    .ok, .upToDate, .failed, .allowed, .cancelled, .blocked, .skipped,
-  ]
-
-  init(_ ending: Ending) { self = ending.isAllowed ? .allowed : ending.outcome.count }
-
-  var words: StaticString {
-    switch self {
-    case .failed: " failed"
-    case .allowed: " failed but allowed"
-    case .blocked: " blocked"
-    case .cancelled: " cancelled"
-    case .ok: " ok"
-    case .upToDate: " up to date"
-    case .skipped: " skipped"
-    }
-  }
-}
-
-extension Outcome {
-  var count: Count {
-    switch self {
-    case .failed, .timedOut: .failed
-    case .blocked: .blocked
-    case .cancelled: .cancelled
-    case .succeeded: .ok
-    case .cached: .upToDate
-    case .skipped: .skipped
-    }
-  }
-
-  /// Whether an operation that ended like this usually did work.
-  fileprivate var isOfWork: Bool {
-    switch self {
-    case .succeeded, .failed, .timedOut, .cancelled: true
-    case .cached, .blocked, .skipped: false
     }
   }
 }

@@ -2,7 +2,7 @@
 
 import Diagnostics
 import Plans
-import Scheduling
+package import Scheduling
 
 extension ByteSink {
   /// Writes `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after
@@ -63,6 +63,28 @@ extension StopReason {
   func words(_ operations: RunOperations) -> String {
     oneLine(words(operations.compactName))
   }
+
+  /// ` (timeout: 30m in ci.yml)`: the limit that was reached, and where it is set.
+  func limit(in operations: RunOperations) -> String {
+    let plan = operations.plan
+    let sink = ByteSink.intoMemory()
+    switch self {
+    case .runTimeout:
+      guard let limit = plan.timeout else { return "" }
+      sink.write(plan.hasTimeoutOfOption ? " (--timeout " : " (timeout: ")
+      sink.write(exact: limit)
+      if !plan.hasTimeoutOfOption, let file = plan.sources.files.first {
+        sink.write(" in \(shortName(file.path))")
+      }
+    case .groupTimeout(let group):
+      guard let limit = plan.groups[operations.planned(group)]?.timeout else { return "" }
+      sink.write(" (timeout: ")
+      sink.write(exact: limit)
+    case .signal, .failure, .noWidth, .suspended, .request, .stateFailure: return ""
+    }
+    sink.write(")")
+    return sink.text
+  }
 }
 
 extension SettledOperation {
@@ -90,7 +112,8 @@ extension SettledOperation {
 }
 
 extension Outcome {
-  var pastTense: String {
+  /// What a step with this outcome did: `failed`, `was blocked`.
+  package var pastTense: String {
     switch self {
     case .succeeded: "succeeded"
     case .cached: "was up to date"

@@ -95,7 +95,7 @@ extension Tool {
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
-      invocation.text(Options.until) == nil
+      invocation.text(Options.until) == nil, !earlier.isOfSelection(in: store)
     {
       say("\(name) succeeded: there is nothing to resume")
       return ExitStatus.success
@@ -176,13 +176,19 @@ extension Tool {
     return ExitStatus.success
   }
 
-  /// What resumes a run that was asked for like this; nil if nothing does.
-  func resumeCommand(_ invocation: Invocation) -> String? {
+  /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because
+  /// another one may begin before somebody reads it.
+  func resumeCommand(_ invocation: Invocation, of run: String) -> String? {
     guard invocation.operands.first != "-" else { return nil }
+    return "oprun resume \(run)" + stateOption(invocation)
+  }
+
+  /// ` --state-dir DIR`, as a command that looks at the same directory needs it.
+  func stateOption(_ invocation: Invocation) -> String {
     guard let directory = invocation.text(Options.stateDirectory),
       environmentValue(Options.stateDirectory.variable) != directory
-    else { return "oprun resume" }
-    return "oprun resume --state-dir \(wordForHelp(directory) ?? "DIR")"
+    else { return "" }
+    return " --state-dir \(wordForHelp(directory) ?? "DIR")"
   }
 
   /// What a run was asked for, to be recorded.

@@ -105,9 +105,10 @@ extension Tool {
     for word in words where !steps.contains(where: { $0.isMeant(by: word) }) {
       throw .unknownStep(word, of: run, among: steps.lazy.map(\.name), command)
     }
-    if words.isEmpty { return steps.filter { !$0.isGroup } }
+    if words.isEmpty { return steps.filter { !$0.standsForOthers } }
     return steps.filter { step in
-      words.contains { step.isMeant(by: $0) } && (!step.isGroup || words.contains(step.name))
+      words.contains { step.isMeant(by: $0) }
+        && (!step.standsForOthers || words.contains(step.name))
     }
   }
 }

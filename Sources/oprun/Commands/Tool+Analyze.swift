@@ -101,9 +101,11 @@ extension Tool {
     guard !flaky.isEmpty else { return }
     output.write("\nflaky in the last \(Self.historyLength) runs, unchanged\n")
     for step in flaky.prefix(10) {
-      output.write("  \(printable(step.name))  failed in \(step.failures) of \(step.runs)")
-      if step.retries > 0 { output.write(", needed a retry in \(step.retries)") }
-      output.writeNewline()
+      var words: [String] = []
+      if step.failures > 0 { words.append("failed in \(step.failures)") }
+      if step.retries > 0 { words.append("needed a retry in \(step.retries)") }
+      let runs = step.runs == 1 ? "its only run" : "\(step.runs) runs"
+      output.write("  \(printable(step.name))  \(words.joined(separator: " and ")) of \(runs)\n")
     }
   }
 

@@ -25,8 +25,8 @@ extension Tool {
           }
           output.writeNewline()
         } else {
-          clipOutput()
-          for run in runs { write(run, store) }
+          let screen = listingScreen
+          for run in runs { write(run, store, screen) }
         }
         return ExitStatus.success
       } catch {
@@ -36,22 +36,21 @@ extension Tool {
     }
   }
 
-  /// `20260402-101502-k3  failed     9.8s  5 of 9 ok, 1 failed  gallery.yml`.
-  private func write(_ run: RecordedRunSummary, _ store: StateStore) {
-    output.write(run.name)
-    output.write("  ")
+  /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`.
+  private func write(_ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen) {
     let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
-    output.write(state)
-    output.write(spaces: max(1, 10 - state.utf8.count))
     let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
-    output.write(spaces: max(0, 7 - duration.unicodeScalars.count))
-    output.write(duration)
-    output.write("  ")
-    output.write(run.counts)
-    output.write("  ")
-    output.write(oneLine(run.pipeline))
-    if let stop = run.stop { output.write("  stopped: \(oneLine(stop))") }
-    output.writeNewline()
+    let blanks = 16 - state.utf8.count - duration.unicodeScalars.count
+    let time = String(repeating: " ", count: max(0, blanks)) + duration
+    var texts = [run.counts, oneLine(run.pipeline)]
+    if let stop = run.stop { texts.append("stopped: \(oneLine(stop))") }
+    screen.writeLine([run.name, "\(state) \(time)"], texts)
+  }
+
+  /// Where a listing goes on in further lines if a terminal is narrow.
+  var listingScreen: Screen {
+    shareOutputWithRunner()
+    return Screen(listingTo: output, environment: environmentValue)
   }
 
   func prune(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
@@ -145,14 +144,22 @@ extension RecordedRunSummary {
     return stop != nil && exitStatus != 1 ? "stopped" : "failed"
   }
 
-  /// `5 of 9 ok, 1 failed, 3 kept`.
+  /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end
+  /// either.
   var counts: String {
-    var words = "\(ok) of \(steps) ok"
-    if failed > 0 { words += ", \(failed) failed" }
-    if allowed > 0 { words += ", \(allowed) failed but allowed" }
-    if kept > 0 { words += ", \(kept) kept" }
-    return words
+    var words = endingCounts.words
+    if notEnded > 0 { words.append("\(notEnded) not ended") }
+    return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")
   }
+
+  var endingCounts: EndingCounts {
+    var counts = EndingCounts()
+    for entry in endings { counts.add(entry.ending, entry.number) }
+    return counts
+  }
+
+  /// The number of steps that have no ending, in a run that goes on, or died.
+  var notEnded: Int { exitStatus == nil ? max(0, steps - endingCounts.total) : 0 }
 }
 
 /// A measured time for people: `3.4s`.

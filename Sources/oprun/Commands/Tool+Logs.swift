@@ -24,9 +24,20 @@ extension Tool {
       }
       let missing = logs.filter { !write($0, hasHeading: logs.count > 1, from: 0, store).isThere }
       for log in missing { say("\(quoted(log.path)) is not there any more") }
+      if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
       return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
     }
   }
+
+  /// Says why there is nothing of steps that somebody asked for.
+  private func saySilence(of chosen: [RecordedStep], among logs: [ShownLog], _ shown: ShownRun) {
+    let printed = Set(logs.map(\.step))
+    let silent = chosen.filter { !printed.contains($0.name) }.compactMap { shown.silence(of: $0) }
+    for message in silent.prefix(Self.mostSilent) { say(message) }
+    if silent.count > Self.mostSilent { say("… and \(silent.count - Self.mostSilent) more") }
+  }
+
+  private static let mostSilent = 10
 
   /// Writes what comes until the run is over.
   private func follow(

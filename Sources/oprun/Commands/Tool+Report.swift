@@ -50,13 +50,8 @@ extension Tool {
       return ExitStatus.cannotWrite
     }
     do throws(StoreFailure) {
-      let trace = TraceContext(
-        continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
-      let replay = try store.replay(run, recorded.plan, trace)
-      if let first = replay.missing.first {
-        let more = replay.missing.count > 1 ? " and \(replay.missing.count - 1) more" : ""
-        say("the pipeline has changed since: it has no step \(quoted(first))\(more)")
-      }
+      let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
+      sayMissing(replay)
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
       reports.replay(replay.events)
@@ -92,18 +87,59 @@ extension Tool {
       say("the pipeline of \(run.name) was read from standard input, and is not kept")
       return .failure(ReportedFailure(status: ExitStatus.usage))
     }
-    var options = listingOptions(invocation)
-    options.showsEveryStep = false
-    options.processorCount = run.processors
-    options.selection = earlier.request.steps
-    options.parameters = earlier.request.parameters
-    options.maxParallel = earlier.request.jobs
+    let options = options(of: earlier, run, invocation)
     guard var pipeline = load(file, options) else {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
     let reading = readSecrets(of: &pipeline)
     return plan(file, pipeline, options, reading).map { RecordedPlan($0, reading.secrets) }
   }
+
+  private func options(
+    of earlier: EarlierRun, _ run: RecordedRunSummary, _ invocation: Invocation
+  ) -> PlanningOptions {
+    var options = listingOptions(invocation)
+    options.showsEveryStep = false
+    options.processorCount = run.processors
+    options.selection = earlier.request.steps
+    options.parameters = earlier.request.parameters
+    options.maxParallel = earlier.request.jobs
+    return options
+  }
+
+  /// The plan of the pipeline of a run, as the file is now; nil, without a word, if there is none.
+  func presentPlan(
+    of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
+  ) -> PresentPlan? {
+    guard let earlier = try? store.earlierRun(named: run.name), let file = earlier.request.file
+    else { return nil }
+    let path = pathFromHere(of: file, store.folder, invocation)
+    guard let bytes = try? readPipelineFile(path) else { return nil }
+    let options = options(of: earlier, run, invocation)
+    var pipeline = LoadedPipeline(path: path, bytes: bytes, files: options.files)
+    let secrets = readSecrets(of: &pipeline).secrets
+    guard let plan = try? pipeline.plan(options.refusing(secrets)) else { return nil }
+    return PresentPlan(plan: plan, earlier: earlier, secrets: secrets)
+  }
+
+  /// The path of a pipeline that was recorded relative to where its run was started: the directory with the state
+  /// directory in it, unless that was named.
+  private func pathFromHere(
+    of file: String, _ folder: StateFolder, _ invocation: Invocation
+  ) -> String {
+    let usual = "/.oprun"
+    guard !file.hasPrefix("/"), invocation.text(Options.stateDirectory) == nil,
+      folder.path.hasSuffix(usual)
+    else { return file }
+    return "\(folder.path.dropLast(usual.utf8.count))/\(file)"
+  }
+}
+
+/// The plan of a run as its file is now, and what is recorded of the run for comparison.
+struct PresentPlan {
+  let plan: Plan
+  let earlier: EarlierRun
+  let secrets: Secrets
 }
 
 /// The id of a trace for a run, the same whenever it is reported: FNV-1a of what tells runs apart.

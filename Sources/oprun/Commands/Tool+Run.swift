@@ -270,7 +270,7 @@ extension Tool {
     screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
-    screenOptions.resumeCommand = resumeCommand(invocation)
+    screenOptions.resumeCommand = resumeCommand(invocation, of: options.runID)
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
     let isOutputTaken =
       isForEvents || invocation.tracedStep != nil

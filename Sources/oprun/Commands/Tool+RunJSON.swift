@@ -19,10 +19,12 @@ extension Tool {
     write("stop", run.stop)
     write("host", run.host)
     write("resumes", run.resumed)
-    for (name, count) in [
-      ("steps" as StaticString, run.steps), ("ok", run.ok), ("failed", run.failed),
-      ("allowed", run.allowed), ("kept", run.kept), ("log_bytes", run.logBytes),
-    ] { write(name, count) }
+    let counts = run.endingCounts
+    write("steps", counts.total + run.notEnded)
+    for count in Count.allCases { write(count.field, counts[count]) }
+    if run.exitStatus == nil { write("not_ended", run.notEnded) }
+    write("kept", run.endings.reduce(0) { $0 + ($1.isKept ? $1.number : 0) })
+    write("log_bytes", run.logBytes)
     more()
     output.write("}")
   }
@@ -52,6 +54,7 @@ extension Tool {
       write("started_ms", milliseconds: step.started)
       write("duration_ms", milliseconds: step.duration)
       write("attempt", step.attempts)
+      if step.attempts != nil { write("attempt_ms", milliseconds: step.attemptDuration) }
       write(step.status, step.detail)
       write("processor_ms", milliseconds: step.processor)
       write("peak_memory", step.memory.map { $0 << 10 })

@@ -54,7 +54,7 @@ struct PlanBuilder {
       parameters: root.model.params.map(\.described),
       named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs(),
       isExclusive: root.model.isExclusive, slurm: planner.slurmPlan
-    ).sharing(sharedCache(of: root.model))
+    ).sharing(sharedCache(of: root.model)).havingTimeoutOfOption(options.timeout != nil)
   }
 
   private mutating func sharedCache(of model: PipelineModel) -> SharedCachePlace {

@@ -1,0 +1,83 @@
+// How many steps ended in which way. Every screen, listing and report that counts them does it here, so
+// that all say the same about a run.
+
+package import Scheduling
+
+/// What operations are counted as, in the order of the last line.
+package enum Count: Int, CaseIterable {
+  case failed, timedOut, allowed, blocked, cancelled, ok, upToDate, skipped
+
+  /// The order for the instances of a step.
+  static let inLinesOfGroups: [Count] = [
+    .ok, .upToDate, .failed, .timedOut, .allowed, .cancelled, .blocked, .skipped,
+  ]
+
+  init(_ ending: Ending) { self = ending.isAllowed ? .allowed : ending.outcome.count }
+
+  var words: StaticString {
+    switch self {
+    case .failed: " failed"
+    case .timedOut: " timed out"
+    case .allowed: " failed but allowed"
+    case .blocked: " blocked"
+    case .cancelled: " cancelled"
+    case .ok: " ok"
+    case .upToDate: " up to date"
+    case .skipped: " skipped"
+    }
+  }
+
+  /// The name of the field in which programs find the number.
+  package var field: StaticString {
+    switch self {
+    case .failed: "failed"
+    case .timedOut: "timed_out"
+    case .allowed: "allowed"
+    case .blocked: "blocked"
+    case .cancelled: "cancelled"
+    case .ok: "ok"
+    case .upToDate: "up_to_date"
+    case .skipped: "skipped"
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate var count: Count {
+    switch self {
+    case .failed: .failed
+    case .timedOut: .timedOut
+    case .blocked: .blocked
+    case .cancelled: .cancelled
+    case .succeeded: .ok
+    case .cached: .upToDate
+    case .skipped: .skipped
+    }
+  }
+}
+
+/// How many operations ended in each way.
+package struct EndingCounts {
+  private var numbers = [Int](repeating: 0, count: Count.allCases.count)
+
+  package init() {}
+
+  package subscript(count: Count) -> Int { numbers[count.rawValue] }
+
+  package var total: Int { numbers.reduce(0, +) }
+
+  /// A negative number takes some back.
+  package mutating func add(_ ending: Ending, _ number: Int = 1) {
+    numbers[Count(ending).rawValue] += number
+  }
+
+  /// Those that ended like this at all, the most important first: `1 failed`, `2 blocked`, `5 ok`.
+  package var words: [String] {
+    Count.allCases.filter { self[$0] > 0 }.map { count in
+      let sink = ByteSink.intoMemory()
+      sink.write(grouped: self[count])
+      sink.write(count.words)
+      return sink.text
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// A recorded run as a person looks at it afterwards: a line for each step, and what failed as the run
+// itself showed it at its end.
+
+import Diagnostics
+import Masking
+package import Plans
+package import RunFiles
+package import Scheduling
+
+package final class RunReview {
+  private let screen: Screen
+  private var record: RunRecord
+  /// The steps of the plan, by id.
+  private var operations: [String: OperationID] = [:]
+
+  /// The plan, the directory of the run, and a screen whose messages go where the listing goes.
+  package init(plan: Plan, directory: RunDirectory, screen: Screen) {
+    self.screen = screen
+    let operations = RunOperations(
+      plan: plan, directory: directory, masker: screen.messages.masker, screen: screen)
+    record = RunRecord(operations)
+    for index in plan.steps.indices { self.operations[plan.steps[index].id] = OperationID(index) }
+  }
+
+  /// The time limit of a step.
+  package func limit(ofStep name: String) -> Nanoseconds? {
+    operations[name].flatMap { record.operations.plan.steps[$0.index].settings.timeout }
+  }
+
+  /// Takes in the events of the run.
+  package func replay(_ events: [RunEvent]) {
+    record.operations.replay(events) { record.observe($0) }
+  }
+
+  /// The step that failed first and has printed something, of those with these names; nil means all.
+  package func failureWithOutput(among names: Set<String>?) -> String? {
+    failures(among: names).first { ($0.decisive?.end.outputByteCount ?? 0) > 0 }
+      .map { record.operations.name($0.operation) }
+  }
+
+  private func failures(among names: Set<String>?) -> [SettledOperation] {
+    (record.ledger.failures + record.ledger.interrupted).filter { settled in
+      names.map { $0.contains(record.operations.name(settled.operation)) } ?? true
+    }
+  }
+
+  /// Writes the failures of the steps with these names, nil means of all, and the advice, each after a blank
+  /// line. `isEdited` says whether a step runs something else by now.
+  package func writeFailures(
+    among names: Set<String>?, _ advice: [Advice],
+    isEdited: @escaping (_ name: String, _ step: PlannedStep) -> Bool
+  ) {
+    let operations = record.operations
+    var summary = Summary(operations: operations, ledger: record.ledger, screen: screen)
+    summary.isEdited = { operation in
+      let step = operations.plan.steps[operations.planned(operation).index]
+      return isEdited(operations.name(operation), step)
+    }
+    if let names { summary.isShown = { names.contains(operations.name($0.operation)) } }
+    _ = summary.writeFailures(advice, after: .lines)
+  }
+}
+
+// Lines of listings.
+extension RunReview {
+  /// Writes a step: a sign, its name in so many columns, how it ended, and its name for people.
+  package func writeStep(_ ending: Ending?, _ name: String, width: Int, _ words: String) {
+    if let ending { screen.write(Mark(ending)) } else { screen.write(.waiting) }
+    screen.messages.write(" ")
+    let label = (operations[name].map(record.operations.label) ?? []).map {
+      Piece($0.text, $0.style, cut: $0.cut)
+    }
+    screen.write(
+      [Piece(padded(name, to: width), cut: .middle)] + screen.words(ofPart: words) + label, at: 2,
+      indent: 4)
+  }
+
+  private func padded(_ name: String, to width: Int) -> String {
+    let name = screen.short(printable(name))
+    return name + String(repeating: " ", count: max(0, width - displayWidth(of: name)))
+  }
+
+  /// The columns that names take, up to a limit.
+  package func width(ofNames names: some Sequence<String>) -> Int {
+    min(40, names.map { displayWidth(of: screen.short(printable($0))) }.max() ?? 0)
+  }
+}
+
+extension Screen {
+  /// A text that begins after a gap, and goes on in further lines where there is no room.
+  func words(ofPart text: String) -> [Piece] {
+    let words = words(of: text)
+    guard let first = words.first else { return [] }
+    return [Piece(first.text, first.style, cut: first.cut)] + words.dropFirst()
+  }
+
+  /// A name that leaves room for something beside it.
+  func short(_ name: String) -> String {
+    guard clipsMessages else { return name }
+    return cutInMiddle(messages.masker?.mask(name) ?? name, columns: nameColumns)
+  }
+
+  /// Writes one line of a listing: columns, then texts. On a terminal that is too narrow it goes on in further
+  /// lines.
+  package func writeLine(_ columns: [String], _ texts: [String] = []) {
+    write(columns.map { Piece($0, cut: .middle) } + texts.flatMap(words(ofPart:)))
+  }
+
+  /// Writes `label  text`, in whose further lines the text goes on.
+  package func writeField(_ label: String, _ text: String, labelWidth: Int = 11) {
+    let gap = max(2, labelWidth - label.utf8.count)
+    messages.write("  \(label)")
+    messages.write(spaces: gap)
+    write(words(of: text), at: 2 + label.utf8.count + gap, indent: 4)
+  }
+}
+
+extension CommandEnd {
+  /// How the command ended, as a run says it: `exit 1 after 3.4s`, `timed out after 30s` for that limit.
+  package func words(limit: Nanoseconds? = nil) -> String {
+    let sink = ByteSink.intoMemory()
+    sink.write(self, limit: limit, columns: .max)
+    return sink.text
+  }
+}
+
+extension Plan {
+  /// A plan of steps of which nothing but the names is known.
+  package init(name: String, stepsNamed names: [String]) {
+    var graph = Graph()
+    for _ in names { graph.append(OperationSpec()) }
+    let settings = StepSettings()
+    self.init(
+      name: name, sources: SourceMap(),
+      steps: names.map {
+        PlannedStep(id: $0, span: Span(start: 0, end: 0), work: .none, settings: settings)
+      }, graph: graph, queues: [QueueSpec(name: "default", width: 1)], pools: [],
+      failurePolicy: .continue, timeout: nil, settings: settings)
+  }
+}

@@ -1,0 +1,138 @@
+// A recorded run with everything that is known about its steps, in words.
+
+import Diagnostics
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+import State
+
+/// A run with everything that is recorded about it.
+struct ShownRun {
+  let run: RecordedRunSummary
+  let isInUse: Bool
+  let steps: [RecordedStep]
+  let commands: [RecordedStepCommand]
+  let outputs: [RecordedOutput]
+  let folder: StateFolder
+  /// The time limit of a step, if it is known.
+  var limits: (_ step: String) -> Nanoseconds? = { _ in nil }
+  /// How steps ended that others may have been blocked by, by id.
+  private let causes: [String: Ending]
+
+  init(
+    run: RecordedRunSummary, isInUse: Bool, steps: [RecordedStep], commands: [RecordedStepCommand],
+    outputs: [RecordedOutput], folder: StateFolder
+  ) {
+    self.run = run
+    self.isInUse = isInUse
+    self.steps = steps
+    self.commands = commands
+    self.outputs = outputs
+    self.folder = folder
+    var causes: [String: Ending] = [:]
+    for step in steps where step.ending?.outcome != .succeeded { causes[step.name] = step.ending }
+    self.causes = causes
+  }
+
+  /// Whether resuming has something to run that may come out differently.
+  var isWorthResuming: Bool {
+    run.file != nil && run.exitStatus != 0 && !isInUse
+      && (run.notEnded > 0 || steps.contains(where: \.isUnsuccessful))
+  }
+
+  /// The path of a log; nil if there is none.
+  func logPath(of step: RecordedStep, _ role: String, _ output: Int?) -> String? {
+    guard output ?? 0 > 0, let role = CommandRole(recorded: role) else { return nil }
+    let name = RunDirectory.logName(of: step.name, role)
+    return folder.shown("runs/\(step.origin ?? run.name)/\(name)")
+  }
+
+  func logWords(of step: RecordedStep, _ role: String, _ output: Int?) -> String {
+    logPath(of: step, role, output).map { "  \($0)" } ?? ""
+  }
+
+  /// How a step ended, in a few words.
+  func words(of step: RecordedStep) -> String {
+    guard let ending = step.ending else {
+      return isInUse ? "running" : "was running when oprun died"
+    }
+    if let origin = step.origin { return "kept from \(origin)" }
+    switch ending.outcome {
+    case .succeeded: return step.elapsed + step.attemptWords
+    case .cached: return "up to date"
+    case .failed, .timedOut:
+      let limit = limits(step.name)
+      let end = step.end.map { oneLine($0.words(limit: limit)) + step.attemptWords }
+      let cause = end == nil || step.cause == nil ? "" : ": \(causeWords(of: step))"
+      return (end ?? causeWords(of: step)) + cause + (ending.isAllowed ? ", allowed" : "")
+    case .cancelled:
+      return (step.started == nil ? "did not start" : "cancelled")
+        + (step.cause == nil ? "" : ": \(causeWords(of: step))")
+    case .skipped: return "skipped: \(causeWords(of: step))"
+    case .blocked: return "blocked: \(causeWords(of: step))"
+    }
+  }
+
+  /// `'unit' failed` for `dependency unit`.
+  private func causeWords(of step: RecordedStep) -> String {
+    guard let cause = step.cause else { return "" }
+    let parts = cause.split(separator: " ", maxSplits: 1).map(String.init)
+    guard parts.count == 2 else { return oneLine(cause) }
+    switch parts[0] {
+    case "dependency":
+      let root = causes[parts[1]]?.outcome.pastTense
+      return quoted(parts[1]) + " " + (root ?? (step.isBlocked ? "failed" : "did not run"))
+    case "wait": return "timed out waiting for \(oneLine(parts[1]))"
+    case "hook": return "hook \(parts[1]) failed"
+    default: return oneLine(parts[1])
+    }
+  }
+
+  /// Why there is nothing to print of a step; nil if it may have printed something.
+  func silence(of step: RecordedStep) -> String? {
+    let name = quoted(printable(step.name))
+    guard let ending = step.ending else { return nil }
+    switch ending.outcome {
+    case .blocked: return "\(name) did not run, because \(causeWords(of: step))"
+    case .skipped: return "\(name) was skipped: \(causeWords(of: step))"
+    case .cancelled where step.attempts == nil: return "\(name) \(words(of: step))"
+    case .cached: return "\(name) did not run: it was up to date"
+    case .succeeded, .failed, .timedOut, .cancelled:
+      return step.isGroup ? nil : "\(name) printed nothing: \(words(of: step))"
+    }
+  }
+}
+
+extension RecordedStep {
+  /// Whether a resumed run would run it again.
+  var isUnsuccessful: Bool {
+    guard let ending else { return true }
+    switch ending.outcome {
+    case .succeeded, .cached, .skipped: return false
+    case .failed, .timedOut: return !ending.isAllowed
+    case .cancelled, .blocked: return true
+    }
+  }
+
+  fileprivate var elapsed: String { duration.map { elapsedText(Int64($0) * 1000) } ?? "" }
+
+  fileprivate var attemptWords: String { attempts.map { $0 > 1 ? " (attempt \($0))" : "" } ?? "" }
+
+  fileprivate var isBlocked: Bool { ending?.outcome == .blocked }
+}
+
+extension CommandRole {
+  /// The role with this name in the database.
+  init?(recorded: String) {
+    if let number = Int(recorded) {
+      self = .attempt(number)
+      return
+    }
+    let parts = recorded.split(separator: ".").map(String.init)
+    guard parts.count == 2, let index = Int(parts[1]),
+      let kind = HookKind.allCases.first(where: { $0.key == parts[0] })
+    else { return nil }
+    self = .hook(kind, index: index)
+  }
+}
