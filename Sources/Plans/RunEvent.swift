@@ -33,8 +33,9 @@ package struct RunEvent: Sendable {
     /// stands for. Its number follows those of all others. `after` are those that it waits for in
     /// particular; empty if these are what the step waits for.
     case appended(OperationID, id: String, group: OperationID, after: [OperationID] = [])
-    /// The step's command, now that the values of its expressions are known.
-    case resolved(OperationID, command: String)
+    /// The step's command and its name for people, now that the values of its expressions are known; nil for what
+    /// was known before.
+    case resolved(OperationID, command: String?, name: String? = nil)
     /// Dependencies are met, and the operation waits for something else, which the string
     /// describes.
     case waiting(OperationID, String)

@@ -107,8 +107,12 @@ extension RunMachine {
 
   private mutating func run(_ operation: OperationID, as step: ReadyStep) {
     setGate(of: operation, to: nil)
-    if case .late = steps[operation].work, let action = step.action {
-      say(.resolved(operation, command: action.commandText))
+    var command: String?
+    if case .late = steps[operation].work { command = step.action?.commandText }
+    let name = step.settings.name
+    let isNamed = name != steps[operation].settings.name
+    if command != nil || isNamed {
+      say(.resolved(operation, command: command, name: isNamed ? name : nil))
     }
     steps.resolve(operation, as: step)
     scheduler.resume(operation)

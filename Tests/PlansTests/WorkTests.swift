@@ -95,11 +95,12 @@ struct SettingsCopyTests {
       case "allowFailure": changes.allowFailure = .always
       case "cache": changes.cache = CacheSettings()
       case "retry": changes.retry = RetryPolicy()
+      case "name": changes.name = "other"
       default: Issue.record("the change '\(name)' is not tried")
       }
       copies[name] = changes
     }
-    #expect(copies.count == 6)
+    #expect(copies.count == 7)
     for (name, changes) in copies {
       #expect(!changes.isEmpty, "\(name)")
       #expect(changedFields(unusual, unusual.with(changes)) == [name])

@@ -15,8 +15,9 @@ extension RunEvent.Kind {
       .ended(operation, role, end.masked(by: masker))
     case .appended(let operation, let id, let group, let after):
       .appended(operation, id: masker.mask(id), group: group, after: after)
-    case .resolved(let operation, let command):
-      .resolved(operation, command: masker.mask(command))
+    case .resolved(let operation, let command, let name):
+      .resolved(
+        operation, command: command.map { masker.mask($0) }, name: name.map { masker.mask($0) })
     case .waiting(let operation, let reason): .waiting(operation, masker.mask(reason))
     case .published(let operation, let outputs):
       .published(operation, outputs.map { $0.masked(by: masker) })

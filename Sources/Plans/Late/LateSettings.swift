@@ -13,6 +13,8 @@ package struct LateSettings: Sendable {
   package var allowFailure: Expression?
   package var hooks: [HookKind: [CommandModel]] = [:]
   package var cache: CacheModel?
+  /// The name for people.
+  package var label: Template?
 
   package init() {}
 
@@ -23,7 +25,7 @@ package struct LateSettings: Sendable {
 
   package var isEmpty: Bool {
     environment.isEmpty && workingDirectory.isEmpty && standardInput == nil
-      && allowFailure == nil && hooks.isEmpty && cache == nil
+      && allowFailure == nil && hooks.isEmpty && cache == nil && label == nil
   }
 }
 

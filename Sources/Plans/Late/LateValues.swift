@@ -132,6 +132,8 @@ extension LateSettings {
     changes.cache = try cache?.mapped { text throws(EvaluationFailure) in
       .plain(try bindings.text(of: text))
     }.shown
+    // Nothing depends on a name: a step whose name has no value runs without one.
+    changes.name = label.flatMap { template in try? template.rendered(with: bindings) }
     if let allowFailure {
       changes.allowFailure = try bindings.holds(allowFailure) ? .always : .never
     }
@@ -148,12 +150,13 @@ extension StepSettings {
     package var standardInput: String?
     package var allowFailure: AllowFailure?
     package var cache: CacheSettings?
+    package var name: String?
     /// The retry policy; nil means as planned.
     package var retry: RetryPolicy?
 
     package var isEmpty: Bool {
       environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && retry == nil && cache == nil
+        && retry == nil && cache == nil && name == nil
     }
   }
 
@@ -173,7 +176,7 @@ extension StepSettings {
 
   func with(_ changes: Changes) -> StepSettings {
     StepSettings(
-      name: name, environment: environment + changes.environment,
+      name: changes.name ?? name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
       standardInput: changes.standardInput ?? standardInput, timeout: timeout,
       retry: changes.retry ?? retry,

@@ -119,8 +119,9 @@ package final class Console: RunObserver {
     case .appended(let operation, let id, let group, let after):
       operations.append(operation, id: id, to: group, after: after)
       lines.makeRoom(for: id)
-    case .resolved(let operation, let command):
+    case .resolved(let operation, let command, let name):
       ledger.resolve(operation, command: command)
+      operations.resolve(operation, name: name)
     case .finished(let end):
       finish(end, at: event.time)
     case .ready(let operation):

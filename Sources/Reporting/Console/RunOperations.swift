@@ -32,6 +32,7 @@ final class RunOperations {
   /// Their numbers follow those of the plan's steps.
   private var instances: [Instance] = []
   private var instancesOfGroup: [OperationID: [OperationID]] = [:]
+  private var resolvedNames: [OperationID: String] = [:]
   /// One line stands for all instances of a step.
   private let foldsInstances: Bool
   /// For each operation of the plan that is an instance, the number of its group; else -1. Empty if
@@ -71,6 +72,11 @@ final class RunOperations {
     if isStep, instancesOfGroup[group] != nil { stepCount += 1 }
     instances.append(Instance(id: id, group: group, dependencies: dependencies))
     instancesOfGroup[group, default: []].append(operation)
+  }
+
+  /// Takes the name for people of an operation of which it was not known before.
+  func resolve(_ operation: OperationID, name: String?) {
+    if let name { resolvedNames[operation] = name }
   }
 
   /// The step that was expanded, if this is an instance of one.
@@ -260,10 +266,14 @@ extension RunOperations {
 
   /// The name for people, if there is one and it is known.
   func label(of operation: OperationID) -> [Piece] {
-    guard let id = id(operation), let name = settings(of: operation).name, name != id,
-      !name.containsText("${{")
-    else { return [] }
+    guard let name = givenName(of: operation), name != id(operation) else { return [] }
     return [Piece("(\(shortName(name)))", .faint, gap: 1)]
+  }
+
+  func givenName(of operation: OperationID) -> String? {
+    if operation.rawValue < 0 { return nil }
+    if !resolvedNames.isEmpty, let name = resolvedNames[operation] { return name }
+    return settings(of: operation).name.flatMap { $0.containsText("${{") ? nil : $0 }
   }
 
   private func id(_ operation: OperationID) -> String? {

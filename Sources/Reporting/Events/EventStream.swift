@@ -107,9 +107,10 @@ extension EventStream {
       operations.append(operation, id: id, to: group, after: after)
       write(operation)
       write("group", operations.name(group))
-    case .resolved(let operation, let command):
+    case .resolved(let operation, let command, let name):
       write(operation)
-      write("command", command)
+      if let command { write("command", command) }
+      if let name { write("name", name) }
     case .waiting(let operation, let what):
       write(operation)
       write("for", what)

@@ -57,7 +57,9 @@ struct RunRecord {
       finish(Stream(operation: operation, role: role), end, at: event.time)
     case .appended(let operation, let id, let group, let after):
       operations.append(operation, id: id, to: group, after: after)
-    case .resolved(let operation, let command): ledger.resolve(operation, command: command)
+    case .resolved(let operation, let command, let name):
+      ledger.resolve(operation, command: command)
+      operations.resolve(operation, name: name)
     case .settled(let operation, let ending, let cause):
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
         steps.append(StepRecord(settled: settled, end: event.time))

@@ -16,6 +16,7 @@ struct FailureBlock {
   private static let shownServices = 3
   private static let serviceTailLength = 10
   /// A longer reason has lines of its own.
+  private static let widestCommand = 156
   private static let widestReason = 60
 
   init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
@@ -132,6 +133,9 @@ struct FailureBlock {
     }
   }
 
+  /// Where there is no terminal, whole lines are written; but of a command only so much as tells which it is.
+  private var commandColumns: Int { min(screen.columns - 4, Self.widestCommand) }
+
   /// Writes `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     guard let command = operations.command(of: failure) else { return }
@@ -140,7 +144,7 @@ struct FailureBlock {
     }
     sink.write("  $ ")
     var pieces = [
-      Piece(sink.captured { $0.write(firstLineOf: command, columns: screen.columns - 4) })
+      Piece(sink.captured { $0.write(firstLineOf: command, columns: commandColumns) })
     ]
     if let directory = step.settings.workingDirectory {
       pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))

@@ -120,8 +120,8 @@ struct RunLedger {
     if running[operation] == nil { running[operation] = Running(start: time) }
   }
 
-  mutating func resolve(_ operation: OperationID, command: String) {
-    commands[operation] = command
+  mutating func resolve(_ operation: OperationID, command: String?) {
+    if let command { commands[operation] = command }
   }
 
   mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {

@@ -264,9 +264,10 @@ struct SettingsDraft {
     if let early = early[.timeout] { timeout = try early.duration(values) }
     var retry = self.retry
     if let early = early[.retry] { retry.limit = try early.integer(values, in: 0...1_000_000) ?? 0 }
-    let label = try label.map { text throws(EvaluationFailure) in try values.fold(text).shown }
+    let label = try label.map { text throws(EvaluationFailure) in try values.fold(text) }
+    late.label = label?.template
     let settings = StepSettings(
-      name: label, environment: environment.known, workingDirectory: directory, shell: shell,
+      name: label?.shown, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
       hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, sharesJobs: sharesJobs,

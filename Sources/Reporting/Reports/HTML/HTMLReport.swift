@@ -164,7 +164,7 @@ struct HTMLReport: Report {
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
     sink.write(json: step.id)
-    if let name = step.settings.name, name != step.id {
+    if let name = operations.givenName(of: record.operation), name != step.id {
       sink.write(field: "name")
       sink.write(json: name)
     }
