@@ -16,11 +16,13 @@ package final class Ancestry {
   /// For each operation, the number of the last search that reached it.
   private var marks: [Int32]
   private var search: Int32 = 0
-  /// The number of edges that may still be looked at.
+  /// How often two operations may still be compared.
   private var budget: Int
 
-  /// Nil if there is a cycle. `budget` limits the edges that all searches together look at; after that
-  /// only what needs no search is found.
+  /// The budget is used up: nothing is found any more.
+  package var isExhausted: Bool { budget < 0 }
+
+  /// Nil if there is a cycle. `budget` limits how often two operations are compared, over all searches.
   package init?(_ graph: Graph, budget: Int) {
     self.graph = graph
     self.budget = budget
@@ -63,8 +65,9 @@ package final class Ancestry {
   /// Whether the first operation has ended in any case when the second one ends.
   package func isBefore(_ first: OperationID, _ second: OperationID) -> Bool {
     budget -= 1
+    if isExhausted { return false }
     if isBelow(second.index, first.index) { return first != second }
-    if levels[first.index] >= levels[second.index] || budget < 0 { return false }
+    if levels[first.index] >= levels[second.index] { return false }
     search += 1
     var open = [second]
     while let next = open.popLast() {
@@ -72,7 +75,7 @@ package final class Ancestry {
         let found = edge.from.index
         if isBelow(found, first.index) { return true }
         budget -= 1
-        if budget < 0 { return false }
+        if isExhausted { return false }
         if levels[found] > levels[first.index], marks[found] != search {
           marks[found] = search
           open.append(edge.from)

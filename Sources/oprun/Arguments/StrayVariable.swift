@@ -8,6 +8,9 @@ struct StrayVariable {
   let name: String
   let option: Option
 
+  /// `OPRUN_` and three letters: people have variables of their own, such as `OPRUN_BIN`.
+  private static let sharedLength = 9
+
   /// Finds those among the variables whose names begin with `OPRUN_`. Where a variable belongs to another
   /// command nothing is found, because the environment is for many command lines.
   static func all(among names: [String], for command: Command) -> [StrayVariable] {
@@ -20,7 +23,8 @@ struct StrayVariable {
         return StrayVariable(name: name, option: option)
       }
       if OprunVariable(rawValue: name) != nil { return nil }
-      let close = suggestion(for: name, among: options.map(\.variable))
+      let alike = options.map(\.variable).filter { $0.hasPrefix(name.prefix(Self.sharedLength)) }
+      let close = suggestion(for: name, among: alike)
       return options.first { $0.variable == close }.map { StrayVariable(name: name, option: $0) }
     }
   }

@@ -20,8 +20,10 @@ final class DistantSteps {
   private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
   /// What the step that was asked for last depends on; all of a list have ended when it starts.
   private var roots: (step: StepAddress, lists: [[Int]])?
+  /// The same for the steps that are groups around others.
+  private var outerRoots: [StepAddress: [[Int]]] = [:]
 
-  /// The number of edges that the searches of a plan may look at.
+  /// How often operations are compared for a plan.
   private static let budget = 50_000_000
 
   /// The planner as it is after its edges were added.
@@ -36,22 +38,28 @@ final class DistantSteps {
       case .found(let targets, _) = planner.operations(named: name, in: pipeline.number),
       !targets.isEmpty
     else { return false }
-    let lists = lists(of: address)
-    guard targets.allSatisfy({ hasEnded($0, before: lists, ancestry) }) else { return false }
+    guard targets.allSatisfy({ hasEnded($0, before: address, ancestry) }) else { return false }
     known.insert(reference)
     references.append(reference)
     return true
   }
 
-  /// Whether an operation has ended when all of one of the lists have; a group also if all of its members
-  /// have.
-  private func hasEnded(_ target: Int, before lists: [[Int]], _ ancestry: Ancestry) -> Bool {
-    let isAncestor = lists.contains { list in
-      list.allSatisfy { $0 == target || ancestry.isBefore(OperationID(target), OperationID($0)) }
+  /// Whether an operation has ended when a step starts; a group has also if all of its members have.
+  private func hasEnded(_ target: Int, before step: StepAddress, _ ancestry: Ancestry) -> Bool {
+    if ancestry.isExhausted { return false }
+    func isBefore(_ lists: [[Int]]) -> Bool {
+      lists.contains { list in
+        list.allSatisfy { $0 == target || ancestry.isBefore(OperationID(target), OperationID($0)) }
+      }
     }
-    if isAncestor { return true }
+    if isBefore(lists(of: step)) { return true }
+    var inner = step
+    while let outer = planner.stepAround(inner) {
+      if isBefore(outerLists(of: outer)) { return true }
+      inner = outer
+    }
     let members = planner.group(target)?.members ?? []
-    return !members.isEmpty && members.allSatisfy { hasEnded($0, before: lists, ancestry) }
+    return !members.isEmpty && members.allSatisfy { hasEnded($0, before: step, ancestry) }
   }
 
   private func lists(of step: StepAddress) -> [[Int]] {
@@ -60,11 +68,23 @@ final class DistantSteps {
     roots = (step, lists)
     return lists
   }
+
+  private func outerLists(of step: StepAddress) -> [[Int]] {
+    if let known = outerRoots[step] { return known }
+    let lists = planner.dependencyLists(of: step)
+    outerRoots[step] = lists
+    return lists
+  }
 }
 
 extension Planner {
-  /// What a step depends on, without services, which go on; and what the group around it depends on. All
-  /// of a list have ended when the step, or an instance of it, starts.
+  /// The step that is the group around a step.
+  fileprivate func stepAround(_ step: StepAddress) -> StepAddress? {
+    pipelines[step.pipeline].around.map { StepAddress(pipeline: $0.use.number, step: $0.step) }
+  }
+
+  /// What a step depends on, without services, which go on. All of a list have ended when the step, or an
+  /// instance of it, starts.
   fileprivate func dependencyLists(of address: StepAddress) -> [[Int]] {
     let pipeline = pipelines[address.pipeline]
     var lists: [[Int]] = []
@@ -84,9 +104,6 @@ extension Planner {
       let before = pipeline.sequenceBefore(address.step)
       let steps = Array(before.manual) + [before.required].compactMap(\.self)
       lists += steps.map { [pipeline.operation(of: $0)] }
-    }
-    if let (use, step) = pipeline.around {
-      lists += dependencyLists(of: StepAddress(pipeline: use.number, step: step))
     }
     return hasServices ? lists.filter { !$0.contains(where: isService) } : lists
   }
