@@ -33,6 +33,7 @@ enum {
 struct clinux_rule {
   const char *path;
   uint64_t access;
+  int file;  // what is there, opened; -1 if the new process opens it
 };
 
 // The kernel's rights of Landlock, combined.
