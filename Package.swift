@@ -58,13 +58,14 @@ let package = Package(
     module(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
     module("Formatting", ["CYAML", "Diagnostics"], compact),
+    module("Processes", ["CLinux", "Diagnostics"]),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(
       "Caching",
       [
-        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
-        "CCrypto",
+        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "Processes",
+        "CLinux", "CCrypto",
       ]),
     module(
       "State",
@@ -76,7 +77,7 @@ let package = Package(
       "Execution",
       [
         "Running", "Caching", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics",
-        "Masking", "Processors", "CLinux", "CCrypto",
+        "Masking", "Processes", "Processors", "CLinux", "CCrypto",
       ]),
     module(
       "Reporting",
@@ -84,7 +85,8 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
+        "BuiltinSteps", "CLinux", "Diagnostics", "Processes", "Processors", "Scheduling", "Masking",
+        "Plans",
         "Pipelines", "Formatting", "RunFiles", "Caching", "Execution", "State", "Reporting",
       ],
       swiftSettings: compact),

@@ -27,7 +27,8 @@ int clinux_landlock_version(void) {
 
 // A path that is gone, or that we may not reach, is one that the command cannot reach either.
 static long allow(long ruleset, const struct clinux_rule *rule) {
-  long file = call(SYS_openat, AT_FDCWD, (long)rule->path, O_PATH | O_CLOEXEC, 0);
+  long file = rule->file;
+  if (file < 0) file = call(SYS_openat, AT_FDCWD, (long)rule->path, O_PATH | O_CLOEXEC, 0);
   if (file < 0) return file == -EMFILE || file == -ENFILE || file == -ENOMEM ? file : 0;
   struct beneath beneath = {.access = rule->access, .parent = (int32_t)file};
   long result = call(add_rule, ruleset, path_beneath, (long)&beneath, 0);
@@ -36,7 +37,7 @@ static long allow(long ruleset, const struct clinux_rule *rule) {
     beneath.access &= clinux_access_write_file;
     result = call(add_rule, ruleset, path_beneath, (long)&beneath, 0);
   }
-  call(SYS_close, file, 0, 0, 0);
+  if (rule->file < 0) call(SYS_close, file, 0, 0, 0);
   // EBADFD: the kernel has no file system there, such as for a socket of its own.
   return result == -EBADFD ? 0 : result;
 }

@@ -203,12 +203,16 @@ void clinux_close_on_exec_from(int first) {
     fcntl((int)fd, F_SETFD, FD_CLOEXEC);
 }
 
-void clinux_close_all_but(int kept) {
-  // This needs Linux 5.9; before that, as many as a program usually has are closed.
-  if (kept > 3 && syscall(SYS_close_range, 3, kept - 1, 0) != 0)
-    for (int fd = 3; fd < kept; fd++) close(fd);
-  if (syscall(SYS_close_range, kept + 1, ~0U, 0) != 0)
-    for (int fd = kept + 1; fd < 4096; fd++) close(fd);
+void clinux_close_all_but(const int *kept, size_t count) {
+  int first = 3;
+  for (size_t index = 0; index <= count; index++) {
+    int is_last = index == count;
+    int end = is_last ? 4096 : kept[index];
+    // This needs Linux 5.9; before that, as many as a program usually has are closed.
+    if (end > first && syscall(SYS_close_range, first, is_last ? ~0U : (unsigned)end - 1, 0) != 0)
+      for (int fd = first; fd < end; fd++) close(fd);
+    if (end >= first) first = end + 1;
+  }
 }
 
 int clinux_memory_file(const char *name) {

@@ -4,6 +4,7 @@
 import CLinux
 package import Diagnostics
 import Glibc
+import Processes
 
 package final class CacheWorker {
   package let processID: Int32
@@ -35,30 +36,25 @@ package final class CacheWorker {
   package static func start(
     _ cache: CacheFolder, _ shared: SharedCache? = nil
   ) throws(SystemError) -> CacheWorker {
-    var questions: [Int32] = [0, 0]
-    var answers: [Int32] = [0, 0]
-    guard pipe(&questions) == 0 else {
-      throw SystemError("cannot start a process for the cache", errno: errno)
-    }
-    guard pipe(&answers) == 0 else {
-      let error = SystemError("cannot start a process for the cache", errno: errno)
-      for end in questions { close(end) }
+    let purpose = "start a process for the cache"
+    let questions = try OwnProcess.pipe(purpose)
+    var unused = [questions.outlet]
+    var own = [questions.inlet]
+    defer { for end in unused { close(end) } }
+    do throws(SystemError) {
+      let answers = try OwnProcess.pipe(purpose)
+      unused.append(answers.inlet)
+      own.append(answers.outlet)
+      let process = try OwnProcess.start(
+        purpose, named: "oprun-cache",
+        keeping: [questions.outlet, answers.inlet, cache.descriptor]
+      ) { serve(questions.outlet, answers.inlet, CacheWork(cache, shared)) }
+      _ = fcntl(answers.outlet, F_SETFL, O_NONBLOCK)
+      return CacheWorker(processID: process, input: questions.inlet, output: answers.outlet)
+    } catch {
+      for end in own { close(end) }
       throw error
     }
-    for end in questions + answers { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let parent = getpid()
-    let process = clinux_fork()
-    if process == 0 { serve(questions[0], answers[1], CacheWork(cache, shared), cache, parent) }
-    let error = errno
-    close(questions[0])
-    close(answers[1])
-    guard process > 0 else {
-      close(questions[1])
-      close(answers[0])
-      throw SystemError("cannot start a process for the cache", errno: error)
-    }
-    _ = fcntl(answers[0], F_SETFL, O_NONBLOCK)
-    return CacheWorker(processID: process, input: questions[1], output: answers[0])
   }
 
   /// Gives it a job. It has none, so it takes it at once. False if it is gone.
@@ -100,17 +96,8 @@ package final class CacheWorker {
 
   // MARK: In the new process
 
-  private static func serve(
-    _ questions: Int32, _ answers: Int32, _ work: CacheWork, _ cache: CacheFolder, _ parent: Int32
-  ) -> Never {
-    clinux_end_with_parent()
-    if getppid() != parent { _exit(1) }
-    clinux_set_name("oprun-cache")
+  private static func serve(_ questions: Int32, _ answers: Int32, _ work: CacheWork) {
     signal(SIGPIPE, SIG_IGN)
-    let null = open("/dev/null", O_RDWR)
-    for stream: Int32 in 0...2 { dup2(null, stream) }
-    // What oprun has open is closed, but for these three: steps wait for the ends of pipes.
-    closeAll(from: 3, but: [questions, answers, cache.descriptor])
     clinux_prepare_hashing()
     var work = work
     while let bytes = receive(questions) {
@@ -118,22 +105,6 @@ package final class CacheWorker {
       else { break }
     }
     work.close()
-    _exit(0)
-  }
-
-  private static func closeAll(from first: Int32, but kept: Set<Int32>) {
-    guard let list = opendir("/proc/self/fd") else { return }
-    var numbers: [Int32] = []
-    while let entry = readdir(list) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if let number = Int32(name), number >= first, !kept.contains(number) {
-        numbers.append(number)
-      }
-    }
-    closedir(list)
-    for number in numbers { close(number) }
   }
 
   private static func receive(_ pipe: Int32) -> [UInt8]? {

@@ -67,7 +67,7 @@ enum ToolCommand {
     dup2(null, 0)
     dup2(output, 1)
     dup2(output, 2)
-    clinux_close_all_but(output)
+    clinux_close_all_but([output], 1)
     var none = sigset_t()
     sigemptyset(&none)
     sigprocmask(SIG_SETMASK, &none, nil)

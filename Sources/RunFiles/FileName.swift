@@ -75,6 +75,7 @@ package func namesOfFiles(owning folder: Int32) -> [String]? {
 /// Removes a folder and what is in it, without following links. Steps may have made folders there;
 /// nesting is bounded by the descriptors that a process may open. False, with `errno`, if it is still there.
 package func removeTree(_ name: UnsafePointer<CChar>, in parent: Int32) -> Bool {
+  if unlinkat(parent, name, AT_REMOVEDIR) == 0 { return true }
   let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
   guard folder >= 0 else { return errno == ENOENT }
   let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)

@@ -42,9 +42,16 @@ extension StateStore {
 
   /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in
   /// the life of the database.
-  func pruneNowAndThen(_ limits: PruneLimits, after name: String) throws(StoreFailure) -> String? {
+  func pruneNowAndThen(
+    _ limits: PruneLimits, after name: String,
+    now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000
+  ) throws(StoreFailure) -> String? {
     guard let number = try run(named: name)?.number, number % Self.interval == 0 else { return nil }
-    let pruned = try prune(limits, now: Nanoseconds(time(nil)) * 1_000_000_000)
+    var limits = limits
+    // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
+    let starts = try runs(limit: Self.interval).map { Nanoseconds($0.started) * 1000 }
+    if starts.count < Self.interval { limits.age = nil }
+    let pruned = try prune(limits, now: min(now, starts.min() ?? now))
     guard !pruned.runs.isEmpty else { return nil }
     let isNews = try perform("write") { database throws(DatabaseFailure) in
       let known = try database.text("SELECT value FROM note WHERE name = 'pruned'")

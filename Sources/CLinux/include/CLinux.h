@@ -33,6 +33,7 @@ enum {
 struct clinux_rule {
   const char *path;
   uint64_t access;
+  int file;  // what is there, opened; -1 if the new process opens it
 };
 
 // The kernel's rights of Landlock, combined.
@@ -159,8 +160,8 @@ void clinux_touch_memory(void);
 // Marks all descriptors from `first` on as close-on-exec.
 void clinux_close_on_exec_from(int first);
 
-// Closes all descriptors from 3 on except one.
-void clinux_close_all_but(int kept);
+// Closes all descriptors from 3 on except some, which are sorted.
+void clinux_close_all_but(const int *kept, size_t count);
 
 // Must be called before the first hash is made: lets OpenSSL find out what the processor supports.
 void clinux_prepare_hashing(void);

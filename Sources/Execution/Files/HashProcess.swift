@@ -1,10 +1,10 @@
 // A process of oprun that hashes files and returns the digest through a pipe, so that the loop
 // continues. docs/design-execution.md, “Files that are hashed”.
 
-import CLinux
 import Diagnostics
 import Expressions
 import Glibc
+import Processes
 
 /// One computation of a digest. It is complete when the pipe ends.
 final class HashProcess {
@@ -26,20 +26,19 @@ final class HashProcess {
   }
 
   static func start(_ patterns: [String]) throws(SystemError) -> HashProcess {
-    var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw .last("cannot hash files") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let parent = getpid()
-    let process = clinux_fork()
-    if process == 0 { answer(patterns, to: ends[1], parent: parent) }
-    let error = errno
-    close(ends[1])
-    guard process > 0 else {
-      close(ends[0])
-      throw SystemError("cannot hash files", errno: error)
+    let purpose = "hash files"
+    let (outlet, inlet) = try OwnProcess.pipe(purpose)
+    defer { close(inlet) }
+    do throws(SystemError) {
+      let process = try OwnProcess.start(purpose, named: "oprun-hash", keeping: [inlet]) {
+        answer(patterns, to: inlet)
+      }
+      _ = fcntl(outlet, F_SETFL, O_NONBLOCK)
+      return HashProcess(processID: process, output: outlet)
+    } catch {
+      close(outlet)
+      throw error
     }
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    return HashProcess(processID: process, output: ends[0])
   }
 
   /// Reads the available part of the answer; returns the digest, or why there is none, once it is
@@ -74,14 +73,8 @@ final class HashProcess {
     case digest, fault
   }
 
-  /// Runs in the new process. It only reads files and does not touch what oprun has open.
-  private static func answer(_ patterns: [String], to output: Int32, parent: Int32) -> Never {
-    clinux_end_with_parent()
-    if getppid() != parent { _exit(1) }
-    clinux_set_name("oprun-hash")
-    let null = open("/dev/null", O_RDWR)
-    for stream: Int32 in 0...2 { dup2(null, stream) }
-    clinux_close_all_but(output)
+  /// Runs in the new process, which only reads files.
+  private static func answer(_ patterns: [String], to output: Int32) {
     var text: [UInt8]
     do throws(UnlocatedFailure) {
       text = [Answer.digest.rawValue] + Array(try FileHashes.hash(of: patterns).utf8)
@@ -92,6 +85,5 @@ final class HashProcess {
       let count = write(output, text, text.count)
       if count > 0 { text.removeFirst(count) } else if errno != EINTR { break }
     }
-    _exit(0)
   }
 }

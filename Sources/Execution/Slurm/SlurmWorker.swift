@@ -1,10 +1,10 @@
 // A process of oprun that calls commands of Slurm, one at a time, so that the loop goes on. It is asked
 // and answers through a socket.
 
-import CLinux
 import Diagnostics
 import Glibc
 import Plans
+import Processes
 import Scheduling
 
 final class SlurmWorker {
@@ -31,14 +31,15 @@ final class SlurmWorker {
       throw .last("cannot start a process for Slurm")
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let parent = getpid()
-    let process = clinux_fork()
-    if process == 0 { serve(ends[1], environment, parent: parent) }
-    let error = errno
-    close(ends[1])
-    guard process > 0 else {
+    defer { close(ends[1]) }
+    let process: Int32
+    do throws(SystemError) {
+      process = try OwnProcess.start(
+        "start a process for Slurm", named: "oprun-slurm", keeping: [ends[1]]
+      ) { serve(ends[1], environment) }
+    } catch {
       close(ends[0])
-      throw SystemError("cannot start a process for Slurm", errno: error)
+      throw error
     }
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     return SlurmWorker(processID: process, socket: ends[0])
@@ -130,13 +131,7 @@ final class SlurmWorker {
 
   // MARK: In the new process
 
-  private static func serve(_ socket: Int32, _ environment: [String], parent: Int32) -> Never {
-    clinux_end_with_parent()
-    if getppid() != parent { _exit(1) }
-    clinux_set_name("oprun-slurm")
-    let null = open("/dev/null", O_RDWR)
-    for stream: Int32 in 0...2 { dup2(null, stream) }
-    clinux_close_all_but(socket)
+  private static func serve(_ socket: Int32, _ environment: [String]) {
     // Slurm gives the limits of `sbatch` to jobs, which would be taken for processes that this run left.
     DescentMark.giveUp()
     while let texts = receive(socket), texts.count > 2, let limit = Int(texts[1]) {
@@ -144,7 +139,6 @@ final class SlurmWorker {
         Array(texts[2...]), input: texts[0], environment, milliseconds: limit)
       guard send(message(answer), to: socket) else { break }
     }
-    _exit(0)
   }
 
   private static func receive(_ socket: Int32) -> [String]? {

@@ -3,6 +3,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import Processes
 
 /// One command of git, in a directory.
 struct GitCommand {
@@ -29,10 +30,8 @@ struct GitCommand {
     // A file, because git may end without reading all of it.
     open.append(try file(holding: input))
     for _ in 0..<2 {
-      var ends: [Int32] = [-1, -1]
-      guard pipe(&ends) == 0 else { throw SystemError("cannot make a pipe", errno: errno) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      open += ends
+      let (outlet, inlet) = try OwnProcess.pipe("run 'git'")
+      open += [outlet, inlet]
     }
     let process = try start(
       ["git", "-C", directory] + Self.options + words, [open[0], open[2], open[4]])

@@ -119,6 +119,26 @@ final class ConfinerTests {
     #expect(later.count == 5 && later.contains(Array("later".utf8CString.dropLast())))
   }
 
+  @Test func `what lies beside the workspace is opened once, unless it may be unmounted`() throws {
+    let parent = run.directory.path
+    try Data().write(to: URL(fileURLWithPath: "\(parent)/plain"))
+    var outside = OutsideRules(workspace: workspace, openLimit: 100_000)
+    func opened(_ list: RuleList) -> Set<String> {
+      Set(
+        (0..<list.count).filter { list.rules[$0].file >= 0 }.map {
+          String(cString: list.rules[$0].path)
+        })
+    }
+    #expect(opened(try outside.current()) == [])
+    let later = wallNow() + 10_000_000_000
+    let list = try outside.current(at: later)
+    #expect(opened(list).contains("\(parent)/plain") && !opened(list).contains("/proc"))
+    try Data().write(to: URL(fileURLWithPath: "\(parent)/more"))
+    #expect(try outside.current(at: later + 10_000_000_000) !== list)
+    var few = OutsideRules(workspace: workspace, openLimit: 3)
+    #expect(opened(try few.current(at: later + 20_000_000_000)).count == 3)
+  }
+
   private func names(beside parent: String, in list: RuleList) -> [[CChar]] {
     (0..<list.count).compactMap { index in
       let rule = list.rules[index]

@@ -9,14 +9,30 @@ final class RuleList {
   let rules: UnsafeMutablePointer<clinux_rule>
   let count: Int
 
-  /// The paths end with NUL: they need not be text.
-  init(_ rules: [(path: [CChar], access: Access)]) {
+  /// The paths end with NUL: they need not be text. Up to `openLimit` of them are opened once, for all processes; not
+  /// those on other devices than `devices`, because what is open cannot be unmounted.
+  init(
+    _ rules: [(path: [CChar], access: Access)], openLimit: Int = 0, devices: Set<dev_t> = []
+  ) {
     count = rules.count
     self.rules = .allocate(capacity: count)
+    var openCount = 0
     for (index, rule) in rules.enumerated() {
+      let file = openCount < openLimit ? Self.open(rule.path, devices) : -1
+      if file >= 0 { openCount += 1 }
       (self.rules + index).initialize(
-        to: clinux_rule(path: strdup(rule.path), access: rule.access.bits))
+        to: clinux_rule(path: strdup(rule.path), access: rule.access.bits, file: file))
     }
+  }
+
+  private static func open(_ path: [CChar], _ devices: Set<dev_t>) -> Int32 {
+    let file = Glibc.open(path, byPath | O_NOFOLLOW | O_CLOEXEC)
+    var status = stat()
+    guard file >= 0, fstat(file, &status) == 0, devices.contains(status.st_dev) else {
+      if file >= 0 { close(file) }
+      return -1
+    }
+    return file
   }
 
   convenience init(
@@ -28,7 +44,10 @@ final class RuleList {
   }
 
   deinit {
-    for index in 0..<count { free(UnsafeMutablePointer(mutating: rules[index].path)) }
+    for index in 0..<count {
+      free(UnsafeMutablePointer(mutating: rules[index].path))
+      if rules[index].file >= 0 { close(rules[index].file) }
+    }
     rules.deallocate()
   }
 
@@ -50,3 +69,6 @@ final class RuleList {
     }
   }
 }
+
+/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE.
+private let byPath: Int32 = 0o10_000_000

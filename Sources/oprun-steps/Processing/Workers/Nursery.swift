@@ -49,7 +49,7 @@ struct Nursery {
     if process == 0 {
       followParent(parent)
       leaveCrashesToKernel()
-      clinux_close_all_but(descriptor)
+      clinux_close_all_but([descriptor], 1)
       let null = open("/dev/null", O_RDWR)
       for stream: Int32 in 0...2 { dup2(null, stream) }
       close(null)
@@ -77,7 +77,7 @@ extension Nursery {
     guard words.first == mark, words.count >= 3, let parent = Int32(words[1]) else { return }
     followParent(parent)
     leaveSignalsToParent()
-    clinux_close_all_but(loadedSocket)
+    clinux_close_all_but([loadedSocket], 1)
     let readable = words.dropFirst(3).compactMap { Int64($0).flatMap(ImageFormat.init) }
     let modules = words[2].split(separator: ",").compactMap { CodecModule(rawValue: String($0)) }
     Nursery(socket: loadedSocket, readable: readable, modules: modules).forkOnDemand()

@@ -35,7 +35,7 @@ struct Zygote: ~Copyable {
     if process == 0 {
       followParent(parent)
       leaveSignalsToParent()
-      clinux_close_all_but(theirs)
+      clinux_close_all_but([theirs], 1)
       Nursery(socket: theirs, readable: readable, modules: modules).forkOnDemand()
     }
     let error = errno
