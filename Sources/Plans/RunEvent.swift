@@ -74,7 +74,7 @@ package struct CommandPlace: Hashable, Sendable {
   package let job: String
   /// The node that it runs on; nil while it waits.
   package let node: String?
-  /// Why it waits, in Slurm's word.
+  /// Why it waits, or waited, in Slurm's word.
   package let reason: String?
 
   package init(job: String, node: String? = nil, reason: String? = nil) {
@@ -83,9 +83,15 @@ package struct CommandPlace: Hashable, Sendable {
     self.reason = reason
   }
 
-  /// `job 12 on n3`, `job 12 waits: Resources`.
+  /// The same, and why the job waited before it had a node.
+  package func following(_ earlier: CommandPlace?) -> CommandPlace {
+    guard reason == nil, let earlier, earlier.job == job else { return self }
+    return CommandPlace(job: job, node: node, reason: earlier.reason)
+  }
+
+  /// `job 12 on n3`, `job 12 on n3 (waited: Resources)`, `job 12 waits: Resources`.
   package var words: String {
-    if let node { return "job \(job) on \(node)" }
+    if let node { return "job \(job) on \(node)" + (reason.map { " (waited: \($0))" } ?? "") }
     return reason.map { "job \(job) waits: \($0)" } ?? "job \(job)"
   }
 }

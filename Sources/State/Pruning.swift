@@ -118,9 +118,8 @@ extension StateStore {
     try perform("write") { database throws(DatabaseFailure) in
       let list = runs.map(String.init).joined(separator: ", ")
       try database.transaction { () throws(DatabaseFailure) in
-        let changes = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'change'"
-        let hasChanges = try database.number(changes) == 1
-        for table in ["result", "command", "output"] + (hasChanges ? ["change"] : []) {
+        for table in ["result", "command", "output", "change", "placement"]
+        where try Schema.has(table, in: database) {
           try database.execute("DELETE FROM \(table) WHERE run IN (\(list))")
         }
         try database.execute("DELETE FROM run WHERE id IN (\(list))")

@@ -27,8 +27,7 @@ extension StateStore {
   /// What was changed in a run, in order.
   package func changes(of run: RecordedRunSummary) throws(StoreFailure) -> [RecordedChange] {
     try perform { database throws(DatabaseFailure) in
-      let table = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'change'"
-      guard try database.number(table) == 1 else { return [] }
+      guard try Schema.has("change", in: database) else { return [] }
       let rows = try database.prepare(
         "SELECT at, user, action, words FROM change WHERE run = ? ORDER BY id")
       rows.bind(1, run.number)

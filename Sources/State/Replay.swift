@@ -26,6 +26,9 @@ extension StateStore {
       replaying.find(step.name)
       if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
     }
+    for placement in try placements(of: run) {
+      replaying.places["\(placement.role) \(placement.step)"] = placement.place
+    }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
     for step in steps { replaying.add(step) }
     for command in commands where Replaying.isOfRun(command) { replaying.add(command) }
@@ -44,6 +47,8 @@ private struct Replaying {
   private var ends: [String: Nanoseconds] = [:]
   private var groups: [RecordedStep] = []
   private var missing: [String] = []
+  /// Where commands were that did not run here, by role and step.
+  var places: [String: CommandPlace] = [:]
   /// The number of the last attempt of each step, and the step.
   var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
@@ -101,7 +106,7 @@ private struct Replaying {
     var end = command.end
     if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
     let begin = nanoseconds(start)
-    add(operation, role, from: begin, end)
+    add(operation, role, from: begin, end, at: places["\(command.role) \(command.step)"])
     switch role {
     case .attempt: retried.insert(operation)
     case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
@@ -138,15 +143,18 @@ private struct Replaying {
       processor: step.processor, memory: step.memory, output: step.output
     ).marked(
       timedOut: step.ending?.outcome == .timedOut, isStopped: step.ending?.outcome == .cancelled)
-    add(operation, .attempt(attempts), from: start, attempt)
+    add(
+      operation, .attempt(attempts), from: start, attempt, at: places["\(attempts) \(step.name)"])
   }
 
   private mutating func add(
-    _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd
+    _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd,
+    at place: CommandPlace?
   ) {
     // Times are recorded in microseconds: whatever was started when this ended was started after it.
     let time = start + max(1000, end.duration)
     events.append((2, RunEvent(at: start, .started(operation, role))))
+    if let place { events.append((2, RunEvent(at: start, .placed(operation, role, place)))) }
     events.append((0, RunEvent(at: time, .ended(operation, role, end))))
   }
 

@@ -90,7 +90,8 @@ package final class RunRecorder: RunObserver {
       tally.stop = end.stopReason?.words(name(of:))
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
-    case .outputGrew, .placed, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
+    case .placed(let operation, let role, let place): note(place, of: operation, role)
+    case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
       .heldUp,
       .orphansFound, .outOfReach, .stopping, .notice:
       break
@@ -173,6 +174,8 @@ struct OpenStep {
   var attemptStart: Nanoseconds
   var last: RecordedCommand?
   var hookStart: Nanoseconds = 0
+  /// Where its command is, if that is not here.
+  var place: CommandPlace?
   /// Something else than attempts ran, which belongs to the time of the step.
   var hasHooks = false
 }
@@ -204,6 +207,7 @@ enum Record {
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)
   case changed(RecordedChange)
+  case placed(String, CommandRole, CommandPlace)
   case finished(RunEnd, at: Nanoseconds, Tally)
 }
 
@@ -273,6 +277,10 @@ extension RunRecorder {
     _ operation: OperationID, _ role: CommandRole, _ end: CommandEnd, at time: Nanoseconds
   ) {
     tally.logBytes = (tally.logBytes ?? 0) + end.outputByteCount
+    if let place = open[operation]?.place {
+      if place.node == nil { pending.append(.placed(name(of: operation), role, place)) }
+      open[operation]?.place = nil
+    }
     let step = open[operation] ?? OpenStep(start: time, attemptStart: time)
     if case .attempt = role {
       open[operation, default: step].last = RecordedCommand(
@@ -307,6 +315,15 @@ extension RunRecorder {
           cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
           resolved: resolved.removeValue(forKey: operation) ?? 0, isKept: isKept)))
     isPressing = true
+  }
+}
+
+extension RunRecorder {
+  /// Records where a command is when it has a node, and not each reason for which it waits.
+  private func note(_ place: CommandPlace, of operation: OperationID, _ role: CommandRole) {
+    let place = place.following(open[operation]?.place)
+    open[operation]?.place = place
+    if place.node != nil { pending.append(.placed(name(of: operation), role, place)) }
   }
 }
 

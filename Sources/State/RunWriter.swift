@@ -22,6 +22,8 @@ final class RunWriter {
   private let addStep: Statement
   private let result: Statement
   private var statements: [String: Statement] = [:]
+  /// Whether the table of placements is known to be there.
+  private var hasPlacements = false
 
   init(_ database: Database, _ folder: StateFolder, _ run: RecordedRun) throws(DatabaseFailure) {
     self.database = database
@@ -51,6 +53,7 @@ final class RunWriter {
       } catch {
         try? database.execute("ROLLBACK")
         number = numberBefore
+        hasPlacements = false
         // Steps that were added in this transaction are gone.
         steps = [:]
         throw error
@@ -69,6 +72,8 @@ final class RunWriter {
     case .settled(let key, let settled):
       if settled.isKept { try confirm(key) } else { try write(key, settled) }
     case .changed(let change): try write(change)
+    case .placed(let step, let role, let place):
+      try write(place, of: try stepNumber(of: step), role)
     case .finished(let end, let time, let tally): try write(end, at: time, tally)
     }
   }
@@ -204,6 +209,19 @@ final class RunWriter {
     try statement("INSERT INTO change(run, at, user, action, words) VALUES(?, ?, ?, ?, ?)")
       .bind(1, number).bind(2, change.time).bind(3, change.user).bind(4, change.action)
       .bind(5, change.words).run()
+  }
+
+  /// Few runs have commands elsewhere, so this table is made when there is the first.
+  private func write(
+    _ place: CommandPlace, of step: Int, _ role: CommandRole
+  ) throws(DatabaseFailure) {
+    if !hasPlacements { try database.execute(Schema.placements) }
+    hasPlacements = true
+    try statement(
+      "INSERT OR REPLACE INTO placement(run, step, role, job, node, reason) VALUES(?, ?, ?, ?, ?, ?)"
+    )
+    .bind(1, number).bind(2, step).bind(3, role.recorded).bind(4, place.job).bind(5, place.node)
+    .bind(6, place.reason).run()
   }
 
   private func stepNumber(of name: String) throws(DatabaseFailure) -> Int {

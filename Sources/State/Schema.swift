@@ -39,6 +39,19 @@ enum Schema {
       action TEXT NOT NULL, words TEXT NOT NULL);
     """
 
+  /// Makes the table of commands that ran elsewhere, unless it is there.
+  static let placements = """
+    CREATE TABLE IF NOT EXISTS placement(
+      run INTEGER NOT NULL, step INTEGER NOT NULL, role TEXT NOT NULL, job TEXT NOT NULL,
+      node TEXT, reason TEXT, PRIMARY KEY(run, step, role)) WITHOUT ROWID;
+    """
+
+  /// Whether there is a table that is made only when it is needed.
+  static func has(_ table: String, in database: Database) throws(DatabaseFailure) -> Bool {
+    let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '\(table)'"
+    return try database.number(tables) == 1
+  }
+
   /// The statements that lead from each version to the next one, the first of them from version 1
   /// to 2.
   static let migrations: [String] = []

@@ -104,6 +104,8 @@ struct MarkdownReport: Report {
     sink.write(" | ")
     if step.settled.ending.outcome != .succeeded {
       sink.write(markdown: record.sentence(of: step))
+    } else if let place = step.settled.record?.last?.place {
+      sink.write(markdown: place.words)
     }
     sink.write(" |\n")
   }

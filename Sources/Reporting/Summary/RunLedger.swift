@@ -141,6 +141,7 @@ struct RunLedger {
 
   /// Remembers where the command of an operation is.
   mutating func place(_ operation: OperationID, _ place: CommandPlace) {
+    let place = place.following(running[operation]?.place)
     running[operation]?.place = place
   }
 

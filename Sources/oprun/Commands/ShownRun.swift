@@ -14,6 +14,8 @@ struct ShownRun {
   let steps: [RecordedStep]
   let commands: [RecordedStepCommand]
   let outputs: [RecordedOutput]
+  /// Where commands were that did not run here, by role and step.
+  private let places: [String: CommandPlace]
   let folder: StateFolder
   /// The time limit of a step, if it is known.
   var limits: (_ step: String) -> Nanoseconds? = { _ in nil }
@@ -22,8 +24,10 @@ struct ShownRun {
 
   init(
     run: RecordedRunSummary, isInUse: Bool, steps: [RecordedStep], commands: [RecordedStepCommand],
-    outputs: [RecordedOutput], folder: StateFolder
+    outputs: [RecordedOutput], places: [RecordedPlacement], folder: StateFolder
   ) {
+    self.places = Dictionary(
+      places.map { ("\($0.role) \($0.step)", $0.place) }, uniquingKeysWith: { $1 })
     self.run = run
     self.isInUse = isInUse
     self.steps = steps
@@ -52,20 +56,36 @@ struct ShownRun {
     logPath(of: step, role, output).map { "  \($0)" } ?? ""
   }
 
+  /// Where a command of a step was; nil if it ran here.
+  func place(of step: RecordedStep, _ role: String?) -> CommandPlace? {
+    places.isEmpty ? nil : role.flatMap { places["\($0) \(step.name)"] }
+  }
+
+  /// `, job 12 on n3`; nothing for a command that ran here.
+  func placeWords(of step: RecordedStep, _ role: String?) -> String {
+    place(of: step, role).map { ", " + oneLine($0.words) } ?? ""
+  }
+
   /// How a step ended, in a few words.
   func words(of step: RecordedStep) -> String {
+    let place = placeWords(of: step, step.attempts.map { "\($0)" })
+    return endWords(of: step, place)
+  }
+
+  private func endWords(of step: RecordedStep, _ place: String) -> String {
     guard let ending = step.ending else {
       return isInUse ? "running" : "was running when oprun died"
     }
     if let origin = step.origin { return "kept from \(origin)" }
     switch ending.outcome {
-    case .succeeded: return step.elapsed + step.attemptWords
+    case .succeeded: return step.elapsed + step.attemptWords + place
     case .cached: return "up to date"
     case .failed, .timedOut:
       let limit = limits(step.name)
       let end = step.end.map { oneLine($0.words(limit: limit)) + step.attemptWords }
       let cause = end == nil || step.cause == nil ? "" : ": \(causeWords(of: step))"
-      return (end ?? causeWords(of: step)) + cause + (ending.isAllowed ? ", allowed" : "")
+      let words = end.map { $0 + place } ?? causeWords(of: step)
+      return words + cause + (ending.isAllowed ? ", allowed" : "")
     case .cancelled:
       return (step.started == nil ? "did not start" : "cancelled")
         + (step.cause == nil ? "" : ": \(causeWords(of: step))")

@@ -59,6 +59,7 @@ extension Tool {
       write("processor_ms", milliseconds: step.processor)
       write("peak_memory", step.memory.map { $0 << 10 })
       write("output_bytes", step.output)
+      write(shown.place(of: step, step.attempts.map { "\($0)" }))
       if let attempt = step.attempts {
         write("log", shown.logPath(of: step, String(attempt), step.output))
       }
@@ -71,6 +72,12 @@ extension Tool {
   private func write(_ status: Int?, _ detail: String?) {
     if let status, status < 0 { write("signal", -status) } else { write("exit_code", status) }
     write("detail", detail)
+  }
+
+  private func write(_ place: CommandPlace?) {
+    write("job", place?.job)
+    write("node", place?.node)
+    write("queue_reason", place?.reason)
   }
 
   private func writeOutputs(of step: RecordedStep, _ shown: ShownRun) {
@@ -98,6 +105,7 @@ extension Tool {
       write("duration_ms", milliseconds: command.duration)
       write(command.status, command.detail)
       write("output_bytes", command.output)
+      write(shown.place(of: step, command.role))
       write("log", shown.logPath(of: step, command.role, command.output))
       output.write("}")
     }

@@ -36,7 +36,8 @@ extension Tool {
       return ShownRun(
         run: run, isInUse: run.exitStatus == nil && store.isInUse(run.name),
         steps: try store.steps(of: run), commands: try store.commands(of: run),
-        outputs: try store.outputs(of: run), folder: store.folder)
+        outputs: try store.outputs(of: run), places: try store.placements(of: run),
+        folder: store.folder)
     } catch {
       say(error.message, help: error.help)
       return nil
@@ -130,7 +131,9 @@ extension Tool {
       write(command, of: step, shown, screen)
     }
     if let attempts = step.attempts, let end = step.end {
-      let log = shown.logWords(of: step, String(attempts), step.output)
+      let log =
+        shown.placeWords(of: step, "\(attempts)")
+        + shown.logWords(of: step, "\(attempts)", step.output)
       let limit = shown.limits(step.name)
       screen.writeField("attempt \(attempts)", oneLine(end.words(limit: limit)) + log)
     }
@@ -151,7 +154,9 @@ extension Tool {
   private func write(
     _ command: RecordedStepCommand, of step: RecordedStep, _ shown: ShownRun, _ screen: Screen
   ) {
-    let log = shown.logWords(of: step, command.role, command.output)
+    let log =
+      shown.placeWords(of: step, command.role)
+      + shown.logWords(of: step, command.role, command.output)
     let limit = Int(command.role) == nil ? nil : shown.limits(step.name)
     screen.writeField(command.title, oneLine(command.end.words(limit: limit)) + log)
   }
