@@ -22,8 +22,8 @@ final class RunConnection {
   private var start = 0
   private var hasEnded = false
 
-  /// A run has no socket in its first moments.
-  private static let longestWait: Int64 = 2_000
+  /// A run has no socket in its first moments, which last on a busy machine.
+  private static let longestWait: Int64 = 10_000
   private static let patience: Int32 = 10_000
   /// The run looks every second, and file systems may be slow to show what others have written.
   private static let mailPatience: Int64 = 20_000
