@@ -99,6 +99,10 @@ extension Tool {
       say("\(name) is still running", help: "wait for its end, or end it")
       return ExitStatus.inUse
     }
+    if !invocation.isOn(Options.dryRun) {
+      let jobs = directory.map { EarlierJobs(runID: name, folder: $0.path) }
+      if let status = endAbandoned(jobs, .steps) { return status }
+    }
     if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
       endLeftovers(of: earlier.marks, process: earlier.process)
     }
