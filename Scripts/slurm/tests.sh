@@ -36,6 +36,8 @@ tests() {
 25 quick what runs inside an allocation is stopped in order
 30 quick a directory that nodes do not see is noticed with the first job
 31 quick the doctor examines the cluster
+32 quick what a killed oprun has left inside an allocation is ended by the next one, or by cancel
+33 quick jobs of a killed oprun are cancelled
 29 quick a resumed run stays in Slurm without being told again
 X
 }
@@ -338,7 +340,8 @@ steps:
       setsid sh -c 'echo $$ >hidden; exec sleep 300' &
       while [ ! -s hidden ]; do sleep 0.1; done
       echo $SLURMD_NODENAME >far
-      wait
+      # Slurm signals processes one by one, a child perhaps before its parent.
+      while :; do sleep 0.1 || :; done
 X
   } >p.yml
   "$program" submit p.yml -- --nodes=2 --exclusive --output=job.out
@@ -556,6 +559,81 @@ test_31() {
   "$program" doctor --executor slurm --json >json && python3 -c 'import json; assert json.load(open("json"))["ok"]'
   expect "a machine without Slurm" "$(status_of env PATH=/nowhere "$program" doctor --executor slurm)" 1
   grep -q "there is no 'sbatch'" out
+}
+
+# As on another machine: processes of nodes are not seen, only files.
+elsewhere() {
+  if [ "$(id -u)" = 0 ]; then unshare --pid --fork --mount-proc sh -c '"$@"; exit $?' - "$@"; else "$@"; fi
+}
+
+# Starts a run of p.yml, and kills its oprun when its step has begun once more.
+begin_and_die() { # how often it will have begun then
+  elsewhere "$program" run p.yml --output quiet >>out 2>&1 &
+  local all=$! run=$!
+  eventually 20 has_lines ran "$1"
+  if [ "$(id -u)" = 0 ]; then run=$(pgrep -P "$(pgrep -P $all)"); fi
+  kill -9 $run
+  wait $all 2>/dev/null || :
+}
+
+test_32() {
+  [ "$(id -u)" = 0 ] || { echo "hiding processes needs root" && return 0; }
+  { header; cat <<'X'
+steps:
+  - id: far
+    stop: {grace: 3s}
+    run: |
+      [ "$(cat state)" != busy ] || touch overlap
+      echo busy >state
+      trap 'echo idle >state; echo ended >>ended; exit 0' TERM
+      echo begun >>ran
+      # Slurm signals processes one by one, a child perhaps before its parent.
+      until [ -e short ]; do sleep 0.1 || :; done
+      echo idle >state
+X
+  } >p.yml
+  inside() {
+    set -e
+    echo idle >state
+    begin_and_die 1
+    # It goes on until somebody ends it.
+    expect steps "$(squeue -h --steps --me -o %j | grep -c 'far.oprun:')" 1
+    sed -i 's/-e short/-n "$PATH"/' p.yml
+    expect status "$(status_of elsewhere "$program" resume)" 0
+    grep -q '1 step or job that .* had left in Slurm was ended' out
+    expect runs "$(wc -l <ran)" 2
+    expect "ended in order" "$(wc -l <ended)" 1
+    expect state "$(cat state)" idle
+    [ ! -e overlap ]
+    sed -i 's/-n "$PATH"/-e short/' p.yml
+    begin_and_die 3
+    expect status "$(status_of elsewhere "$program" cancel)" 0
+    grep -q 'died, and 1 step or job that it had left in Slurm was ended' out
+    expect "steps that are left" "$(squeue -h --steps --me -o %j | grep -c 'far.oprun:' || :)" 0
+    expect "ended in order" "$(wc -l <ended)" 2
+    expect "what is left to cancel" "$(status_of "$program" cancel)" 4
+  }
+  export -f inside begin_and_die elsewhere eventually has_lines expect status_of fail
+  export program
+  salloc --quiet --nodes=2 --exclusive bash -c inside
+}
+
+test_33() {
+  { header; cat <<'X'
+steps:
+  - {id: runs, run: "echo begun >>ran; sleep 120"}
+  - {id: waits, run: "echo begun >>ran; sleep 120", resources: {cpus: 99}}
+X
+  } >p.yml
+  begin_and_die 1
+  eventually 10 eval '[ "$(squeue -h -r --me | wc -l)" = 2 ]'
+  expect status "$(status_of elsewhere "$program" cancel)" 0
+  grep -q 'died, and 2 steps and jobs that it had left in Slurm were ended' out
+  eventually 10 eval '[ -z "$(squeue -h -r --me)" ]'
+  # What was cancelled is submitted anew.
+  sed -i "s/sleep 120/true/; s/cpus: 99/cpus: 1/" p.yml
+  expect status "$(status_of oprun resume)" 0
+  expect runs "$(wc -l <ran)" 3
 }
 
 test_29() {

@@ -81,12 +81,22 @@ package struct SlurmChecks {
     return failure("controller", answer, "scontrol ping")
   }
 
+  /// A line for each job.
+  private static let look = SlurmCommands.look.words + ["--array"]
+
   private var queue: Finding {
     let began = milliseconds()
-    let answer = call(SlurmCommands.look.words, "", 30_000)
+    let answer = call(Self.look, "", 30_000)
     guard answer.isSuccess else { return failure("queue", answer, "squeue --me --states=all") }
     let time = milliseconds() - began
-    let lines = answer.output.split(separator: "\n").filter { !$0.containsText("|COMPLETED|") }
+    guard QueueListing.isListing(answer.output) else {
+      return Finding(
+        "queue", .failed, "squeue printed something else than the queue",
+        help: "try 'squeue --me --states=all'")
+    }
+    let lines = answer.output.split(separator: "\n").filter {
+      $0.utf8.first.map { (0x30...0x39).contains($0) } == true && !$0.containsText("|COMPLETED|")
+    }
     let jobs = lines.count == 1 ? "1 job of yours is" : "\(lines.count) jobs of yours are"
     return time < 5000
       ? Finding("queue", .ok, "\(jobs) in it")
@@ -211,8 +221,9 @@ package struct SlurmChecks {
       }
       if let endedAt, milliseconds() > endedAt + 5000 { break }
       if milliseconds() >= lookAt {
-        last = QueuedJob(of: job, in: call(SlurmCommands.look.words, "", 30_000).output) ?? last
+        last = QueuedJob(of: job, in: call(Self.look, "", 30_000).output) ?? last
         if last?.isLive == false, endedAt == nil { endedAt = milliseconds() }
+        if let last, last.isStuck { return [stuck(last)] }
         lookAt = milliseconds() + 2000
       }
       usleep(100_000)
@@ -238,6 +249,14 @@ package struct SlurmChecks {
           "it was cancelled; try again when the cluster has room, or name another partition after '--'"
       )
     ]
+  }
+
+  private func stuck(_ job: QueuedJob) -> Finding {
+    _ = call(["scancel", "--quiet", job.id], "", 10_000)
+    return Finding(
+      "job", .failed,
+      "job \(job.id) waited for a reason that does not pass by itself: \(printable(job.reason))",
+      help: "it was cancelled; ask for less, or for something else, after '--'")
   }
 
   static func findings(_ job: String, _ text: String, between first: Int, and last: Int)
@@ -298,8 +317,4 @@ extension QueuedJob {
   }
 }
 
-private func milliseconds() -> Int {
-  var clock = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &clock)
-  return clock.tv_sec * 1000 + clock.tv_nsec / 1_000_000
-}
+private func milliseconds() -> Int { Int(monotonicNow() / 1_000_000) }

@@ -130,6 +130,9 @@ extension NodeFiles {
 
   // MARK: Claims
 
+  /// What is in the claim of a task that no job may begin with any more.
+  static let nobody = "nobody"
+
   /// Claims a task for a job, for ever; returns the job that it belongs to, which may be another.
   func claim(_ task: Int, for job: String) throws(NodeFailure) -> String {
     do throws(SystemError) {

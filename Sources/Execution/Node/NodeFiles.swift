@@ -138,6 +138,15 @@ final class NodeFiles {
     return names.filter { $0.utf8.first != UInt8(ascii: ".") }
   }
 
+  /// What changes when a file is added to a folder, or taken away; nil if it is not known.
+  func stamp(of folder: Folder) -> FolderStamp? {
+    var status = stat()
+    guard fstatat(descriptor, folder.rawValue, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return nil
+    }
+    return FolderStamp(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
+  }
+
   fileprivate func makeAside(_ place: String) -> Int32 {
     let file = openat(
       descriptor, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -148,6 +157,12 @@ final class NodeFiles {
     }
     return file
   }
+}
+
+/// When the list of files in a folder was changed last.
+struct FolderStamp: Hashable {
+  let seconds: Int
+  let nanoseconds: Int
 }
 
 /// A file that is written under a name which nobody reads, until it gets its own. It is removed if it

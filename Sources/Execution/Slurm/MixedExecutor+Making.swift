@@ -4,12 +4,12 @@ import CLinux
 import Diagnostics
 import Glibc
 import Masking
-import Plans
+package import Plans
 import Running
 import Scheduling
 
 /// Whether steps of the run are jobs of their own.
-func hasJobs(_ plan: Plan) -> Bool {
+package func hasJobs(_ plan: Plan) -> Bool {
   plan.slurm.map { $0.mode == .job || Allocation.own == nil } ?? false
 }
 

@@ -16,6 +16,8 @@ final class PlacedCommand {
   var node: Int?
   /// The number of its task; 0 if it is a process of this node.
   var number = 0
+  /// What Slurm calls its step, by which what goes on is found when oprun has died.
+  var jobName = ""
   /// How often it was lost, and where.
   private(set) var tries = 0
   private(set) var avoided: Set<Int> = []
@@ -91,7 +93,7 @@ final class PlacedCommand {
       "srun", "--quiet", "--exact", "--nodes=1", "--ntasks=1", "--nodelist=\(node)",
       "--cpus-per-task=\(share.processors)", "--mem=\(memory)\(memory > 0 ? "M" : "")",
       "--input=none", "--export=ALL", "--kill-on-bad-exit=0",
-      "--job-name=\(step.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(40))",
+      "--job-name=\(jobName)",
     ]
     if share.gpus > 0 { words.append("--gpus=\(share.gpus)") }
     return ofOprun(srunKey, words + task + [String(number)], outputName, in: environment)

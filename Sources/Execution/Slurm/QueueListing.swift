@@ -77,6 +77,23 @@ struct QueuedJob: Hashable {
 /// All jobs of the run, by task.
 struct QueueListing {
   private(set) var jobs: [Int: [QueuedJob]] = [:]
+  /// Something of the run could not be read: a job that is not listed may be in the queue.
+  private(set) var isIncomplete = false
+
+  /// Whether `squeue` printed this: a line of titles is among what it prints, however many jobs there are.
+  static func isListing(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    while !rest.isEmpty {
+      let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+      if line.first.map({ (0x30...0x39).contains($0) }) == false,
+        line.lazy.filter({ $0 == UInt8(ascii: "|") }).count >= 6
+      {
+        return true
+      }
+      rest = rest[line.endIndex...].dropFirst()
+    }
+    return false
+  }
 
   /// `text` is what `squeue` printed in the form of `SlurmCommands.look`. It may have ten thousand lines, of which
   /// few are of this run: they are read as bytes.
@@ -105,12 +122,16 @@ struct QueueListing {
     }
     guard fields.count == 5, let base = Self.base(in: line[start...], prefix) else { return }
     let words = fields.map { String(decoding: line[$0], as: UTF8.self) }
-    let index = Int(words[1])
-    let job = QueuedJob(
-      id: JobName(array: words[0], index: index).text,
-      state: QueuedJob.State(words[2].prefix { $0 != " " }), reason: words[3],
-      node: words[4].isEmpty || words[4] == "(null)" ? nil : words[4])
-    jobs[base + (index ?? 0), default: []].append(job)
+    let state = QueuedJob.State(words[2].prefix { $0 != " " })
+    let node = words[4].isEmpty || words[4] == "(null)" ? nil : words[4]
+    func add(_ index: Int?) {
+      let id = JobName(array: words[0], index: index).text
+      let job = QueuedJob(id: id, state: state, reason: words[3], node: node)
+      jobs[base + (index ?? 0), default: []].append(job)
+    }
+    if words[1] == "N/A" { return add(nil) }
+    guard let numbers = arrayNumbers(in: words[1]) else { return isIncomplete = true }
+    for number in numbers { add(number) }
   }
 
   /// The number that follows the mark of the run; nil if there is no mark, or none that is followed by one.
@@ -136,3 +157,24 @@ struct QueueListing {
       ?? found.first { $0.id == known } ?? found.first
   }
 }
+
+/// The numbers of the jobs of an array for which a line stands, as `0,3,7-11,20-30:5%2`: those that wait have one line
+/// in common. Nil if that is something else, or cut off.
+func arrayNumbers(in text: String) -> [Int]? {
+  let set = text.prefix { $0 != "%" && $0 != "]" }.drop { $0 == "[" }
+  var numbers: [Int] = []
+  for part in set.split(separator: ",", omittingEmptySubsequences: false) {
+    let pieces = part.split(separator: ":", omittingEmptySubsequences: false)
+    let ends = pieces[0].split(separator: "-", omittingEmptySubsequences: false)
+      .map { plainNumber($0) }
+    guard pieces.count <= 2, ends.count <= 2, let first = ends[0], let last = ends[ends.count - 1],
+      let step = pieces.count == 2 ? plainNumber(pieces[1]) : 1, step > 0, first <= last,
+      numbers.count + (last - first) / step < mostNumbers
+    else { return nil }
+    numbers += stride(from: first, through: last, by: step)
+  }
+  return numbers
+}
+
+/// Slurm's own limit for `MaxArraySize`.
+private let mostNumbers = 4_000_001

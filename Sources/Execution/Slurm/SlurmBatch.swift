@@ -94,7 +94,7 @@ struct JobName: Hashable {
 }
 
 /// Numbers as Slurm writes sets of them: `0-4,7`.
-private func ranges(of numbers: [Int]) -> String {
+func ranges(of numbers: [Int]) -> String {
   var ranges: [ClosedRange<Int>] = []
   for number in numbers.sorted() {
     if let last = ranges.last, number <= last.upperBound + 1 {

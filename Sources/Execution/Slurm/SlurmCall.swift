@@ -28,6 +28,7 @@ struct SlurmAnswer: Hashable {
   var errors = ""
   /// Why the command could not be started.
   var refusal: String?
+  var processorTime: Nanoseconds = 0
 
   var isSuccess: Bool { exitStatus == 0 && refusal == nil }
 }
@@ -85,12 +86,13 @@ struct SlurmCommands {
     return SlurmCall(words: words, input: script, limit: 60 * Self.second)
   }
 
-  /// One look at all jobs of the user, a line for each of an array: names come last, because they may contain
-  /// anything.
+  /// One look at all jobs of the user, a line for those of an array that wait: names come last, because they may contain
+  /// anything. The titles show that the answer is one.
   static let look = SlurmCall(
-    words: [
-      "squeue", "--noheader", "--states=all", "--me", "--array", "--format=%F|%K|%T|%r|%N|%j|%k",
-    ], limit: 30 * second)
+    words: ["squeue", "--states=all", "--me", "--format=%F|%K|%T|%r|%N|%j|%k"], limit: 30 * second)
+
+  /// Slurm cuts the numbers of an array off otherwise.
+  static let lookVariable = "SLURM_BITSTR_LEN=0"
 
   static func cancellation(of jobs: [String]) -> SlurmCall {
     SlurmCall(words: ["scancel", "--quiet"] + JobName.words(for: jobs), limit: 60 * second)
@@ -118,7 +120,7 @@ struct SlurmCommands {
   }
 
   /// Characters that mean something to Slurm or to terminals are left out of names.
-  private static func jobName(_ step: String) -> String {
+  static func jobName(_ step: String) -> String {
     let allowed = Set("._-=,@+[]:")
     let name = step.prefix(80).map { character in
       character.isASCII && (character.isLetter || character.isNumber) || allowed.contains(character)
@@ -139,9 +141,12 @@ func shellWord(_ text: String) -> String {
     + "'"
 }
 
-/// The end of the words that a command of Slurm printed: its last line, without its own name.
+/// The end of the words that a command of Slurm printed: its last line, without its own name. Hints and ornaments are
+/// not meant.
 func slurmSentence(_ text: String) -> String {
-  let lines = text.split(separator: "\n").map { line in
+  let lines = text.split(separator: "\n").filter {
+    !$0.hasPrefix("Try \"") && !$0.hasPrefix("**")
+  }.map { line in
     ["error: ", "sbatch: ", "squeue: ", "scancel: ", "slurm_load_jobs "].reduce(Substring(line)) {
       $1 == "error: " ? $0 : $0.hasPrefix($1) ? $0.dropFirst($1.count) : $0
     }
@@ -176,8 +181,9 @@ enum Submission: Hashable {
       self = .refused(refusal)
       return
     }
-    let job = answer.output.split(separator: "\n").last?.prefix { $0.isASCII && $0.isNumber } ?? ""
-    guard answer.exitStatus != 0 || job.isEmpty else {
+    // The name of a cluster may follow.
+    let job = answer.output.split(separator: "\n").last?.prefix { $0 != ";" } ?? ""
+    guard answer.exitStatus != 0 || plainNumber(job) == nil else {
       self = .accepted(String(job))
       return
     }

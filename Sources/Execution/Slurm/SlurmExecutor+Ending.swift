@@ -43,19 +43,25 @@ extension SlurmExecutor {
     return hasResults ? scannedAt + Self.shortestScan / 4 : scannedAt + scanDelay
   }
 
-  /// Takes results, and whatever can be decided without one.
-  func scan(at now: Nanoseconds) {
+  /// Takes results, and whatever can be decided without one. `isThorough` lists them even if none seems to have come.
+  func scan(at now: Nanoseconds, isThorough: Bool = false) {
     scannedAt = now
+    let isThorough = isThorough || hasResults
     hasResults = false
     var count = 0
     for home in [home].compactMap(\.self)
       + earlierHomes.values.sorted(by: { $0.folder < $1.folder })
     where !home.tasks.isEmpty {
-      count += takeResults(in: home, at: now)
+      if home.mayHaveNewResults(at: now) || isThorough { count += takeResults(in: home, at: now) }
+      if !asked.isEmpty { count += endStopped(in: home, at: now) }
     }
     scanDelay = count > 0 ? Self.shortestScan : min(scanDelay * 3 / 2, Self.longestScan)
-    let noticed = tasks.values.filter { $0.missedSince != nil || $0.seen?.state == .running }
-    for task in noticed.sorted(by: { $0.number < $1.number }) {
+    lookAtNoticed(at: now)
+  }
+
+  private func lookAtNoticed(at now: Nanoseconds) {
+    let known = noticed.compactMap { tasks[$0] }
+    for task in known.sorted(by: { $0.number < $1.number }) {
       if task.missedSince != nil { decideIfDue(task, at: now) }
       if task.seen?.state == .running { showLog(of: task) }
     }
@@ -63,20 +69,20 @@ extension SlurmExecutor {
 
   private func takeResults(in home: TaskHome, at now: Nanoseconds) -> Int {
     var count = 0
+    home.listedAt = now
     do throws(SystemError) {
       let results = try home.files.results()
       let accepted =
         results.isEmpty
         ? [:] : TaskStart.accepted(results: results, starts: try home.files.starts())
       for number in accepted.keys.sorted() {
-        guard let task = home.tasks[number], let start = accepted[number],
-          let result = try? home.files.result(of: start)
-        else { continue }
+        guard let task = home.tasks[number], let start = accepted[number] else { continue }
+        guard let result = try? home.files.result(of: start) else {
+          home.distrust()
+          continue
+        }
         count += 1
         finish(task, result, at: now)
-      }
-      if home.tasks.values.contains(where: { $0.stopSignal != nil }) {
-        count += endStopped(in: home, at: now)
       }
     } catch {
       news.append(.stateFailed(error.message))
@@ -133,15 +139,22 @@ extension SlurmExecutor {
       guard hasSeenClaim || hasClaim(task) else {
         return lose(SlurmMessage.notShared(job, task.home.folder))
       }
-      concludeVanished(task, SlurmMessage.noResult(job), lose, at: now)
-    case .vanished: concludeVanished(task, SlurmMessage.vanished(task.job), lose, at: now)
+      concludeVanished(
+        task, hasBegun: hasClaim(task), SlurmMessage.noResult(job), lose, at: now)
+    case .vanished:
+      // A job that comes to light later finds the task taken.
+      let hasBegun = hasClaim(task)
+      if !hasBegun, !forbid(task) { return awaitResult(of: task, at: now) }
+      concludeVanished(
+        task, hasBegun: hasBegun, SlurmMessage.vanished(task.job), lose, at: now)
     }
   }
 
   private func concludeVanished(
-    _ task: SlurmTask, _ words: String, _ lose: (String, Bool) -> Void, at now: Nanoseconds
+    _ task: SlurmTask, hasBegun: Bool, _ words: String, _ lose: (String, Bool) -> Void,
+    at now: Nanoseconds
   ) {
-    let mayRepeat = task.request.onNodeFailure == .retry || !hasClaim(task)
+    let mayRepeat = task.request.onNodeFailure == .retry || !hasBegun
     if !mayRepeat || !tryAgain(task, because: words, at: now) { lose(words, false) }
   }
 
@@ -165,6 +178,8 @@ extension SlurmExecutor {
     task.phase = .held
     stopped.remove(task.key)
     killed.remove(task.key)
+    asked.remove(task.key)
+    noticed.remove(task.key)
     if counts.out == 0 { firstSubmission = nil }
     // It may be that others waited for its end.
     if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }

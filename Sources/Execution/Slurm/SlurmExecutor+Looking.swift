@@ -32,58 +32,82 @@ extension SlurmExecutor {
       let sentence = answer.refusal ?? slurmSentence(answer.errors)
       return sayAway(sentence.isEmpty ? "squeue did not answer" : sentence)
     }
-    // A queue that takes long to list is asked for less often: looks take at most a hundredth of the time.
-    lookInterval = min((now - since) * 100, Self.longestLookInterval)
+    guard QueueListing.isListing(answer.output) else {
+      return sayAway("squeue printed something else than the queue")
+    }
+    // A queue that takes long to list is asked for less often: looks take at most a hundredth of the time, and one part
+    // in 300 of a processor.
+    lookInterval = min(
+      max((now - since) * 100, answer.processorTime * 300), Self.longestLookInterval)
     if isAway {
       isAway = false
       news.append(.event(.notice(SlurmMessage.back)))
     }
-    scan(at: now)
+    scan(at: now, isThorough: true)
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
-    for home in known {
-      let listing = home.listing(answer.output)
-      for task in home.tasks.values.sorted(by: { $0.number < $1.number }) {
-        examine(task, listing.job(of: task.number, known: task.job), since: since, at: now)
-      }
-      // Slurm has put them back into its queue although they have a result: some would be held there for ever.
-      unwanted += listing.jobs.keys.filter(home.settled.contains).sorted()
-        .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
-    }
+    for home in known { examine(home, home.listing(answer.output), since: since, at: now) }
   }
 
   private func examine(
-    _ task: SlurmTask, _ job: QueuedJob?, since: Nanoseconds, at now: Nanoseconds
+    _ home: TaskHome, _ listing: QueueListing, since: Nanoseconds, at now: Nanoseconds
   ) {
-    switch task.phase {
-    case .held, .submitting: return
-    case .submitted(let time) where time >= since: return
-    case .unsure(let time) where time >= since: return
-    case .examined where task.startedAt > since: return
-    case .submitted, .unsure, .examined: break
+    // Nothing has moved, here or there.
+    if home.quietAt == counts.changes { return }
+    var isQuiet = true
+    var stuck = StuckJobs()
+    for number in home.tasks.keys.sorted() {
+      guard let task = home.tasks[number] else { continue }
+      let job = listing.job(of: number, known: task.job)
+      if job == nil, listing.isIncomplete { continue }
+      if !examine(task, job, since: since, at: now) { isQuiet = false }
+      if job?.isStuck == true { stuck.add(task) }
     }
-    guard let job else { return missed(task, at: now) }
-    if task.job != job.id { note(job.id, of: task) }
-    if case .submitted = task.phase {} else { task.phase = .submitted(since: since - 1) }
-    if job.isLive { live(task, job, at: now) } else { ended(task, job, at: now) }
+    news += stuck.messages.map { .event(.notice($0)) }
+    // Slurm has put them back into its queue although they have a result: some would be held there for ever.
+    let settled = listing.jobs.keys.filter(home.settled.contains).sorted()
+      .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
+    unwanted += settled
+    home.quietAt = isQuiet && settled.isEmpty ? counts.changes : nil
   }
 
-  private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) {
+  /// Returns false if there may be something to do the next time even if all looks the same.
+  private func examine(
+    _ task: SlurmTask, _ job: QueuedJob?, since: Nanoseconds, at now: Nanoseconds
+  ) -> Bool {
+    switch task.phase {
+    case .held, .submitting: return true
+    case .submitted(let time) where time >= since: return false
+    case .unsure(let time) where time >= since: return false
+    case .examined where task.startedAt > since: return false
+    case .submitted, .unsure, .examined: break
+    }
+    guard let job else {
+      missed(task, at: now)
+      return false
+    }
+    if task.job != job.id { note(job.id, of: task) }
+    if case .submitted = task.phase {} else { task.phase = .submitted(since: since - 1) }
+    if job.isLive { return live(task, job, at: now) }
+    ended(task, job, at: now)
+    return false
+  }
+
+  private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) -> Bool {
     task.missedSince = nil
     let isNews = task.seen != job
     task.seen = job
     if job.isHeldAfterFailure {
       unwanted.append(job.id)
-      return conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
+      conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
+      return false
     }
     if job.waitsForItsTime { call(SlurmCommands.immediateStart(of: job.id), .other, at: now) }
     if isNews {
+      if job.state == .running { noticed.insert(task.key) }
       let waits = job.state == .pending && job.reason != "None" ? job.reason : nil
       tell(CommandPlace(job: job.id, node: job.node, reason: waits), of: task)
     }
-    if job.isStuck, task.toldReason != job.reason {
-      task.toldReason = job.reason
-      news.append(.event(.notice(SlurmMessage.stuck(task.step, job))))
-    }
+    return !job.waitsForItsTime
   }
 
   /// The queue does not know a job of the task.
@@ -93,6 +117,9 @@ extension SlurmExecutor {
     case .held, .submitting: return
     case .examined:
       // Its submission may still be under way: the claim makes it safe to repeat it.
+      if (try? task.home.files.claim(of: task.number)) == NodeFiles.nobody {
+        return conclude(task, .neverStarted("its task was given up"), at: now)
+      }
       if hasClaim(task) { return awaitResult(of: task, at: now) }
       makeOwnIfDamaged(task)
       return hold(task, at: now)
@@ -113,11 +140,12 @@ extension SlurmExecutor {
   }
 
   /// The job was there, and is gone: its result may not be seen here yet.
-  private func awaitResult(of task: SlurmTask, at now: Nanoseconds) {
+  func awaitResult(of task: SlurmTask, at now: Nanoseconds) {
     task.phase = .submitted(since: -1)
     task.seen = nil
     let since = task.missedSince ?? now
     task.missedSince = since
+    noticed.insert(task.key)
     if now >= since + plan.fileWait { conclude(task, .vanished, at: now) }
   }
 
@@ -125,6 +153,7 @@ extension SlurmExecutor {
   private func ended(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) {
     task.seen = job
     task.missedSince = task.missedSince ?? now
+    noticed.insert(task.key)
     decideIfDue(task, at: now)
   }
 
@@ -142,6 +171,11 @@ extension SlurmExecutor {
     case .ended, .failed: conclude(task, .noResult(job), at: now)
     case .pending, .running, .other: break
     }
+  }
+
+  /// Takes the task away from jobs that have not begun with it; false if one has.
+  func forbid(_ task: SlurmTask) -> Bool {
+    (try? task.home.files.claim(task.number, for: NodeFiles.nobody)) == NodeFiles.nobody
   }
 
   func hasClaim(_ task: SlurmTask) -> Bool {
@@ -164,5 +198,24 @@ extension SlurmTask {
       return missedSince + (stopSignal == nil ? plan.fileWait : SlurmExecutor.second)
     }
     return missedSince + SlurmExecutor.second
+  }
+}
+
+/// The jobs that wait for a reason that does not pass by itself, and of which that was not said. Those of one array are
+/// told of together.
+private struct StuckJobs {
+  private var steps: [String: (first: String, job: QueuedJob, count: Int)] = [:]
+  private var order: [String] = []
+
+  mutating func add(_ task: SlurmTask) {
+    guard let job = task.seen, task.toldReason != job.reason else { return }
+    task.toldReason = job.reason
+    let key = "\(JobName(job.id).array) \(job.reason)"
+    if steps[key] == nil { order.append(key) }
+    steps[key, default: (task.step, job, 0)].count += 1
+  }
+
+  var messages: [String] {
+    order.compactMap { steps[$0] }.map { SlurmMessage.stuck($0.first, $0.job, count: $0.count) }
   }
 }

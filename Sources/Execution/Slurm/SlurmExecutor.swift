@@ -74,6 +74,10 @@ final class SlurmExecutor: Executor {
   var stopped: Set<CommandKey> = []
   /// The tasks whose jobs were killed.
   var killed: Set<CommandKey> = []
+  /// The tasks that were asked to end.
+  var asked: Set<CommandKey> = []
+  /// The tasks whose jobs run, or have ended without a result.
+  var noticed: Set<CommandKey> = []
   /// The jobs that are to be killed with the next call.
   var toKill: [String] = []
   /// How many submissions there were.
@@ -199,6 +203,7 @@ final class SlurmExecutor: Executor {
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let task = tasks[key] else { return }
     if task.stopSignal == nil { task.stopSignal = signal }
+    asked.insert(key)
     if isLeaving || !task.isOut && task.phase != .examined {
       return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
     }

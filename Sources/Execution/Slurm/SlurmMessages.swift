@@ -22,9 +22,11 @@ enum SlurmMessage {
 
   static let back = "Slurm answers again"
 
-  static func stuck(_ step: String, _ job: QueuedJob) -> String {
-    "\(quoted(step)) waits in Slurm for a reason that does not pass by itself: "
-      + "\(printable(job.reason)) (job \(job.id))"
+  static func stuck(_ step: String, _ job: QueuedJob, count: Int) -> String {
+    let others = count == 2 ? "1 other wait" : "\(count - 1) others wait"
+    return
+      "\(quoted(step)) \(count == 1 ? "waits" : "and \(others)") in Slurm for a reason that does not pass "
+      + "by itself: \(printable(job.reason)) (job \(job.id))"
   }
 
   static func nodeFailed(_ job: QueuedJob) -> String {

@@ -9,8 +9,8 @@ enum SlurmProcess {
   /// More is not read of either stream.
   private static let longestOutput = 256 << 20
 
-  /// The exit status (empty if the time was over), what was printed to each stream, and why the command
-  /// could not be started.
+  /// The exit status (empty if the time was over), what was printed to each stream, why the command
+  /// could not be started, and, if it was, its processor time in microseconds.
   static func run(
     _ words: [String], input: String, _ environment: [String], milliseconds: Int
   ) -> [String] {
@@ -74,7 +74,8 @@ enum SlurmProcess {
 
   /// Writes everything; a command that reads nothing is not waited for, because a pipe has room for it.
   private static func feed(_ text: String, to pipe: Int32) {
-    signal(SIGPIPE, SIG_IGN)
+    let earlier = signal(SIGPIPE, SIG_IGN)
+    defer { signal(SIGPIPE, earlier) }
     _ = fcntl(pipe, F_SETFL, O_NONBLOCK)
     let bytes = Array(text.utf8)
     _ = write(pipe, bytes, bytes.count)
@@ -109,16 +110,18 @@ enum SlurmProcess {
   private static func finish(_ process: Int32, _ printed: [[UInt8]]?) -> [String] {
     if printed == nil { kill(-process, SIGKILL) }
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    var usage = rusage()
+    while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
     guard let printed else { return ["", "", "", ""] }
+    let microseconds = [usage.ru_utime, usage.ru_stime].reduce(0) {
+      $0 + Int($1.tv_sec) * 1_000_000 + Int($1.tv_usec)
+    }
     let code = clinux_exited(status) != 0 ? clinux_exit_status(status) : 128 + clinux_signal(status)
-    return [String(code)] + printed.map { String(decoding: $0, as: UTF8.self) } + [""]
+    return [String(code)] + printed.map { String(decoding: $0, as: UTF8.self) } + [
+      "", String(microseconds),
+    ]
   }
 
   /// The time in milliseconds.
-  private static func now() -> Int {
-    var clock = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &clock)
-    return clock.tv_sec * 1000 + clock.tv_nsec / 1_000_000
-  }
+  private static func now() -> Int { Int(monotonicNow() / 1_000_000) }
 }

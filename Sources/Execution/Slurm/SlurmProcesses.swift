@@ -43,7 +43,8 @@ final class SlurmProcesses: SlurmCaller {
 
   private func worker(of lane: SlurmCall.Lane) throws(SystemError) -> SlurmWorker {
     if let worker = workers[lane] { return worker }
-    let worker = try SlurmWorker.start(environment)
+    let worker = try SlurmWorker.start(
+      lane == .look ? environment + [SlurmCommands.lookVariable] : environment)
     waiting.ownProcesses.insert(worker.processID)
     try waiting.add(worker.socket, for: .executor, number: Self.firstNumber + lane.rawValue)
     workers[lane] = worker

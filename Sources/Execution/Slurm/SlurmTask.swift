@@ -20,6 +20,10 @@ final class TaskHome {
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.
   private var listed: (text: String, listing: QueueListing)?
+  /// How many changes of tasks there had been when the last listing left nothing to do; nil if it did.
+  var quietAt: Int?
+  /// Since when the folder of results was as it is now.
+  private var unchanged: (stamp: FolderStamp, since: Nanoseconds)?
 
   init(_ files: NodeFiles, folder: String, run: String) {
     self.files = files
@@ -33,8 +37,24 @@ final class TaskHome {
     if let listed, listed.text == text { return listed.listing }
     let listing = QueueListing(text, mark)
     listed = (text, listing)
+    quietAt = nil
     return listing
   }
+
+  /// Whether there may be results that were not there when they were last listed. Times of files may be as coarse as
+  /// 2 s, and some file systems are late with them.
+  func mayHaveNewResults(at now: Nanoseconds) -> Bool {
+    guard let stamp = files.stamp(of: .results) else { return true }
+    if let unchanged, unchanged.stamp == stamp {
+      let isSure = listedAt >= unchanged.since + 4 * SlurmExecutor.second
+      return !isSure || now >= listedAt + 30 * SlurmExecutor.second
+    }
+    unchanged = (stamp, now)
+    return true
+  }
+
+  /// There are results that could not be read.
+  func distrust() { unchanged = nil }
 
   func settle(_ number: Int) {
     tasks[number] = nil
@@ -134,10 +154,13 @@ final class SlurmCounts {
   private(set) var out = 0
   /// With those of earlier runs that may be.
   private(set) var open = 0
+  /// How often a task went from one phase to another.
+  private(set) var changes = 0
 
   fileprivate func change(from old: SlurmTask.Phase, to new: SlurmTask.Phase) {
     out += (new.isOut ? 1 : 0) - (old.isOut ? 1 : 0)
     open += (new == .held ? 0 : 1) - (old == .held ? 0 : 1)
+    changes += 1
   }
 }
 

@@ -64,11 +64,12 @@ final class SlurmWorker {
         break
       }
     }
-    guard let texts = Self.texts(in: said), texts.count == 4 else { return nil }
+    guard let texts = Self.texts(in: said), texts.count >= 4 else { return nil }
     said = []
     return SlurmAnswer(
       exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
-      refusal: texts[3].isEmpty ? nil : texts[3])
+      refusal: texts[3].isEmpty ? nil : texts[3],
+      processorTime: texts.count > 4 ? (Nanoseconds(texts[4]) ?? 0) * 1000 : 0)
   }
 
   // MARK: Messages

@@ -45,7 +45,7 @@ extension UsageFailure {
   static func hasJobs(_ run: String, _ command: Command) -> UsageFailure {
     UsageFailure(
       "\(run) may still have jobs in Slurm, and none of its steps would run there",
-      help: "write --executor slurm, or --executor local if the jobs are gone",
+      help: "write --executor slurm to go on with them, or --executor local to cancel them",
       command: command.name)
   }
 

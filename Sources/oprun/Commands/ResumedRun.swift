@@ -100,6 +100,10 @@ extension Tool {
       say("\(name) succeeded: there is nothing to resume")
       return ExitStatus.success
     }
+    if !invocation.isOn(Options.dryRun) {
+      let jobs = directory.map { EarlierJobs(runID: name, folder: $0.path) }
+      if let status = endAbandoned(jobs, .steps) { return status }
+    }
     if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
       endLeftovers(of: earlier.marks, process: earlier.process)
     }

@@ -13,7 +13,15 @@ extension Tool {
   func control(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     let (run, request) = try controlRequest(invocation)
     return try withRun(run, invocation) { directory throws(RunConnection.Failure) in
-      let connection = try RunConnection(directory, request)
+      let connection: RunConnection
+      do throws(RunConnection.Failure) {
+        connection = try RunConnection(directory, request)
+      } catch {
+        guard case .gone = error, request.isOfWholeRun, !directory.isInUse,
+          let status = cancelAbandoned(directory, invocation)
+        else { throw error }
+        return status
+      }
       guard let answer = try connection.line() else { throw .gone }
       return show(answer, invocation)
     }
@@ -121,6 +129,12 @@ extension Tool {
     let running = candidates.map(\.element).filter { isInProgress($0, folder) }
     if running.count > 1 { throw .severalRunsInProgress(running, command) }
     if let name = running.first { return .success(name) }
+    // One whose oprun died may have left something in Slurm.
+    if command.name == Command.cancel.name,
+      let name = all.prefix(4).first(where: { folder.run(named: $0)?.hasNodeFiles == true })
+    {
+      return .success(name)
+    }
     say(
       "no run is in progress in \(quoted(folder.path))",
       help: all.isEmpty ? nil : "'oprun history' lists the runs that were")
@@ -144,6 +158,15 @@ extension Tool {
       help: "'oprun show \(name)' says how it went")
     return ExitStatus.notInProgress
   }
+}
+
+extension ControlRequest {
+  /// Everything is to end.
+  fileprivate var isOfWholeRun: Bool { verb == .cancel && step == nil && queue == nil }
+}
+
+extension RunDirectory {
+  fileprivate var hasNodeFiles: Bool { access("\(path)/@node", F_OK) == 0 }
 }
 
 extension StateFolder {

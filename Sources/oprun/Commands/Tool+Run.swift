@@ -191,6 +191,7 @@ extension Tool {
         help: "start it with 'oprun submit', or below 'salloc'")
       return ExitStatus.usage
     }
+    if !hasJobs(plan), let status = endJobs(of: resumed) { return status }
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {

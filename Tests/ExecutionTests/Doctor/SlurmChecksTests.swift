@@ -8,7 +8,8 @@ import Testing
   private static let healthy = [
     "sbatch --version": "slurm-wlm 22.05.8\n",
     "scontrol ping": "Slurmctld(primary) at host is UP\n",
-    "squeue": "7|N/A|RUNNING|None|n1|x|\n8|N/A|COMPLETED|None|n1|x|\n",
+    "squeue":
+      "JOB|TASK|STATE|REASON|NODES|NAME|COMMENT\n7|N/A|RUNNING|None|n1|x|\n8|N/A|COMPLETED|None|n1|x|\n",
     "scontrol show": "MaxArraySize            = 1001\nMaxJobCount             = 10000\n",
     "sinfo": "main*|up|4\nold|down|2\nmain*|up|1\n",
   ]
@@ -50,10 +51,14 @@ import Testing
     ("sbatch --version", "slurm 19.05.5\n", "failed version: Slurm 19.05.5, wanted 20.02 or newer"),
     ("scontrol ping", nil, "failed controller: it is away"),
     (
-      "scontrol ping", "Slurmctld(primary) at host is DOWN\n",
+      "scontrol ping",
+      "Slurmctld(primary) at host is DOWN\n****\n** RESTORE SLURMCTLD DAEMON TO SERVICE **\n****\n",
       "failed controller: Slurmctld(primary) at host is DOWN"
     ),
     ("squeue", nil, "failed queue: it is away"),
+    (
+      "squeue", "<html>502</html>\n", "failed queue: squeue printed something else than the queue"
+    ),
     (
       "scontrol show", "MaxArraySize = 0\n",
       "warning limits: there are no arrays (MaxArraySize 0): each step is submitted alone"

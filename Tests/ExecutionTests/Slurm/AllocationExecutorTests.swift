@@ -97,6 +97,7 @@ struct AllocationExecutorTests {
     command.slurm = SlurmOrder(request, StepSettings(), priority: 0)
     let placed = PlacedCommand(command, SlurmOrder(request, StepSettings(), priority: 0), at: 0)
     #expect(placed.share == NodeShare(processors: 2, memory: 1536, gpus: 1))
+    placed.jobName = "l"
     func words(_ memory: Int) -> Command.Work {
       placed.srun(on: "n2", memory: memory, ["oprun"], in: CommandEnvironment([])).work
     }

@@ -50,6 +50,8 @@ final class FakeSlurm: SlurmCaller {
   var largestSubmission = Int.max
   /// How many seconds a job needs to end when it is cancelled.
   var stopDelay: Nanoseconds = 0
+  /// What `squeue` prints instead of the queue.
+  var rubbish: String?
   /// It is always about to say something, and never does.
   var isIdle = false
   private(set) var jobs: [Job] = []
@@ -166,6 +168,7 @@ final class FakeSlurm: SlurmCaller {
 
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
     for index in jobs.indices { advance(index, to: now) }
+    mostAtOnce = max(mostAtOnce, jobs.count { $0.state == "RUNNING" })
     let due = coming.filter { $0.at <= now }
     coming.removeAll { $0.at <= now }
     return due.map { ($0.number, $0.answer ?? answer($0.call, at: now)) }
@@ -180,8 +183,10 @@ final class FakeSlurm: SlurmCaller {
   }
 
   private func advance(_ index: Int, to now: Nanoseconds) {
-    let others = jobs.count { $0.number == jobs[index].number && $0.state == "RUNNING" }
-    if jobs[index].state == "PENDING", others >= jobs[index].throttle {
+    if jobs[index].state == "PENDING", jobs[index].throttle < .max,
+      jobs.count(where: { $0.number == jobs[index].number && $0.state == "RUNNING" })
+        >= jobs[index].throttle
+    {
       // It begins when another has ended.
       let length = jobs[index].ends - (jobs[index].begins ?? 0)
       let free =
@@ -191,7 +196,6 @@ final class FakeSlurm: SlurmCaller {
       jobs[index].ends = max(now, free) + length
     }
     advance(&jobs[index], to: now)
-    mostAtOnce = max(mostAtOnce, jobs.count { $0.state == "RUNNING" })
   }
 
   /// How many jobs ran at the same time.
@@ -268,10 +272,9 @@ final class FakeSlurm: SlurmCaller {
   private func answer(_ call: SlurmCall, at now: Nanoseconds) -> SlurmAnswer {
     switch call.words[0] {
     case "squeue":
-      let lines = jobs.filter { !$0.isForgotten }.map { job in
-        "\(job.number)|\(job.index.map(String.init) ?? "N/A")|\(job.state)|\(job.reason)|\(job.state == "PENDING" ? "" : "n1")|\(job.name)|(null)"
-      }
-      return SlurmAnswer(exitStatus: 0, output: lines.joined(separator: "\n") + "\n")
+      if let rubbish { return SlurmAnswer(exitStatus: 0, output: rubbish) }
+      let titles = "ARRAY_JOB_ID|ARRAY_TASK_ID|STATE|REASON|NODELIST|NAME|COMMENT\n"
+      return SlurmAnswer(exitStatus: 0, output: titles + queueLines.map { $0 + "\n" }.joined())
     case "scancel":
       for index in jobs.indices where call.words.contains(where: { isMeant(jobs[index], by: $0) }) {
         cancel(&jobs[index], at: now)
@@ -285,6 +288,26 @@ final class FakeSlurm: SlurmCaller {
       }
       return SlurmAnswer(exitStatus: 0)
     default: return SlurmAnswer(exitStatus: 0)
+    }
+  }
+
+  /// A line for each job, and one for those of an array that were never started.
+  private var queueLines: [String] {
+    var waiting: [String: [Int]] = [:]
+    func line(_ job: Job, _ index: String) -> String {
+      "\(job.number)|\(index)|\(job.state)|\(job.reason)|\(job.state == "PENDING" ? "" : "n1")|\(job.name)|(null)"
+    }
+    func key(_ job: Job) -> String { "\(job.number) \(job.reason)" }
+    let known = jobs.filter { !$0.isForgotten }
+    func isJoined(_ job: Job) -> Bool { job.state == "PENDING" && job.restart == 0 }
+    for job in known where isJoined(job) {
+      if let index = job.index { waiting[key(job), default: []].append(index) }
+    }
+    return known.compactMap { job in
+      guard let index = job.index else { return line(job, "N/A") }
+      if !isJoined(job) { return line(job, "\(index)") }
+      guard let all = waiting.removeValue(forKey: key(job)) else { return nil }
+      return line(job, ranges(of: all) + (job.throttle < .max ? "%\(job.throttle)" : ""))
     }
   }
 

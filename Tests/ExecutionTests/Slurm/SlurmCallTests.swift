@@ -70,6 +70,12 @@ import Testing
     ("12\n", 0, "", Submission.accepted("12")),
     ("12;cluster\n", 0, "", .accepted("12")),
     ("", 0, "", .unknown("sbatch said nothing")),
+    ("12 jobs\n", 0, "", .unknown("sbatch said nothing")),
+    (
+      "", 1,
+      "sbatch: unrecognized option '--nonsense'\nTry \"sbatch --help\" for more information\n",
+      .refused("unrecognized option '--nonsense'")
+    ),
     (
       "", 1, "sbatch: error: Batch job submission failed: Invalid partition name specified\n",
       .refused("Batch job submission failed: Invalid partition name specified")
@@ -129,6 +135,31 @@ import Testing
       listing.job(of: 4, known: nil)
         == QueuedJob(id: "8", state: .pending, reason: "Resources", node: nil))
     #expect(listing.job(of: 5, known: "11") == nil)
+    #expect(!listing.isIncomplete)
+  }
+
+  @Test func `a line of a listing stands for all jobs of an array that wait`() {
+    let mark = JobMark(run: "r1", folder: "/w")
+    func listing(_ numbers: String) -> QueueListing {
+      QueueListing("7|\(numbers)|PENDING|Priority||a.\(mark.text(of: 10))|(null)\n", mark)
+    }
+    let all = listing("0-1,4,8-16:4%2")
+    #expect(all.jobs.keys.sorted() == [10, 11, 14, 18, 22, 26])
+    #expect(all.job(of: 14, known: nil)?.id == "7_4")
+    #expect(listing("[3]").jobs.keys.sorted() == [13])
+    // Cut off, or something else: nothing can be said of jobs that are not listed.
+    for text in ["0-1,4,...", "0-", "4-2", "1:0", "-1", "x", "0-99999999999", "0-4000000,0-4"] {
+      #expect(listing(text).isIncomplete, "\(text)")
+    }
+  }
+
+  @Test func `only what has titles is a listing`() {
+    let titles = "ARRAY_JOB_ID|ARRAY_TASK_ID|STATE|REASON|NODELIST|NAME|COMMENT\n"
+    #expect(QueueListing.isListing(titles))
+    #expect(QueueListing.isListing("Welcome!\n\n" + titles + "7|1|PENDING|None||a|b\n"))
+    #expect(!QueueListing.isListing(""))
+    #expect(!QueueListing.isListing("7|1|PENDING|None||a|b\n"))
+    #expect(!QueueListing.isListing("<html>|</html>"))
   }
 }
 

@@ -2,6 +2,7 @@
 // fail, the controller is away.
 
 import Plans
+import RunFiles
 import Running
 import Scheduling
 import Testing
@@ -73,6 +74,39 @@ import Testing
       run.timeline()
         == "0:+a 5:!'a' waits in Slurm for a reason that does not pass by itself: PartitionTimeLimit "
         + "(job 101) 40:stopping 40:-a=sig15 40:a=cancelled 40:end=143")
+  }
+
+  @Test func `of the jobs of an array it is told together`() throws {
+    let run = try SlurmRun(
+      "steps: [{id: a, run: 'stuck #${{ matrix.n }}', matrix: {n: [1, 2, 3]}}]", signals: [(40, 15)]
+    )
+    #expect(
+      run.timeline().contains(
+        "5:!'a[n=1]' and 2 others wait in Slurm for a reason that does not pass by itself: "
+          + "PartitionTimeLimit (job 101_0) 40:"))
+  }
+
+  @Test(arguments: ["", "502 Bad Gateway\n", "7|N/A|PENDING|None||x|y\n"])
+  func `what is no listing says nothing about jobs`(text: String) throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'wait@500 0@5'}]")
+    run.slurm.rubbish = text
+    #expect(
+      run.timeline()
+        == "0:+a 5:!Slurm does not answer (squeue printed something else than the queue): jobs go on, "
+        + "and the run waits 506:-a=0 506:a=succeeded 506:end=0")
+    #expect(run.slurm.calls.filter { $0.contains("sbatch") } == ["0:sbatch"])
+  }
+
+  @Test func `a job that comes to light when it was given up does nothing`() throws {
+    let run = try SlurmRun(
+      """
+      steps:
+        - {id: a, run: forgotten, slurm: {infrastructure_retries: 0}}
+        - {id: b, run: "0@50"}
+      """, signals: [(8, 1)])
+    #expect(run.timeline().contains("5:-a=lost 5:a=failed"))
+    let files = try NodeFiles.open(in: run.folder.directory.path)
+    #expect(try files.claim(1, for: "101") == NodeFiles.nobody)
   }
 
   @Test func `a controller that is away fails nothing, and is told once`() throws {

@@ -1,0 +1,75 @@
+// What a run has left in Slurm whose oprun died: the next one ends it, or `oprun cancel` does.
+
+import Diagnostics
+import Execution
+import Glibc
+import Plans
+import Reporting
+import RunFiles
+import State
+
+extension Tool {
+  /// Ends what must not go on beside the resumed run. Returns an exit status if it goes on.
+  func endAbandoned(_ run: EarlierJobs?, _ kind: AbandonedWork.Kind) -> Int32? {
+    guard let run, let work = AbandonedWork(of: run, kind) else { return nil }
+    switch work.end() {
+    case .ended(0): return nil
+    case .ended(let count):
+      say(
+        "\(counted(count)) that \(run.runID) had left in Slurm \(count == 1 ? "was" : "were") ended"
+      )
+      return nil
+    case .unknown(let words):
+      say(
+        "\(run.runID) may have left steps on other nodes, and Slurm cannot be asked: "
+          + "\(words)")
+      return nil
+    case .goesOn(let words):
+      say(
+        "what \(run.runID) has left in Slurm may go on: \(words)",
+        help: "try again when Slurm answers; 'scancel' ends jobs and steps by their numbers")
+      return ExitStatus.inUse
+    }
+  }
+
+  /// Ends jobs that the resumed run does not take over, because its steps run elsewhere.
+  func endJobs(of resumed: ResumedRun?) -> Int32? {
+    resumed?.earlierJobs?.isOpen == true ? endAbandoned(resumed?.earlierJobs, .stepsAndJobs) : nil
+  }
+
+  /// `oprun cancel` of a run whose oprun died. Returns nil if that has left nothing.
+  func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
+    let name = directory.path.split(separator: "/").last.map { String($0) } ?? directory.path
+    guard
+      let work = AbandonedWork(of: EarlierJobs(runID: name, folder: directory.path), .stepsAndJobs),
+      directory.lock()
+    else { return nil }
+    switch work.end() {
+    case .ended(0): return nil
+    case .ended(let count):
+      let message =
+        "the oprun of \(name) died, and \(counted(count)) that it had left in Slurm "
+        + "\(count == 1 ? "was" : "were") ended"
+      if invocation.isOn(Options.json) {
+        output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
+        output.write(json: "\(version)")
+        output.write(",\"ok\":true,\"run\":")
+        output.write(json: name)
+        output.write(",\"message\":")
+        output.write(json: message)
+        output.write("}\n")
+      } else {
+        output.write("\(message)\n")
+      }
+      return ExitStatus.success
+    case .goesOn(let words), .unknown(let words):
+      say(
+        "what \(name) has left in Slurm may go on: \(words)", help: "try again when Slurm answers")
+      return ExitStatus.refused
+    }
+  }
+
+  private func counted(_ count: Int) -> String {
+    count == 1 ? "1 step or job" : "\(count) steps and jobs"
+  }
+}

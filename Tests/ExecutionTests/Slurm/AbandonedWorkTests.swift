@@ -1,0 +1,133 @@
+// What a dead run has left in Slurm is ended: commands answer what a test says, and the clock is virtual.
+
+import Plans
+import RunFiles
+import Running
+import Scheduling
+import Testing
+
+@testable import Execution
+
+@Suite struct `What a dead run has left in Slurm` {
+  private let folder = TemporaryRun()
+  private var run: EarlierJobs { EarlierJobs(runID: "r1", folder: folder.directory.path) }
+  private var mark: JobMark { JobMark(run: "r1", folder: folder.directory.path) }
+
+  /// Answers commands; steps end so many seconds after they were asked to.
+  private final class Cluster {
+    var calls: [String] = []
+    var now = 0
+    var steps: [String: String] = [:]
+    var jobs: [String: String] = [:]
+    var delay = 1
+    var outage = 0..<0
+    var refusal: String?
+    private var ending: [String: Int] = [:]
+
+    func call(_ words: [String], _ limit: Int) -> SlurmAnswer {
+      if let refusal { return SlurmAnswer(exitStatus: nil, refusal: refusal) }
+      if outage.contains(now / 1000) {
+        now += 9000
+        return SlurmAnswer(
+          exitStatus: 1, errors: "slurm_load_jobs error: Unable to contact slurm controller\n")
+      }
+      for (id, end) in ending where end <= now {
+        steps[id] = nil
+        jobs[id] = nil
+      }
+      if words[0] == "squeue" {
+        if words.contains("--steps") {
+          let lines = steps.sorted { $0.key < $1.key }.map { "\($0.key)|\($0.value)\n" }
+          return SlurmAnswer(exitStatus: 0, output: lines.joined())
+        }
+        let lines = jobs.sorted { $0.key < $1.key }.map {
+          "\($0.key)|N/A|RUNNING|None|n1|\($0.value)|\n"
+        }
+        return SlurmAnswer(
+          exitStatus: 0, output: "JOB|TASK|STATE|REASON|NODES|NAME|C\n" + lines.joined())
+      }
+      calls.append("\(now / 1000):" + words.joined(separator: " "))
+      let isKill = words.contains { $0.hasPrefix("--signal=KILL") }
+      for id in words where steps[id] != nil || jobs[id] != nil {
+        ending[id] = isKill ? now + 1000 : min(ending[id] ?? .max, now + delay * 1000)
+      }
+      return SlurmAnswer(exitStatus: 0)
+    }
+  }
+
+  private func work(_ cluster: Cluster, _ kind: AbandonedWork.Kind = .steps) -> AbandonedWork? {
+    let clock = AbandonedWork.Clock(now: { cluster.now }, sleep: { cluster.now += $0 })
+    return AbandonedWork(of: run, kind, clock: clock, call: cluster.call)
+  }
+
+  private func writeTask(_ number: Int, grace: Nanoseconds = 5_000_000_000) throws {
+    let key = CommandKey(operation: OperationID(0), role: .attempt(1))
+    let command = Command(
+      key, .words(["x"]), in: CommandEnvironment([]), settings: StepSettings(),
+      files: (log: "s.log", outputs: "s.outputs"))
+    var limits = TaskLimits()
+    limits.stop.grace = grace
+    let file = TaskFile(
+      command: command, workspace: "/work", runID: "r1", limits: limits, secrets: [])
+    try NodeFiles.make(in: folder.directory.path).write(file, number: number)
+  }
+
+  private func claim(of task: Int) throws -> String? {
+    try NodeFiles.open(in: folder.directory.path).claim(of: task)
+  }
+
+  @Test func `is nothing if there are no files for nodes`() { #expect(work(Cluster()) == nil) }
+
+  @Test func `is ended step by step, and what has not begun never will`() throws {
+    try writeTask(1)
+    try writeTask(2)
+    _ = try NodeFiles.open(in: folder.directory.path).claim(1, for: "12.3")
+    let cluster = Cluster()
+    cluster.steps = [
+      "12.3": "a.\(mark.text(of: 1))", "12.4": "a.oprun:r1-0000000000000000:1", "12.5": "plain",
+    ]
+    #expect(work(cluster)?.end() == .ended(1))
+    #expect(cluster.calls == ["0:scancel --quiet --signal=TERM 12.3"])
+    #expect(try claim(of: 1) == "12.3")
+    #expect(try claim(of: 2) == NodeFiles.nobody)
+    #expect(cluster.steps.count == 2)
+  }
+
+  @Test func `is killed after the time that the step may take`() throws {
+    try writeTask(1, grace: 8_000_000_000)
+    let cluster = Cluster()
+    cluster.steps = ["12.3": "a.\(mark.text(of: 1))"]
+    cluster.delay = 100
+    #expect(work(cluster)?.end() == .ended(1))
+    #expect(
+      cluster.calls == [
+        "0:scancel --quiet --signal=TERM 12.3", "10:scancel --quiet --signal=KILL 12.3",
+      ])
+  }
+
+  @Test func `is waited for while Slurm does not answer, but not for ever`() throws {
+    try writeTask(1)
+    let cluster = Cluster()
+    cluster.steps = ["12.3": "a.\(mark.text(of: 1))"]
+    cluster.outage = 0..<15
+    #expect(work(cluster)?.end() == .ended(1))
+    cluster.outage = 0..<1000
+    #expect(work(cluster)?.end() == .goesOn("squeue: Unable to contact slurm controller"))
+    cluster.refusal = "there is no 'squeue' on this machine"
+    #expect(work(cluster)?.end() == .unknown("there is no 'squeue' on this machine"))
+  }
+
+  @Test func `includes jobs only if nobody takes them over`() throws {
+    try writeTask(1)
+    let journal = try SlurmJournal(in: "\(folder.directory.path)/@node")
+    try journal.add(
+      JournalEntry(step: "a", digest: "d", logName: "l", outputsName: "o"), number: 1)
+    let cluster = Cluster()
+    cluster.jobs = ["12": "a.\(mark.text(of: 1))", "13": "other"]
+    #expect(work(cluster) == nil)
+    #expect(work(cluster, .stepsAndJobs)?.end() == .ended(1))
+    #expect(cluster.calls == ["0:scancel --quiet 12"])
+    #expect(try claim(of: 1) == NodeFiles.nobody)
+    #expect(!run.isOpen)
+  }
+}
