@@ -47,8 +47,8 @@ extension EarlierRun {
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
   package func isOfSelection(in store: StateStore) -> Bool {
     let query = "SELECT count(*) FROM result WHERE run = ? AND place >= 0 AND ("
-    let causes = ["not needed for --from %", "not in --only %", "did not fail (--failed)"]
-    let condition = causes.map { "cause LIKE 'condition \($0)'" }.joined(separator: " OR ")
+    let condition = ResumeSelection.patternsOfWords.map { "cause LIKE 'condition \($0)'" }
+      .joined(separator: " OR ")
     let count = try? store.perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(query + condition + ")")
       return try rows.bind(1, number).next() ? rows.number(0) : nil

@@ -220,4 +220,9 @@ extension ResumeSelection {
     if let only { return "not in --only \(only)" }
     return isOfFailed ? "did not fail (--failed)" : nil
   }
+
+  /// What matches these words in the causes of recorded steps, as LIKE of SQL has it.
+  static let patternsOfWords = [
+    "not needed for --from %", "not in --only %", "did not fail (--failed)",
+  ]
 }

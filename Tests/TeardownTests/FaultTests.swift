@@ -35,7 +35,11 @@ struct `Faults of the machine` {
       pipeline(script: "touch ran"), arguments: "--state-dir state/.oprun", prefix: mounted("ro"))
     #expect(oprun.wait() == 74)
     #expect(
-      oprun.standardError == "oprun: cannot make 'state/.oprun': read-only file system\n")
+      oprun.standardError == """
+        oprun: cannot make 'state/.oprun': read-only file system
+          help: choose another with --state-dir or OPRUN_STATE_DIR
+
+        """)
     #expect(!oprun.exists("ran"))
   }
 

@@ -68,6 +68,7 @@ private final class LiveTerminal {
   /// What is shown, with all times replaced.
   var text: String {
     emulator.text.replacing(/[0-9]+(\.[0-9]+s|ms)/, with: "TIME").replacing(/TIME +/, with: "TIME ")
+      .replacing(/[0-9]{8}-[0-9]{6}-[0-9a-z]+/, with: "RUN")
   }
 
   func checkFrames() {
@@ -179,6 +180,12 @@ struct `A run on a terminal` {
         ! stopping: SIGINT; a second signal kills what is running
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
+
+        - a  stopped after TIME pipeline.yml:2
+          $ sleep 60
+
+          try  oprun resume RUN   run what failed or did not run
+
         ✗ pipeline.yml: 2 cancelled in TIME, stopped: SIGINT   (TIME of work, longest a TIME)
 
         """)

@@ -66,7 +66,7 @@ struct `Processes of another user` {
       oprun, mark, status: 1,
       said: [
         "! step   cannot signal 'sleep' (process PID, user root)\n", "step  timed out after 300ms",
-        "1 failed, 1 ok",
+        "1 timed out, 1 ok",
       ])
     #expect(oprun.elapsed < 5 && oprun.exists("state/after"))
   }

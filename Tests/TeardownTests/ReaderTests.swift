@@ -162,7 +162,7 @@ struct `Readers that stand still` {
     terminal.type("\u{11}")  // Ctrl-Q
     #expect(oprun.wait() == 1)
     let shown = terminal.shown()
-    #expect(shown.contains("one\r\n") && shown.contains("1 failed"), "\(shown)")
+    #expect(shown.contains("one\r\n") && shown.contains("1 timed out"), "\(shown)")
   }
 
   @Test func `output that nobody reads costs no memory`() throws {

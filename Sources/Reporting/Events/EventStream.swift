@@ -108,9 +108,7 @@ extension EventStream {
       write(operation)
       write("group", operations.name(group))
     case .resolved(let operation, let command, let name):
-      write(operation)
-      if let command { write("command", command) }
-      if let name { write("name", name) }
+      write(operation, command: command, name: name)
     case .waiting(let operation, let what):
       write(operation)
       write("for", what)
@@ -177,6 +175,12 @@ extension EventStream {
     } else {
       sink.write(json: operations.name(operation))
     }
+  }
+
+  private func write(_ operation: OperationID, command: String?, name: String?) {
+    write(operation)
+    if let command { write("command", command) }
+    if let name { write("name", name) }
   }
 
   private func write(_ operation: OperationID, _ role: CommandRole) {

@@ -97,7 +97,10 @@ extension Tool {
     if earlier.exitStatus == 0, selection == ResumeSelection(),
       invocation.text(Options.until) == nil, !earlier.isOfSelection(in: store)
     {
-      say("\(name) succeeded: there is nothing to resume")
+      let whole = wholeRun(before: earlier, store)
+      say(
+        "\(name) succeeded: there is nothing to resume",
+        help: whole.map { "it was only a part of \($0): 'oprun resume \($0)' continues that one" })
       return ExitStatus.success
     }
     if !invocation.isOn(Options.dryRun) {
@@ -117,6 +120,17 @@ extension Tool {
     }
     let resumed = ResumedRun(earlier: earlier, selection: selection, directory: directory)
     return try run(invocation, resuming: resumed)
+  }
+
+  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole.
+  private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
+    var name = run.name
+    while let before = (try? store.run(named: name))??.resumed {
+      guard let request = (try? store.earlierRun(named: before))??.request else { return nil }
+      if request.steps != run.request.steps { return before }
+      name = before
+    }
+    return nil
   }
 
   private func earlierRun(_ name: String, _ store: StateStore) -> EarlierRun? {
