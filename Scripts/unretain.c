@@ -1,6 +1,7 @@
 /* Lets the linker leave unused functions out: unretain ARCHIVE OUTPUT copies an archive of ELF objects, and clears
-   the flag by which the compiler of Swift's standard library keeps every function, SHF_GNU_RETAIN, on sections
-   with code. Data, in which the runtime looks types up by name, stays as it is. */
+   the flag by which the compiler of Swift's standard library keeps everything, SHF_GNU_RETAIN, on sections with
+   code. Data, in which the runtime looks up types and what they conform to, stays as it is, except for that of
+   features that oprun does not use at all: vectors, Codable, two kinds of numbers, differences of collections. */
 #include <ar.h>
 #include <elf.h>
 #include <stdio.h>
@@ -29,6 +30,83 @@ static char *read_whole(const char *path, size_t *size) {
   return bytes;
 }
 
+/* Features that oprun does not use, as parts of mangled names. The library has small functions and tables in two
+   sections that are always kept, and calls other functions from there: these calls are redirected, and would end the
+   program. */
+static const char *const unused[] = {"SIMD",      "EncodingContainer", "DecodingContainer",    "7Decoder",
+                                     "7Encoder",  "CodingKey",         "CollectionDifference", "_DebuggerSupport",
+                                     "7Float16",  "7Float80"};
+/* Data about them: SE and Se are Encodable and Decodable. */
+static const char *const unused_data[] = {"SEs", "Ses", "CodingC0", "CodingUserInfo", "EncodingErrorO", "DecodingErrorO"};
+
+#define IS_ONE_OF(name, parts) is_one_of(name, parts, sizeof parts / sizeof *parts)
+
+static int is_one_of(const char *name, const char *const *parts, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strstr(name, parts[i])) return 1;
+  return 0;
+}
+
+static int is_unused_data(const char *name) { return IS_ONE_OF(name, unused) || IS_ONE_OF(name, unused_data); }
+
+static size_t release(Elf64_Shdr *section) {
+  if (!(section->sh_flags & SHF_GNU_RETAIN)) return 0;
+  section->sh_flags &= ~(Elf64_Xword)SHF_GNU_RETAIN;
+  return 1;
+}
+
+/* The records in which the runtime finds conformances and types: each is a section, which refers to one symbol. The
+   linker keeps all sections of these names. */
+static int is_record(const char *name) {
+  return !strcmp(name, "swift5_protocol_conformances") || !strcmp(name, "swift5_type_metadata");
+}
+
+/* `end` is the symbol of a function that ends the program. */
+static size_t redirect(char *object, Elf64_Shdr *calls, Elf64_Sym *symbols, const char *names, size_t end) {
+  Elf64_Rela *call = (Elf64_Rela *)(object + calls->sh_offset);
+  size_t changed = 0;
+  for (size_t i = 0; i < calls->sh_size / sizeof *call; i++) {
+    Elf64_Sym *symbol = &symbols[ELF64_R_SYM(call[i].r_info)];
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !IS_ONE_OF(names + symbol->st_name, unused)) continue;
+    call[i].r_info = ELF64_R_INFO(end, ELF64_R_TYPE(call[i].r_info));
+    changed++;
+  }
+  return changed;
+}
+
+static size_t release_unused(char *object, Elf64_Shdr *sections, size_t count, const char *names) {
+  size_t changed = 0;
+  Elf64_Word other_name = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!strcmp(names + sections[i].sh_name, ".rodata")) other_name = sections[i].sh_name;
+  for (size_t i = 0; i < count; i++) {
+    if (sections[i].sh_type != SHT_SYMTAB) continue;
+    Elf64_Sym *symbols = (Elf64_Sym *)(object + sections[i].sh_offset);
+    size_t symbol_count = sections[i].sh_size / sizeof *symbols;
+    const char *symbol_names = object + sections[sections[i].sh_link].sh_offset;
+    size_t end = 0;
+    for (size_t k = 0; k < symbol_count; k++) {
+      const char *name = symbol_names + symbols[k].st_name;
+      if (!strcmp(name, "swift_deletedMethodError")) end = k;
+      if (symbols[k].st_shndx < count && is_unused_data(name)) changed += release(&sections[symbols[k].st_shndx]);
+    }
+    for (size_t k = 0; k < count; k++) {
+      if (sections[k].sh_type != SHT_RELA || sections[k].sh_link != i || sections[k].sh_info >= count ||
+          sections[k].sh_size == 0)
+        continue;
+      const char *place = names + sections[sections[k].sh_info].sh_name;
+      if (end && (!strcmp(place, ".text") || !strcmp(place, ".data.rel.ro")))
+        changed += redirect(object, &sections[k], symbols, symbol_names, end);
+      if (!is_record(place)) continue;
+      size_t symbol = ELF64_R_SYM(((Elf64_Rela *)(object + sections[k].sh_offset))->r_info);
+      if (symbol >= symbol_count || !is_unused_data(symbol_names + symbols[symbol].st_name)) continue;
+      changed += release(&sections[sections[k].sh_info]);
+      sections[sections[k].sh_info].sh_name = other_name;
+    }
+  }
+  return changed;
+}
+
 static size_t unretain(char *object, size_t size) {
   Elf64_Ehdr *header = (Elf64_Ehdr *)object;
   if (size < sizeof *header || memcmp(object, ELFMAG, SELFMAG) != 0) return 0;
@@ -44,12 +122,12 @@ static size_t unretain(char *object, size_t size) {
   size_t changed = 0;
   for (size_t i = 0; i < count; i++) {
     const char *name = object + table.sh_offset + sections[i].sh_name;
+    /* Nothing but zeros, for which no room in the file is needed. */
+    if (!strcmp(name, "swift5_backtrace")) sections[i].sh_type = SHT_NOBITS;
     if (sections[i].sh_name + 6 > table.sh_size || strncmp(name, ".text.", 6) != 0) continue;
-    if (!(sections[i].sh_flags & SHF_GNU_RETAIN)) continue;
-    sections[i].sh_flags &= ~(Elf64_Xword)SHF_GNU_RETAIN;
-    changed++;
+    changed += release(&sections[i]);
   }
-  return changed;
+  return changed + release_unused(object, sections, count, object + table.sh_offset);
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,7 @@
 // A process of oprun that calls commands of Slurm, one at a time, so that the loop goes on. It is asked
 // and answers through a socket.
 
+import CLinux
 import Diagnostics
 import Glibc
 import Plans
