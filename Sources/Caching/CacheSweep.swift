@@ -1,6 +1,7 @@
 // Removes results that were not used for long, or that are too much, and contents that no result has. Nobody may
 // use the cache meanwhile.
 
+import CLinux
 import Glibc
 package import RunFiles
 

@@ -1,5 +1,6 @@
 // What is known of one file that a step reads or makes.
 
+import CLinux
 import Glibc
 
 /// By what a file is recognised without being read. A change that leaves all of it as it was is possible

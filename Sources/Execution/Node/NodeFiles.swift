@@ -1,6 +1,7 @@
 // The files through which oprun and the nodes of a cluster know of each other: `@node` in the
 // directory of the run, on a file system that all of them share. docs/design-execution.md, “Nodes”.
 
+import CLinux
 import Diagnostics
 import Glibc
 import RunFiles

@@ -1,6 +1,7 @@
 // Controls the width of queues that leave it to the machine: as many as there are processors, and
 // more while the processors are idle because operations block.
 
+internal import CLinux
 import Glibc
 internal import Processors
 internal import Scheduling

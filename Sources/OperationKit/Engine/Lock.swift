@@ -1,5 +1,6 @@
 // A lock, and a signal that one thread waits for. They know nothing about operations.
 
+internal import CLinux
 import Glibc
 import Synchronization
 

@@ -4,6 +4,7 @@
   #error("OperationKit needs Linux with glibc: on macOS and with Musl it has not been tried")
 #endif
 
+internal import CLinux
 import Glibc
 
 package enum Threads {

@@ -2,6 +2,7 @@
 // directory holds for all that is in it. So the directories that lead to the workspace have no rule, and
 // everything in them that leads elsewhere has one. docs/confined-steps.md, “What lies beside”.
 
+import CLinux
 import Diagnostics
 import Glibc
 

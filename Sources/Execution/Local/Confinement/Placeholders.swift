@@ -1,5 +1,6 @@
 // What is made before a confined command starts, because a rule can be given only to what exists.
 
+import CLinux
 import Glibc
 
 /// Empty files and directories in the places of outputs. What the command does not touch is removed

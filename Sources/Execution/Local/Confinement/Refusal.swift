@@ -1,5 +1,6 @@
 // Why a confined command was refused a file, found in what it printed: the kernel tells only the command.
 
+import CLinux
 import Caching
 import Diagnostics
 import Glibc
