@@ -70,6 +70,19 @@ static int read_text(pid_t process, uint64_t address, char *text) {
   return 0;
 }
 
+// The path that an argument of a call names, as it is written, but with the process's own directories.
+static int written_path(pid_t process, int directory, uint64_t address, char *found) {
+  char text[PATH_MAX], link[64], folder[PATH_MAX];
+  if (!read_text(process, address, text) || !*text) return 0;
+  if (*text == '/') return snprintf(found, PATH_MAX, "%s", text) < PATH_MAX;
+  if (directory == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", process);
+  else snprintf(link, sizeof link, "/proc/%d/fd/%d", process, directory);
+  if (!realpath(link, folder)) return 0;
+  const char *name = text;
+  while (!strncmp(name, "./", 2)) name += 2 + strspn(name + 2, "/");
+  return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", name) < PATH_MAX;
+}
+
 // The path that an argument of a call names: its directory with every link followed, then its last name.
 static int find_path(pid_t process, int directory, uint64_t address, char *found) {
   char text[PATH_MAX], path[PATH_MAX + 64], folder[PATH_MAX];
@@ -100,6 +113,10 @@ static int begin_open(
   if (flags & O_PATH) return 0;
   call->flags = flags;
   call->existed = 1;
+  *call->second = 0;
+  if ((flags & (O_ACCMODE | O_CREAT | O_TRUNC)) == O_RDONLY &&
+      !written_path(process, directory, address, call->second))
+    *call->second = 0;
   if (flags & O_CREAT && find_path(process, directory, address, call->first)) {
     struct stat status;
     call->existed = stat(call->first, &status) == 0;
@@ -151,7 +168,8 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   }
 }
 
-// The kernel says which file was opened: relative paths, links and '..' need no care.
+// The kernel says which file was opened: relative paths, links and '..' need no care. What the command wrote is
+// noted, too: a link on the way decides what it reads.
 static void end_open(const struct trace_call *call, pid_t process, long descriptor) {
   char link[64], path[PATH_MAX];
   snprintf(link, sizeof link, "/proc/%d/fd/%ld", process, descriptor);
@@ -162,7 +180,7 @@ static void end_open(const struct trace_call *call, pid_t process, long descript
   int access = call->flags & O_ACCMODE;
   if (!call->existed) trace_write(call->flags & O_EXCL ? 'e' : 'n', path, NULL);
   else if (access == O_RDWR && !(call->flags & O_TRUNC)) trace_write('u', path, NULL);
-  else if (access == O_RDONLY && !(call->flags & O_TRUNC)) trace_write('r', path, NULL);
+  else if (access == O_RDONLY && !(call->flags & O_TRUNC)) trace_write('r', path, call->second);
   else trace_write('w', path, NULL);
 }
 

@@ -38,6 +38,7 @@ package struct Foresight {
     self.earlier = earlier
     let core = core(of: selection)
     if selection.from != nil || selection.only != nil { forced = core }
+    skipped = Set(selection.skipped.lazy.flatMap(operations))
     foresee()
     apply(selection, core)
     let silent = Set(leftOut.keys)
@@ -97,6 +98,8 @@ package struct Foresight {
       else {
         continue
       }
+      // What depends on it had its success.
+      if skipped.contains(operation), !before.wasSkipped { continue }
       let upstream = plan.graph.dependencies(of: operation)
       if before.isKeepable, before.written != fingerprints.written(step) {
         edited.append(operation)
@@ -130,10 +133,7 @@ package struct Foresight {
 
   private mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
     for id in selection.skipped {
-      for operation in operations(of: id) {
-        leftOut[operation] = "--skip \(id)"
-        skipped.insert(operation)
-      }
+      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
     }
     guard let words = selection.words else { return }
     let needed = selection.only == nil ? withDependencies(core) : core

@@ -187,12 +187,17 @@ package final class StateStore {
     } catch {
       return error
     }
-    let file = openat(folder.descriptor, fileName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    // Opening a named pipe would wait for a writer.
+    let file = openat(folder.descriptor, fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       return errno == ELOOP
         ? StoreFailure("\(quoted(folder.shown(fileName))) is a link, wanted a file") : nil
     }
     defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return StoreFailure("\(quoted(folder.shown(fileName))) is not a regular file")
+    }
     // The version is a big-endian number at byte 60 of the file.
     var bytes = [UInt8](repeating: 0, count: 64)
     guard pread(file, &bytes, 64, 0) == 64, bytes.starts(with: "SQLite format 3".utf8) else {

@@ -48,6 +48,23 @@ struct TraceTests {
         """) == ["in: src/a.c tool.sh", "out: build/a"])
   }
 
+  @Test func `what is read through a link is an input by the name that was used`() {
+    #expect(
+      proposal(
+        """
+        r v1/x current/x
+        r src/a.c /elsewhere/a.c
+        r src/b.c src/./b.c
+        r src/c.c current/../src/c.c
+        n made
+        r made link
+        """) == ["in: current/x src/*.c", "out: made"])
+    #expect(proposal("r v1/x current/x\nr v1/x v1/x") == ["in: current/x v1/x"])
+    #expect(
+      proposal("r made/x made/x\nr made/x link/x", upstream: ["made/*"])
+        == ["in: link/x", "made by steps that it depends on: made/x"])
+  }
+
   @Test func `many files of a kind become a pattern`() {
     #expect(proposal("r src/a.c\nr src/b.c") == ["in: src/a.c src/b.c"])
     #expect(proposal("r src/a.c\nr src/b.c\nr src/c.c\nr src/x.h") == ["in: src/*.c src/x.h"])

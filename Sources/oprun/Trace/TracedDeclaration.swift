@@ -86,7 +86,7 @@ struct TracedDeclaration {
     let written = shown(files.written)
     let temporary = shown(files.temporary)
     let given = files.read.filter(place.isFromUpstream)
-    let read = shown(files.read.subtracting(given)).subtracting(written)
+    let read = shown(Self.names(of: files, in: place, given: given)).subtracting(written)
     inputs = PatternSummary.patterns(
       for: read, avoiding: written.union(temporary).union(shown(given)))
     let replaced = shown(files.replaced)
@@ -103,6 +103,20 @@ struct TracedDeclaration {
         shown(files.read).intersection(written)),
       Self.remark("removed, which a cached step cannot do", shown(files.removed)),
     ].compactMap(\.self)
+  }
+
+  /// What is read, by the names that the command used in the workspace: if a link is led elsewhere, it reads something else.
+  private static func names(
+    of files: TracedFiles, in place: TracedPlace, given: Set<String>
+  ) -> Set<String> {
+    var result: Set<String> = []
+    for path in files.read {
+      for name in files.names[path] ?? [path] {
+        let isShown = name != path && place.shown(name) != nil
+        if isShown || !given.contains(path) { result.insert(isShown ? name : path) }
+      }
+    }
+    return result
   }
 
   /// One that is replaced needs its directory, which a wildcard opens.

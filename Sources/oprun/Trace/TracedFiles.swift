@@ -4,7 +4,7 @@
 struct TraceRecord: Hashable {
   let kind: Character
   let path: String
-  /// The new name; empty if there is none.
+  /// The new name; of what is read, the path as the command wrote it. Empty if there is none.
   let newPath: String
 
   /// The records in a report. Paths that are not text cannot be written in a pipeline, and are left out.
@@ -25,6 +25,8 @@ struct TraceRecord: Hashable {
 struct TracedFiles {
   /// What was read, or executed, and had not been made by the command itself.
   private(set) var read: Set<String> = []
+  /// The paths by which it was read: others than its own if links were on the way.
+  private(set) var names: [String: Set<String>] = [:]
   /// What the command made or changed, and left.
   private(set) var written: Set<String> = []
   /// What it made and removed again, or gave another name.
@@ -55,7 +57,7 @@ struct TracedFiles {
   private mutating func add(_ record: TraceRecord) {
     let path = record.path
     switch record.kind {
-    case "r": noteReading(path)
+    case "r": noteReading(path, as: record.newPath)
     case "x":
       noteReading(path)
       if !programs.contains(path) { programs.append(path) }
@@ -77,8 +79,13 @@ struct TracedFiles {
     }
   }
 
-  private mutating func noteReading(_ path: String) {
-    if !made.contains(path) { read.insert(path) }
+  private mutating func noteReading(_ path: String, as name: String = "") {
+    if made.contains(path) { return }
+    read.insert(path)
+    let words = name.split(separator: "/").filter { $0 != "." }
+    // What '..' leads to depends on the links before it.
+    let isPlain = !words.isEmpty && !words.contains("..")
+    names[path, default: []].insert(isPlain ? "/" + words.joined(separator: "/") : path)
   }
 
   private mutating func noteChange(_ path: String) {
