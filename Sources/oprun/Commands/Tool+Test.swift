@@ -14,7 +14,9 @@ extension Tool {
       if let file = testedFile(path) { files.append(file) } else { isValid = false }
     }
     if invocation.isOn(Options.update) {
-      for file in files where !update(file) { return ExitStatus.cannotWrite }
+      for file in files {
+        if let status = update(file) { return status }
+      }
     }
     if let target = invocation.text(Options.testJUnit) {
       do throws(SystemError) {
@@ -49,7 +51,10 @@ extension Tool {
       )
       return nil
     }
-    guard let bytes = read(path) else { return nil }
+    return read(path).flatMap { rehearsed(path, $0) }
+  }
+
+  private func rehearsed(_ path: String, _ bytes: [UInt8]) -> TestedFile? {
     let tests: TestFile
     do throws(TestFileFailure) {
       tests = try readTests(path: path, bytes: bytes)
@@ -84,15 +89,25 @@ extension Tool {
     return path
   }
 
-  private func update(_ file: TestedFile) -> Bool {
+  /// Returns the exit status if it cannot be updated, which has been reported.
+  private func update(_ file: TestedFile) -> Int32? {
     let bytes = file.updated
-    if bytes == file.bytes { return true }
+    if bytes == file.bytes { return nil }
+    // Where cases share an expectation, what happened in one of them is wrong for another.
+    guard let updated = rehearsed(file.path, bytes),
+      updated.results.allSatisfy({ $0.faults.allSatisfy { $0.actual == nil } })
+    else {
+      say(
+        "\(quoted(file.path)) is not updated: cases with different results share what they expect",
+        help: "write down for each case what it expects, without aliases and '<<'")
+      return 1
+    }
     do throws(SystemError) {
       try replaceFile(file.path, with: bytes)
-      return true
+      return nil
     } catch {
       say(error.message)
-      return false
+      return ExitStatus.cannotWrite
     }
   }
 
