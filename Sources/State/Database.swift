@@ -128,7 +128,10 @@ final class Database {
       return "error \(code)"
     }
     let words = String(cString: text)
-    return words.prefix(1).lowercased() + words.dropFirst()
+    let reason = words.prefix(1).lowercased() + words.dropFirst()
+    // "disk I/O error" is said of a full disk, too.
+    let cause = code & 0xFF == SQLITE_IOERR ? sqlite3_system_errno(handle) : 0
+    return cause == 0 ? reason : "\(reason): \(SystemError.reason(cause))"
   }
 }
 

@@ -79,6 +79,21 @@ struct `What is recorded` {
     #expect(end.output == "74\n1\nok\nmany\n0\n400\nok\n", "\(end.errors)")
   }
 
+  @Test func `says that there is no space left, whatever does not fit`() throws {
+    let place = try workspace("steps: [{id: s, run: 'true'}]")
+    let end = try place.run(
+      """
+      mkdir state; exec unshare -rm sh -c '
+        mount -t tmpfs -o size=1m none state
+        for fill in 960 976 980 984 988 992 996 1000; do
+          rm -rf state/.oprun state/fill; head -c ${fill}k /dev/zero >state/fill
+          oprun pipeline.yml --state-dir state/.oprun --output quiet 2>>errors; echo $? >>ends
+        done
+        grep -c 74 ends; grep -c "not recorded: .*\\(no space left\\|disk is full\\)" errors'
+      """)
+    #expect(end.output == "7\n7\n", "\(end.errors)")
+  }
+
   @Test func `waits for another program that has locked the database`() throws {
     let place = try workspace(chain(5))
     let end = try place.run(
