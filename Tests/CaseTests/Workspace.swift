@@ -62,7 +62,7 @@ final class Workspace {
       .replacing(/^[✓✗!↻…] .*$/.anchorsMatchLineEndings()) {
         withoutTimes($0.output)
       }
-      .replacing(/^- .*  stopped after .*$/.anchorsMatchLineEndings()) {
+      .replacing(/^- .*  (?:stopped after|[0-9]+ ok,) .*$/.anchorsMatchLineEndings()) {
         withoutTimes($0.output)
       }
   }

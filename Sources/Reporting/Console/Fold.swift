@@ -29,7 +29,13 @@ struct Fold {
     let rest = counts[count, default: 1] - 1
     counts[count] = rest > 0 ? rest : nil
     total -= 1
+    if notRun.allSatisfy({ counts[$0] == nil }) {
+      reason = nil
+      hasOtherReasons = false
+    }
   }
+
+  private var notRun: [Count] { [.blocked, .cancelled, .skipped] }
 
   /// `×40`.
   var multiplier: String { "×\(total)" }
@@ -37,8 +43,8 @@ struct Fold {
   /// The most important of what became of them.
   var mark: Mark {
     let marks: [(Count, Mark)] = [
-      (.failed, .failed), (.timedOut, .failed), (.allowed, .warning), (.ok, .succeeded),
-      (.upToDate, .cached),
+      (.failed, .failed), (.timedOut, .failed), (.allowed, .warning), (.blocked, .notRun),
+      (.cancelled, .notRun), (.ok, .succeeded), (.upToDate, .cached),
     ]
     return marks.first { counts[$0.0] != nil }?.1 ?? .notRun
   }
