@@ -43,10 +43,10 @@ extension StateStore {
   /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in
   /// the life of the database.
   func pruneNowAndThen(
-    _ limits: PruneLimits, after name: String,
+    _ limits: PruneLimits, after number: Int,
     now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000
   ) throws(StoreFailure) -> String? {
-    guard let number = try run(named: name)?.number, number % Self.interval == 0 else { return nil }
+    guard number % Self.interval == 0 else { return nil }
     var limits = limits
     // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
     let starts = try runs(limit: Self.interval).map { Nanoseconds($0.started) * 1000 }

@@ -161,8 +161,8 @@ package final class RunRecorder: RunObserver {
 
   /// Removes runs beyond the limits, now that this one is over; returns what a person should know.
   package func prune(_ limits: PruneLimits) -> String? {
-    guard let store else { return nil }
-    return try? store.pruneNowAndThen(limits, after: run.directory.name)
+    guard let store, let writer else { return nil }
+    return try? store.pruneNowAndThen(limits, after: writer.number)
   }
 }
 

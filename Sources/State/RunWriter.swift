@@ -13,7 +13,7 @@ final class RunWriter {
   private let folder: StateFolder
   private let run: RecordedRun
   /// The number of the run; 0 until its beginning is written.
-  private var number = 0
+  private(set) var number = 0
   /// The numbers of steps that have not ended, as far as they were needed.
   private var steps: [String: Int] = [:]
   private let begin: Statement

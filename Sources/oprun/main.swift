@@ -20,4 +20,8 @@ if clinux_word_count() > 3, let word = clinux_word(1), strcmp(word, CommandTrace
 if clinux_word_count() > 1, let word = clinux_word(1), strcmp(word, NodeTask.word) == 0 {
   exit(NodeTask.perform(commandLineWords()))
 }
+// What most commands need, and a short answer to an option does not.
+if clinux_word_count() > 1, let word = clinux_word(1), word[0] != CChar(UInt8(ascii: "-")) {
+  clinux_touch_memory()
+}
 exit(Tool().perform())

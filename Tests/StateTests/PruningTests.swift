@@ -24,7 +24,7 @@ import Testing
         """)
     }
     let moment = Nanoseconds(Self.today + now * Self.day) * 1000
-    _ = try store.pruneNowAndThen(.automatic, after: name(days.count), now: moment)
+    _ = try store.pruneNowAndThen(.automatic, after: days.count, now: moment)
     return try store.runs().map(\.number).sorted()
   }
 

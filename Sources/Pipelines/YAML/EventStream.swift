@@ -2,6 +2,7 @@
 // nothing about nodes.
 
 import CYAML
+import Glibc
 
 /// The events of a YAML text, one at a time. Data that an event points to is valid until the next
 /// one.
@@ -25,8 +26,15 @@ struct EventStream: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let event: UnsafeMutablePointer<yaml_event_t>
 
+  /// Whether the text may be handed over without being decoded.
+  private let isASCII: Bool
+
+  /// With fewer characters than this left before an event, more are handed over.
+  private static let lowWater = 4096
+
   /// Starts parsing. `text` must be UTF-8 without a byte order mark, and must outlive the stream.
-  init(_ text: UnsafeBufferPointer<UInt8>) {
+  init(_ text: UnsafeBufferPointer<UInt8>, isASCII: Bool) {
+    self.isASCII = isASCII
     parser = .allocate(capacity: 1)
     event = .allocate(capacity: 1)
     precondition(yaml_parser_initialize(parser) == 1, "out of memory")
@@ -45,6 +53,7 @@ struct EventStream: ~Copyable {
   /// Advances to the next event. It must not be called after `streamEnd` or a failure.
   mutating func advance() throws(Failure) -> Kind {
     yaml_event_delete(event)
+    if isASCII, parser.pointee.unread < Self.lowWater { handOver() }
     guard yaml_parser_parse(parser, event) == 1 else { throw fault() }
     switch event.pointee.type {
     case YAML_SCALAR_EVENT: return .scalar
@@ -58,6 +67,24 @@ struct EventStream: ~Copyable {
     case YAML_STREAM_START_EVENT: return .streamStart
     default: return .streamEnd
     }
+  }
+
+  /// Fills libyaml's buffer with the next part of the text, as libyaml would, but at once: it decodes and
+  /// checks one character after another, which `TextCheck` has done. Text that an event needs beyond this
+  /// part, and the end, libyaml fetches itself; between events it keeps nothing that is not decoded.
+  private func handOver() {
+    let input = parser.pointee.input.string
+    guard let next = input.current, let end = input.end, next < end,
+      let start = parser.pointee.buffer.start, let old = parser.pointee.buffer.pointer
+    else { return }
+    let kept = parser.pointee.buffer.last - old
+    memmove(start, old, kept)
+    let count = min(parser.pointee.buffer.end - start - kept, end - next)
+    memcpy(start + kept, next, count)
+    parser.pointee.buffer.pointer = start
+    parser.pointee.buffer.last = start + kept + count
+    parser.pointee.unread += count
+    parser.pointee.input.string.current = next + count
   }
 
   /// The number of characters before the event.

@@ -51,7 +51,7 @@ package struct TreeReader: ~Copyable {
     self.text = text
     self.check = check
     self.base = base
-    events = EventStream(text)
+    events = EventStream(text, isASCII: check.isASCII)
     offsets = CharacterOffsets(text, isASCII: check.isASCII)
   }
 

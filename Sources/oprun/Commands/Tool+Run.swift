@@ -1,6 +1,5 @@
 // `oprun run`: a pipeline runs, or shows what would run.
 
-import CLinux
 import Caching
 import Diagnostics
 import Execution
@@ -22,7 +21,6 @@ extension Tool {
   func run(
     _ invocation: Invocation, resuming resumed: ResumedRun?
   ) throws(UsageFailure) -> Int32 {
-    clinux_touch_memory()
     try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
     let reads = ReadPaths()
