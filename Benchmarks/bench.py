@@ -279,6 +279,18 @@ class Rows:
     def cache(self):
         return caching.measure(self)
 
+    def hashing(self):
+        return caching.hashing(self)
+
+    def restoring(self):
+        return caching.restoring(self)
+
+    def confining(self):
+        return caching.confining(self)
+
+    def history(self):
+        return caching.history(self)
+
 
 def wall(runner):
     return tables.time(runner.wall())
@@ -289,7 +301,8 @@ def memory(runner):
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
-        "output", "small_output", "masking", "watched", "recorded", "cache"]
+        "output", "small_output", "masking", "watched", "recorded", "cache",
+        "hashing", "restoring", "confining", "history"]
 
 
 def verify(bench, oprun):

@@ -47,11 +47,7 @@ extension StateStore {
     now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000
   ) throws(StoreFailure) -> String? {
     guard number % Self.interval == 0 else { return nil }
-    var limits = limits
-    // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
-    let starts = try runs(limit: Self.interval).map { Nanoseconds($0.started) * 1000 }
-    if starts.count < Self.interval { limits.age = nil }
-    let pruned = try prune(limits, now: min(now, starts.min() ?? now))
+    let pruned = try prune(limits, now: now)
     guard !pruned.runs.isEmpty else { return nil }
     let isNews = try perform("write") { database throws(DatabaseFailure) in
       let known = try database.text("SELECT value FROM note WHERE name = 'pruned'")
@@ -68,6 +64,13 @@ extension StateStore {
   package func prune(
     _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false
   ) throws(StoreFailure) -> Pruned {
+    var (limits, now) = (limits, now)
+    if limits == .automatic {
+      // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
+      let starts = try runs(limit: Self.interval).map { Nanoseconds($0.started) * 1000 }
+      if starts.count < Self.interval { limits.age = nil }
+      now = min(now, starts.min() ?? now)
+    }
     var pruned = Pruned()
     var gone: [Int] = []
     var kept = (count: 0, bytes: 0)
