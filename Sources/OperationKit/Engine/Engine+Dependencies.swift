@@ -14,7 +14,7 @@ extension Operation {
         continue
       }
       let (exchanged, original) = status.weakCompareExchange(
-        expected: old.rawValue, desired: old.union(.changing).rawValue,
+        expected: old.rawValue, desired: old.union([.changing, .mayWait]).rawValue,
         ordering: .acquiringAndReleasing)
       if exchanged { return true }
       old = Status(rawValue: original)

@@ -35,7 +35,7 @@ extension Engine {
     let reference = Unmanaged.passRetained(operation)
     if !asBarrier, old.isDisjoint(with: .needsCare), let count = queue.entrance.goIn() {
       post(reference, queue.id)
-      if count % Engine.batch == Engine.batch - 1 { help() }
+      if count % Engine.batch == Engine.batch - 1 { help(patiently: old.contains(.mayWait)) }
       return
     }
     enter()
@@ -68,8 +68,12 @@ extension Engine {
   /// Lets a thread that adds many operations in a row take them over now and then: it has just made
   /// them, so they and what they wait for are in its cache, and not in that of the threads which
   /// run them. That halves the time of a graph.
-  private func help() {
-    enter()
+  ///
+  /// Operations that wait for nothing are not worth waiting for the lock: a thread that has it is
+  /// about to take them over itself, and two that do it in turn are in each other's way.
+  private func help(patiently: Bool) {
+    if patiently { lock.lock() } else if !lock.tryLock() { return }
+    takeOver()
     unlockAndWake()
   }
 

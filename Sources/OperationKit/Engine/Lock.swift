@@ -26,10 +26,13 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
   /// Takes the lock; returns true if another thread had it.
   @discardableResult
   func lock() -> Bool {
-    if pthread_mutex_trylock(mutex) == 0 { return false }
+    if tryLock() { return false }
     lockSlowly()
     return true
   }
+
+  /// Takes the lock if no thread has it.
+  func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
 
   private func lockSlowly() {
     for attempt in 0..<Lock.attempts {
@@ -38,7 +41,7 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
       } else {
         usleep(1)
       }
-      if pthread_mutex_trylock(mutex) == 0 { return }
+      if tryLock() { return }
     }
     pthread_mutex_lock(mutex)
   }

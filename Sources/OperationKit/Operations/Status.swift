@@ -47,6 +47,8 @@ struct Status: OptionSet, Sendable {
   static let remembers = Status(rawValue: 524288)
   /// It has `OperationExtras`.
   static let hasDetails = Status(rawValue: 131072)
+  /// What it waits for was changed before it was in a queue: it may wait for something.
+  static let mayWait = Status(rawValue: 1_048_576)
 
   /// Bits that require the engine's lock when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
