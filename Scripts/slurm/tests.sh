@@ -661,6 +661,7 @@ X
   "$program" run p.yml --output quiet >out 2>&1 &
   local run=$! start status=0
   eventually 20 has_lines job 1
+  eventually 10 eval '"$program" status >status && grep -qE "^> long .*, job [0-9_]+ on n[1-4]" status'
   start=$SECONDS
   scancel "$(cat job)"
   wait $run || status=$?
