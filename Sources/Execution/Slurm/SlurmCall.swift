@@ -155,6 +155,12 @@ func slurmSentence(_ text: String) -> String {
   return String(words.hasPrefix("error: ") ? words.dropFirst(7) : words)
 }
 
+/// Slurm knows as many jobs as it may, and `sbatch` tries again and again for two minutes by itself: with the same array,
+/// which may never fit.
+func isSbatchWaiting(_ errors: String) -> Bool {
+  errors.containsText("Slurm temporarily unable to accept job")
+}
+
 /// What an answer to a submission means.
 enum Submission: Hashable {
   /// The job has this number.
@@ -192,6 +198,8 @@ enum Submission: Hashable {
       self = .unknown("sbatch did not answer")
     } else if answer.errors.containsText("Invalid job array specification") {
       self = .arrayRefused(sentence)
+    } else if isSbatchWaiting(answer.errors) {
+      self = .tooMany("Slurm accepts no more jobs at present (MaxJobCount)")
     } else if Self.limits.contains(where: { answer.errors.containsText($0) }) {
       self = .tooMany(sentence)
     } else if answer.exitStatus != 0,
@@ -204,8 +212,7 @@ enum Submission: Hashable {
   }
 
   private static let limits = [
-    "MaxSubmitJob", "GrpSubmitJob", "Slurm temporarily unable to accept job",
-    "job submit limit reached",
+    "MaxSubmitJob", "GrpSubmitJob", "job submit limit reached",
   ]
 
   /// Sentences of Slurm after which no job exists, and none will.

@@ -35,10 +35,10 @@ extension SlurmExecutor {
     guard QueueListing.isListing(answer.output) else {
       return sayAway("squeue printed something else than the queue")
     }
-    // A queue that takes long to list is asked for less often: looks take at most a hundredth of the time, and one part
-    // in 300 of a processor.
+    // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
+    // busy machine makes any of them long, and one part in 300 of a processor.
     lookInterval = min(
-      max((now - since) * 100, answer.processorTime * 300), Self.longestLookInterval)
+      max((now - since) * 20, answer.processorTime * 300), Self.longestLookInterval)
     if isAway {
       isAway = false
       news.append(.event(.notice(SlurmMessage.back)))

@@ -154,8 +154,8 @@ extension SlurmExecutor {
     case .arrayRefused: putBack(task, at: now)
     case .tooMany(let sentence):
       if batch.isArray { return putBack(task, at: now) }
-      if task.toldReason != sentence {
-        task.toldReason = sentence
+      if toldLimit != sentence {
+        toldLimit = sentence
         news.append(.event(.notice(SlurmMessage.mustWait(task.step, sentence))))
       }
       putBack(task, at: now, after: plan.poll)

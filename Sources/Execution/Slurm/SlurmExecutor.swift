@@ -120,6 +120,8 @@ final class SlurmExecutor: Executor {
   var cancelRetryAt: Nanoseconds = 0
   /// Jobs that belong to nothing any more.
   var unwanted: [String] = []
+  /// Why Slurm takes no more jobs, as it was said last.
+  var toldLimit: String?
   /// A job that was cancelled may still go on.
   var hasGivenUp = false
   var taken: [CommandKey: [UInt8]] = [:]

@@ -33,6 +33,7 @@ enum SlurmProcess {
     let deadline = milliseconds + now()
     feed(input, to: pipes[0][1])
     let printed = collect(from: [pipes[1][0], pipes[2][0]], until: deadline)
+    if printed.map({ isWaiting($0) }) ?? true { kill(-process, SIGKILL) }
     return finish(process, printed)
   }
 
@@ -82,7 +83,7 @@ enum SlurmProcess {
     close(pipe)
   }
 
-  /// What comes from the pipes until both have ended; nil if the time is over.
+  /// What comes from the pipes until both have ended, or nothing more is wanted; nil if the time is over.
   private static func collect(from pipes: [Int32], until deadline: Int) -> [[UInt8]]? {
     var printed: [[UInt8]] = [[], []]
     var isOpen = [true, true]
@@ -99,6 +100,7 @@ enum SlurmProcess {
         let count = read(pipes[index], &piece, piece.count)
         if count > 0, printed[index].count < longestOutput {
           printed[index] += piece[..<count]
+          if isWaiting(printed) { return printed }
         } else if count == 0 || count < 0 && errno != EINTR {
           isOpen[index] = false
         }
@@ -107,8 +109,12 @@ enum SlurmProcess {
     return printed
   }
 
+  /// `sbatch` has been refused, and would ask again: that is done here, with what fits.
+  private static func isWaiting(_ printed: [[UInt8]]) -> Bool {
+    !printed[1].isEmpty && isSbatchWaiting(String(decoding: printed[1].prefix(4096), as: UTF8.self))
+  }
+
   private static func finish(_ process: Int32, _ printed: [[UInt8]]?) -> [String] {
-    if printed == nil { kill(-process, SIGKILL) }
     var status: Int32 = 0
     var usage = rusage()
     while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}

@@ -39,10 +39,12 @@ struct JUnitReport: Report {
     write("name", record.operations.fullName(step.operation), to: sink)
     write("time", seconds(step.duration), to: sink)
     let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
-    guard tail != nil || step.settled.isFailure || step.isLeftOut else {
+    let place = step.settled.decisive?.place
+    guard tail != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
       return sink.write("/>\n")
     }
     sink.write(">\n")
+    if let place { write(place, to: sink) }
     if step.settled.isFailure {
       writeFailure(step, record, tail, to: sink)
     } else if step.isLeftOut {
@@ -59,6 +61,20 @@ struct JUnitReport: Report {
       sink.write("</system-out>\n")
     }
     sink.write("</testcase>\n")
+  }
+
+  /// Writes where the step ran in Slurm.
+  private func write(_ place: CommandPlace, to sink: ByteSink) {
+    sink.write("<properties>\n")
+    for (name, value) in [("job", place.job), ("node", place.node), ("queue reason", place.reason)]
+    {
+      guard let value else { continue }
+      sink.write("<property")
+      write("name", name, to: sink)
+      write("value", value, to: sink)
+      sink.write("/>\n")
+    }
+    sink.write("</properties>\n")
   }
 
   /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for

@@ -48,6 +48,10 @@ final class FakeSlurm: SlurmCaller {
   var largestIndex = Int.max
   /// So many jobs are taken at once.
   var largestSubmission = Int.max
+  /// So many jobs that have not ended are known at once: `sbatch` says so, and waits.
+  var mostJobs = Int.max
+  /// How long a look at the queue takes.
+  var lookDelay: Nanoseconds = 0
   /// How many seconds a job needs to end when it is cancelled.
   var stopDelay: Nanoseconds = 0
   /// What `squeue` prints instead of the queue.
@@ -67,7 +71,7 @@ final class FakeSlurm: SlurmCaller {
         (now + 9 * second, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
     }
     if call.words[0] == "sbatch" { return submit(call, number, at: now) }
-    coming.append((now, number, call, nil))
+    coming.append((now + (call.words[0] == "squeue" ? lookDelay : 0), number, call, nil))
   }
 
   private func shown(_ call: SlurmCall) -> String {
@@ -101,6 +105,12 @@ final class FakeSlurm: SlurmCaller {
       return refuse(
         "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
         because: "sbatch: error: QOSMaxSubmitJobPerUserLimit\n")
+    }
+    if indices.count + jobs.count(where: { $0.state == "PENDING" || $0.state == "RUNNING" })
+      > mostJobs
+    {
+      let words = "sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying\n"
+      return coming.append((now, number, call, SlurmAnswer(exitStatus: 137, errors: words)))
     }
     var turns: [Substring] = []
     for index in indices {

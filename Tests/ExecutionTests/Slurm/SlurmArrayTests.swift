@@ -113,6 +113,18 @@ import Testing
     #expect(submissions(run).first == "0:sbatch 0-4")
   }
 
+  @Test func `go on as soon as Slurm takes more jobs, which is said once`() throws {
+    let run = try run((1...9).map { "0@2 #\($0)" })
+    run.slurm.mostJobs = 3
+    let timeline = run.timeline()
+    #expect(timeline.hasSuffix("end=0"))
+    #expect(run.slurm.jobs.count == 9)
+    #expect(
+      timeline.split(separator: "!").dropFirst().map { $0.prefix { $0 != ")" } } == [
+        "'a[s=0@2 #4]' is submitted later: Slurm accepts no more jobs at present (MaxJobCount"
+      ])
+  }
+
   @Test func `are cancelled with one call`() throws {
     let run = try run((1...600).map { "0@50 #\($0)" }, signals: [(8, 15)])
     #expect(run.timeline().hasSuffix("end=143"))

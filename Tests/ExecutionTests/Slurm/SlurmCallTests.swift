@@ -107,6 +107,18 @@ import Testing
       Submission(SlurmAnswer(exitStatus: status, output: output, errors: errors)) == meaning)
   }
 
+  @Test func `sbatch is not left to ask again and again for more than fits`() throws {
+    let script =
+      "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' >&2; sleep 60"
+    let began = monotonicNow()
+    let answer = SlurmProcess.run(
+      ["sh", "-c", script], input: "", ["PATH=/bin:/usr/bin"], milliseconds: 50_000)
+    #expect(monotonicNow() - began < 20_000_000_000)
+    #expect(
+      Submission(SlurmAnswer(exitStatus: Int32(answer[0]), output: answer[1], errors: answer[2]))
+        == .tooMany("Slurm accepts no more jobs at present (MaxJobCount)"))
+  }
+
   @Test func `no answer means nothing`() {
     #expect(Submission(SlurmAnswer(exitStatus: nil)) == .unknown("sbatch did not answer"))
   }

@@ -62,6 +62,20 @@ import Testing
     #expect(run.timeline() == "0:+a " + timeline)
   }
 
+  @Test func `the queue is not left alone for long because a busy machine lists it slowly`() throws
+  {
+    let run = try SlurmRun("steps: [{id: a, run: 'NODE_FAIL@8; 0@1'}]", slurm: "{poll: 1s}")
+    run.slurm.lookDelay = 100_000_000
+    #expect(
+      run.timeline()
+        == "0:+a 11:!'a' is submitted again: node n1 failed 13:-a=0 13:a=succeeded 13:end=0")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "1:squeue", "3:squeue", "5:squeue", "7:squeue", "9:squeue", "11:squeue",
+        "11:sbatch", "13:squeue",
+      ])
+  }
+
   @Test func `a step that must not run twice fails with its node`() throws {
     let run = try SlurmRun(
       "steps: [{id: a, run: 'NODE_FAIL@3; 0@1', slurm: {on_node_failure: fail}}]")

@@ -37,6 +37,7 @@ extension HTMLPage {
     function detailsOf(step) {
       const cell = add(null, 'td', { colspan: columns.length });
       add(cell, 'div', { class: 'faint' }, step.place + (step.needs.length ? ' · needs ' + step.needs.join(', ') : ''));
+      if (step.slurm) add(cell, 'div', { class: 'faint' }, 'Slurm: ' + step.slurm);
       if (step.command) add(cell, 'pre', {}, step.command);
       if (step.commands.length > 1)
         for (const command of step.commands) add(cell, 'div', {}, command.title + ': ' + time(command.time));

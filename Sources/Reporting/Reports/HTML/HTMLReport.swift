@@ -184,6 +184,10 @@ struct HTMLReport: Report {
       sink.write(field: "command")
       sink.write(json: command)
     }
+    if let place = record.settled.decisive?.place {
+      sink.write(field: "slurm")
+      sink.write(json: place.words)
+    }
     sink.write(field: "needs")
     sink.write(jsonList: operations.needs(of: record.operation)) {
       sink.write(json: operations.name($0))
