@@ -10,8 +10,8 @@ final class SharedClient {
   private let shared: SharedCache
   private var program: Connection?
 
-  /// The longest times in milliseconds to wait for a connection, and for progress.
-  private static let limits = "5000 10000"
+  /// The longest times in milliseconds to wait for a connection, for progress, and for a server that is slow.
+  private static let limits = "5000 10000 30000"
 
   /// The program did not answer.
   private struct Silence: Error {}

@@ -198,7 +198,7 @@ struct HostileSharedCacheTests {
       """
       \(server.url)
 
-      1000 300
+      1000 300 5000
       get \(String(repeating: "ab", count: 32)) 1000
       get \(String(repeating: "cd", count: 32)) 10
 
@@ -214,13 +214,71 @@ struct HostileSharedCacheTests {
         == "failed no progress in 300ms\nfailed sends more than 10 bytes for '/ac/NAME'\n")
   }
 
+  static let name = String(repeating: "ab", count: 32)
+  static let other = String(repeating: "cd", count: 32)
+
+  /// Each byte is progress, and what the server announces would allow it to go on for hours.
   @Test(arguments: [
-    "", "http://127.0.0.1:9\n", "ftp://127.0.0.1:9\n\n1000 1000\n",
-    "http://127.0.0.1:9/?a=b\n\n1000 1000\n", "http://127.0.0.1:9\n\n1000 1000\nget\n",
-    "http://127.0.0.1:9\n\n1000 1000\nget ../../etc/passwd 1000\n",
-    "http://127.0.0.1:9\n\n1000 1000\nfetch 99999999999\n",
-    "http://127.0.0.1:9\n\n1000 1000\nfetch 1\n",
-    "http://127.0.0.1:9\n\n1000 1000\nstore \(String(repeating: "ab", count: 32)) -1 0\n",
+    ("700ms", "get \(name) 67108864\n"), ("700ms", "fetch 1\n\(name) 1000000000\n"),
+    // Nor does it help to answer many small requests, each of them after a while.
+    ("3000ms", "store \(name) 0 900\n" + String(repeating: "\(other) 5\n", count: 900)),
+  ])
+  func `a server that drips is given up`(_ time: String, _ question: String) throws {
+    let server = try LoopbackServer { request, connection in
+      if request.path.hasSuffix(Self.name) {
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+        while connection.write("x") { usleep(20_000) }
+      } else {
+        usleep(2_500_000)
+        connection.answer()
+      }
+    }
+    let workspace = try Workspace()
+    try FileManager.default.createDirectory(
+      atPath: workspace.path("cache/cas"), withIntermediateDirectories: true)
+    try workspace.write(
+      "\(server.url)\n\n1000 4000 \(time.dropLast(2))\n\(question)", to: "questions")
+    let child = try Child(
+      script: """
+        cd \(quotedForShell(workspace.folder.path))
+        exec 3<cache
+        timeout 20 \(quotedForShell(builtProgram("oprun-steps"))) shared-cache <questions >answers
+        """)
+    #expect(child.wait() == 0)
+    #expect(
+      workspace.content("answers").replacing("3s", with: "3000ms")
+        == "failed is too slow: less than 256 KiB/s in \(time)\n")
+  }
+
+  /// The same time is enough for one that is faster, however often it must be judged.
+  @Test func `a server that takes its time is not given up`() throws {
+    let size = 4 << 20
+    let server = try LoopbackServer { request, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n")
+      for _ in 0..<32 {
+        connection.write([UInt8](repeating: 65, count: size / 32))
+        usleep(40_000)
+      }
+    }
+    let workspace = try Workspace()
+    try workspace.write(
+      "\(server.url)\n\n1000 3000 500\nget \(Self.name) \(size)\n", to: "questions")
+    let child = try Child(
+      script: """
+        cd \(quotedForShell(workspace.folder.path))
+        \(quotedForShell(builtProgram("oprun-steps"))) shared-cache <questions >answers
+        """)
+    #expect(child.wait() == 0)
+    #expect(workspace.content("answers").hasPrefix("found \(size)\n"))
+  }
+
+  @Test(arguments: [
+    "", "http://127.0.0.1:9\n", "ftp://127.0.0.1:9\n\n1000 1000 1000\n",
+    "http://127.0.0.1:9/?a=b\n\n1000 1000 1000\n", "http://127.0.0.1:9\n\n1000 1000 1000\nget\n",
+    "http://127.0.0.1:9\n\n1000 1000 1000\nget ../../etc/passwd 1000\n",
+    "http://127.0.0.1:9\n\n1000 1000 1000\nfetch 99999999999\n",
+    "http://127.0.0.1:9\n\n1000 1000 1000\nfetch 1\n",
+    "http://127.0.0.1:9\n\n1000 1000 1000\nstore \(String(repeating: "ab", count: 32)) -1 0\n",
   ])
   func `what oprun would not say is refused`(_ said: String) throws {
     let workspace = try Workspace()

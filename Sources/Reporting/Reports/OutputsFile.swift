@@ -34,7 +34,7 @@ package final class OutputsFile: RunObserver {
   }
 
   private func write() throws(ObserverFailure) {
-    let descriptor = openForWriting(path, O_APPEND | O_NOCTTY)
+    let descriptor = openForWriting(path, O_APPEND)
     guard descriptor >= 0 else { throw failure(errno) }
     let sink = ByteSink(descriptor: descriptor)
     for output in outputs {
@@ -50,7 +50,7 @@ package final class OutputsFile: RunObserver {
   }
 
   private func failure(_ error: Int32) -> ObserverFailure {
-    ObserverFailure("cannot write \(quoted(path)): \(SystemError.reason(error))")
+    ObserverFailure(unwritable(path, error).message)
   }
 
   /// A value of several lines stands between words that it cannot hold.

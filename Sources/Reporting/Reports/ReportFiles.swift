@@ -89,7 +89,9 @@ package final class ReportFiles: RunObserver {
     self.deadline = nil
     record.wallTime = time
     let start = monotonicTime()
-    for target in targets where target.form == .html { try? write(target) }
+    for target in targets where target.form == .html && isReplaced(target.path) {
+      try? write(target)
+    }
     let pause = max(Self.betweenDrafts, Self.shareOfDrafts * (monotonicTime() - start))
     earliestDraft = time + pause
   }
@@ -140,8 +142,7 @@ private func monotonicTime() -> Nanoseconds {
   return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
 }
 
-/// A file that gets its name when it is complete. Anything that is not a regular file (a FIFO,
-/// `/dev/stdout`) is written directly.
+/// A file that is replaced, or written directly.
 private final class ReplacedFile {
   private(set) var descriptor: Int32
   private let path: String
@@ -150,16 +151,14 @@ private final class ReplacedFile {
 
   init(_ path: String, appends: Bool) throws(SystemError) {
     self.path = path
-    var status = stat()
-    let isThere = stat(path, &status) == 0
-    if appends || (isThere && status.st_mode & S_IFMT != S_IFREG) {
-      descriptor = openForWriting(path, O_APPEND | O_NOCTTY)
+    if appends || !isReplaced(path) {
+      descriptor = openForWriting(path, O_APPEND)
     } else {
       let name = "\(path).\(getpid()).part"
       temporary = name
       descriptor = openForWriting(name, O_TRUNC | O_NOFOLLOW)
     }
-    guard descriptor >= 0 else { throw failure(errno) }
+    guard descriptor >= 0 else { throw unwritable(path, errno) }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -181,9 +180,5 @@ private final class ReplacedFile {
     Glibc.write(descriptor, "\n", 1) < 0 ? errno : EIO
   }
 
-  private func fail(_ error: Int32) throws(SystemError) { throw failure(error) }
-
-  private func failure(_ error: Int32) -> SystemError {
-    SystemError("cannot write \(quoted(path))", errno: error)
-  }
+  private func fail(_ error: Int32) throws(SystemError) { throw unwritable(path, error) }
 }

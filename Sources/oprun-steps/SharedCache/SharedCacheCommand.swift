@@ -167,10 +167,10 @@ private struct InputPipe {
   mutating func settings() -> SharedServerSettings? {
     guard let url = line(), let secret = line(), let limits = line() else { return nil }
     let numbers = limits.split(separator: " ").compactMap { Int64($0) }
-    guard numbers.count == 2 else { return nil }
+    guard numbers.count == 3 else { return nil }
     return SharedServerSettings(
       url: url, secret: secret.isEmpty ? nil : secret, connectTimeout: numbers[0] * 1_000_000,
-      stall: numbers[1] * 1_000_000)
+      stall: numbers[1] * 1_000_000, slowness: numbers[2] * 1_000_000)
   }
 
   /// The next line; nil if there is none.

@@ -28,9 +28,7 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
   private let content: ReceivedContent?
   /// How long a body in memory may be.
   private let memoryLimit: Int
-  /// How long it may take, in nanoseconds.
-  let timeLimit: Int64
-  let started = monotonicTime()
+  private let pace: SharedPace
   private(set) var latest = monotonicTime()
   private(set) var head = ResponseHead()
   private(set) var body: [UInt8] = []
@@ -43,16 +41,19 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
 
   init(
     _ address: WebAddress, into content: ReceivedContent? = nil, memoryLimit: Int = 0,
-    timeLimit: Int64
+    pace: SharedPace
   ) {
     self.address = address
     self.content = content
     self.memoryLimit = memoryLimit
-    self.timeLimit = timeLimit
+    self.pace = pace
   }
 
   /// Called when something moves.
-  func note() { latest = monotonicTime() }
+  func note(_ byteCount: Int = 0) {
+    latest = monotonicTime()
+    pace.add(byteCount)
+  }
 
   func mayConnect(to endpoint: Endpoint) -> Bool {
     note()
@@ -74,7 +75,7 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
   private var limit: Int { content?.size ?? memoryLimit }
 
   func take(body bytes: UnsafeRawBufferPointer) -> Bool {
-    note()
+    note(bytes.count)
     guard head.status == 200, limit > 0 || content != nil else {
       ignoredCount += bytes.count
       return ignoredCount <= Self.ignoredLimit
@@ -156,8 +157,8 @@ final class ReceivedContent {
 /// A content of the cache that is sent, or bytes.
 final class SentContent: TransferSource, @unchecked Sendable {  // never leaves its thread
   let size: Int
-  /// Called when a part is read.
-  var onRead: () -> Void = {}
+  /// Called with the size of each part that is read.
+  var onRead: (Int) -> Void = { _ in }
   private let file: Int32
   private let bytes: [UInt8]
   private var position = 0
@@ -184,17 +185,18 @@ final class SentContent: TransferSource, @unchecked Sendable {  // never leaves 
   deinit { if file >= 0 { close(file) } }
 
   func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    onRead()
     if file < 0 {
       let piece = bytes[position...].prefix(buffer.count)
       buffer.copyBytes(from: piece)
       position += piece.count
+      onRead(piece.count)
       return piece.count
     }
     while true {
       let count = pread(file, buffer.baseAddress, buffer.count, off_t(position))
       if count >= 0 {
         position += count
+        onRead(count)
         return count
       }
       if errno != EINTR { return nil }

@@ -12,6 +12,8 @@ struct SharedServerSettings {
   var connectTimeout: Int64 = 5_000_000_000
   /// The longest time without progress.
   var stall: Int64 = 10_000_000_000
+  /// How long the server may be slow.
+  var slowness: Int64 = 30_000_000_000
 }
 
 /// One request before it is made.
@@ -28,9 +30,6 @@ final class SharedServer {
   private let transfers: TransferSet
   /// How many requests are made at a time.
   private static let width = 8
-  /// A server that is slower, in bytes per second, is not worth waiting for.
-  private static let leastSpeed: Int64 = 256 << 10
-  private static let baseTime: Int64 = 30_000_000_000
 
   init(_ settings: SharedServerSettings) throws(SharedFailure) {
     guard let address = WebAddress(settings.url), address.isWeb, !settings.url.contains("?"),
@@ -53,29 +52,32 @@ final class SharedServer {
     )
     var running: [ObjectIdentifier: Running] = [:]
     defer { for one in running.values { transfers.remove(one.transfer) } }
+    let pace = SharedPace(longest: settings.slowness)
     var next = 0
     while true {
       while running.count < Self.width, next < count {
         next += 1
         guard let request = try make(next - 1) else { continue }
-        let (transfer, exchange) = try begin(request)
+        let (transfer, exchange) = try begin(request, pace)
         transfers.add(transfer)
         running[ObjectIdentifier(transfer)] = (next - 1, request, transfer, exchange)
       }
       for (transfer, result) in transfers.advance() {
         guard let one = running.removeValue(forKey: ObjectIdentifier(transfer)) else { continue }
         try check(result, one.exchange)
+        pace.addRequest()
         try hear(one.index, one.request, one.exchange)
       }
       let now = monotonicTime()
-      for one in running.values { try checkTime(one.exchange, now) }
+      for one in running.values { try checkProgress(of: one.exchange, now) }
       if running.isEmpty, next >= count { return }
+      try pace.check(now)
       if !running.isEmpty { transfers.wait(milliseconds: 50) }
     }
   }
 
   private func begin(
-    _ request: SharedRequest
+    _ request: SharedRequest, _ pace: SharedPace
   ) throws(SharedFailure) -> (Transfer, SharedExchange) {
     var transfer = TransferRequest(url: settings.url + request.path)
     transfer.method = request.method
@@ -92,11 +94,9 @@ final class SharedServer {
     // libcurl would wait for a second until the server allows a longer body.
     if request.source != nil { transfer.headers.append("Expect:") }
     guard let address = WebAddress(transfer.url) else { throw SharedFailure("is no URL") }
-    let size = Int64(max(request.source?.size ?? 0, request.content?.size ?? request.memoryLimit))
     let exchange = SharedExchange(
-      address, into: request.content, memoryLimit: request.memoryLimit,
-      timeLimit: Self.baseTime + size / Self.leastSpeed * 1_000_000_000)
-    request.source?.onRead = { [unowned exchange] in exchange.note() }
+      address, into: request.content, memoryLimit: request.memoryLimit, pace: pace)
+    request.source?.onRead = { [unowned exchange] count in exchange.note(count) }
     guard let made = Transfer(transfer, to: exchange) else {
       throw SharedFailure("cannot be asked: out of memory")
     }
@@ -113,12 +113,39 @@ final class SharedServer {
     throw SharedFailure(ItemFailure.transfer(result, to: exchange.address).message)
   }
 
-  private func checkTime(_ exchange: SharedExchange, _ now: Int64) throws(SharedFailure) {
+  private func checkProgress(
+    of exchange: SharedExchange, _ now: Int64
+  ) throws(SharedFailure) {
     if now - exchange.latest > settings.stall {
       throw SharedFailure(ItemFailure.stalled(settings.stall).message)
     }
-    if now - exchange.started > exchange.timeLimit {
-      throw SharedFailure("is too slow: \(ItemFailure.tookTooLong(exchange.timeLimit).message)")
+  }
+}
+
+/// How fast requests that are made together advance. A server that is slower for a while is not worth waiting
+/// for, however long it would go on: what it announces says nothing of the time it takes.
+final class SharedPace {
+  private let longest: Int64
+  private var began = monotonicTime()
+  private var byteCount: Int64 = 0
+
+  /// Bytes per second.
+  private static let least: Int64 = 256 << 10
+  /// What a request counts as when it is done, because most of them are small.
+  private static let requestCount: Int64 = 64 << 10
+
+  /// It may be too slow for this many nanoseconds.
+  init(longest: Int64) { self.longest = longest }
+
+  func add(_ count: Int) { byteCount += Int64(count) }
+  func addRequest() { byteCount += Self.requestCount }
+
+  func check(_ now: Int64) throws(SharedFailure) {
+    let time = now - began
+    guard time > longest else { return }
+    if byteCount < time / 1_000_000 * Self.least / 1000 {
+      throw SharedFailure("is too slow: less than 256 KiB/s in \(shownDuration(longest))")
     }
+    (began, byteCount) = (now, 0)
   }
 }

@@ -32,8 +32,7 @@ struct EventTarget {
     if number > STDERR_FILENO { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
   }
 
-  /// Opens the target. A file is emptied. For a FIFO without a reader this waits a moment, because
-  /// its reader may be about to start.
+  /// Opens the target. A file is emptied.
   init(_ words: String) throws(SystemError) {
     if Self.isStandardOutput(words) {
       descriptor = STDOUT_FILENO
@@ -47,18 +46,9 @@ struct EventTarget {
     fileName = isFile ? words : nil
   }
 
-  private static let longestWait = 2000
-  private static let pause = 10
-
   private static func open(_ path: String) throws(SystemError) -> Int32 {
-    for _ in 0..<longestWait / pause {
-      let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-      let file = Glibc.open(path, flags, 0o666)
-      if file >= 0 { return file }
-      guard errno == ENXIO else { break }
-      usleep(useconds_t(pause * 1000))
-    }
-    let reader = errno == ENXIO ? ", which nobody reads" : ""
-    throw SystemError("cannot write the events to \(quoted(path))\(reader)", errno: errno)
+    let file = openWithoutWaiting(path, O_TRUNC)
+    guard file >= 0 else { throw unwritable(path, errno, what: "the events to ") }
+    return file
   }
 }

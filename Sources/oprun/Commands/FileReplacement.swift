@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import Reporting
 
 /// Replaces a file as a whole: other programs see the old one or the new one. Its mode stays, its
 /// owner if the system allows it, and a link to it still leads to it. What is not a regular file is
@@ -16,8 +17,8 @@ func replaceFile(_ path: String, with bytes: [UInt8]) throws(SystemError) {
   // Somebody may have made it read-only, although its directory is not.
   guard access(target, W_OK) == 0 else { throw SystemError(action, errno: errno) }
   guard status.st_mode & S_IFMT == S_IFREG else {
-    let file = open(target, O_WRONLY | O_CLOEXEC)
-    guard file >= 0 else { throw SystemError(action, errno: errno) }
+    let file = openForWriting(target, 0)
+    guard file >= 0 else { throw unwritable(path, errno) }
     defer { close(file) }
     guard write(bytes, to: file) else { throw SystemError(action, errno: errno) }
     return
