@@ -51,13 +51,9 @@ package struct Foresight {
 
   /// The operations of a step: its own, and everything inside it.
   func operations(of id: String) -> Set<OperationID> {
-    guard let index = plan.steps.firstIndex(where: { $0.id == id }) else { return [] }
-    var found: Set<OperationID> = []
-    var open = [OperationID(index)]
-    while let operation = open.popLast() {
-      if found.insert(operation).inserted { open += plan.groups[operation]?.members ?? [] }
-    }
-    return found
+    let name = StepName(id)
+    return Set(
+      plan.steps.indices.lazy.filter { name.covers(plan.steps[$0].id) }.map { OperationID($0) })
   }
 
   /// What a selection is about; empty if there is none.
