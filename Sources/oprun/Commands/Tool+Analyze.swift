@@ -21,7 +21,11 @@ extension Tool {
       let name = try runName(invocation.operands.first, in: store, .analyze)
       guard let run = try? store.run(named: name) else { throw .noRuns(.analyze) }
       switch recordedPlan(of: run, store, invocation) {
-      case .failure(let exit): return exit.status
+      case .failure(let exit):
+        if exit.status == ExitStatus.invalidPipeline {
+          say("\(run.name) cannot be analysed without the graph, which only its pipeline has")
+        }
+        return exit.status
       case .success(let recorded):
         let scenario = try scenario(invocation, recorded.plan)
         guard let directory = store.folder.run(named: run.name) else {
