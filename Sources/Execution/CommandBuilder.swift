@@ -73,7 +73,7 @@ struct CommandBuilder {
   /// True for the attempts of the step that is traced, or of its instances.
   private func isTraced(_ key: CommandKey, _ step: String) -> Bool {
     guard let tracedStep, case .attempt = key.role else { return false }
-    return step == tracedStep || step.hasPrefix(tracedStep + "[")
+    return StepName(tracedStep).covers(step)
   }
 
   /// A step with a MAKEFLAGS of its own keeps it.

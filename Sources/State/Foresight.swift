@@ -51,24 +51,29 @@ package struct Foresight {
 
   /// The operations of a step: its own, and everything inside it.
   func operations(of id: String) -> Set<OperationID> {
-    guard let index = plan.steps.firstIndex(where: { $0.id == id }) else { return [] }
-    var found: Set<OperationID> = []
-    var open = [OperationID(index)]
-    while let operation = open.popLast() {
-      if found.insert(operation).inserted { open += plan.groups[operation]?.members ?? [] }
-    }
-    return found
+    let name = StepName(id)
+    return Set(
+      plan.steps.indices.lazy.filter { name.covers(plan.steps[$0].id) }.map { OperationID($0) })
   }
 
   /// What a selection is about; empty if there is none.
   private func core(of selection: ResumeSelection) -> Set<OperationID> {
     if let from = selection.from { return withDependents(operations(of: from)) }
     if let only = selection.only { return operations(of: only) }
-    guard selection.isOfFailed else { return [] }
-    return Set(
-      plan.steps.indices.lazy.filter {
-        earlier.steps[plan.steps[$0].id]?.outcome.ending.outcome.isFailure == true
-      }.map { OperationID($0) })
+    // What a group came to because of a member, the member stands for.
+    return selection.isOfFailed ? failed.filter { !hasOutcomeOfMember($0) } : []
+  }
+
+  private var failed: Set<OperationID> {
+    Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
+  }
+
+  private func outcome(_ operation: OperationID) -> Outcome? {
+    earlier.steps[plan.steps[operation.index].id]?.outcome.ending.outcome
+  }
+
+  private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
+    plan.groups[group]?.members.contains { outcome($0) == outcome(group) } ?? false
   }
 
   private func withDependents(_ operations: Set<OperationID>) -> Set<OperationID> {
@@ -136,7 +141,8 @@ package struct Foresight {
       for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
     }
     guard let words = selection.words else { return }
-    let needed = selection.only == nil ? withDependencies(core) : core
+    var needed = selection.only == nil ? withDependencies(core) : core
+    if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
       let wasSkipped = earlier.steps[plan.steps[index].id]?.wasSkipped == true

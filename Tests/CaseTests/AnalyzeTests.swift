@@ -79,6 +79,7 @@ import Testing
       """
       oprun analyze --queue nte=2; oprun analyze --queue net=0; oprun analyze --faster build=2
       oprun analyze --faster biuld=2x; oprun analyze --without none; oprun analyze nothing
+      oprun analyze -j 0; oprun analyze --faster 'unit[x=1]=2x'; oprun analyze --faster build
       """)
     #expect(
       place.normalised(mistakes.errors) == """
@@ -96,6 +97,12 @@ import Testing
         try 'oprun analyze --help'
         oprun: there is no run 'nothing'
           help: 'oprun history' lists the runs
+        try 'oprun analyze --help'
+        oprun: '--jobs' wants a number of at least 1 for 'default', found '0'
+        try 'oprun analyze --help'
+        oprun: '--faster' wants the id of a step that runs, found 'unit[x=1]'
+        try 'oprun analyze --help'
+        oprun: '--faster' wants a step and a factor, as in test=2x, found 'build'
         try 'oprun analyze --help'
 
         """)

@@ -69,21 +69,18 @@ package struct RunAnalysis {
     var durations: [OperationID: Nanoseconds] = [:]
     for (index, step) in plan.steps.enumerated() {
       let operation = OperationID(index)
-      for (word, factor) in scenario.faster where Self.means(word, step.id) {
+      for (word, factor) in scenario.faster where StepName(word).covers(step.id) {
         durations[operation] = Nanoseconds(Double(duration(of: operation)) / factor)
       }
-      if scenario.removed.contains(where: { Self.means($0, step.id) }) { durations[operation] = 0 }
+      if scenario.removed.contains(where: { StepName($0).covers(step.id) }) {
+        durations[operation] = 0
+      }
     }
     return Forecast(plan.with(widths: scenario.widths).expecting(durations)).makespan
   }
 
   private func duration(of operation: OperationID) -> Nanoseconds {
     plan.graph.expected(of: operation) ?? 0
-  }
-
-  /// Whether a word names a step, or one that it is an instance or a member of.
-  package static func means(_ word: String, _ id: String) -> Bool {
-    id == word || id.hasPrefix(word + "[") || id.hasPrefix(word + "/")
   }
 
   /// The steps of the critical path that took longest, and what it would bring to shorten them.

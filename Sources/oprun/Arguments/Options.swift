@@ -173,7 +173,8 @@ enum Options {
     "without", nil, .text("STEP", wanted: "the id of a step"), variable: "",
     isRepeatable: true, summary: "what if this step took no time; may be repeated")
   static let faster = Option(
-    "faster", nil, .assignment, variable: "", isRepeatable: true,
+    "faster", nil, .text("STEP=FACTOR", wanted: "a step and a factor, as in test=2x"),
+    variable: "", isRepeatable: true,
     summary: "what if a step were faster, such as test=2x; may be repeated")
   static let otherJobs = Option(
     "jobs", "j", .count, variable: "OPRUN_ANALYZE_JOBS",

@@ -125,9 +125,15 @@ extension UsageFailure {
       command: Command.analyze.name)
   }
 
-  static func wrongWidth(_ text: String, of queue: String) -> UsageFailure {
+  static func wrongWidth(_ text: String, of queue: String, for option: Option) -> UsageFailure {
     UsageFailure(
-      "'--queue' wants a number of at least 1 for \(quoted(queue)), found \(quoted(text))",
+      "'\(option.flag)' wants a number of at least 1 for \(quoted(queue)), found \(quoted(text))",
+      command: Command.analyze.name)
+  }
+
+  static func missingFactor(_ text: String) -> UsageFailure {
+    UsageFailure(
+      "'--faster' wants a step and a factor, as in test=2x, found \(quoted(text))",
       command: Command.analyze.name)
   }
 

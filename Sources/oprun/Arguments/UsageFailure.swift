@@ -109,6 +109,13 @@ struct UsageFailure: Error, Hashable {
     UsageFailure("'oprun \(command.name)' needs a step", command: command.name)
   }
 
+  static func severalTraced(_ word: String, _ first: String, _ other: String) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) stands for several steps, of which each has a 'cache' of its own",
+      help: "name one of them, such as \(printable(first)) or \(printable(other))",
+      command: Command.trace.name)
+  }
+
   static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
     let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageFailure(

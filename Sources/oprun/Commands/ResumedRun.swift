@@ -38,7 +38,7 @@ struct ResumedRun {
       (Options.skip, selection.skipped.first),
     ]
     for case (let option, let id?) in named
-    where !plan.steps.contains(where: { $0.id == id }) {
+    where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
       var failure = UsageFailure.unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
       failure.command = Command.resume.name
       throw failure

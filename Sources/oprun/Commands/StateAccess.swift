@@ -3,6 +3,7 @@
 import Diagnostics
 import Execution
 import Glibc
+import Plans
 import RunFiles
 import State
 
@@ -89,8 +90,8 @@ extension Tool {
       words = Array(words.dropFirst())
     } catch {
       let newest = try runName(nil, in: store, command)
-      guard let first = words.first, let run = try? store.run(named: newest),
-        let steps = try? store.steps(of: run), steps.contains(where: { $0.isMeant(by: first) })
+      guard let first = words.first.map(StepName.init), let run = try? store.run(named: newest),
+        let steps = try? store.steps(of: run), steps.contains(where: { first.covers($0.name) })
       else { throw error }
       name = newest
     }
@@ -102,20 +103,14 @@ extension Tool {
   func steps(
     _ words: [String], among steps: [RecordedStep], of run: String, _ command: Command
   ) throws(UsageFailure) -> [RecordedStep] {
-    for word in words where !steps.contains(where: { $0.isMeant(by: word) }) {
-      throw .unknownStep(word, of: run, among: steps.lazy.map(\.name), command)
+    let names = words.map(StepName.init)
+    for name in names where !steps.contains(where: { name.covers($0.name) }) {
+      throw .unknownStep(name.word, of: run, among: steps.lazy.map(\.name), command)
     }
     if words.isEmpty { return steps.filter { !$0.standsForOthers } }
     return steps.filter { step in
-      words.contains { step.isMeant(by: $0) }
+      names.contains { $0.covers(step.name) }
         && (!step.standsForOthers || words.contains(step.name))
     }
-  }
-}
-
-extension RecordedStep {
-  /// Whether a word names the step, or a step that it is an instance or a member of.
-  func isMeant(by word: String) -> Bool {
-    name == word || name.hasPrefix(word + "[") || name.hasPrefix(word + "/")
   }
 }

@@ -21,7 +21,11 @@ extension Tool {
       let name = try runName(invocation.operands.first, in: store, .analyze)
       guard let run = try? store.run(named: name) else { throw .noRuns(.analyze) }
       switch recordedPlan(of: run, store, invocation) {
-      case .failure(let exit): return exit.status
+      case .failure(let exit):
+        if exit.status == ExitStatus.invalidPipeline {
+          say("\(run.name) cannot be analysed without the graph, which only its pipeline has")
+        }
+        return exit.status
       case .success(let recorded):
         let scenario = try scenario(invocation, recorded.plan)
         guard let directory = store.folder.run(named: run.name) else {
@@ -67,20 +71,28 @@ extension Tool {
   private func scenario(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) -> Scenario {
     var scenario = Scenario()
     if let jobs = invocation.count(Options.otherJobs) {
-      scenario.widths[plan.queues[0].name] = jobs
+      let queue = plan.queues[0].name
+      guard jobs > 0 else { throw .wrongWidth("\(jobs)", of: queue, for: Options.otherJobs) }
+      scenario.widths[queue] = jobs
     }
     for (name, value) in invocation.assignments(Options.queueWidth) {
       guard plan.queues.contains(where: { $0.name == name }) else {
         throw .unknownQueue(name, among: plan.queues.map(\.name))
       }
-      guard let width = Int(value), width > 0 else { throw .wrongWidth(value, of: name) }
+      guard let width = Int(value), width > 0 else {
+        throw .wrongWidth(value, of: name, for: Options.queueWidth)
+      }
       scenario.widths[name] = width
     }
     for step in invocation.texts(Options.without) {
       try check(step, plan, Options.without)
       scenario.removed.insert(step)
     }
-    for (step, value) in invocation.assignments(Options.faster) {
+    for text in invocation.texts(Options.faster) {
+      // The id of an instance holds `=`, too.
+      guard let equals = text.lastIndex(of: "=") else { throw .missingFactor(text) }
+      let step = String(text[..<equals])
+      let value = String(text[text.index(after: equals)...])
       try check(step, plan, Options.faster)
       guard value.hasSuffix("x"), let factor = Double(value.dropLast()), factor > 0,
         factor.isFinite
@@ -91,7 +103,7 @@ extension Tool {
   }
 
   private func check(_ step: String, _ plan: Plan, _ option: Option) throws(UsageFailure) {
-    if plan.steps.contains(where: { RunAnalysis.means(step, $0.id) }) { return }
+    if plan.steps.contains(where: { StepName(step).covers($0.id) }) { return }
     var failure = UsageFailure.unknownStep(step, for: option, among: plan.steps.lazy.map(\.id))
     failure.command = Command.analyze.name
     throw failure

@@ -35,7 +35,16 @@ extension Tool {
       let name = try runName(invocation.operands.first, in: store, .report)
       guard let run = try? store.run(named: name) else { throw .noRuns(.report) }
       switch recordedPlan(of: run, store, invocation) {
-      case .failure(let exit): return exit.status
+      case .failure(let exit):
+        guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
+          let steps = try? store.steps(of: run)
+        else { return exit.status }
+        say(
+          "the pipeline of \(run.name) cannot be used any more: the report has names, times and "
+            + "outcomes, but no commands and no graph")
+        let names = steps.filter { !$0.standsForOthers }.map(\.name)
+        let plan = Plan(name: run.pipeline, stepsNamed: names)
+        return report(run, RecordedPlan(plan, .none, isOfNames: true), store, invocation)
       case .success(let recorded): return report(run, recorded, store, invocation)
       }
     }
@@ -51,7 +60,7 @@ extension Tool {
     }
     do throws(StoreFailure) {
       let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
-      sayMissing(replay)
+      if !recorded.isOfNames { sayMissing(replay) }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
       reports.replay(replay.events)
@@ -157,9 +166,12 @@ private func traceNumbers(of run: RecordedRunSummary) -> (UInt64, UInt64) {
 struct RecordedPlan {
   let plan: Plan
   let secrets: Secrets
+  /// Nothing but the names of the steps is known.
+  let isOfNames: Bool
 
-  init(_ plan: Plan, _ secrets: Secrets) {
+  init(_ plan: Plan, _ secrets: Secrets, isOfNames: Bool = false) {
     self.plan = plan
     self.secrets = secrets
+    self.isOfNames = isOfNames
   }
 }

@@ -40,6 +40,7 @@ extension Tool {
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
+      try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
         path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
         plan: plan)

@@ -19,6 +19,16 @@ extension Tool {
     return try run(invocation, resuming: nil)
   }
 
+  /// Throws if several steps would be traced: each has a `cache` of its own.
+  func checkTraced(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
+    guard let step = invocation.tracedStep else { return }
+    let steps = plan.steps(named: step).map { plan.steps[$0.index] }
+    guard let first = steps.first,
+      let other = steps.first(where: { $0.span.start != first.span.start })
+    else { return }
+    throw .severalTraced(step, first.id, other.id)
+  }
+
   /// Writes the proposal after the run.
   func writeTrace(
     _ plan: Plan, _ invocation: Invocation, _ directory: RunDirectory, _ status: Int32
@@ -44,8 +54,8 @@ extension Tool {
   }
 
   private func nothingTraced(_ step: String, _ plan: Plan) -> String {
-    let isBuiltin = plan.steps.contains { planned in
-      if planned.id == step, case .helper = planned.work.known { true } else { false }
+    let isBuiltin = plan.steps(named: step).contains { operation in
+      if case .helper = plan.steps[operation.index].work.known { true } else { false }
     }
     return isBuiltin
       ? "\(quoted(step)) is a built-in step: its inputs name the files that it uses"

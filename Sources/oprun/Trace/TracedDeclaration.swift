@@ -39,7 +39,7 @@ struct TracedPlace {
       defer { free(real) }
       return String(cString: real)
     }
-    let operation = plan.steps.firstIndex { $0.id == step || $0.id.hasPrefix(step + "[") }
+    let operation = plan.steps(named: step).first?.index
     var upstream: [(pattern: FilePattern, directory: String)] = []
     if let operation {
       for settings in plan.settingsBefore(OperationID(operation)) {
@@ -216,6 +216,14 @@ struct TracedDeclaration {
 }
 
 extension Plan {
+  /// What a word names, without groups.
+  func steps(named word: String) -> [OperationID] {
+    let name = StepName(word)
+    return steps.indices.lazy.map { OperationID($0) }.filter {
+      name.covers(steps[$0.index].id) && groups[$0]?.members.isEmpty != false
+    }
+  }
+
   /// The settings of the steps that an operation depends on. A group stands for its members.
   fileprivate func settingsBefore(_ operation: OperationID) -> [StepSettings] {
     var found: [StepSettings] = []
