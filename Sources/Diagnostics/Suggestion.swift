@@ -10,7 +10,7 @@ package final class Suggester {
   package init(budget: Int = 500_000) { self.budget = budget }
 
   /// The closest candidate within reach, the first of equals; nil if none is close, or the budget
-  /// is spent. One that differs only in upper and lower case is closest, however many letters
+  /// is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is closest, however many letters
   /// differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
@@ -25,6 +25,8 @@ package final class Suggester {
       guard abs(candidate.utf8.count - typed.count) <= reach else { continue }
       let known = Array(candidate.utf8)
       if known != typed, known.map(inLowerCase) == typed.map(inLowerCase) { return candidate }
+      // With one letter changed, any name of one letter is any other.
+      if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
       let distance = editDistance(typed, known)
       if distance <= reach {
         guard distance > 0 else { continue }

@@ -22,6 +22,9 @@ struct SuggestionTests {
   @Test func `the closest wins, of equals the first`() {
     #expect(suggestion(for: "build", among: ["guilds", "builds", "built"]) == "builds")
     #expect(suggestion(for: "test-1", among: ["test-2", "test-3"]) == "test-2")
+    #expect(suggestion(for: "c", among: ["a", "b"]) == nil)
+    #expect(suggestion(for: "c", among: ["a", "cc"]) == "cc")
+    #expect(suggestion(for: "ab", among: ["cd", "ba"]) == "ba")
   }
 
   @Test func `the work over a whole file is bounded`() {
