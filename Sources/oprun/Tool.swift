@@ -169,5 +169,12 @@ func printVersion() -> Int32 {
   output.write(version)
   output.writeNewline()
   output.flush()
-  return output.hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
+  guard output.hasFailed else { return ExitStatus.success }
+  if output.errorNumber != EPIPE {
+    let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 256)
+    errors.write(
+      "oprun: cannot write standard output: \(SystemError.reason(output.errorNumber))\n")
+    errors.flush()
+  }
+  return ExitStatus.cannotWrite
 }
