@@ -35,10 +35,6 @@ extension SlurmExecutor {
     guard QueueListing.isListing(answer.output) else {
       return sayAway("squeue printed something else than the queue")
     }
-    // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
-    // busy machine makes any of them long, and one part in 300 of a processor.
-    lookInterval = min(
-      max((now - since) * 20, answer.processorTime * 300), Self.longestLookInterval)
     if isAway {
       isAway = false
       news.append(.event(.notice(SlurmMessage.back)))
@@ -46,6 +42,14 @@ extension SlurmExecutor {
     scan(at: now, isThorough: true)
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
     for home in known { examine(home, home.listing(answer.output), since: since, at: now) }
+    // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
+    // busy machine makes any of them long, and one part in 300 of a processor, or in 100 while jobs begin and end.
+    let isMoving = hasMoved || counts.changes != changesSeen
+    hasMoved = false
+    changesSeen = counts.changes
+    lookInterval = min(
+      max((now - since) * 20, answer.processorTime * (isMoving ? 100 : 300)),
+      Self.longestLookInterval)
   }
 
   private func examine(
@@ -86,6 +90,7 @@ extension SlurmExecutor {
       return false
     }
     if task.job != job.id { note(job.id, of: task) }
+    if task.seen?.state != job.state { hasMoved = true }
     if case .submitted = task.phase {} else { task.phase = .submitted(since: since - 1) }
     if job.isLive { return live(task, job, at: now) }
     ended(task, job, at: now)

@@ -100,6 +100,10 @@ final class SlurmExecutor: Executor {
   private var nextCall = 1
   /// The least time between two looks, because of how long one takes.
   var lookInterval: Nanoseconds = 0
+  /// Some job has another state than when the queue was last looked at.
+  var hasMoved = false
+  /// How many changes of tasks there had been then.
+  var changesSeen = 0
   static let longestLookInterval: Nanoseconds = 60 * second
   /// When the first of the jobs was submitted, if there are any.
   var firstSubmission: Nanoseconds?

@@ -52,6 +52,8 @@ final class FakeSlurm: SlurmCaller {
   var mostJobs = Int.max
   /// How long a look at the queue takes.
   var lookDelay: Nanoseconds = 0
+  /// The processor time that a look takes.
+  var lookCost: Nanoseconds = 0
   /// How many seconds a job needs to end when it is cancelled.
   var stopDelay: Nanoseconds = 0
   /// What `squeue` prints instead of the queue.
@@ -181,7 +183,11 @@ final class FakeSlurm: SlurmCaller {
     mostAtOnce = max(mostAtOnce, jobs.count { $0.state == "RUNNING" })
     let due = coming.filter { $0.at <= now }
     coming.removeAll { $0.at <= now }
-    return due.map { ($0.number, $0.answer ?? answer($0.call, at: now)) }
+    return due.map { due in
+      var answer = due.answer ?? answer(due.call, at: now)
+      if due.call.words[0] == "squeue" { answer.processorTime = lookCost }
+      return (due.number, answer)
+    }
   }
 
   var deadline: Nanoseconds? {

@@ -76,6 +76,18 @@ import Testing
       ])
   }
 
+  @Test func `a long queue is looked at less often once nothing moves in it`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'NODE_FAIL@40; 0@1'}]", slurm: "{poll: 1s}")
+    run.slurm.lookCost = 50_000_000
+    #expect(
+      run.timeline()
+        == "0:+a 53:!'a' is submitted again: node n1 failed 55:-a=0 55:a=succeeded 55:end=0")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "1:squeue", "6:squeue", "21:squeue", "36:squeue", "51:squeue", "53:sbatch",
+      ])
+  }
+
   @Test func `a step that must not run twice fails with its node`() throws {
     let run = try SlurmRun(
       "steps: [{id: a, run: 'NODE_FAIL@3; 0@1', slurm: {on_node_failure: fail}}]")
