@@ -11,8 +11,8 @@ package struct PatternFailure: Error, Hashable {
   package var offset: Int?
 }
 
-/// A compiled pattern. It never changes after it was made, so any number of matches may share it.
-package final class RegularExpression: @unchecked Sendable {
+/// A compiled pattern. Any number of matches may share it.
+package final class RegularExpression: @unchecked Sendable {  // never changes once it is made
   package let pattern: String
   fileprivate let code: OpaquePointer
 
