@@ -117,21 +117,21 @@ struct `Faults of the machine` {
   func `few descriptors lower the width, or are an error before anything runs`(
     limit: Int, output: String
   ) throws {
-    let suffix =
+    let (before, suffix) =
       switch output {
-      case "files": ">out 2>err); echo $? >status)"
-      case "one pipe": "2>&1); echo $? >status) | tee out >err"
-      default: "); echo $? >status) 2>pipe | cat >out"
+      case "files": ("", ">out 2>err); echo $? >status)")
+      case "one pipe": ("", "2>&1); echo $? >status) | tee out >err")
+      default: ("mkfifo pipe; cat pipe >err &", "); echo $? >status) 2>pipe | cat >out")
       }
     let oprun = try OprunProcess(
       `Faults of the machine`.greedy,
       prefix: """
-        export token=hunter22hunter22; mkfifo pipe; cat pipe >err &
+        export token=hunter22hunter22; \(before)
         # What other tests have open at this moment must not count.
         close='for fd in $(ls /proc/self/fd); do [ "$fd" -lt 3 ] || eval "exec $fd<&-"; done'
         ((exec bash -c "$close; exec prlimit --nofile=\(limit):\(limit) -- \\"\\$@\\"" sh
         """,
-      suffix: "\(suffix); exec 3<>pipe")
+      suffix: suffix)
     #expect(eventually(within: 60) { oprun.content(of: "status").hasSuffix("\n") })
     let status = oprun.content(of: "status")
     let said = oprun.content(of: "err") + oprun.content(of: "out")

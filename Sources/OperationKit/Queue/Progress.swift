@@ -81,7 +81,7 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   }
 
   /// The fraction from 0.0 to 1.0, including what children have done so far; 0.0 while nothing is
-  /// known.
+  /// known, and more than 1.0 when more was done than ``totalUnitCount`` announced, as in Foundation.
   public var fractionCompleted: Double { Progress.lock.locked { fraction() } }
 
   /// Whether the amount of work is unknown.
