@@ -553,6 +553,15 @@ test_30() {
   cat /tmp/oprun-unshared.$$ >&2
   grep -q 'must be on a file system that all nodes share' /tmp/oprun-unshared.$$
   rm /tmp/oprun-unshared.$$ /tmp/oprun-unshared.$$.yml
+  # Where it is shared, a job that cannot start says why.
+  { header; echo "steps: [{id: a, run: 'true', slurm: {extra: [--hold]}}]"; } >p.yml
+  "$program" run p.yml >said 2>&1 &
+  until job=$(squeue --noheader --format=%A --states=PENDING) && [ -n "$job" ]; do sleep 0.2; done
+  rm .oprun/runs/*/@node/oprun
+  scontrol release "$job"
+  wait $! && fail "it succeeded without its program"
+  cat said >&2
+  grep -q "job $job ended without a result: .*oprun: not found" said
   figure "$((SECONDS - start)) s"
   at_most seconds $((SECONDS - start)) 40
 }

@@ -74,7 +74,7 @@ struct SlurmCommands {
     of batch: SlurmBatch, step: String, _ request: SlurmRequest, nice: Int, script: String
   ) -> SlurmCall {
     let mark = mark.text(of: batch.base)
-    let file = "\(batch.base)\(batch.isArray ? ".%a" : "").out"
+    let file = Self.outputName(base: batch.base, index: batch.isArray ? "%a" : nil)
     var words = [
       "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark)",
       "--comment=\(mark)", "--open-mode=append", "--input=/dev/null",
@@ -84,6 +84,11 @@ struct SlurmCommands {
     if nice > 0 { words.append("--nice=\(nice)") }
     words += request.options
     return SlurmCall(words: words, input: script, limit: 60 * Self.second)
+  }
+
+  /// The file in the folder `jobs` for what a job prints outside of its command; `index` is its number in an array.
+  static func outputName(base: Int, index: String?) -> String {
+    "\(base)\(index.map { ".\($0)" } ?? "").out"
   }
 
   /// One look at all jobs of the user, a line for those of an array that wait: names come last, because they may contain

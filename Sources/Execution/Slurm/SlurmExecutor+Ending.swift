@@ -136,11 +136,14 @@ extension SlurmExecutor {
     case .neverStarted(let words):
       if !tryAgain(task, because: words, at: now) { lose(words) }
     case .noResult(let job):
+      let words = task.lastWords(of: job)
       guard hasSeenClaim || hasClaim(task) else {
-        return lose(SlurmMessage.notShared(job, task.home.folder))
+        return lose(
+          words.isEmpty
+            ? SlurmMessage.notShared(job, task.home.folder) : SlurmMessage.noResult(job, words))
       }
       concludeVanished(
-        task, hasBegun: hasClaim(task), SlurmMessage.noResult(job), lose, at: now)
+        task, hasBegun: hasClaim(task), SlurmMessage.noResult(job, words), lose, at: now)
     case .vanished:
       // A job that comes to light later finds the task taken.
       let hasBegun = hasClaim(task)
@@ -213,5 +216,16 @@ extension SlurmExecutor {
     let log = LogFile(owning: descriptor)
     task.log = log
     parts.directory.logs.add(log, of: task.key.operation, task.key.role)
+  }
+}
+
+extension SlurmTask {
+  /// The last line that its job has printed outside of the command, such as why a shell could not start
+  /// oprun; empty if there is none.
+  fileprivate func lastWords(of job: QueuedJob) -> String {
+    let index = JobName(job.id).index
+    let name = SlurmCommands.outputName(base: number - (index ?? 0), index: index.map(String.init))
+    let lines = (try? home.files.content(of: .jobs, name))?.split(separator: UInt8(ascii: "\n"))
+    return String(decoding: lines?.last?.prefix(300) ?? [], as: UTF8.self)
   }
 }

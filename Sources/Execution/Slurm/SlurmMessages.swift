@@ -44,8 +44,10 @@ enum SlurmMessage {
 
   static func outOfMemory(_ job: QueuedJob) -> String { "job \(job.id) ran out of memory" }
 
-  static func noResult(_ job: QueuedJob) -> String {
+  /// `words` are the last that the job has printed.
+  static func noResult(_ job: QueuedJob, _ words: String) -> String {
     "job \(job.id) ended without a result"
+      + (words.isEmpty ? "" : ": \(shortened(withoutHidden(words), to: 300))")
   }
 
   static func vanished(_ job: String?) -> String {

@@ -166,6 +166,10 @@ extension Decoder {
       reportType(item, row, help: "write '--name' or '--name=value'")
       return nil
     }
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
+      reportType(item, row, help: "write it without line breaks and other control characters")
+      return nil
+    }
     if let help = RefusedOptions.help(for: String(name)) {
       report(item) { DecodingMessage.refusedOption(String(name), help: help, at: $0) }
     }

@@ -15,7 +15,7 @@ import Scheduling
 /// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no. `lost`: there
 /// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
 /// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
-/// ends, and no file shows that it was there, and `silentfailure@2` fails. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
+/// ends, and no file shows that it was there, and `silentfailure@2` fails. `silent,broken@2` fails and prints why. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
 /// it back into the queue, where it waits for two minutes, and then it runs for 5 s. `held@2` ends with 0, and is then
 /// put back into the queue for ever. What follows `#` tells instances apart.
 final class FakeSlurm: SlurmCaller {
@@ -251,6 +251,11 @@ final class FakeSlurm: SlurmCaller {
     switch word {
     case "silent": job.state = "COMPLETED"
     case "silentfailure": job.state = "FAILED"
+    case "silent,broken":
+      let name = job.index.map { "\(job.task - $0).\($0).out" } ?? "\(job.task).out"
+      let text = "oprun: an older line\nsh: 2: exec: oprun:\t\u{1b}not found\n"
+      try? job.files.write(Array(text.utf8), to: .jobs, name)
+      job.state = "FAILED"
     case "lost", "hang":
       write(0, of: job, at: now)
       job.state = "COMPLETED"

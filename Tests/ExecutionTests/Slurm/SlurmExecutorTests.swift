@@ -88,6 +88,21 @@ import Testing
       ])
   }
 
+  @Test(arguments: [
+    ("[{id: a, run: '0@1'}, {id: b, run: 'silent,broken@1; 0@1', depends_on: [a]}]", "102"),
+    (
+      "[{id: a, run: '0@1'}, {id: b, run: 'silent,broken@1; 0@1', matrix: {n: [1, 2]}, depends_on: [a]}]",
+      "102_1"
+    ),
+  ])
+  func `what a job printed instead of a result is reported`(steps: String, job: String) throws {
+    let timeline = try SlurmRun("steps: \(steps)", slurm: "{submit_rate: 1000/s, file_wait: 1s}")
+      .timeline()
+    let words = "sh: 2: exec: oprun:\\u{9}\\u{1b}not found"
+    #expect(timeline.contains("job \(job) ended without a result: \(words)"))
+    #expect(!timeline.contains("older line") && timeline.hasSuffix("end=0"))
+  }
+
   @Test func `a step that must not run twice fails with its node`() throws {
     let run = try SlurmRun(
       "steps: [{id: a, run: 'NODE_FAIL@3; 0@1', slurm: {on_node_failure: fail}}]")
