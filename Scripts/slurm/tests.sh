@@ -584,9 +584,10 @@ elsewhere() {
 # Starts a run of p.yml, and kills its oprun when its step has begun once more.
 begin_and_die() { # how often it will have begun then
   elsewhere "$program" run p.yml --output quiet >>out 2>&1 &
-  local all=$! run=$!
+  local all=$! run
   eventually 20 has_lines ran "$1"
-  if [ "$(id -u)" = 0 ]; then run=$(pgrep -P "$(pgrep -P $all)"); fi
+  run=$(pgrep -P $all)
+  if [ "$(id -u)" = 0 ]; then run=$(pgrep -P "$run"); fi
   kill -9 $run
   wait $all 2>/dev/null || :
 }

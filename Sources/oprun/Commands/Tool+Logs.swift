@@ -17,7 +17,11 @@ extension Tool {
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
       let chosen = try steps(words, among: shown.steps, of: run.name, .logs)
       if invocation.isOn(Options.follow) { return try follow(run, words, store) }
-      let logs = chosen.flatMap { shown.logs(of: $0) }
+      let isInProgress = store.isInUse(run.name)
+      // A step that waits, or has printed nothing so far, has no log yet.
+      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: isInProgress) }.filter { log in
+        !isInProgress || open(log, store) != nil
+      }
       if invocation.isOn(Options.json) {
         writeJSON(logs)
         return ExitStatus.success
@@ -66,11 +70,7 @@ extension Tool {
   private func write(
     _ log: ShownLog, hasHeading: Bool, from start: Int, _ store: StateStore
   ) -> (isThere: Bool, position: Int) {
-    guard let directory = store.folder.run(named: log.run) else { return (false, start) }
-    let descriptor = directory.open(log.name)
-    guard descriptor >= 0 else { return (false, start) }
-    let file = LogFile(owning: descriptor)
-    guard file.identity != nil else { return (false, start) }
+    guard let file = open(log, store) else { return (false, start) }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
     var position = start
@@ -85,6 +85,13 @@ extension Tool {
       }
     }
     return (true, position)
+  }
+
+  private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {
+    let descriptor = store.folder.run(named: log.run)?.open(log.name) ?? -1
+    guard descriptor >= 0 else { return nil }
+    let file = LogFile(owning: descriptor)
+    return file.identity == nil ? nil : file
   }
 
   private func writeJSON(_ logs: [ShownLog]) {
