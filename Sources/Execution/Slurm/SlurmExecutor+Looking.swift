@@ -100,13 +100,18 @@ extension SlurmExecutor {
   private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) -> Bool {
     task.missedSince = nil
     let isNews = task.seen != job
+    // It is put back before Slurm says why it waits, which may take until Slurm's next round.
+    let isPutBack =
+      task.seen?.state == .running && job.state == .pending && job.reason == "None"
     task.seen = job
     if job.isHeldAfterFailure {
       unwanted.append(job.id)
       conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
       return false
     }
-    if job.waitsForItsTime { call(SlurmCommands.immediateStart(of: job.id), .other, at: now) }
+    if job.waitsForItsTime || isPutBack {
+      call(SlurmCommands.immediateStart(of: job.id), .other, at: now)
+    }
     if isNews {
       if job.state == .running { noticed.insert(task.key) }
       let waits = job.state == .pending && job.reason != "None" ? job.reason : nil

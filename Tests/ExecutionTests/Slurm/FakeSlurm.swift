@@ -16,7 +16,8 @@ import Scheduling
 /// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
 /// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
 /// ends, and no file shows that it was there, and `silentfailure@2` fails. `silent,broken@2` fails and prints why. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
-/// it back into the queue, where it waits for two minutes, and then it runs for 5 s. `held@2` ends with 0, and is then
+/// it back into the queue, where it waits for two minutes, and then it runs for 5 s; `requeued,unexplained` does not say
+/// why. `held@2` ends with 0, and is then
 /// put back into the queue for ever. What follows `#` tells instances apart.
 final class FakeSlurm: SlurmCaller {
   struct Job {
@@ -242,7 +243,7 @@ final class FakeSlurm: SlurmCaller {
       try? job.files.noteStop(of: start(of: job))
       job.restart = 1
       job.state = "PENDING"
-      job.reason = "BeginTime"
+      job.reason = words[0].contains("unexplained") ? "None" : "BeginTime"
       job.begins = now + 120 * second
       job.ends = now + (120 + (Nanoseconds(last) ?? 0)) * second
       return

@@ -208,6 +208,18 @@ import Testing
       ])
   }
 
+  @Test func `a job that is put back is started at once, even before Slurm says why it waits`()
+    throws
+  {
+    let run = try SlurmRun("steps: [{id: a, run: 'requeued,unexplained@7 0@9'}]")
+    #expect(run.timeline() == "0:+a 19:-a=0 19:a=succeeded 19:end=0")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "5:squeue", "10:squeue", "10:scontrol update JobId=101 StartTime=now",
+        "15:squeue",
+      ])
+  }
+
   @Test func `a job that was started again is not taken for stopped before it is`() throws {
     let run = try SlurmRun("steps: [{id: a, run: 'requeued@3 0@90'}]", signals: [(20, 15)])
     run.slurm.stopDelay = 4
