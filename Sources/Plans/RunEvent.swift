@@ -91,8 +91,13 @@ package struct CommandPlace: Hashable, Sendable {
 
   /// `job 12 on n3`, `job 12 on n3 (waited: Resources)`, `job 12 waits: Resources`.
   package var words: String {
-    if let node { return "job \(job) on \(node)" + (reason.map { " (waited: \($0))" } ?? "") }
-    return reason.map { "job \(job) waits: \($0)" } ?? "job \(job)"
+    if node == nil, let reason { return "job \(job) waits: \(reason)" }
+    return wordsAfterEnd
+  }
+
+  /// The same of a command that has ended: `job 12 (waited: Resources)`.
+  package var wordsAfterEnd: String {
+    "job \(job)" + (node.map { " on \($0)" } ?? "") + (reason.map { " (waited: \($0))" } ?? "")
   }
 }
 

@@ -61,6 +61,8 @@ struct PlacementTests {
     ])
     let found = try store.placements(of: run).map { "\($0.step) \($0.role) \($0.place.words)" }
     #expect(found == ["a 1 job 7 on n3 (waited: Resources)", "b 1 job 8 waits: Priority"])
+    let ended = try store.placements(of: run).map(\.place.wordsAfterEnd)
+    #expect(ended == ["job 7 on n3 (waited: Resources)", "job 8 (waited: Priority)"])
     let trace = TraceContext(continuing: nil, newTrace: { (1, 2) }, runID: run.name)
     let replayed = try store.replay(run, plan, trace).events.compactMap { event in
       if case .placed(let operation, .attempt(1), let place) = event.kind {

@@ -105,7 +105,7 @@ struct MarkdownReport: Report {
     if step.settled.ending.outcome != .succeeded {
       sink.write(markdown: record.sentence(of: step))
     } else if let place = step.settled.record?.last?.place {
-      sink.write(markdown: place.words)
+      sink.write(markdown: place.wordsAfterEnd)
     }
     sink.write(" |\n")
   }

@@ -203,6 +203,6 @@ extension ByteSink {
   func write(_ place: CommandPlace?) {
     guard let place else { return }
     write(", ")
-    write(oneLine(place.words))
+    write(oneLine(place.wordsAfterEnd))
   }
 }

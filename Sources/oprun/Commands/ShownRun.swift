@@ -63,7 +63,7 @@ struct ShownRun {
 
   /// `, job 12 on n3`; nothing for a command that ran here.
   func placeWords(of step: RecordedStep, _ role: String?) -> String {
-    place(of: step, role).map { ", " + oneLine($0.words) } ?? ""
+    place(of: step, role).map { ", " + oneLine($0.wordsAfterEnd) } ?? ""
   }
 
   /// How a step ended, in a few words.
