@@ -541,6 +541,8 @@ X
   at_most "jobs at once" "$most" 3
 }
 
+waits_in_queue() { [ "$(squeue --noheader --states=PENDING | wc -l)" = 1 ]; }
+
 test_30() {
   [ "$(id -u)" = 0 ] || cannot_run "mounting needs root"
   local start=$SECONDS
@@ -554,12 +556,15 @@ test_30() {
   grep -q 'must be on a file system that all nodes share' /tmp/oprun-unshared.$$
   rm /tmp/oprun-unshared.$$ /tmp/oprun-unshared.$$.yml
   # Where it is shared, a job that cannot start says why.
-  { header; echo "steps: [{id: a, run: 'true', slurm: {extra: [--hold]}}]"; } >p.yml
+  { header; echo "steps: [{id: a, run: 'true'}]"; } >p.yml
+  scontrol update PartitionName=main State=DOWN
   "$program" run p.yml >said 2>&1 &
-  until job=$(squeue --noheader --format=%A --states=PENDING) && [ -n "$job" ]; do sleep 0.2; done
+  local run=$! job
+  eventually 20 waits_in_queue
+  job=$(squeue --noheader --format=%A --states=PENDING)
   rm .oprun/runs/*/@node/oprun
-  scontrol release "$job"
-  wait $! && fail "it succeeded without its program"
+  scontrol update PartitionName=main State=UP
+  wait $run && fail "it succeeded without its program"
   cat said >&2
   grep -q "job $job ended without a result: .*oprun: not found" said
   figure "$((SECONDS - start)) s"
