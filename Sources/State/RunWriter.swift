@@ -137,7 +137,7 @@ final class RunWriter {
       .bind(14, key.written).bind(15, settled.resolved == 0 ? nil : settled.resolved)
     if let end = last?.end {
       result.bind(9, end.recordedStatus).bind(10, end.recordedDetail)
-        .bind(11, Int(end.processorTime / 1000)).bind(12, Int(end.peakMemory >> 10))
+        .bind(11, Int(end.processorTime / 1000)).bind(12, end.peakMemory.map { Int($0 >> 10) })
         .bind(13, end.outputByteCount)
     }
     try result.run()
@@ -155,7 +155,7 @@ final class RunWriter {
     .bind(1, number).bind(2, step).bind(3, command.role.recorded)
     .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
     .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
-    .bind(8, Int(end.processorTime / 1000)).bind(9, Int(end.peakMemory >> 10))
+    .bind(8, Int(end.processorTime / 1000)).bind(9, end.peakMemory.map { Int($0 >> 10) })
     .bind(10, end.outputByteCount).run()
   }
 
