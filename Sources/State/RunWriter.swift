@@ -103,7 +103,7 @@ final class RunWriter {
     let isKeepable = "outcome IN (0, 1, 10, 11) OR outcome & 16"
     try database.execute(
       """
-      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome, cause, started, duration,
+      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,
         attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
         FROM result WHERE run = \(earlier) AND (\(isKeepable));
       INSERT INTO output SELECT \(number), step, name, value FROM output
