@@ -202,14 +202,14 @@ package struct CommandEnd: Hashable, Sendable {
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
   package let processorTime: Nanoseconds
-  /// The largest resident set of any of its processes, in bytes.
-  package let peakMemory: Int64
+  /// The largest resident set of any of its processes, in bytes; nil if it is not known.
+  package let peakMemory: Int64?
   /// The number of bytes of output; the log may contain fewer (`log_limit`).
   package let outputByteCount: Int
 
   package init(
     _ status: Status, timedOut: Bool = false, isStopped: Bool = false, duration: Nanoseconds = 0,
-    processorTime: Nanoseconds = 0, peakMemory: Int64 = 0, outputByteCount: Int = 0
+    processorTime: Nanoseconds = 0, peakMemory: Int64? = nil, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut

@@ -53,7 +53,8 @@ extension RunMachine {
       }
     case .proceed(let queue):
       if queues(toResume: queue).allSatisfy({ !scheduler[$0].isSuspended }) {
-        return closedQueue.map(gateAnswer) ?? .unchanged("\(subject(queue)) not paused")
+        let closed = queue == nil ? queues(nil).first(where: isClosed) : nil
+        return .unchanged(closed.map(gateWords) ?? "\(subject(queue)) not paused")
       }
     case .setWidth(let queue, let width):
       if scheduler[queue].width == width {
@@ -92,13 +93,10 @@ extension RunMachine {
     plan.queues[queue.index].isSuspended && !queuesOpenedByName.contains(queue)
   }
 
-  private var closedQueue: QueueID? { queues(nil).first(where: isClosed) }
-
-  private func gateAnswer(_ queue: QueueID) -> ControlAnswer {
+  private func gateWords(_ queue: QueueID) -> String {
     let name = scheduler[queue].name
-    return .refused(
-      "nothing is paused: the queue '\(name)' starts suspended",
-      help: "'oprun continue --queue \(name)' opens it")
+    return
+      "nothing is paused; 'oprun continue --queue \(name)' opens the queue '\(name)', which starts suspended"
   }
 
   /// The operation, or the steps in the group, those of groups in it, too.

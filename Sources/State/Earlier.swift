@@ -45,15 +45,8 @@ package struct EarlierRun {
 
 extension EarlierRun {
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
-  package func isOfSelection(in store: StateStore) -> Bool {
-    let query = "SELECT count(*) FROM result WHERE run = ? AND place >= 0 AND ("
-    let condition = ResumeSelection.patternsOfWords.map { "cause LIKE 'condition \($0)'" }
-      .joined(separator: " OR ")
-    let count = try? store.perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare(query + condition + ")")
-      return try rows.bind(1, number).next() ? rows.number(0) : nil
-    }
-    return (count ?? 0) > 0
+  package var isOfSelection: Bool {
+    steps.values.contains(where: \.outcome.isLeftOut)
   }
 
   /// Whether a step, of which this is the definition now, ran something else.

@@ -90,7 +90,6 @@ package struct Foresight {
   /// Goes through the steps, dependencies first.
   private mutating func foresee() {
     var fingerprints = Fingerprints(masker)
-    let members = Set(plan.groups.values.lazy.flatMap(\.members))
     for number in plan.graph.dependenciesFirst() {
       let operation = OperationID(Int(number))
       if let group = plan.groups[operation], !group.members.isEmpty {
@@ -99,10 +98,11 @@ package struct Foresight {
       }
       let step = plan.steps[operation.index]
       guard let before = earlier.steps[step.id] else { continue }
-      guard before.isKeepable || before.wasSkipped && mayBeSkipped(step, operation, members)
-      else {
-        continue
-      }
+      // One that was left out may be skipped again because of its own condition.
+      let isSkipped =
+        before.wasSkipped
+        && (!before.outcome.isLeftOut || step.late?.parts.conditions.isEmpty == false)
+      guard before.isKeepable || isSkipped else { continue }
       // What depends on it had its success.
       if skipped.contains(operation), !before.wasSkipped { continue }
       let upstream = plan.graph.dependencies(of: operation)
@@ -116,16 +116,6 @@ package struct Foresight {
         keptSteps.insert(operation)
       }
     }
-  }
-
-  /// Whether a step may be skipped because of what the file says. Otherwise a selection has left it out.
-  private func mayBeSkipped(
-    _ step: PlannedStep, _ operation: OperationID, _ members: Set<OperationID>
-  ) -> Bool {
-    step.late != nil || members.contains(operation)
-      || plan.graph.dependencies(of: operation).contains {
-        $0.condition == .succeeded || $0.condition == .failed
-      }
   }
 
   /// Whether what depends on it need not run again because of it. Services are only company, and of a
@@ -226,9 +216,4 @@ extension ResumeSelection {
     if let only { return "not in --only \(only)" }
     return isOfFailed ? "did not fail (--failed)" : nil
   }
-
-  /// What matches these words in the causes of recorded steps, as LIKE of SQL has it.
-  static let patternsOfWords = [
-    "not needed for --from %", "not in --only %", "did not fail (--failed)",
-  ]
 }

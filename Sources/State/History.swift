@@ -201,7 +201,7 @@ extension StateStore {
   ) throws(DatabaseFailure) -> [EndingNumber] {
     let rows = try database.prepare(
       """
-      SELECT outcome, origin IS NOT NULL, count(*) FROM result
+      SELECT outcome & 15, origin IS NOT NULL, count(*) FROM result
       WHERE run = ? AND place >= 0 AND outcome IS NOT NULL
         AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
       """)

@@ -5,16 +5,20 @@ import Scheduling
 
 /// The number of an outcome, with what else is known about it.
 struct RecordedOutcome: Hashable {
-  /// Bit 3: the failure was allowed. Bit 4: of a group.
+  /// Bit 3: the failure was allowed. Bit 4: of a group. Bit 5: left out.
   private static let allowed = 8
   private static let group = 16
+  private static let leftOut = 32
 
   let ending: Ending
   let isOfGroup: Bool
+  /// It was skipped only because the run was to be resumed in part.
+  let isLeftOut: Bool
 
-  init(_ ending: Ending, isOfGroup: Bool) {
+  init(_ ending: Ending, isOfGroup: Bool, isLeftOut: Bool = false) {
     self.ending = ending
     self.isOfGroup = isOfGroup
+    self.isLeftOut = isLeftOut
   }
 
   init?(number: Int) {
@@ -23,11 +27,12 @@ struct RecordedOutcome: Hashable {
     }
     ending = Ending(outcome, isAllowed: number & Self.allowed != 0)
     isOfGroup = number & Self.group != 0
+    isLeftOut = number & Self.leftOut != 0
   }
 
   var number: Int {
     Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0)
-      | (isOfGroup ? Self.group : 0)
+      | (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0)
   }
 }
 

@@ -264,6 +264,6 @@ extension CommandEnd {
     self.init(
       end, timedOut: timedOut, duration: Nanoseconds(duration ?? 0) &* 1000,
       processorTime: Nanoseconds(processor ?? 0) &* 1000,
-      peakMemory: Int64(memory ?? 0) << 10, outputByteCount: output ?? 0)
+      peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
   }
 }

@@ -297,6 +297,7 @@ extension RunRecorder {
     let step = open.removeValue(forKey: operation)
     let isGroup = standsForOthers(operation)
     let isKept = run.resumption?.isKeeping(operation) ?? false
+    let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that a hook
@@ -311,7 +312,9 @@ extension RunRecorder {
       .settled(
         step?.key ?? key(of: operation),
         Settled(
-          outcome: RecordedOutcome(ending, isOfGroup: isGroup),
+          outcome: RecordedOutcome(
+            ending, isOfGroup: isGroup,
+            isLeftOut: isSkipped && reasonToLeaveOut(operation) != nil),
           cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
           resolved: resolved.removeValue(forKey: operation) ?? 0, isKept: isKept)))
     isPressing = true

@@ -103,7 +103,7 @@ final class RunWriter {
     let isKeepable = "outcome IN (0, 1, 10, 11) OR outcome & 16"
     try database.execute(
       """
-      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome, cause, started, duration,
+      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,
         attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
         FROM result WHERE run = \(earlier) AND (\(isKeepable));
       INSERT INTO output SELECT \(number), step, name, value FROM output
@@ -137,7 +137,7 @@ final class RunWriter {
       .bind(14, key.written).bind(15, settled.resolved == 0 ? nil : settled.resolved)
     if let end = last?.end {
       result.bind(9, end.recordedStatus).bind(10, end.recordedDetail)
-        .bind(11, Int(end.processorTime / 1000)).bind(12, Int(end.peakMemory >> 10))
+        .bind(11, Int(end.processorTime / 1000)).bind(12, end.peakMemory.map { Int($0 >> 10) })
         .bind(13, end.outputByteCount)
     }
     try result.run()
@@ -155,7 +155,7 @@ final class RunWriter {
     .bind(1, number).bind(2, step).bind(3, command.role.recorded)
     .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
     .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
-    .bind(8, Int(end.processorTime / 1000)).bind(9, Int(end.peakMemory >> 10))
+    .bind(8, Int(end.processorTime / 1000)).bind(9, end.peakMemory.map { Int($0 >> 10) })
     .bind(10, end.outputByteCount).run()
   }
 

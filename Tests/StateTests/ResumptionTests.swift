@@ -133,10 +133,10 @@ struct ResumptionTests {
 
   @Test func `outcomes are numbers and back`() {
     for outcome in Outcome.allCases {
-      for isOfGroup in [false, true] {
+      for (isOfGroup, isLeftOut) in [(false, false), (true, false), (false, true), (true, true)] {
         for isAllowed in [false, outcome.isFailure] {
           let recorded = RecordedOutcome(
-            Ending(outcome, isAllowed: isAllowed), isOfGroup: isOfGroup)
+            Ending(outcome, isAllowed: isAllowed), isOfGroup: isOfGroup, isLeftOut: isLeftOut)
           #expect(RecordedOutcome(number: recorded.number) == recorded)
         }
       }

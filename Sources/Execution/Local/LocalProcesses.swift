@@ -34,6 +34,7 @@ final class LocalProcesses {
   let wanted: Int
   var guardian: Guardian?
   private var controlGroup: ControlGroup?
+  private var peakMemory = PeakMemory()
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
   private var idlePipes: [OutputPipe] = []
@@ -309,7 +310,7 @@ final class LocalProcesses {
       + Nanoseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000
     return RunningCommand.Exit(
       status: self.status(of: command, status), processorTime: time,
-      peakMemory: Int64(usage.ru_maxrss) * 1024, at: now)
+      peakMemory: peakMemory.ofCommand(usage), at: now)
   }
 
   private func status(of command: RunningCommand, _ status: Int32) -> CommandEnd.Status {

@@ -43,7 +43,7 @@ final class RunningCommand {
   struct Exit {
     let status: CommandEnd.Status
     let processorTime: Nanoseconds
-    let peakMemory: Int64
+    let peakMemory: Int64?
     let at: Nanoseconds
   }
 

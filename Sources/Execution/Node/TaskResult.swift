@@ -97,7 +97,7 @@ extension ByteWriter {
     add(end.timedOut)
     add(Int(end.duration))
     add(Int(end.processorTime))
-    add(Int(end.peakMemory))
+    add(Int(end.peakMemory ?? 0))
     add(end.outputByteCount)
   }
 
@@ -139,7 +139,7 @@ extension ByteReader {
     let peakMemory = try number(in: 0...Int64.max)
     return CommandEnd(
       status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory, outputByteCount: try number(in: 0...Int.max))
+      peakMemory: peakMemory > 0 ? peakMemory : nil, outputByteCount: try number(in: 0...Int.max))
   }
 
   private mutating func status() throws(DamagedBytes) -> CommandEnd.Status {

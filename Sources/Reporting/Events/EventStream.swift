@@ -219,7 +219,7 @@ extension EventStream {
     write("stopped", end.isStopped)
     write("duration_ms", milliseconds: end.duration)
     write("processor_ms", milliseconds: end.processorTime)
-    write("peak_memory", Int(end.peakMemory))
+    if let peak = end.peakMemory { write("peak_memory", Int(peak)) }
     write("output_bytes", end.outputByteCount)
   }
 

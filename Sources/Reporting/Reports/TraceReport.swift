@@ -57,8 +57,10 @@ struct TraceReport: Report {
     sink.write(json: words.text)
     sink.write(",\"processor_ms\":")
     sink.write(milliseconds: end.processorTime)
-    sink.write(",\"peak_memory\":")
-    sink.write(decimal: Int(end.peakMemory))
+    if let peak = end.peakMemory {
+      sink.write(",\"peak_memory\":")
+      sink.write(decimal: Int(peak))
+    }
     sink.write("}}")
   }
 }

@@ -95,7 +95,7 @@ extension Tool {
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
-      invocation.text(Options.until) == nil, !earlier.isOfSelection(in: store)
+      invocation.text(Options.until) == nil, !earlier.isOfSelection
     {
       let whole = wholeRun(before: earlier, store)
       say(

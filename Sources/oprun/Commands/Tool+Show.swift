@@ -140,10 +140,11 @@ extension Tool {
     for command in commands where Int(command.role) == nil {
       write(command, of: step, shown, screen)
     }
-    if let processor = step.processor, let memory = step.memory {
-      let kib = memory < 10_240 ? "\(memory) KiB" : "\(memory >> 10) MiB"
+    if let processor = step.processor {
+      // Of a command that needed little, it is not known.
+      let memory = step.memory.map { ", \($0 >> 10) MiB of memory" } ?? ""
       screen.writeField(
-        "used", "\(elapsedText(Int64(processor) * 1000)) of processor time, \(kib) of memory")
+        "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")
     }
     for output in shown.outputs where output.step == step.name {
       let value = output.json.map { oneLine($0) } ?? "*** (not kept)"

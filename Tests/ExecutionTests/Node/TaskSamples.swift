@@ -61,7 +61,7 @@ let sampleResults: [TaskResult] = {
   var results = statuses.map { status in
     let end = CommandEnd(
       status, timedOut: status == .signalled(9), duration: 12, processorTime: 3,
-      peakMemory: 1 << 40, outputByteCount: 77)
+      peakMemory: status == .exited(0) ? nil : 1 << 40, outputByteCount: 77)
     return TaskResult(key: key, end: end, place: place)
   }
   results[0].outputs = Array("a=1\n".utf8) + [0, 0xFF]

@@ -55,7 +55,7 @@ extension HTMLPage {
     for (const step of run.steps) {
       if (step.commands.length === 0) continue;
       step.cpu = step.commands.reduce((sum, command) => sum + (command.cpu ?? 0), 0);
-      step.memory = Math.max(...step.commands.map(command => command.memory ?? 0));
+      step.memory = Math.max(...step.commands.map(command => command.memory ?? 0)) || undefined;
     }
     const lanes = run.commands.reduce((count, command) => Math.max(count, command.lane + 1), 0);
     const onPath = new Set(run.path);

@@ -8,7 +8,7 @@ enum HTMLPage {
     <html lang="en">
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-EL5NOJ6AkxF+EQQj3f4ct/EtNW1mNOyHh8Ux8Z2+aOM='">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-WfWz7mdKTlSUDP7e7IQWLWx09ZTsrsIxtxUQd5nTBsY='">
     <title>
     """#
 

@@ -117,8 +117,10 @@ struct HTMLReport: Report {
       sink.write(milliseconds: end.duration)
       sink.write(field: "cpu")
       sink.write(milliseconds: end.processorTime)
-      sink.write(field: "memory")
-      sink.write(decimal: Int(end.peakMemory))
+      if let peak = end.peakMemory {
+        sink.write(field: "memory")
+        sink.write(decimal: Int(peak))
+      }
       sink.write(field: "ok")
       sink.write(end.isSuccess ? "true" : "false")
     }

@@ -1,0 +1,30 @@
+// How much memory a command needed at most, where Linux can tell.
+
+import Glibc
+import Processors
+
+/// A process starts in our memory (`clinux_launch`), and Linux carries the mark of how much that once was over
+/// into its program. So a figure that is not above our own says nothing about the command.
+struct PeakMemory {
+  /// Linux counts pages for each processor and adds them up only now and then.
+  private static let inaccuracy = 1 << 20
+
+  /// Our own, in bytes, when it was read last. It only grows.
+  private var own = 0
+
+  /// The largest resident set of any process of a command that has ended, in bytes; nil if it is not known.
+  mutating func ofCommand(_ usage: rusage) -> Int64? {
+    let peak = usage.ru_maxrss << 10
+    if peak > own + Self.inaccuracy { own = Self.readOwn() ?? peak }
+    return peak > own + Self.inaccuracy ? Int64(peak) : nil
+  }
+
+  /// Not with getrusage, which counts what started oprun, too.
+  private static func readOwn() -> Int? {
+    guard let text = readSmallFile("/proc/self/status") else { return nil }
+    for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "VmHWM:".utf8) {
+      return ProcessStatus.numbers(in: line).first.map { Int($0) << 10 }
+    }
+    return nil
+  }
+}
