@@ -95,7 +95,7 @@ package struct CommandPlace: Hashable, Sendable {
     return wordsAfterEnd
   }
 
-  /// The same of a command that has ended: `job 12 (waited: Resources)`.
+  /// The words about a command that has ended: `job 12 (waited: Resources)`.
   package var wordsAfterEnd: String {
     "job \(job)" + (node.map { " on \($0)" } ?? "") + (reason.map { " (waited: \($0))" } ?? "")
   }
