@@ -47,7 +47,7 @@ let package = Package(
     .target(name: "CConfinement"),
     .target(name: "CLate", dependencies: ["CVips"]),
 
-    module("Diagnostics"),
+    module("Diagnostics", [], compact),
     module("Scheduling"),
     module("Masking"),
     module("Processors", ["CLinux"]),
@@ -72,7 +72,7 @@ let package = Package(
       [
         "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CSQLite",
         "CCrypto",
-      ]),
+      ], compact),
     module(
       "Execution",
       [

@@ -13,6 +13,8 @@ package struct ByteWriter {
   /// Makes it empty, and keeps the memory.
   mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
+  mutating func append(raw more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+
   /// Adds a text of which the bytes are at hand.
   mutating func add(raw text: UnsafeRawBufferPointer) {
     add(text.count)

@@ -55,7 +55,7 @@ struct CacheIndex {
     return bytes.withUnsafeBytes { bytes in
       var cursor = RecordCursor(UnsafeRawBufferPointer(rebasing: bytes[place]))
       guard cursor.take(16) != nil, let sum = cursor.number(), cursor.digest() != nil,
-        sum == Self.sum(cursor.rest)
+        sum == RecordSum.of(cursor.rest)
       else { return nil }
       return body(cursor.rest)
     }
@@ -68,7 +68,7 @@ struct CacheIndex {
     if isFirst { liveSize += Self.headSize + content.bytes.count - (places[step]?.count ?? 0) }
     pending.add(Self.mark)
     pending.add(content.bytes.count)
-    pending.add(content.bytes.withUnsafeBytes { Self.sum($0) })
+    pending.add(content.bytes.withUnsafeBytes { RecordSum.of($0) })
     pending.add(step)
     pending.append(content.bytes)
   }
@@ -112,9 +112,11 @@ struct CacheIndex {
     }
     try? cache.write(live, to: Self.name)
   }
+}
 
+enum RecordSum {
   /// Not against malice, but against a file that was not written to its end.
-  private static func sum(_ buffer: UnsafeRawBufferPointer) -> Int {
+  static func of(_ buffer: UnsafeRawBufferPointer) -> Int {
     var sum: UInt64 = 0xcbf2_9ce4_8422_2325
     var position = 0
     while position + 8 <= buffer.count {

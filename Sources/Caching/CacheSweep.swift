@@ -84,6 +84,8 @@ extension CacheFolder {
     }
     if !isTrial {
       for name in names(in: ".") where name.hasPrefix("tmp-") { unlinkat(descriptor, name, 0) }
+      for name in names(in: Self.runs).map({ "\(Self.runs)/\($0)" })
+      where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
     }
     return swept
   }
@@ -97,11 +99,15 @@ extension CacheFolder {
   private func files(in folder: String) -> [(name: String, time: Int)] {
     names(in: folder).flatMap { part in
       names(in: "\(folder)/\(part)").map { name in
-        var status = stat()
-        fstatat(descriptor, "\(folder)/\(part)/\(name)", &status, AT_SYMLINK_NOFOLLOW)
-        return ("\(part)/\(name)", status.st_mtim.tv_sec)
+        ("\(part)/\(name)", lastChange(of: "\(folder)/\(part)/\(name)"))
       }
     }
+  }
+
+  private func lastChange(of name: String) -> Int {
+    var status = stat()
+    fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW)
+    return status.st_mtim.tv_sec
   }
 
   private func names(in folder: String) -> [String] {

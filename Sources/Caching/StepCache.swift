@@ -55,6 +55,8 @@ package final class StepCache {
   private var index: CacheIndex
   private var tools: [String: Result<CacheDigest, CacheFault>] = [:]
   private let today: Int
+  /// How many steps were unchanged, and stamps say all about them.
+  private var stampedCount = 0
   private var use: SharedUse?
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
@@ -119,8 +121,25 @@ package final class StepCache {
         content, description, in: step.settings.workingDirectory ?? "", on: today)
     }
     guard let unchanged else { return nil }
-    if !unchanged.publishesOutputs { return CacheHit(outputs: [], log: unchanged.log) }
+    if !unchanged.publishesOutputs {
+      if settings.tools.isEmpty { stampedCount += 1 }
+      return CacheHit(outputs: [], log: unchanged.log)
+    }
     return index.record(of: name).map { CacheHit(outputs: $0.published, log: $0.log) }
+  }
+
+  /// Keeps the record of a run of which all steps were up to date, unless there was more to it than stamps.
+  package func keep(_ run: UnchangedRun, of key: RunKey, _ sources: SourceFiles) {
+    guard stampedCount == run.steps.count, sources.areSettled else { return }
+    var files = ByteWriter()
+    for step in run.steps {
+      files.add(step.directory ?? "")
+      let found: Void? = index.withContent(of: CacheDigest(of: names, step.id)) {
+        UnchangedRecord.files(in: $0).map { files.append(raw: $0) }
+      }
+      if found == nil { return }
+    }
+    folder.keep(run, of: key, sources.files, files: files)
   }
 
   /// What stands in the keys of others for the result of a step that is unchanged.

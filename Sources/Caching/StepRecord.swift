@@ -95,4 +95,13 @@ struct UnchangedRecord {
     self.log = log == .none ? nil : log
     publishesOutputs = outputCount > 0
   }
+
+  /// The part of a record that lists its inputs and outputs; nil if the record is damaged.
+  static func files(in content: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    var cursor = RecordCursor(content)
+    guard cursor.digest() != nil, cursor.digest() != nil, cursor.number() != nil else { return nil }
+    let start = cursor.rest
+    guard cursor.skipFiles(), cursor.skipFiles() else { return nil }
+    return UnsafeRawBufferPointer(rebasing: start.dropLast(cursor.rest.count))
+  }
 }

@@ -80,7 +80,7 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT name, outcome, written, resolved, origin FROM result JOIN step ON step.id = step
-      WHERE run = ? AND outcome IS NOT NULL
+      WHERE run = \(try database.numberOfSteps(ofRun: "?1")) AND outcome IS NOT NULL
       """)
     rows.bind(1, run)
     while try rows.next() {

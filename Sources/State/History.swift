@@ -202,7 +202,7 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT outcome & 15, origin IS NOT NULL, count(*) FROM result
-      WHERE run = ? AND place >= 0 AND outcome IS NOT NULL
+      WHERE run = \(try database.numberOfSteps(ofRun: "?1")) AND place >= 0 AND outcome IS NOT NULL
         AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
       """)
     rows.bind(1, run)
@@ -228,7 +228,8 @@ extension StateStore {
         FROM result JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
         LEFT JOIN command AS last ON last.run = ifnull(origin, result.run)
           AND last.step = result.step AND last.role = CAST(attempts AS TEXT)
-        WHERE result.run = ? AND place >= 0 ORDER BY place
+        WHERE result.run = \(try database.numberOfSteps(ofRun: "?1")) AND place >= 0
+        ORDER BY place
         """)
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []

@@ -35,6 +35,11 @@ package struct Pruned: Hashable, Sendable {
 }
 
 extension StateStore {
+  /// Removes what is beyond the limits at the end of a run, if it is time to look; returns what to say about it.
+  package func pruneAutomatically(after number: Int) -> String? {
+    try? pruneNowAndThen(.automatic, after: number)
+  }
+
   /// Runs look for old ones only every so often.
   private static let interval = 16
   /// As many rows go at once that others who write need not wait.
@@ -121,6 +126,7 @@ extension StateStore {
     try perform("write") { database throws(DatabaseFailure) in
       let list = runs.map(String.init).joined(separator: ", ")
       try database.transaction { () throws(DatabaseFailure) in
+        try database.bequeathSteps(ofRuns: list)
         for table in ["result", "command", "output", "change", "placement"]
         where try Schema.has(table, in: database) {
           try database.execute("DELETE FROM \(table) WHERE run IN (\(list))")

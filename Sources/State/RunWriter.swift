@@ -105,7 +105,7 @@ final class RunWriter {
       """
       INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,
         attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
-        FROM result WHERE run = \(earlier) AND (\(isKeepable));
+        FROM result WHERE run = \(try database.numberOfSteps(ofRun: "\(earlier)")) AND (\(isKeepable));
       INSERT INTO output SELECT \(number), step, name, value FROM output
         WHERE run = \(earlier) AND step IN (SELECT step FROM result WHERE run = \(number));
       """)

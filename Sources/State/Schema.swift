@@ -46,6 +46,11 @@ enum Schema {
       node TEXT, reason TEXT, PRIMARY KEY(run, step, role)) WITHOUT ROWID;
     """
 
+  /// Makes the table of runs that repeat another one, unless it is there.
+  static let repetitions = """
+    CREATE TABLE IF NOT EXISTS repetition(run INTEGER PRIMARY KEY, repeats INTEGER NOT NULL);
+    """
+
   /// Whether there is a table that is made only when it is needed.
   static func has(_ table: String, in database: Database) throws(DatabaseFailure) -> Bool {
     let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '\(table)'"

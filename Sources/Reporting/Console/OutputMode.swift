@@ -9,7 +9,7 @@ package enum OutputMode: String, CaseIterable, Sendable {
   case json
 
   /// Whether there are lines about steps that end.
-  var showsProgress: Bool {
+  package var showsProgress: Bool {
     switch self {
     case .live, .grouped, .prefixed: true
     case .quiet, .json: false

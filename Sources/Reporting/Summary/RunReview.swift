@@ -125,16 +125,21 @@ extension CommandEnd {
 }
 
 extension Plan {
-  /// A plan of steps of which nothing but the names is known.
-  package init(name: String, stepsNamed names: [String]) {
+  /// A plan of steps of which nothing but the ids is known, and the names that people gave them, if there are any.
+  package init(
+    name: String, stepsNamed ids: [String], labels: [String?] = [], width: Int = 1
+  ) {
     var graph = Graph()
-    for _ in names { graph.append(OperationSpec()) }
+    for _ in ids { graph.append(OperationSpec()) }
     let settings = StepSettings()
     self.init(
       name: name, sources: SourceMap(),
-      steps: names.map {
-        PlannedStep(id: $0, span: Span(start: 0, end: 0), work: .none, settings: settings)
-      }, graph: graph, queues: [QueueSpec(name: "default", width: 1)], pools: [],
+      steps: ids.enumerated().map { index, id in
+        PlannedStep(
+          id: id, span: Span(start: 0, end: 0), work: .none,
+          settings: labels.isEmpty
+            ? settings : labels[index].map { StepSettings(name: $0) } ?? settings)
+      }, graph: graph, queues: [QueueSpec(name: "default", width: width)], pools: [],
       failurePolicy: .continue, timeout: nil, settings: settings)
   }
 }

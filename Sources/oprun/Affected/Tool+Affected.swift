@@ -18,6 +18,8 @@ struct PlannedPipeline {
   let options: PlanningOptions
   let reading: SecretReading
   let plan: Plan
+  /// Nil if it runs in any case.
+  var note: UnchangedRunNote?
 }
 
 extension Tool {

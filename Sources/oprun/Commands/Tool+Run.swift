@@ -23,11 +23,17 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
+    let note = resumed == nil ? unchangedRunNote(invocation) : nil
+    if let note, let status = repeatRun(note, invocation) { return status }
     let reads = ReadPaths()
     var options = planningOptions(invocation, resumed)
     if invocation.text(Options.affected) != nil { options = noting(reads, options) }
     let hasEvents = invocation.writesEventsToOutput
     let file = invocation.operands[0]
+    if let note {
+      options.files = note.files(options.files)
+      note.sources.note(file)
+    }
     let loaded = load(file, options) { failure in
       if hasEvents { writeJSON(failure.message, help: failure.help, file: file, isEvent: true) }
     }
@@ -43,7 +49,7 @@ extension Tool {
       try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
         path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
-        plan: plan)
+        plan: plan, note: note)
       guard let part = try affectedPart(of: planned, reads, invocation) else {
         return try run(planned, invocation, resuming: resumed)
       }
@@ -100,7 +106,8 @@ extension Tool {
       keepUntilExit((planned.pipeline, plan))
       return dryRun(plan, invocation, reading.secrets, part)
     }
-    return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
+    return complete(reading).map { run(plan, invocation, $0, resumed, planned.note) }
+      ?? ExitStatus.usage
   }
 
   private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
@@ -182,7 +189,8 @@ extension Tool {
   }
 
   private func run(
-    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ resumed: ResumedRun?
+    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ resumed: ResumedRun?,
+    _ note: UnchangedRunNote?
   ) -> Int32 {
     if plan.slurm?.mode == .allocation, !isInAllocation {
       say(
@@ -232,7 +240,7 @@ extension Tool {
       // A step that is traced runs in any case.
       if options.tracedStep == nil { options.cache = stepCache(for: plan, options, invocation) }
       hideCachePassword()
-      let status = self.run(plan, invocation, options, recorder)
+      let status = self.run(plan, invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
       return status
     } catch {
@@ -255,7 +263,8 @@ extension Tool {
   }
 
   private func run(
-    _ plan: Plan, _ invocation: Invocation, _ options: RunOptions, _ recorder: RunRecorder
+    _ plan: Plan, _ invocation: Invocation, _ options: RunOptions, _ recorder: RunRecorder,
+    _ note: UnchangedRunNote?
   ) -> Int32 {
     let recorders: RunRecorders
     do throws(SystemError) {
@@ -264,27 +273,13 @@ extension Tool {
       say(error.message)
       return ExitStatus.cannotWrite
     }
-    var screenOptions = ScreenOptions()
-    screenOptions.color = invocation.choice(Options.color, default: .auto)
-    screenOptions.usesASCII = invocation.isOn(Options.ascii)
-    screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
-    screenOptions.masker = options.secrets.masker
-    screenOptions.backlogFolder = options.directory
-    screenOptions.resumeCommand = resumeCommand(invocation, of: options.runID)
-    let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
-    let isOutputTaken =
-      isForEvents || invocation.tracedStep != nil
-      || invocation.text(Options.output) == OutputMode.json.rawValue
-    let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
-    screenOptions.ci = surroundings.options
-    surroundings.writeMasks(options.secrets)
-    let mode = outputMode(invocation, isForEvents: isForEvents, surroundings)
-    screenOptions.isLive = mode == .live
-    let screen = Screen(
-      output: invocation.tracedStep == nil ? surroundings.output : STDERR_FILENO,
-      messages: surroundings.messages, options: screenOptions,
-      environment: environmentValue)
-    let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
+    let shown = RunScreen(
+      invocation, options.directory, options.secrets,
+      resume: resumeCommand(invocation, of: options.runID))
+    let screen = shown.screen
+    let console = Console(
+      plan: plan, directory: options.directory, screen: screen, mode: shown.mode)
+    let unchanged = note.map { _ in UnchangedRunWatch() }
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
     var options = options
@@ -292,9 +287,11 @@ extension Tool {
     options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
+      let watches: [(any RunObserver)?] = [watch, unchanged]
       let end = try Execution.run(
-        plan, options, observers: [watch] + recorders.observers + [console],
+        plan, options, observers: watches.compactMap { $0 } + recorders.observers + [console],
         outlets: recorders.outlets + screen.outlets)
+      if let note, let unchanged { keep(note, of: plan, options, unchanged) }
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
       let status = watch.status ?? end.exitStatus
       guard let error = screen.lossError ?? recorders.lossError else { return status }
@@ -309,7 +306,7 @@ extension Tool {
 
 extension Tool {
   /// Reports that a run has gone on without its output.
-  private func sayLost(_ error: Int32) {
+  func sayLost(_ error: Int32) {
     say(
       "cannot write standard output: \(SystemError.reason(error))",
       help: "what the steps printed is in their logs: 'oprun logs last' shows it")
@@ -317,23 +314,10 @@ extension Tool {
 }
 
 /// The memory of this machine in bytes.
-private var physicalMemory: Int? {
+var physicalMemory: Int? {
   let (size, isTooMuch) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(
     by: sysconf(Int32(_SC_PAGESIZE)))
   return isTooMuch || size <= 0 ? nil : size
-}
-
-/// How the run is shown: as chosen, or as suits whoever reads.
-private func outputMode(
-  _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
-) -> OutputMode {
-  if isForEvents { return invocation.choice(Options.output, default: .quiet) }
-  let usual =
-    surroundings.options == nil
-    ? OutputMode.usual(
-      output: surroundings.output, messages: surroundings.messages, environment: environmentValue)
-    : .grouped
-  return invocation.choice(Options.output, default: usual)
 }
 
 /// Programs whose output goes to a log do not see the terminal behind it.

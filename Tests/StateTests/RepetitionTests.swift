@@ -1,0 +1,84 @@
+// Runs whose steps are those of a run before.
+
+import Plans
+import Scheduling
+import Testing
+
+@testable import State
+
+@Suite struct `A run that repeats another` {
+  private let place = StatePlace()
+
+  private static func name(_ number: Int) -> String { "20260101-000000-k\(number)" }
+
+  /// A database with a run, number 1, in which `a` was up to date, and those that repeat it.
+  private func makeStore(repetitions: Int) throws -> StateStore {
+    let store = try StateStore.make(in: place.folder)
+    try place.sql(
+      """
+      INSERT INTO run(id, name, pipeline, file, request, started, duration, exit_status, host, processors, process,
+        cookie, mark, steps, ok, failed, allowed, kept, log_bytes)
+      VALUES(1, '\(Self.name(1))', 'p', 'p.yml', '{}', 5, 6, 0, 'h', 1, 1, 'c', 'm', 1, 1, 0, 0, 0, NULL);
+      INSERT INTO step VALUES(1, 'a');
+      INSERT INTO result(run, step, place, outcome, written) VALUES(1, 1, 0, 1, 7);
+      """)
+    for number in 2..<(2 + repetitions) {
+      #expect(try repeatRun(Self.name(1), as: number, in: store) == number)
+    }
+    return store
+  }
+
+  private func repeatRun(_ earlier: String, as number: Int, in store: StateStore) throws -> Int? {
+    let beginning = RunBeginning(
+      runID: Self.name(number), clock: RunClock(wallTime: Int64(number) * 1000, monotonicTime: 0),
+      host: RunHost(name: "other", processorCount: 2), processID: 9)
+    return try store.repeatRun(earlier, as: beginning, duration: 4000)
+  }
+
+  /// The newest run first: its number and the names of its steps.
+  private func steps(_ store: StateStore) throws -> [[String]] {
+    try store.runs().map { run in
+      #expect(run.endings.map(\.number).reduce(0, +) == 1)
+      return ["\(run.number)"] + (try store.steps(of: run).map(\.name))
+    }
+  }
+
+  private func prune(_ store: StateStore, keeping count: Int) throws {
+    _ = try store.prune(PruneLimits(count: count), now: 0)
+  }
+
+  @Test func `has its steps, and all else of its own`() throws {
+    let store = try makeStore(repetitions: 1)
+    #expect(try steps(store) == [["2", "a"], ["1", "a"]])
+    let run = try #require(try store.run(named: Self.name(2)))
+    #expect(run.started == 2 && run.duration == 4 && run.exitStatus == 0 && run.host == "other")
+    #expect(run.processors == 2 && run.process == 9 && run.pipeline == "p" && run.file == "p.yml")
+    let earlier = try #require(try store.earlierRun(named: Self.name(2)))
+    #expect(earlier.steps["a"]?.written == 7 && earlier.marks == RunMarks())
+  }
+
+  @Test func `has none if that one is gone, failed or never ended`() throws {
+    let store = try makeStore(repetitions: 0)
+    #expect(try repeatRun(Self.name(5), as: 2, in: store) == nil)
+    for status in ["1", "NULL"] {
+      try place.sql("UPDATE run SET exit_status = \(status)")
+      #expect(try repeatRun(Self.name(1), as: 2, in: store) == nil)
+    }
+    #expect(try store.runs().count == 1)
+  }
+
+  @Test func `keeps them when that one is removed`() throws {
+    let store = try makeStore(repetitions: 3)
+    try prune(store, keeping: 3)
+    #expect(try steps(store) == [["4", "a"], ["3", "a"], ["2", "a"]])
+    try prune(store, keeping: 1)
+    #expect(try steps(store) == [["4", "a"]])
+    try prune(store, keeping: 0)
+    #expect(try store.runs().isEmpty)
+    try store.perform { database throws(DatabaseFailure) in
+      for table in ["result", "repetition"] {
+        #expect(try database.number("SELECT count(*) FROM \(table)") == 0)
+      }
+    }
+  }
+}
