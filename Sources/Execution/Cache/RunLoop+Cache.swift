@@ -243,22 +243,20 @@ extension RunLoop {
 
   /// Learns from events: a result is kept when its step has succeeded, with its hooks.
   func learn(_ event: RunEvent.Kind, _ caching: RunCache, at time: Nanoseconds) {
-    switch event {
-    case .settled(let operation, let ending, _):
-      defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
-      if ending.outcome == .cached { closeShownAgain(operation) }
-      guard let sealed = caching.sealed.removeValue(forKey: operation),
-        ending.outcome == .succeeded
-      else { return }
-      do throws(CacheFault) {
-        try caching.cache.publish(sealed)
-        if caching.cache.writesShared { caching.add(sealed.storeJob, for: .sharing(operation)) }
-      } catch {
-        tellOfFault(error, operation)
-      }
-    case .appended(let operation, _, let group, let after):
+    if case .appended(let operation, _, let group, let after) = event {
       caching.append(operation, to: group, after: after)
-    default: break
+    }
+    guard case .settled(let operation, let ending, _) = event else { return }
+    defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
+    if ending.outcome == .cached { closeShownAgain(operation) }
+    guard let sealed = caching.sealed.removeValue(forKey: operation),
+      ending.outcome == .succeeded
+    else { return }
+    do throws(CacheFault) {
+      try caching.cache.publish(sealed)
+      if caching.cache.writesShared { caching.add(sealed.storeJob, for: .sharing(operation)) }
+    } catch {
+      tellOfFault(error, operation)
     }
   }
 

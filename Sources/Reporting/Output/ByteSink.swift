@@ -17,6 +17,8 @@ package final class ByteSink {
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
+  /// Milliseconds for which the descriptor may accept nothing; below zero, as long as it likes.
+  private let patience: Int32
   /// The error of the failed write, if there is no outlet.
   package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
@@ -78,10 +80,19 @@ package final class ByteSink {
     self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
   }
 
+  /// For what `openForWriting` has opened. A reader that stops reading is a failure after a while.
+  package init(report descriptor: Int32) {
+    self.descriptor = descriptor
+    (outlet, pane) = (nil, nil)
+    patience = longestPause
+    buffer = .allocate(byteCount: 64 << 10, alignment: 16)
+  }
+
   init(
     descriptor: Int32, outlet: Outlet?, pane: Pane? = nil, capacity: Int = 64 << 10
   ) {
     self.descriptor = descriptor
+    patience = -1
     self.outlet = outlet
     self.pane = pane
     buffer = .allocate(byteCount: capacity, alignment: 16)
@@ -228,8 +239,8 @@ package final class ByteSink {
       let result = Glibc.write(descriptor, start + written, bytes.count - written)
       if result >= 0 {
         written += result
-      } else if errno == EAGAIN {
-        _ = waitUntilWritable()
+      } else if errno == EAGAIN, waitUntilWritable() {
+        continue
       } else if errno != EINTR {
         errorNumber = errno
         isSilent = true
@@ -242,8 +253,10 @@ package final class ByteSink {
   func waitUntilWritable() -> Bool {
     if let outlet { return outlet.waitAMoment() }
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while poll(&entry, 1, -1) < 0, errno == EINTR {}
-    return true
+    var count = poll(&entry, 1, patience)
+    while count < 0, errno == EINTR { count = poll(&entry, 1, patience) }
+    if count == 0 { errno = EAGAIN }
+    return count != 0
   }
 
   /// The descriptor to which the kernel may copy, once everything collected is written; nil if

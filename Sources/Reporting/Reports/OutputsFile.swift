@@ -36,7 +36,7 @@ package final class OutputsFile: RunObserver {
   private func write() throws(ObserverFailure) {
     let descriptor = openForWriting(path, O_APPEND)
     guard descriptor >= 0 else { throw failure(errno) }
-    let sink = ByteSink(descriptor: descriptor)
+    let sink = ByteSink(report: descriptor)
     for output in outputs {
       if output.isMasked {
         warnings.append("the output \(quoted(output.name)) contains a secret, and is not written")

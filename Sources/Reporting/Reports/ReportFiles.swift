@@ -108,11 +108,11 @@ package final class ReportFiles: RunObserver {
 
   private func write(_ target: ReportTarget) throws(SystemError) {
     let file = try ReplacedFile(target.path, appends: target.form.appends)
-    let sink = ByteSink(descriptor: file.descriptor)
+    let sink = ByteSink(report: file.descriptor)
     sink.masker = masker
     target.form.report.write(record, to: sink)
     sink.flush()
-    try file.finish(hasFailed: sink.hasFailed)
+    try file.finish(sink.errorNumber)
   }
 }
 
@@ -163,8 +163,8 @@ private final class ReplacedFile {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  func finish(hasFailed: Bool) throws(SystemError) {
-    let error = hasFailed ? lastWriteError : 0
+  /// `error` is that of writing to it, or 0.
+  func finish(_ error: Int32) throws(SystemError) {
     close(descriptor)
     descriptor = -1
     guard let temporary else { return error == 0 ? () : try fail(error) }
@@ -172,12 +172,6 @@ private final class ReplacedFile {
     let reason = error == 0 ? errno : error
     unlink(temporary)
     try fail(reason)
-  }
-
-  /// The error of the last write. The sink has discarded it, but writing another byte fails for the
-  /// same reason.
-  private var lastWriteError: Int32 {
-    Glibc.write(descriptor, "\n", 1) < 0 ? errno : EIO
   }
 
   private func fail(_ error: Int32) throws(SystemError) { throw unwritable(path, error) }

@@ -21,13 +21,12 @@ package func checkWritable(_ path: String) throws(SystemError) {
   throw SystemError("cannot write \(quoted(path))", errno: isFolder ? errno : ENOTDIR)
 }
 
-/// Opens a file to write, and makes the directories above it that are missing. Writes to it wait.
+/// Opens a file to write, and makes the directories above it that are missing. Writes to it do not wait.
 package func openForWriting(_ path: String, _ flags: Int32) -> Int32 {
   var file = openWithoutWaiting(path, flags)
   if file < 0, errno == ENOENT, makeDirectory(parent(of: path)) {
     file = openWithoutWaiting(path, flags)
   }
-  if file >= 0 { _ = fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK) }
   return file
 }
 
@@ -56,12 +55,17 @@ private func kind(of path: String) -> mode_t? {
   return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
 }
 
+/// Milliseconds for which somebody who reads a report may stop reading.
+let longestPause: Int32 = 10_000
 private let longestWait = 2000
 private let pause = 10
 
 /// The failure of these, from `errno`.
 package func unwritable(_ path: String, _ error: Int32, what: String = "") -> SystemError {
-  let reader = isUnread(path, error) ? ", which nobody reads" : ""
+  let reader =
+    isUnread(path, error)
+    ? ", which nobody reads"
+    : error == EAGAIN ? ", which has accepted nothing for \(longestPause / 1000) s" : ""
   return SystemError("cannot write \(what)\(quoted(path))\(reader)", errno: error)
 }
 

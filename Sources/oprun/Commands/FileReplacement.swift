@@ -20,7 +20,10 @@ func replaceFile(_ path: String, with bytes: [UInt8]) throws(SystemError) {
     let file = openForWriting(target, 0)
     guard file >= 0 else { throw unwritable(path, errno) }
     defer { close(file) }
-    guard write(bytes, to: file) else { throw SystemError(action, errno: errno) }
+    let sink = ByteSink(report: file)
+    bytes.withUnsafeBytes { sink.write($0) }
+    sink.flush()
+    if sink.hasFailed { throw unwritable(path, sink.errorNumber) }
     return
   }
   try write(bytes, through: target, mode: 0o600, action) { file in
