@@ -16,7 +16,7 @@
 // where they end. Scripts/build places the functions that a short run calls at the beginning.
 extern char _start[], etext[], __bss_start[], _end[];
 
-enum { page_size = 4096, most_code = 1024 * page_size, most = 128 * page_size };
+enum { page_size = 4096, most_code = 848 * page_size, most = 128 * page_size };
 
 // A kernel before 5.14 refuses it, and nothing is lost.
 static void populate_up_to(uintptr_t most_bytes, uintptr_t start, uintptr_t end, int advice) {
