@@ -16,6 +16,7 @@
 // where they end. Scripts/build places the functions that a short run calls at the beginning.
 extern char _start[], etext[], __bss_start[], _end[];
 
+// The functions of a short run end within `most_code`; what follows is loaded when it is called.
 enum { page_size = 4096, most_code = 848 * page_size, most = 128 * page_size };
 
 // A kernel before 5.14 refuses it, and nothing is lost.

@@ -54,17 +54,11 @@ package struct CacheWork {
   /// Throws if links lead the directory of a step out of the one that oprun was started in.
   private func checkPlace(of directory: String) throws(CacheFault) {
     if directory.isEmpty { return }
-    guard let place = Self.resolved(directory), let workspace = Self.resolved(".") else {
+    guard let place = realPath(directory), let workspace = realPath(".") else {
       throw .unreadable(directory, errno)
     }
     if workspace == "/" || (place + "/").utf8.starts(with: (workspace + "/").utf8) { return }
     _ = try OutputFolders(AT_FDCWD).enter(directory)
-  }
-
-  private static func resolved(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   private mutating func inspect(

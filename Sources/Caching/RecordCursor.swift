@@ -92,7 +92,8 @@ extension RecordCursor {
     return true
   }
 
-  private mutating func seenFile() -> SeenFile? {
+  /// The kind, the flags and the stamp of a file.
+  mutating func seenFile() -> SeenFile? {
     guard let kind = byte().flatMap(FileEntry.Kind.init(rawValue:)), let flags = byte(),
       let mode = number(), let size = number(), let changed = number(), let modified = number(),
       let inode = number(), let device = number()

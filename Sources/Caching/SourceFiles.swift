@@ -24,62 +24,48 @@ struct SourceFile {
   let path: String
   /// Where it is once all links are followed; planning refuses files that a link leads out of their directory to.
   private let place: String
-  private let kind: FileEntry.Kind
-  private let stamp: FileStamp
+  private let file: SeenFile
 
   fileprivate init(_ path: String) {
     self.path = path
     place = realPath(path) ?? ""
-    switch FileEntry.status(of: path, in: AT_FDCWD, followsLinks: true) {
-    case .success(let status):
-      kind = FileEntry.Kind(status.st_mode)
-      stamp = FileStamp(status)
-    case .failure:
-      kind = .absent
-      stamp = .unknown
-    }
-  }
-
-  fileprivate func isSettled(at moment: Int) -> Bool {
-    kind == .absent || stamp.isSettled(at: moment)
-  }
-
-  var isUnchanged: Bool {
-    SeenFile(kind: kind, isBehindLink: true, stamp: stamp).isStill(at: path)
-      && place == (realPath(path) ?? "")
-  }
-
-  func write(to writer: inout ByteWriter) {
-    writer.add(path)
-    writer.add(place)
-    writer.add(kind.rawValue)
-    for number in [
-      stamp.size, stamp.changed, stamp.modified, stamp.number, stamp.device, stamp.mode,
-    ] { writer.add(number) }
+    file =
+      switch FileEntry.status(of: path, in: AT_FDCWD, followsLinks: true) {
+      case .success(let status):
+        SeenFile(
+          kind: FileEntry.Kind(status.st_mode), isBehindLink: true, stamp: FileStamp(status))
+      case .failure: SeenFile(kind: .absent, isBehindLink: true, stamp: .unknown)
+      }
   }
 
   /// Nil if the bytes are damaged.
   init?(from cursor: inout RecordCursor) {
-    guard let path = cursor.text(), let place = cursor.text(),
-      let kind = cursor.byte().flatMap(FileEntry.Kind.init(rawValue:)),
-      let size = cursor.number(), let changed = cursor.number(), let modified = cursor.number(),
-      let number = cursor.number(), let device = cursor.number(), let mode = cursor.number()
+    guard let path = cursor.text(), let file = cursor.seenFile(), cursor.digest() != nil,
+      let place = cursor.text()
     else { return nil }
     self.path = String(decoding: path, as: UTF8.self)
     self.place = String(decoding: place, as: UTF8.self)
-    self.kind = kind
-    var stamp = FileStamp()
-    stamp.size = size
-    stamp.changed = changed
-    stamp.modified = modified
-    stamp.number = number
-    stamp.device = device
-    stamp.mode = mode
-    self.stamp = stamp
+    self.file = file
   }
+
+  /// As it is written in records: one that a link leads to has the place as its target.
+  var entry: FileEntry {
+    var entry = FileEntry(path, file.kind)
+    entry.isBehindLink = true
+    entry.stamp = file.stamp
+    entry.target = place
+    return entry
+  }
+
+  fileprivate func isSettled(at moment: Int) -> Bool {
+    file.kind == .absent || file.stamp.isSettled(at: moment)
+  }
+
+  var isUnchanged: Bool { file.isStill(at: path) && place == (realPath(path) ?? "") }
 }
 
-private func realPath(_ path: String) -> String? {
+/// A path without links; nil if it leads nowhere.
+func realPath(_ path: String) -> String? {
   guard let resolved = realpath(path, nil) else { return nil }
   defer { free(resolved) }
   return String(cString: resolved)

@@ -80,7 +80,7 @@ extension CacheFolder {
   func keep(_ run: UnchangedRun, of key: RunKey, _ sources: [SourceFile], files: ByteWriter) {
     var content = ByteWriter()
     content.add(key.digest)
-    content.add(sources) { $1.write(to: &$0) }
+    content.add(sources) { $1.entry.write(to: &$0) }
     content.add(run.steps.count)
     content.append(files.bytes)
     content.add(run.name)

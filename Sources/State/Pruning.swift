@@ -35,11 +35,6 @@ package struct Pruned: Hashable, Sendable {
 }
 
 extension StateStore {
-  /// Removes what is beyond the limits at the end of a run, if it is time to look; returns what to say about it.
-  package func pruneAutomatically(after number: Int) -> String? {
-    try? pruneNowAndThen(.automatic, after: number)
-  }
-
   /// Runs look for old ones only every so often.
   private static let interval = 16
   /// As many rows go at once that others who write need not wait.
@@ -47,7 +42,7 @@ extension StateStore {
 
   /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in
   /// the life of the database.
-  func pruneNowAndThen(
+  package func pruneNowAndThen(
     _ limits: PruneLimits, after number: Int,
     now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000
   ) throws(StoreFailure) -> String? {

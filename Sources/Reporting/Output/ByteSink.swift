@@ -81,18 +81,16 @@ package final class ByteSink {
   }
 
   /// For what `openForWriting` has opened. A reader that stops reading is a failure after a while.
-  package init(report descriptor: Int32) {
-    self.descriptor = descriptor
-    (outlet, pane) = (nil, nil)
-    patience = longestPause
-    buffer = .allocate(byteCount: 64 << 10, alignment: 16)
+  package convenience init(report descriptor: Int32) {
+    self.init(descriptor: descriptor, outlet: nil, patience: longestPause)
   }
 
   init(
-    descriptor: Int32, outlet: Outlet?, pane: Pane? = nil, capacity: Int = 64 << 10
+    descriptor: Int32, outlet: Outlet?, pane: Pane? = nil, capacity: Int = 64 << 10,
+    patience: Int32 = -1
   ) {
     self.descriptor = descriptor
-    patience = -1
+    self.patience = patience
     self.outlet = outlet
     self.pane = pane
     buffer = .allocate(byteCount: capacity, alignment: 16)

@@ -110,7 +110,7 @@ extension Tool {
       return nil
     }
     let status = show(unchanged, beginning, duration, directory, invocation)
-    if let notice = store.pruneAutomatically(after: number) { say(notice) }
+    if let notice = try? store.pruneNowAndThen(.automatic, after: number) { say(notice) }
     return status
   }
 
