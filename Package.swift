@@ -34,6 +34,8 @@ let package = Package(
   ],
   targets: [
     .target(name: "CLinux"),
+    // Needs the headers of libxxhash-dev.
+    .target(name: "CChecksum"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
@@ -65,7 +67,7 @@ let package = Package(
       "Caching",
       [
         "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "Processes",
-        "CLinux", "CCrypto",
+        "CChecksum", "CLinux", "CCrypto",
       ]),
     module(
       "State",
@@ -119,7 +121,7 @@ let package = Package(
     tests(
       "StateTests",
       ["State", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "TestSupport"]),
-    tests("CachingTests", ["Caching", "Plans", "RunFiles"]),
+    tests("CachingTests", ["Caching", "Plans", "RunFiles", "CLinux"]),
     tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",

@@ -128,13 +128,41 @@ package final class CacheFolder {
     guard copy >= 0 else { throw unwritable(errno) }
     defer { close(copy) }
     do throws(CacheFault) {
-      let digest = try FileCopy.copy(file, to: copy, path)
+      let (digest, sum) = try Self.copy(file, to: copy, path)
+      sum.note(of: copy)
       try place(name, at: "cas/\(digest.path)")
       return digest
     } catch {
       unlinkat(descriptor, name, 0)
       throw error
     }
+  }
+
+  /// Copies an open content; false if it is damaged.
+  func copy(
+    _ digest: CacheDigest, from content: Int32, to copy: Int32, _ path: String
+  ) throws(CacheFault) -> Bool {
+    if let noted = ContentSum.noted(of: content) {
+      let sum = ContentSum()
+      try FileCopy.copy(content, to: copy, path) { sum.add($0) }
+      return sum.words == noted
+    }
+    let (found, sum) = try Self.copy(content, to: copy, path)
+    guard found == digest else { return false }
+    sum.note(of: content)
+    return true
+  }
+
+  private static func copy(
+    _ file: Int32, to copy: Int32, _ path: String
+  ) throws(CacheFault) -> (CacheDigest, ContentSum) {
+    var builder = DigestBuilder()
+    let sum = ContentSum()
+    try FileCopy.copy(file, to: copy, path) { piece in
+      builder.addRaw(piece)
+      sum.add(piece)
+    }
+    return (builder.finish(), sum)
   }
 
   // MARK: Results

@@ -1,4 +1,4 @@
-// Reads and copies files, with their SHA-256.
+// Reads and copies files, and shows what they hold to those who compute something from it.
 
 import Diagnostics
 import Glibc
@@ -8,55 +8,54 @@ enum FileCopy {
   private static let clone: UInt = 0x4004_9409
   private static let pieceSize = 1 << 18
 
+  /// The SHA-256 of a file.
   static func digest(of file: Int32, _ path: String) throws(CacheFault) -> CacheDigest {
-    try eachPiece(of: file, path) { _ in true }
+    var builder = DigestBuilder()
+    try eachPiece(of: file, path) { builder.addRaw($0) }
+    return builder.finish()
   }
 
-  /// Copies the content, or shares its blocks where the file system can, and returns the digest of what the
-  /// copy holds.
+  /// Copies the content, or shares its blocks where the file system can; `look` gets what the copy holds.
   static func copy(
-    _ file: Int32, to copy: Int32, _ path: String
-  ) throws(CacheFault) -> CacheDigest {
-    if ioctl(copy, clone, file) == 0 { return try digest(of: copy, path) }
-    var failure: Int32 = 0
-    let digest = try eachPiece(of: file, path) { piece in
-      var rest = piece
-      while !rest.isEmpty {
-        let count = write(copy, rest.baseAddress, rest.count)
-        if count > 0 {
-          rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        } else if errno != EINTR {
-          failure = errno
-          return false
-        }
+    _ file: Int32, to copy: Int32, _ path: String, _ look: (UnsafeRawBufferPointer) -> Void
+  ) throws(CacheFault) {
+    if ioctl(copy, clone, file) == 0 { return try eachPiece(of: copy, path, look) }
+    try eachPiece(of: file, path) { piece throws(CacheFault) in
+      look(piece)
+      try write(piece, to: copy, path)
+    }
+  }
+
+  private static func write(
+    _ piece: UnsafeRawBufferPointer, to copy: Int32, _ path: String
+  ) throws(CacheFault) {
+    var rest = piece
+    while !rest.isEmpty {
+      let count = Glibc.write(copy, rest.baseAddress, rest.count)
+      if count > 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno != EINTR {
+        throw CacheFault("cannot copy \(quoted(path)): \(SystemError.reason(errno))")
       }
-      return true
     }
-    if failure != 0 {
-      throw CacheFault("cannot copy \(quoted(path)): \(SystemError.reason(failure))")
-    }
-    return digest
   }
 
   private static func eachPiece(
-    of file: Int32, _ path: String, _ body: (UnsafeRawBufferPointer) -> Bool
-  ) throws(CacheFault) -> CacheDigest {
-    var builder = DigestBuilder()
+    of file: Int32, _ path: String,
+    _ body: (UnsafeRawBufferPointer) throws(CacheFault) -> Void
+  ) throws(CacheFault) {
     var position = 0
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
     defer { piece.deallocate() }
     while true {
       let count = pread(file, piece.baseAddress, piece.count, off_t(position))
-      if count == 0 { break }
+      if count == 0 { return }
       if count > 0 {
-        let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
-        builder.addRaw(bytes)
         position += count
-        if !body(bytes) { break }
+        try body(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       } else if errno != EINTR {
         throw .unreadable(path, errno)
       }
     }
-    return builder.finish()
   }
 }

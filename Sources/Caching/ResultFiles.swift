@@ -176,7 +176,7 @@ struct ResultFiles {
     guard copy >= 0 else { throw unwritable(entry.path) }
     defer { close(copy) }
     do throws(CacheFault) {
-      guard try FileCopy.copy(content, to: copy, entry.path) == entry.digest else {
+      guard try cache.copy(entry.digest, from: content, to: copy, entry.path) else {
         cache.drop(entry.digest)
         unlinkat(folder, name, 0)
         return false
