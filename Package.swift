@@ -68,7 +68,7 @@ let package = Package(
       [
         "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "Processes",
         "CChecksum", "CLinux", "CCrypto",
-      ]),
+      ], compact),
     module(
       "State",
       [

@@ -21,10 +21,12 @@ package final class CacheWorker {
     self.output = output
   }
 
-  /// True if it has no job, so that it ends by itself when it can no longer be asked.
+  /// True if it has no job, so that it ends when it is asked for nothing.
   private var isIdle = false
 
   deinit {
+    // That the pipe is closed would be seen only when no process that was just forked has its other end.
+    if isIdle { _ = Self.send([], to: input) }
     close(input)
     close(output)
     if !isIdle { kill(processID, SIGKILL) }

@@ -128,12 +128,23 @@ package final class StepCache {
     return index.record(of: name).map { CacheHit(outputs: $0.published, log: $0.log) }
   }
 
-  /// Keeps the record of a run of which all steps were up to date, unless there was more to it than stamps.
-  package func keep(_ run: UnchangedRun, of key: RunKey, _ sources: SourceFiles) {
-    guard stampedCount == run.steps.count, sources.areSettled else { return }
+  /// Keeps the record of a run of which all steps but those that ran were up to date, unless there was more to it than
+  /// stamps. `unplanned` of them were not asked about, because their files had not changed.
+  package func keep(
+    _ run: UnchangedRun, of key: RunKey, _ sources: SourceFiles, unplanned: Int = 0
+  ) {
+    guard stampedCount + unplanned + run.ran.count == run.steps.count, sources.areSettled else {
+      return
+    }
     var files = ByteWriter()
-    for step in run.steps {
+    for (place, step) in run.steps.enumerated() {
       files.add(step.directory ?? "")
+      if run.ran.contains(place) {
+        // A directory is never this file.
+        files.add([FileEntry(".", .file)]) { $1.write(to: &$0) }
+        files.add(0)
+        continue
+      }
       let found: Void? = index.withContent(of: CacheDigest(of: names, step.id)) {
         UnchangedRecord.files(in: $0).map { files.append(raw: $0) }
       }
@@ -380,17 +391,5 @@ extension String {
       isStart = byte == UInt8(ascii: "/")
     }
     return !isEmpty
-  }
-}
-
-extension StepRecord {
-  fileprivate func result(of step: String) -> StoredResult {
-    var result = StoredResult()
-    result.step = step
-    result.files = outputs
-    result.published = published
-    result.log = log
-    result.logSize = logSize
-    return result
   }
 }

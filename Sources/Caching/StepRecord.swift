@@ -105,3 +105,15 @@ struct UnchangedRecord {
     return UnsafeRawBufferPointer(rebasing: start.dropLast(cursor.rest.count))
   }
 }
+
+extension StepRecord {
+  func result(of step: String) -> StoredResult {
+    var result = StoredResult()
+    result.step = step
+    result.files = outputs
+    result.published = published
+    result.log = log
+    result.logSize = logSize
+    return result
+  }
+}

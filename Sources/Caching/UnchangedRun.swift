@@ -1,5 +1,5 @@
-// A run of which every step was up to date, with everything that it looked at. If all of that is what it was, the
-// next run comes to the same, which is seen without planning it. docs/design-cache.md.
+// A run of which every step was up to date, or nearly so, with everything that it looked at. If all of that is what it
+// was, the next run comes to the same, which is seen without planning it. docs/design-cache.md.
 
 import Glibc
 
@@ -31,17 +31,28 @@ package struct RunKey {
   fileprivate var place: String { "\(CacheFolder.runs)/\(name.hexadecimal)" }
 }
 
-/// A run of which every step was up to date, as far as the next one shows it.
+/// A run of which most steps were up to date, as far as the next one shows it.
 package struct UnchangedRun {
   /// The name of the run in which each step was looked at by itself; its record stands for those that repeat it.
   package var name = ""
+  /// The steps that ran in it, by their places; they are not written down, but the next run looks at them in any case.
+  package var ran: Set<Int> = []
+  /// True if all steps were up to date in that run.
+  package var isPure = true
   package var pipeline = ""
   /// The width of the default queue.
   package var width = 0
   /// Its steps, in the order in which they were seen to be up to date.
   package var steps: [UnchangedStep] = []
+  /// What is remembered of their plans; empty if none of them can be planned without the others.
+  package var outlines: [StepOutline] = []
+  /// The files that it was planned from.
+  fileprivate var sources: [SourceFile] = []
 
   package init() {}
+
+  /// Whether the files that it was planned from are what they were.
+  package var areSourcesUnchanged: Bool { sources.allSatisfy(\.isUnchanged) }
 }
 
 package struct UnchangedStep {
@@ -58,20 +69,33 @@ package struct UnchangedStep {
   }
 }
 
+/// What has changed since the last run that was asked for in the same way.
+package enum RunComparison {
+  /// Every file is what it was then.
+  case unchanged(UnchangedRun)
+  /// Only these steps need to be looked at, by their places in the record.
+  case changed(UnchangedRun, part: [Int])
+}
+
 extension CacheFolder {
   /// The folder of these records.
   static let runs = "runs"
-  private static let mark = 0x3172_6469_6f70_7201
+  private static let mark = 0x3172_6469_6f70_7202
 
-  /// The last run that was asked for like this, if every file that it looked at is what it was then.
-  package func unchangedRun(_ key: RunKey) -> UnchangedRun? {
+  /// Compares the files that the last run looked at with what they are now; nil if all steps must be looked at.
+  package func compare(_ key: RunKey) -> RunComparison? {
     guard let bytes = read(key.place) else { return nil }
-    return bytes.withUnsafeBytes { bytes in
-      var cursor = RecordCursor(bytes)
+    return bytes.withUnsafeBytes { buffer in
+      var cursor = RecordCursor(buffer)
       guard cursor.number() == Self.mark, cursor.number() == RecordSum.of(cursor.rest),
-        cursor.digest() == key.digest, cursor.areSourcesUnchanged(), cursor.areStepsUnchanged()
+        cursor.digest() == key.digest, let sources = cursor.sources(),
+        sources.allSatisfy(\.isUnchanged), let outlines = cursor.text(),
+        let changed = cursor.changedSteps(outlines),
+        var run = try? UnchangedRun(from: bytes.suffix(cursor.rest.count))
       else { return nil }
-      return cursor.unchangedRun()
+      run.sources = sources
+      run.outlines = changed.outlines
+      return changed.steps.isEmpty ? .unchanged(run) : .changed(run, part: changed.steps)
     }
   }
 
@@ -81,14 +105,19 @@ extension CacheFolder {
     var content = ByteWriter()
     content.add(key.digest)
     content.add(sources) { $1.entry.write(to: &$0) }
+    var outlines = ByteWriter()
+    outlines.add(run.outlines) { $1.write(to: &$0) }
+    content.add(data: outlines.bytes)
     content.add(run.steps.count)
     content.append(files.bytes)
     content.add(run.name)
     content.add(run.pipeline)
     content.add(run.width)
+    content.add(run.isPure)
     content.add(run.steps) { content, step in
       content.add(step.id)
       content.add(step.label ?? "")
+      content.add(step.directory ?? "")
     }
     var head = ByteWriter()
     head.add(Self.mark)
@@ -98,41 +127,76 @@ extension CacheFolder {
 }
 
 extension RecordCursor {
-  fileprivate mutating func areSourcesUnchanged() -> Bool {
-    guard let count = number(), count >= 0 else { return false }
+  fileprivate mutating func sources() -> [SourceFile]? {
+    guard let count = number(), count >= 0 else { return nil }
+    var sources: [SourceFile] = []
     for _ in 0..<count {
-      guard let file = SourceFile(from: &self), file.isUnchanged else { return false }
+      guard let file = SourceFile(from: &self) else { return nil }
+      sources.append(file)
     }
-    return true
+    return sources
   }
 
-  fileprivate mutating func areStepsUnchanged() -> Bool {
-    guard let count = number(), count >= 0 else { return false }
-    for _ in 0..<count {
-      guard let directory = text() else { return false }
-      let path = String(decoding: directory, as: UTF8.self)
-      guard areFilesUnchanged(in: path) == true, areFilesUnchanged(in: path) == true else {
-        return false
+  /// The steps that must be looked at; none if every file is what it was. Nil if that may be all of them. The
+  /// outlines are read only if they are needed.
+  fileprivate mutating func changedSteps(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> (steps: [Int], outlines: [StepOutline])? {
+    guard let count = number(), count >= 0 else { return nil }
+    var part: ChangedPart?
+    var outlines: [StepOutline] = []
+    for place in 0..<count {
+      guard let directory = text(),
+        let isUnchanged = areListsUnchanged(in: String(decoding: directory, as: UTF8.self))
+      else { return nil }
+      if isUnchanged { continue }
+      if part == nil {
+        outlines = StepOutline.all(in: bytes) ?? []
+        part = ChangedPart(outlines.map(\.dependencies))
       }
+      guard part?.add(place) == true else { return nil }
     }
-    return true
+    guard let part else { return ([], []) }
+    return part.steps.map { ($0, outlines) }
   }
 
-  fileprivate mutating func unchangedRun() -> UnchangedRun? {
-    var reader = ByteReader(Array(rest)[...])
-    return try? UnchangedRun(from: &reader)
+  /// Passes over the inputs and the outputs of a step; false if one of them is not what it was, nil if that cannot be
+  /// told.
+  private mutating func areListsUnchanged(in directory: String) -> Bool? {
+    var areUnchanged = true
+    for _ in 0..<2 {
+      let start = self
+      guard let isUnchanged = areFilesUnchanged(in: directory) else { return nil }
+      if isUnchanged { continue }
+      areUnchanged = false
+      self = start
+      guard skipFiles() else { return nil }
+    }
+    return areUnchanged
+  }
+}
+
+extension StepOutline {
+  /// Nil if the bytes are damaged.
+  fileprivate static func all(in bytes: UnsafeRawBufferPointer) -> [StepOutline]? {
+    var reader = ByteReader(Array(bytes)[...])
+    return try? reader.list { reader throws(DamagedBytes) in try StepOutline(from: &reader) }
   }
 }
 
 extension UnchangedRun {
-  fileprivate init(from reader: inout ByteReader) throws(DamagedBytes) {
+  fileprivate init(from bytes: ArraySlice<UInt8>) throws(DamagedBytes) {
+    var reader = ByteReader(bytes)
     name = try reader.text()
     pipeline = try reader.text()
     width = try reader.number()
+    isPure = try reader.flag()
     steps = try reader.list { reader throws(DamagedBytes) in
       let id = try reader.text()
       let label = try reader.text()
-      return UnchangedStep(id: id, label: label.isEmpty ? nil : label, directory: nil)
+      let directory = try reader.text()
+      return UnchangedStep(
+        id: id, label: label.isEmpty ? nil : label, directory: directory.isEmpty ? nil : directory)
     }
   }
 }

@@ -12,7 +12,7 @@ package struct Plan: Sendable {
   /// The purpose of the pipeline, in the words of the file.
   package let description: String?
   package let sources: SourceMap
-  package let steps: [PlannedStep]
+  package private(set) var steps: [PlannedStep]
   /// Edges, queues, priorities, claims: everything that the scheduler needs.
   package internal(set) var graph: Graph
   /// True if durations are those of earlier runs, where these are known.
@@ -55,6 +55,14 @@ package struct Plan: Sendable {
   package func sharing(_ place: SharedCachePlace) -> Plan {
     var plan = self
     plan.sharedCache = place
+    return plan
+  }
+
+  /// The same plan with more steps behind its own.
+  package func adding(_ others: [PlannedStep]) -> Plan {
+    var plan = self
+    plan.steps += others
+    for _ in others { plan.graph.append(OperationSpec()) }
     return plan
   }
 

@@ -79,8 +79,9 @@ extension StateStore {
     var steps: [String: EarlierStep] = [:]
     let rows = try database.prepare(
       """
-      SELECT name, outcome, written, resolved, origin FROM result JOIN step ON step.id = step
-      WHERE run = \(try database.numberOfSteps(ofRun: "?1")) AND outcome IS NOT NULL
+      SELECT name, outcome, written, resolved, origin
+      FROM \(try database.results(ofRun: "?1")) AS result JOIN step ON step.id = step
+      WHERE outcome IS NOT NULL
       """)
     rows.bind(1, run)
     while try rows.next() {

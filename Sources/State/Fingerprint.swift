@@ -3,8 +3,8 @@
 
 import CCrypto
 import Expressions
-import Masking
-import Plans
+package import Masking
+package import Plans
 import Scheduling
 
 /// A digest of parts, each with its length.
@@ -44,18 +44,18 @@ struct Digest {
 }
 
 /// The numbers of the steps of a plan.
-struct Fingerprints {
+package struct Fingerprints {
   /// Those of settings, which steps share. Settings live as long as the plan.
   private var settings: [ObjectIdentifier: Int] = [:]
   /// Hides secrets in a text.
   private let mask: (String) -> String
 
-  init(_ masker: Masker?) {
+  package init(_ masker: Masker?) {
     mask = masker.map { masker in { masker.mask($0) } } ?? { $0 }
   }
 
   /// The number of a step as it is written, with everything that is known before the run.
-  mutating func written(_ step: PlannedStep) -> Int {
+  package mutating func written(_ step: PlannedStep) -> Int {
     var digest = Digest()
     add(step.work, to: &digest)
     digest.add(number(of: step.settings))

@@ -201,8 +201,8 @@ extension StateStore {
   ) throws(DatabaseFailure) -> [EndingNumber] {
     let rows = try database.prepare(
       """
-      SELECT outcome & 15, origin IS NOT NULL, count(*) FROM result
-      WHERE run = \(try database.numberOfSteps(ofRun: "?1")) AND place >= 0 AND outcome IS NOT NULL
+      SELECT outcome & 15, origin IS NOT NULL, count(*) FROM \(try database.results(ofRun: "?1"))
+      WHERE place >= 0 AND outcome IS NOT NULL
         AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
       """)
     rows.bind(1, run)
@@ -225,11 +225,11 @@ extension StateStore {
         SELECT step.name, outcome, cause, result.started, result.duration, attempts, result.status,
           result.detail, result.processor, result.memory, result.output, ifnull(run.name, origin),
           ifnull(last.duration, result.duration)
-        FROM result JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
+        FROM \(try database.results(ofRun: "?1")) AS result
+        JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
         LEFT JOIN command AS last ON last.run = ifnull(origin, result.run)
           AND last.step = result.step AND last.role = CAST(attempts AS TEXT)
-        WHERE result.run = \(try database.numberOfSteps(ofRun: "?1")) AND place >= 0
-        ORDER BY place
+        WHERE place >= 0 ORDER BY place
         """)
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []

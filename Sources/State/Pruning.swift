@@ -121,12 +121,7 @@ extension StateStore {
     try perform("write") { database throws(DatabaseFailure) in
       let list = runs.map(String.init).joined(separator: ", ")
       try database.transaction { () throws(DatabaseFailure) in
-        try database.bequeathSteps(ofRuns: list)
-        for table in ["result", "command", "output", "change", "placement"]
-        where try Schema.has(table, in: database) {
-          try database.execute("DELETE FROM \(table) WHERE run IN (\(list))")
-        }
-        try database.execute("DELETE FROM run WHERE id IN (\(list))")
+        try database.removeRuns(list)
       }
     }
   }

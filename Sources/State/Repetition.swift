@@ -1,4 +1,5 @@
-// Runs in which nothing had changed: their steps have no rows of their own, but those of the run that they repeat.
+// Runs in which nothing had changed, or little: steps that were not looked at have no rows of their own, but those of
+// the run that is repeated.
 
 package import Plans
 package import Scheduling
@@ -28,9 +29,7 @@ extension StateStore {
         .bind(5, beginning.host.processorCount).bind(6, Int(beginning.processID)).bind(7, model)
         .run()
         let added = database.lastRow
-        try database.execute(Schema.repetitions)
-        try database.prepare("INSERT INTO repetition(run, repeats) VALUES(?, ?)")
-          .bind(1, added).bind(2, model).run()
+        try database.addRepetition(of: earlier, by: added)
         number = added
       }
       return number
@@ -38,27 +37,91 @@ extension StateStore {
   }
 }
 
+/// The steps of a run that were not planned, because nothing of them had changed since another run, which has their
+/// rows.
+package struct UnplannedSteps {
+  /// The name of the other run, in which all steps were up to date.
+  package let run: String
+  package let count: Int
+  /// For each step that was planned, its number among all.
+  package let numbers: [Int]
+
+  package init(run: String, count: Int, numbers: [Int]) {
+    self.run = run
+    self.count = count
+    self.numbers = numbers
+  }
+}
+
+extension StateStore {
+  /// Whether a run can be repeated: it is recorded and has succeeded.
+  package func canRepeat(_ name: String) throws(StoreFailure) -> Bool {
+    try perform("read") { database throws(DatabaseFailure) in
+      let find = try database.prepare("SELECT 1 FROM run WHERE name = ? AND exit_status = 0")
+      return try find.bind(1, name).next()
+    }
+  }
+}
+
+extension RunRecorder {
+  /// Gives the run rows of its own for the steps that were not planned: others can repeat it then. False if that
+  /// cannot be written.
+  package func standAlone() -> Bool {
+    guard let store, let writer else { return false }
+    let own = "SELECT step FROM result WHERE run = \(writer.number)"
+    let kept: Void? = try? store.perform("write") { database throws(DatabaseFailure) in
+      try database.transaction { () throws(DatabaseFailure) in
+        try database.execute(
+          """
+          INSERT INTO result SELECT \(writer.number), step, place, outcome, cause, started, duration, attempts, status,
+            detail, processor, memory, output, written, resolved, origin FROM result
+            WHERE run = (SELECT repeats FROM repetition WHERE run = \(writer.number)) AND step NOT IN (\(own));
+          DELETE FROM repetition WHERE run = \(writer.number);
+          """)
+      }
+    }
+    return kept != nil
+  }
+}
+
 extension Database {
-  /// An expression for the number of the run that has the rows of a run's steps; `number` is one for its own.
-  func numberOfSteps(ofRun number: String) throws(DatabaseFailure) -> String {
-    guard try Schema.has("repetition", in: self) else { return number }
-    return "ifnull((SELECT repeats FROM repetition WHERE run = \(number)), \(number))"
+  /// Lets a run have the rows of an earlier one for the steps that it has no rows of.
+  func addRepetition(of earlier: String, by run: Int) throws(DatabaseFailure) {
+    try execute(Schema.repetitions)
+    try prepare(
+      "INSERT INTO repetition(run, repeats) SELECT ?, id FROM run WHERE name = ? AND exit_status = 0"
+    )
+    .bind(1, run).bind(2, earlier).run()
   }
 
-  /// Gives what is recorded of the steps of runs that are about to be removed to the oldest of the runs that repeat
-  /// them and stay. `runs` are numbers with commas between them.
-  func bequeathSteps(ofRuns runs: String) throws(DatabaseFailure) {
-    guard try Schema.has("repetition", in: self) else { return }
+  /// A table expression for the results of all steps of a run; `number` is an expression for its number.
+  func results(ofRun number: String) throws(DatabaseFailure) -> String {
+    let own = "SELECT * FROM result WHERE run = \(number)"
+    guard try Schema.has("repetition", in: self) else { return "(\(own))" }
+    return """
+      (\(own) UNION ALL SELECT * FROM result
+        WHERE run = (SELECT repeats FROM repetition WHERE run = \(number))
+        AND step NOT IN (SELECT step FROM result WHERE run = \(number)))
+      """
+  }
+
+  /// Removes runs; `runs` are numbers with commas between them. The results of a run stay as long as others repeat it.
+  func removeRuns(_ runs: String) throws(DatabaseFailure) {
+    for table in ["command", "output", "change", "placement"]
+    where try Schema.has(table, in: self) {
+      try execute("DELETE FROM \(table) WHERE run IN (\(runs))")
+    }
+    try execute("DELETE FROM run WHERE id IN (\(runs))")
+    guard try Schema.has("repetition", in: self) else {
+      return try execute("DELETE FROM result WHERE run IN (\(runs))")
+    }
     try execute(
       """
-      CREATE TEMP TABLE heir AS SELECT repeats AS old, min(run) AS new FROM repetition
-        WHERE repeats IN (\(runs)) AND run NOT IN (\(runs)) GROUP BY repeats;
-      UPDATE result SET run = (SELECT new FROM heir WHERE old = run)
-        WHERE run IN (SELECT old FROM heir);
-      UPDATE repetition SET repeats = (SELECT new FROM heir WHERE old = repeats)
-        WHERE repeats IN (SELECT old FROM heir);
-      DROP TABLE heir;
-      DELETE FROM repetition WHERE run IN (\(runs)) OR run = repeats;
+      CREATE TEMP TABLE gone AS SELECT id FROM (SELECT repeats AS id FROM repetition WHERE run IN (\(runs))
+        UNION SELECT run FROM result WHERE run IN (\(runs))) WHERE id NOT IN (SELECT id FROM run);
+      DELETE FROM repetition WHERE run IN (\(runs));
+      DELETE FROM result WHERE run IN (SELECT id FROM gone) AND run NOT IN (SELECT repeats FROM repetition);
+      DROP TABLE gone;
       """)
   }
 }

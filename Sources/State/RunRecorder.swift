@@ -20,11 +20,18 @@ package struct RecordedRun {
   package var resumption: Resumption?
   /// The database, if it is open already.
   package var store: StateStore?
+  /// The steps that are up to date and not in the plan.
+  package var unplanned: UnplannedSteps?
 
   package init(plan: Plan, directory: RunDirectory, request: RunRequest) {
     self.plan = plan
     self.directory = directory
     self.request = request
+  }
+
+  /// The number of a step among all.
+  func number(of operation: OperationID) -> Int {
+    unplanned.map { $0.numbers[operation.index] } ?? operation.index
   }
 
   /// The name under which a step is recorded, without secrets.
@@ -36,8 +43,8 @@ package struct RecordedRun {
 /// The database is opened while the first commands run, unless something must be kept before.
 package final class RunRecorder: RunObserver {
   let run: RecordedRun
-  private var store: StateStore?
-  private var writer: RunWriter?
+  private(set) var store: StateStore?
+  private(set) var writer: RunWriter?
   private var pending: [Record] = []
   /// True if something is pending that must be kept before other commands start.
   private var isPressing = false
@@ -61,6 +68,8 @@ package final class RunRecorder: RunObserver {
   package init(_ run: RecordedRun) {
     self.run = run
     fingerprints = Fingerprints(run.masker)
+    tally.steps = run.unplanned?.count ?? 0
+    tally.ok = tally.steps
   }
 
   package var deadline: Nanoseconds? { retryAt }
@@ -254,7 +263,7 @@ extension RunRecorder {
 
   private func key(of operation: OperationID) -> StepKey {
     StepKey(
-      name: name(of: operation), place: operation.index,
+      name: name(of: operation), place: run.number(of: operation),
       written: fingerprints.written(run.plan.steps[planned(operation).index]))
   }
 

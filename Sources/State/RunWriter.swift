@@ -97,8 +97,10 @@ final class RunWriter {
     .bind(5, run.resumption?.runNumber).bind(6, Int(beginning.clock.wallTime / 1000))
     .bind(7, beginning.host.name).bind(8, beginning.host.processorCount)
     .bind(9, Int(beginning.processID)).bind(10, beginning.marks.cookie)
-    .bind(11, beginning.marks.mark).bind(12, run.plan.steps.count - run.plan.groups.count).run()
+    .bind(11, beginning.marks.mark)
+    .bind(12, run.plan.steps.count - run.plan.groups.count + (run.unplanned?.count ?? 0)).run()
     number = database.lastRow
+    if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
     if let earlier = run.resumption?.runNumber { try adopt(earlier) }
   }
 
@@ -110,7 +112,7 @@ final class RunWriter {
       """
       INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,
         attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
-        FROM result WHERE run = \(try database.numberOfSteps(ofRun: "\(earlier)")) AND (\(isKeepable));
+        FROM \(try database.results(ofRun: "\(earlier)")) WHERE \(isKeepable);
       INSERT INTO output SELECT \(number), step, name, value FROM output
         WHERE run = \(earlier) AND step IN (SELECT step FROM result WHERE run = \(number));
       """)

@@ -117,7 +117,7 @@ package final class StateStore {
         // The beginning of a new log waits for the disk, which a new file does not do either.
         let synchronous = isNew ? "OFF" : "NORMAL"
         try database.execute(
-          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000")
+          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000")
         return store
       }
     } catch {

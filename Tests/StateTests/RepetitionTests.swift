@@ -67,6 +67,64 @@ import Testing
     #expect(try store.runs().count == 1)
   }
 
+  /// A run that ran step `b` itself and has `a` from the first one.
+  private func addPart(_ number: Int, to store: StateStore) throws {
+    try place.sql(
+      """
+      INSERT OR IGNORE INTO step VALUES(2, 'b');
+      INSERT OR IGNORE INTO result(run, step, place, outcome, written) VALUES(1, 2, 1, 1, 8);
+      UPDATE run SET steps = 2, ok = 2;
+      INSERT INTO run(id, name, pipeline, file, request, started, duration, exit_status, host, processors, process,
+        cookie, mark, steps, ok, failed, allowed, kept, log_bytes)
+      VALUES(\(number), '\(Self.name(number))', 'p', 'p.yml', '{}', 5, 6, 1, 'h', 1, 1, 'c', 'm', 2, 1, 1, 0, 0, 9);
+      INSERT INTO result(run, step, place, outcome, written) VALUES(\(number), 2, 1, 2, 8);
+      """)
+    try store.perform { database throws(DatabaseFailure) in
+      try database.addRepetition(of: Self.name(1), by: number)
+    }
+  }
+
+  /// The steps of a run: name and outcome.
+  private func outcomes(_ store: StateStore, _ number: Int) throws -> [String] {
+    let run = try #require(try store.run(named: Self.name(number)))
+    let steps = try store.steps(of: run)
+    #expect(run.endings.map(\.number).reduce(0, +) == steps.count)
+    let earlier = try #require(try store.earlierRun(named: Self.name(number)))
+    #expect(Set(earlier.steps.keys) == Set(steps.map(\.name)))
+    return steps.map { "\($0.name) \($0.ending.map { "\($0.outcome)" } ?? "-")" }
+  }
+
+  @Test func `may have steps of its own beside them`() throws {
+    let store = try makeStore(repetitions: 0)
+    try addPart(2, to: store)
+    _ = try repeatRun(Self.name(1), as: 3, in: store)
+    try addPart(4, to: store)
+    #expect(try outcomes(store, 1) == ["a cached", "b cached"])
+    #expect(try outcomes(store, 2) == ["a cached", "b failed"])
+    #expect(try outcomes(store, 3) == ["a cached", "b cached"])
+    // That a run is removed changes nothing for those that repeat it.
+    try prune(store, keeping: 3)
+    #expect(try outcomes(store, 2) == ["a cached", "b failed"])
+    #expect(try outcomes(store, 3) == ["a cached", "b cached"])
+    #expect(try !store.canRepeat(Self.name(1)))
+    try prune(store, keeping: 1)
+    #expect(try outcomes(store, 4) == ["a cached", "b failed"])
+    try prune(store, keeping: 0)
+    try store.perform { database throws(DatabaseFailure) in
+      for table in ["result", "repetition"] {
+        #expect(try database.number("SELECT count(*) FROM \(table)") == 0)
+      }
+    }
+  }
+
+  @Test func `repeats only what succeeded`() throws {
+    let store = try makeStore(repetitions: 0)
+    #expect(try store.canRepeat(Self.name(1)))
+    #expect(try !store.canRepeat(Self.name(2)))
+    try addPart(2, to: store)
+    #expect(try !store.canRepeat(Self.name(2)))
+  }
+
   @Test func `keeps them when that one is removed`() throws {
     let store = try makeStore(repetitions: 3)
     try prune(store, keeping: 3)

@@ -55,6 +55,9 @@ package struct TreeReader: ~Copyable {
     offsets = CharacterOffsets(text, isASCII: check.isASCII)
   }
 
+  /// Whether a value that was read may stand for others.
+  var hasAnchors: Bool { anchors.count > 0 }
+
   /// Reads up to the end of the next step, and forgets the step before unless an alias may still
   /// refer to it. Nil when the document has ended; its root is then node 0.
   mutating func nextStep(into tree: inout Tree) throws(Diagnostic) -> NodeIndex? {

@@ -60,6 +60,9 @@ package final class Console: RunObserver {
     display?.changed(at: event.time)
   }
 
+  /// Counts steps that are up to date and not in the plan.
+  package func count(upToDate number: Int) { ledger.count(upToDate: number) }
+
   /// Takes account of what was before somebody began to look, and shows nothing of it.
   package func catchUp(_ event: RunEvent) {
     switch event.kind {

@@ -116,6 +116,8 @@ struct RunLedger {
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
 
+  mutating func count(upToDate number: Int) { counts.add(Ending(.cached), number) }
+
   mutating func start(_ operation: OperationID, at time: Nanoseconds) {
     if running[operation] == nil { running[operation] = Running(start: time) }
   }

@@ -129,17 +129,22 @@ extension Plan {
   package init(
     name: String, stepsNamed ids: [String], labels: [String?] = [], width: Int = 1
   ) {
-    var graph = Graph()
-    for _ in ids { graph.append(OperationSpec()) }
+    let empty = Plan(
+      name: name, sources: SourceMap(), steps: [], graph: Graph(),
+      queues: [QueueSpec(name: "default", width: width)], pools: [], failurePolicy: .continue,
+      timeout: nil, settings: StepSettings())
+    self = empty.adding(stepsNamed: ids, labels: labels)
+  }
+
+  /// The same plan with such steps behind its own.
+  package func adding(stepsNamed ids: [String], labels: [String?]) -> Plan {
     let settings = StepSettings()
-    self.init(
-      name: name, sources: SourceMap(),
-      steps: ids.enumerated().map { index, id in
+    return adding(
+      ids.enumerated().map { index, id in
         PlannedStep(
           id: id, span: Span(start: 0, end: 0), work: .none,
           settings: labels.isEmpty
             ? settings : labels[index].map { StepSettings(name: $0) } ?? settings)
-      }, graph: graph, queues: [QueueSpec(name: "default", width: width)], pools: [],
-      failurePolicy: .continue, timeout: nil, settings: settings)
+      })
   }
 }

@@ -24,7 +24,7 @@ extension Tool {
     try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
     let note = resumed == nil ? unchangedRunNote(invocation) : nil
-    if let note, let status = repeatRun(note, invocation) { return status }
+    if let note, let status = try runUnchanged(note, invocation) { return status }
     let reads = ReadPaths()
     var options = planningOptions(invocation, resumed)
     if invocation.text(Options.affected) != nil { options = noting(reads, options) }
@@ -81,7 +81,7 @@ extension Tool {
     }
   }
 
-  private func run(
+  func run(
     _ planned: PlannedPipeline, _ invocation: Invocation, resuming resumed: ResumedRun?,
     part: AffectedPart? = nil
   ) throws(UsageFailure) -> Int32 {
@@ -222,8 +222,7 @@ extension Tool {
         plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
       }
       let plan = expecting(plan, store, invocation)
-      let host = hostFacts()
-      options.host = RunHost(name: host.name, processorCount: host.processorCount)
+      options.host = runHost
       options.trace = .ofRun(id, invocation)
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
@@ -232,6 +231,7 @@ extension Tool {
         plan: plan, directory: directory, request: request(invocation, plan, resumed))
       run.masker = secrets.masker
       run.store = store
+      run.unplanned = note?.rest?.recorded
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { $0.resumption(for: plan, secrets) }
       if let resumption = run.resumption { announce(resumption) }
@@ -247,6 +247,11 @@ extension Tool {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
     }
+  }
+
+  private var runHost: RunHost {
+    let facts = hostFacts()
+    return RunHost(name: facts.name, processorCount: facts.processorCount)
   }
 
   /// The plan with the durations of earlier runs. A dry run changes nothing to learn them.
@@ -277,8 +282,11 @@ extension Tool {
       invocation, options.directory, options.secrets,
       resume: resumeCommand(invocation, of: options.runID))
     let screen = shown.screen
+    let unplanned = UnplannedStepsWatch(note?.rest, isShown: shown.mode.showsProgress)
     let console = Console(
-      plan: plan, directory: options.directory, screen: screen, mode: shown.mode)
+      plan: unplanned.added(to: plan), directory: options.directory, screen: screen,
+      mode: shown.mode)
+    unplanned.show(on: console, behind: plan.steps.count)
     let unchanged = note.map { _ in UnchangedRunWatch() }
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -289,9 +297,11 @@ extension Tool {
     do throws(SystemError) {
       let watches: [(any RunObserver)?] = [watch, unchanged]
       let end = try Execution.run(
-        plan, options, observers: watches.compactMap { $0 } + recorders.observers + [console],
+        plan, options,
+        observers: watches.compactMap { $0 } + recorders.observers
+          + [console, unplanned],
         outlets: recorders.outlets + screen.outlets)
-      if let note, let unchanged { keep(note, of: plan, options, unchanged) }
+      if let note, let unchanged { keep(note, of: plan, options, recorder, unchanged) }
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
       let status = watch.status ?? end.exitStatus
       guard let error = screen.lossError ?? recorders.lossError else { return status }

@@ -14,7 +14,11 @@ import State
 /// A run that may turn out to be one in which every step is up to date.
 struct UnchangedRunNote {
   let key: RunKey
+  /// The path of the pipeline, if all of it is run.
+  let wholeFile: String?
   let sources = SourceFiles()
+  /// What is left out of the plan, because nothing of it has changed.
+  var rest: UnplannedRest?
 
   func files(_ files: PipelineFiles) -> PipelineFiles {
     files.wrapping { [sources] path, read in
@@ -60,44 +64,80 @@ extension Tool {
     return UnchangedRunNote(
       key: RunKey(
         command: [folder] + words,
-        surroundings: facts + inherited.values.map { "\($0.key)=\($0.value)" }.sorted()))
+        surroundings: facts
+          + inherited.values.filter { $0.key != Self.lastWord }.map { "\($0.key)=\($0.value)" }
+          .sorted()),
+      wholeFile: invocation.operands.count == 1 ? invocation.operands[0] : nil)
   }
+
+  /// The variable in which a shell notes what it has started, or did before: `oprun`, or `time`.
+  private static let lastWord = "_"
 
   /// Variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
   private static let sharingVariables = [
     "MAKEFLAGS", "GITHUB_STEP_SUMMARY", OprunVariable.oprun.rawValue,
   ]
 
-  /// Keeps the record of a run in which nothing happened but that its steps were up to date.
+  /// Keeps the record of a run in which nothing happened but that steps were up to date, and some ran.
   func keep(
-    _ note: UnchangedRunNote, of plan: Plan, _ options: RunOptions, _ watch: UnchangedRunWatch
+    _ note: UnchangedRunNote, of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder,
+    _ watch: UnchangedRunWatch
   ) {
-    guard let cache = options.cache, watch.isUnchanged, plan.isPlain,
+    guard let cache = options.cache, watch.isPlain, plan.isPlain,
       watch.operations.count == plan.steps.count
     else { return }
+    if let rest = note.rest {
+      // The record that there is will do as long as steps run.
+      guard watch.ran.isEmpty else { return }
+      var run = rest.run
+      if !run.isPure {
+        guard recorder.standAlone() else { return }
+        run.name = options.runID
+        run.isPure = true
+      }
+      return cache.keep(run, of: note.key, note.sources, unplanned: rest.steps.count)
+    }
     var run = UnchangedRun()
     run.name = options.runID
     run.pipeline = plan.name
     run.width = plan.queues.first?.width ?? 0
+    run.ran = watch.ran
+    run.isPure = run.ran.isEmpty
     run.steps = watch.operations.map { operation in
       let step = plan.steps[operation.index]
       return UnchangedStep(
         id: step.id, label: step.settings.name, directory: step.settings.workingDirectory)
     }
-    cache.keep(run, of: note.key, note.sources)
+    run.outlines = outlines(of: plan, watch, note.wholeFile)
+    if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: note.key, note.sources) }
   }
 
-  /// Records and shows a run like the one before it; nil if something may have changed.
-  func repeatRun(_ note: UnchangedRunNote, _ invocation: Invocation) -> Int32? {
+  /// Does what there is to do if nothing has changed, or little; nil if all of the pipeline must be planned.
+  func runUnchanged(
+    _ note: UnchangedRunNote, _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32? {
     let start = (monotonic: clock(CLOCK_MONOTONIC), wall: clock(CLOCK_REALTIME))
     let state = StateDirectory(path: stateDirectory(invocation))
     guard let folder = try? state.open(), let cache = try? CacheFolder.open(in: folder) else {
       return nil
     }
     cache.lockShared()
-    guard let unchanged = cache.unchangedRun(note.key), StateStore.refusal(in: folder) == nil,
-      let (id, directory) = try? state.makeRun()
-    else { return nil }
+    switch cache.compare(note.key) {
+    case .unchanged(let run): return repeatRun(run, start, state, folder, invocation)
+    case .changed(let run, let part):
+      return try runPart(part, of: run, note, folder, invocation)
+    case nil: return nil
+    }
+  }
+
+  /// Records and shows a run like the one before it; nil if it cannot be recorded like that.
+  private func repeatRun(
+    _ unchanged: UnchangedRun, _ start: (monotonic: Nanoseconds, wall: Nanoseconds),
+    _ state: StateDirectory, _ folder: StateFolder, _ invocation: Invocation
+  ) -> Int32? {
+    guard StateStore.refusal(in: folder) == nil, let (id, directory) = try? state.makeRun() else {
+      return nil
+    }
     let beginning = RunBeginning(
       runID: id, clock: RunClock(wallTime: start.wall, monotonicTime: start.monotonic),
       host: RunHost(name: hostFacts().name, processorCount: availableProcessorCount),
@@ -137,29 +177,34 @@ extension Tool {
   }
 }
 
-/// Whether nothing happens in a run but that steps are up to date.
+/// Whether nothing happens in a run but that steps are up to date, or run and succeed.
 final class UnchangedRunWatch: RunObserver {
-  private(set) var isUnchanged = true
-  /// The steps in the order in which they were seen to be up to date.
+  private(set) var isPlain = true
+  /// The steps in the order in which they ended.
   private(set) var operations: [OperationID] = []
+  /// Those that ran, by their places in this order.
+  private(set) var ran: Set<Int> = []
 
   func observe(_ event: RunEvent) {
     switch event.kind {
-    case .began: break
-    case .finished(let end): isUnchanged = isUnchanged && end.exitStatus == 0
-    case .settled(let operation, let ending, _) where ending == Ending(.cached):
+    case .began, .ended, .outputGrew, .ready, .heldUp, .waiting: break
+    // The hooks of a run are of no step.
+    case .started(let operation, _): isPlain = isPlain && operation.rawValue >= 0
+    case .finished(let end): isPlain = isPlain && end.exitStatus == 0
+    case .settled(let operation, let ending, _):
+      if ending != Ending(.cached) { ran.insert(operations.count) }
+      isPlain = isPlain && (ending == Ending(.cached) || ending == Ending(.succeeded))
       operations.append(operation)
-    case .settled, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
-      .appended, .resolved, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound,
-      .outOfReach, .stopping, .controlled, .reopened, .notice:
-      isUnchanged = false
+    case .placed, .terminalTaken, .terminalReturned, .appended, .resolved, .published, .retrying,
+      .orphansFound, .outOfReach, .stopping, .controlled, .reopened, .notice:
+      isPlain = false
     }
   }
 }
 
 extension Plan {
   /// Whether what its steps do was known beforehand, and nothing but they themselves decides what becomes of them.
-  fileprivate var isPlain: Bool {
+  var isPlain: Bool {
     secrets.isEmpty && groups.isEmpty && late == nil && outputs == nil && slurm == nil
       && !isExclusive && steps.allSatisfy { $0.late == nil }
   }

@@ -1,0 +1,67 @@
+// Where the steps of a file stand, so that some of them can be planned without the others.
+
+import Diagnostics
+
+/// The lines of each step of a file, as ranges of bytes that end where the next step begins. Nil if a line belongs to
+/// more than one step, if a value stands for several places (an anchor), or if the file is no pipeline.
+package func stepLines(of file: [UInt8]) -> [Range<Int>]? {
+  guard !file.contains(UInt8(ascii: "\r")) else { return nil }
+  return file.withUnsafeBufferPointer { text in
+    // Only in ASCII is it certain where libyaml sees a line end.
+    guard let check = try? TextCheck(text, base: 0), check.isASCII else { return nil }
+    var tree = Tree(source: text, base: 0)
+    var reader = TreeReader(text, check: check, base: 0)
+    var lines: [Range<Int>] = []
+    do throws(Diagnostic) {
+      while let step = try reader.nextStep(into: &tree) {
+        let start = Int(tree.nodes[step].start)
+        guard let line = startOfItem(at: start, in: text) else { return nil }
+        if let last = lines.indices.last {
+          guard line > lines[last].lowerBound else { return nil }
+          lines[last] = lines[last].lowerBound..<line
+        }
+        lines.append(line..<endOfLine(before: Int(tree.nodes[step].end), in: text))
+      }
+    } catch {
+      return nil
+    }
+    return reader.hasAnchors ? nil : lines
+  }
+}
+
+/// The start of the line of an item of a list; nil if something else is before it.
+private func startOfItem(at place: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
+  var start = place
+  var dashCount = 0
+  while start > 0, text[start - 1] != UInt8(ascii: "\n") {
+    start -= 1
+    switch text[start] {
+    case UInt8(ascii: " "): continue
+    case UInt8(ascii: "-"): dashCount += 1
+    default: return nil
+    }
+  }
+  return dashCount == 1 ? start : nil
+}
+
+/// Where the line ends that has the byte before a place.
+private func endOfLine(before place: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+  var end = max(1, place) - 1
+  while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
+  return min(end + 1, text.count)
+}
+
+/// The file without some of its lines, which are in ascending order: in their place are empty ones, so that the others
+/// have the numbers that they had.
+package func leavingOut(_ lines: [Range<Int>], of file: [UInt8]) -> [UInt8] {
+  var left: [UInt8] = []
+  var end = 0
+  for range in lines {
+    left += file[end..<range.lowerBound]
+    // A block of text before it, which empty lines would belong to, ends at a comment.
+    left.append(UInt8(ascii: "#"))
+    for byte in file[range] where byte == UInt8(ascii: "\n") { left.append(byte) }
+    end = range.upperBound
+  }
+  return left + file[end...]
+}
