@@ -1,6 +1,7 @@
 // A run in which nothing has changed since one before: that is seen without planning it.
 
 import Caching
+import Diagnostics
 import Execution
 import Glibc
 import Pipelines
@@ -65,13 +66,14 @@ extension Tool {
       key: RunKey(
         command: [folder] + words,
         surroundings: facts
-          + inherited.values.filter { $0.key != Self.lastWord }.map { "\($0.key)=\($0.value)" }
-          .sorted()),
+          + inherited.values.filter { !Self.shellVariables.contains($0.key) }
+          .map { "\($0.key)=\($0.value)" }.sorted()),
       wholeFile: invocation.operands.count == 1 ? invocation.operands[0] : nil)
   }
 
-  /// The variable in which a shell notes what it has started, or did before: `oprun`, or `time`.
-  private static let lastWord = "_"
+  /// Variables in which shells note how they were started and where they were. They differ where nothing else does; a
+  /// pipeline that names one is never repeated.
+  private static let shellVariables = ["_", "SHLVL", "OLDPWD"]
 
   /// Variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
   private static let sharingVariables = [
@@ -84,7 +86,8 @@ extension Tool {
     _ watch: UnchangedRunWatch
   ) {
     guard let cache = options.cache, watch.isPlain, plan.isPlain,
-      watch.operations.count == plan.steps.count
+      watch.operations.count == plan.steps.count,
+      !plan.holds(Self.shellVariables)
     else { return }
     if let rest = note.rest {
       // The record that there is will do as long as steps run.
@@ -207,6 +210,32 @@ extension Plan {
   var isPlain: Bool {
     secrets.isEmpty && groups.isEmpty && late == nil && outputs == nil && slurm == nil
       && !isExclusive && steps.allSatisfy { $0.late == nil }
+  }
+
+  /// Whether one of the words in its files is among these.
+  fileprivate func holds(_ words: [String]) -> Bool {
+    let words = words.map { Array($0.utf8) }
+    return sources.files.contains { file in
+      file.bytes.withUnsafeBytes { bytes in
+        var start = 0
+        for end in 0...bytes.count where end == bytes.count || !isPartOfName(bytes[end]) {
+          if end > start, words.contains(where: { bytes[start..<end].elementsEqual($0) }) {
+            return true
+          }
+          start = end + 1
+        }
+        return false
+      }
+    }
+  }
+}
+
+private func isPartOfName(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+    true
+  default: false
   }
 }
 
