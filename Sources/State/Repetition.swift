@@ -40,7 +40,7 @@ extension StateStore {
 /// The steps of a run that were not planned, because nothing of them had changed since another run, which has their
 /// rows.
 package struct UnplannedSteps {
-  /// The name of the other run, in which all steps were up to date.
+  /// The name of the other run, in which they were up to date.
   package let run: String
   package let count: Int
   /// For each step that was planned, its number among all.

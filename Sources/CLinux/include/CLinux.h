@@ -18,8 +18,8 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
-#include <sys/xattr.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <termios.h>
 
 // Kinds of sockets. A release build of a program that also imports libcurl's headers does not find

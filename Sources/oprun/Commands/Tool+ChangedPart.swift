@@ -38,20 +38,21 @@ extension Tool {
     guard var part = ChangedPart(dependencies), watch.ran.allSatisfy({ part.add($0) }),
       part.steps != nil, let text = try? readPipelineFile(file), let lines = stepLines(of: text)
     else { return [] }
-    var fingerprints = Fingerprints(nil)
-    var outlines: [StepOutline] = []
-    for (place, operation) in watch.operations.enumerated() {
-      let step = plan.steps[operation.index]
+    var rest = lines[...]
+    var linesOfSteps: [Range<Int>] = []
+    for step in plan.steps {
+      let start = Int(step.span.start)
+      rest = rest.drop { $0.upperBound <= start }
       // A step that is not cached runs in any case.
-      guard let its = lines.first(holding: Int(step.span.start)), step.settings.cache != nil else {
-        return []
-      }
-      outlines.append(
-        StepOutline(
-          number: operation.index, fingerprint: fingerprints.written(step), lines: its,
-          dependencies: dependencies[place]))
+      guard let its = rest.first, its.contains(start), step.settings.cache != nil else { return [] }
+      linesOfSteps.append(its)
     }
-    return outlines
+    var fingerprints = Fingerprints(nil)
+    return zip(watch.operations, dependencies).map { operation, dependencies in
+      StepOutline(
+        number: operation.index, fingerprint: fingerprints.written(plan.steps[operation.index]),
+        lines: linesOfSteps[operation.index], dependencies: dependencies)
+    }
   }
 
   /// Runs the steps that must be looked at; nil if all of the pipeline must be planned.
@@ -150,17 +151,5 @@ final class UnplannedStepsWatch: RunObserver {
         OperationID(firstNumber + index), Ending(.cached), .itself)
       console.observe(RunEvent(at: event.time, kind))
     }
-  }
-}
-
-extension [Range<Int>] {
-  /// The range that holds a number, among ranges in ascending order.
-  fileprivate func first(holding number: Int) -> Range<Int>? {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if self[middle].upperBound <= number { low = middle + 1 } else { high = middle }
-    }
-    return low < count && self[low].contains(number) ? self[low] : nil
   }
 }

@@ -1,8 +1,9 @@
-// A run in which nothing has changed since one before: that is seen without planning it.
+// A run in which nothing, or little, has changed since one before: that is seen before anything is planned.
 
 import Caching
 import Diagnostics
 import Execution
+import Expressions
 import Glibc
 import Pipelines
 import Plans
@@ -218,7 +219,7 @@ extension Plan {
     return sources.files.contains { file in
       file.bytes.withUnsafeBytes { bytes in
         var start = 0
-        for end in 0...bytes.count where end == bytes.count || !isPartOfName(bytes[end]) {
+        for end in 0...bytes.count where end == bytes.count || !isNameByte(bytes[end]) {
           if end > start, words.contains(where: { bytes[start..<end].elementsEqual($0) }) {
             return true
           }
@@ -227,15 +228,6 @@ extension Plan {
         return false
       }
     }
-  }
-}
-
-private func isPartOfName(_ byte: UInt8) -> Bool {
-  switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-    true
-  default: false
   }
 }
 
