@@ -13,7 +13,9 @@ struct StepLinesTests {
     var found: [String: String] = [:]
     for step in plan.steps {
       let line = plan.sources.position(of: step.span).line
-      found[step.id] = "line \(line): \(step.work.shown?.text ?? "-") \(step.settings.environment)"
+      // Empty lines at the end of a block count.
+      guard case .known(.script(let script)) = step.work else { throw Unplanned() }
+      found[step.id] = "line \(line): \(script.string) \(step.settings.environment)"
     }
     return found
   }
@@ -42,10 +44,10 @@ struct StepLinesTests {
 
               d"
       - id: d
-        run: 'five
-
-          six'
         cache: {inputs: [x]}
+        run: |+
+          five
+
       - { id: e,
           run: "seven" }
       - id: f
