@@ -125,7 +125,7 @@ private final class Balance: Sendable {
   }
 
   @Test func `callbacks, exclusion and attempts`() {
-    final class Fetch: AsyncOperation, @unchecked Sendable {
+    final class Fetch: AsyncOperation, @unchecked Sendable {  // it has no mutable state
       override func main() {
         DispatchQueue.global().async { self.finish() }
       }
