@@ -5,18 +5,30 @@ import Glibc
 
 /// Everything but files on which it depends what a run does.
 package struct RunKey {
-  /// The command, by which the record is found.
-  fileprivate let name: CacheDigest
+  /// The command, by which the records of its runs are found.
+  private let name: CacheDigest
+  /// Which of these records it is: terminals and editors have variables of their own, and each keeps its record.
+  private let number: UInt64
   fileprivate let digest: CacheDigest
+  /// How many records of a command line there may be, even if a variable is never the same.
+  private static let recordCount: UInt64 = 16
 
-  /// The words of the command line, and everything else that planning uses. A record is for one day, because the
-  /// cache notes once a day which results are used.
-  package init(command: [String], surroundings: [String]) {
+  /// The words of the command line, the variables, and everything else that planning uses. A record is for one day,
+  /// because the cache notes once a day which results are used.
+  package init(command: [String], variables: [String: String], surroundings: [String]) {
     var builder = DigestBuilder()
     for word in command { builder.add(word) }
     name = builder.finish()
     builder = DigestBuilder()
+    for (name, value) in variables.sorted(by: { $0.key < $1.key }) {
+      builder.add(name)
+      builder.add(value)
+    }
+    let environment = builder.finish()
+    number = environment.words.0 % Self.recordCount
+    builder = DigestBuilder()
     builder.add(name)
+    builder.add(environment)
     for word in surroundings { builder.add(word) }
     builder.add(time(nil) / 86_400)
     // Another build of oprun may plan differently.
@@ -28,7 +40,8 @@ package struct RunKey {
     digest = builder.finish()
   }
 
-  fileprivate var place: String { "\(CacheFolder.runs)/\(name.hexadecimal)" }
+  /// The path of the record in the folder of the cache.
+  var place: String { "\(CacheFolder.runs)/\(name.hexadecimal)-\(number)" }
 }
 
 /// A run of which most steps were up to date, as far as the next one shows it.

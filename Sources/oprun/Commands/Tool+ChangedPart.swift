@@ -85,7 +85,6 @@ extension Tool {
     guard let plan = try? pipeline.plan(options),
       let numbers = earlier.numbers(of: plan, part), earlier.areSourcesUnchanged
     else { return nil }
-    var note = note
     note.rest = UnplannedRest(
       run: earlier, steps: others.map { earlier.steps[$0] }, numbers: numbers)
     return PlannedPipeline(

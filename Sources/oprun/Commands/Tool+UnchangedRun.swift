@@ -14,13 +14,39 @@ import Scheduling
 import State
 
 /// A run that may turn out to be one in which every step is up to date.
-struct UnchangedRunNote {
-  let key: RunKey
+final class UnchangedRunNote {
+  /// Where oprun was started, and the words of the command line on which the plan depends.
+  private let command: [String]
+  /// Nil until `noteKey` is called, and if a variable cannot be read.
+  private(set) var key: RunKey?
   /// The path of the pipeline, if all of it is run.
   let wholeFile: String?
   let sources = SourceFiles()
   /// What is left out of the plan, because nothing of it has changed.
   var rest: UnplannedRest?
+
+  init(command: [String], wholeFile: String?) {
+    self.command = command
+    self.wholeFile = wholeFile
+  }
+
+  /// Notes everything but files on which it depends what the run does; the run itself changes variables. Most runs
+  /// have no cached steps and need no key, which costs a fiftieth of the work of a short run.
+  func noteKey(_ host: HostFacts) {
+    let inherited = inheritedEnvironment()
+    guard key == nil, inherited.undecodable.isEmpty else { return }
+    key = RunKey(
+      command: command,
+      variables: inherited.values.filter { !Self.shellVariables.contains($0.key) },
+      surroundings: [
+        "\(version)", host.name, host.architecture, host.operatingSystem, "\(host.processorCount)",
+        "\(physicalMemory ?? 0)", "\(geteuid())",
+      ])
+  }
+
+  /// Variables in which shells note how they were started and where they were. They differ where nothing else does; a
+  /// pipeline that names one is never repeated.
+  static let shellVariables = ["_", "SHLVL", "OLDPWD"]
 
   func files(_ files: PipelineFiles) -> PipelineFiles {
     files.wrapping { [sources] path, read in
@@ -56,25 +82,10 @@ extension Tool {
       Self.sharingVariables.allSatisfy({ getenv($0) == nil }),
       let folder = try? currentFolder()
     else { return nil }
-    let inherited = inheritedEnvironment()
-    let host = hostFacts()
-    let facts = [
-      "\(version)", host.name, host.architecture, host.operatingSystem, "\(host.processorCount)",
-      "\(physicalMemory ?? 0)", "\(geteuid())",
-    ]
-    guard inherited.undecodable.isEmpty else { return nil }
     return UnchangedRunNote(
-      key: RunKey(
-        command: [folder] + words,
-        surroundings: facts
-          + inherited.values.filter { !Self.shellVariables.contains($0.key) }
-          .map { "\($0.key)=\($0.value)" }.sorted()),
+      command: [folder] + words,
       wholeFile: invocation.operands.count == 1 ? invocation.operands[0] : nil)
   }
-
-  /// Variables in which shells note how they were started and where they were. They differ where nothing else does; a
-  /// pipeline that names one is never repeated.
-  private static let shellVariables = ["_", "SHLVL", "OLDPWD"]
 
   /// Variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
   private static let sharingVariables = [
@@ -86,9 +97,9 @@ extension Tool {
     _ note: UnchangedRunNote, of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder,
     _ watch: UnchangedRunWatch
   ) {
-    guard let cache = options.cache, watch.isPlain, plan.isPlain,
+    guard let cache = options.cache, let key = note.key, watch.isPlain, plan.isPlain,
       watch.operations.count == plan.steps.count,
-      !plan.holds(Self.shellVariables)
+      !plan.holds(UnchangedRunNote.shellVariables)
     else { return }
     if let rest = note.rest {
       // The record that there is will do as long as steps run.
@@ -99,7 +110,7 @@ extension Tool {
         run.name = options.runID
         run.isPure = true
       }
-      return cache.keep(run, of: note.key, note.sources, unplanned: rest.steps.count)
+      return cache.keep(run, of: key, note.sources, unplanned: rest.steps.count)
     }
     var run = UnchangedRun()
     run.name = options.runID
@@ -113,7 +124,7 @@ extension Tool {
         id: step.id, label: step.settings.name, directory: step.settings.workingDirectory)
     }
     run.outlines = outlines(of: plan, watch, note.wholeFile)
-    if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: note.key, note.sources) }
+    if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: key, note.sources) }
   }
 
   /// Does what there is to do if nothing has changed, or little; nil if all of the pipeline must be planned.
@@ -125,8 +136,10 @@ extension Tool {
     guard let folder = try? state.open(), let cache = try? CacheFolder.open(in: folder) else {
       return nil
     }
+    note.noteKey(hostFacts())
+    guard let key = note.key else { return nil }
     cache.lockShared()
-    switch cache.compare(note.key) {
+    switch cache.compare(key) {
     case .unchanged(let run): return repeatRun(run, start, state, folder, invocation)
     case .changed(let run, let part):
       return try runPart(part, of: run, note, folder, invocation)
