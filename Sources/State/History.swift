@@ -161,25 +161,44 @@ extension StateStore {
     }
   }
 
-  /// How long the steps of a pipeline file take, by id: of the last runs in which they succeeded,
-  /// the newest counts most. Runs in which everything was up to date say nothing about it.
+  /// How long the steps of a pipeline file take, by id: the last three times that they succeeded, of which the newest
+  /// counts most. Runs in which everything was up to date say nothing about it.
   package func durations(of file: String) throws(StoreFailure) -> [String: Nanoseconds] {
     try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare(
+      let runs = try database.prepare(
         """
-        SELECT step.name, duration FROM result JOIN step ON step.id = step
-        WHERE run IN (SELECT id FROM run WHERE file = ?
-            AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT 3)
-          AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL ORDER BY run
+        SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE file = ?
+          AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT 100
         """)
-      rows.bind(1, file)
-      var durations: [String: Nanoseconds] = [:]
-      while try rows.next() {
-        guard let name = rows.text(0), let time = rows.number(1).map({ Nanoseconds($0) * 1000 })
-        else { continue }
-        durations[name] = durations[name].map { ($0 + time) / 2 } ?? time
+      runs.bind(1, file)
+      var seen: [String: SeenDuration] = [:]
+      var (runCount, resultCount) = (0, 0)
+      while try runs.next() {
+        // In many of them only a few steps may have run. Those before the third are looked at as long as that is cheap.
+        if runCount >= 3 { resultCount += runs.number(1) ?? 0 }
+        if resultCount > Self.olderResults { break }
+        runCount += 1
+        try addDurations(ofRun: runs.number(0) ?? 0, to: &seen, database)
       }
-      return durations
+      return seen.mapValues(\.average)
+    }
+  }
+
+  /// How many results of runs before the third are looked at.
+  private static let olderResults = 5000
+
+  private func addDurations(
+    ofRun run: Int, to seen: inout [String: SeenDuration], _ database: Database
+  ) throws(DatabaseFailure) {
+    let rows = try database.prepare(
+      """
+      SELECT step.name, duration FROM result JOIN step ON step.id = step
+        WHERE run = ? AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL
+      """)
+    rows.bind(1, run)
+    while try rows.next() {
+      guard let name = rows.text(0), let time = rows.number(1) else { continue }
+      seen[name, default: SeenDuration()].add(Nanoseconds(time) * 1000)
     }
   }
 
@@ -303,4 +322,20 @@ extension StateStore {
       return outputs
     }
   }
+}
+
+/// How long a step took, the newest time first: each counts twice as much as the one before it.
+private struct SeenDuration {
+  private var sum: Nanoseconds = 0
+  private var weight: Nanoseconds = 0
+  private var nextWeight: Nanoseconds = 4
+
+  /// Ignores all but the first three.
+  mutating func add(_ time: Nanoseconds) {
+    sum += time * nextWeight
+    weight += nextWeight
+    nextWeight /= 2
+  }
+
+  var average: Nanoseconds { sum / weight }
 }
