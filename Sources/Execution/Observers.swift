@@ -58,7 +58,6 @@ struct Observers {
   /// observers after one that fails are told, in the end itself or as a notice before it. Returns
   /// the end as it is after the last one.
   mutating func finish(_ end: RunEnd, at time: Nanoseconds) -> RunEnd {
-    commit()
     var end = end
     var notices: [String] = []
     for observer in list {
@@ -70,6 +69,7 @@ struct Observers {
       attempt { () throws(ObserverFailure) in
         for notice in others { try observer.observe(notice) }
         try observer.observe(last)
+        try observer.commit()
         try observer.endTurn(at: time)
       }
     }

@@ -308,9 +308,10 @@ final class RunLoop {
 
   var isFolderGone: Bool { outputFiles.isFolderGone }
 
-  /// Reports the last event.
+  /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     publishOutputs(at: time)
+    if caching == nil { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)
   }
 
@@ -320,7 +321,7 @@ final class RunLoop {
     endHashing()
     finishStoring(after: end)
     endCaching()
-    executor.close()
+    if caching != nil { executor.close() }
     closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)

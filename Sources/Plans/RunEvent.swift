@@ -323,8 +323,8 @@ package protocol RunObserver: AnyObject {
   /// Called for each event, in order. The start and the end of a step are reported in the turn in
   /// which they are noticed.
   func observe(_ event: RunEvent) throws(ObserverFailure)
-  /// Called before commands start, which may depend on the reported events: everything that must
-  /// outlive oprun is on disk when this returns.
+  /// Called before commands start, which may depend on the reported events, and after the last event:
+  /// everything that must outlive oprun is on disk when this returns.
   func commit() throws(ObserverFailure)
   /// Called when nothing more happens until the kernel has news or a deadline comes: this is the
   /// moment to write what was collected. `time` counts like that of events.

@@ -32,7 +32,7 @@ struct Tool {
   private func answer() -> Int32 {
     do throws(UsageFailure) {
       let request = try Request(
-        try words(), environment: environmentText, search: .system)
+        try words(), environment: environmentOfOptions, search: .system)
       switch request {
       case .version(let isVerbose):
         if isVerbose { writeOrigin() } else { return printVersion() }
@@ -144,6 +144,12 @@ private final class Kept {
   let value: Any
 
   init(value: some Any) { self.value = value }
+}
+
+/// Looks up the variables of options; nil if none is set.
+private var environmentOfOptions: ((String) throws(UsageFailure) -> String?)? {
+  if oprunVariableNames().isEmpty { return nil }
+  return environmentText
 }
 
 /// The value of a variable that stands for an option.

@@ -109,7 +109,7 @@ import Testing
     observers.tell(.notice("it is correct horse"), at: 1)
     #expect(observers.finish(RunEnd(exitStatus: 0), at: 2) == RunEnd(exitStatus: 0))
     #expect(
-      notes.lines == ["a: 1 notice it is ***", "a: commit", "a: 2 finished 0", "a: end of turn 2"])
+      notes.lines == ["a: 1 notice it is ***", "a: 2 finished 0", "a: commit", "a: end of turn 2"])
   }
 
   @Test func `hears the end one after the other, as it is by then`() {
@@ -120,9 +120,10 @@ import Testing
       ], masker: nil)
     let end = observers.finish(RunEnd(exitStatus: 0, hookFailed: true), at: 9)
     #expect(
-      notes.lines.drop { $0.hasSuffix("commit") } == [
-        "a: 9 finished 0", "a: end of turn 9", "b: 9 finished 0", "c: 9 finished 74",
-        "c: end of turn 9", "d: 9 notice c failed", "d: 9 finished 74", "d: end of turn 9",
+      notes.lines == [
+        "a: 9 finished 0", "a: commit", "a: end of turn 9", "b: 9 finished 0", "c: 9 finished 74",
+        "c: commit", "c: end of turn 9", "d: 9 notice c failed", "d: 9 finished 74", "d: commit",
+        "d: end of turn 9",
       ])
     #expect(
       end
@@ -136,7 +137,8 @@ import Testing
     #expect(observers.finish(asked, at: 9) == asked)
     #expect(
       notes.lines == [
-        "a: commit", "b: commit", "b: 9 notice a failed", "b: 9 finished 130", "b: end of turn 9",
+        "a: 9 finished 130", "a: commit", "b: 9 notice a failed", "b: 9 finished 130", "b: commit",
+        "b: end of turn 9",
       ])
   }
 }

@@ -68,7 +68,6 @@ private final class ObservedRun {
         "keeper: commit", "screen: commit", "b runs",
         "keeper: ended b: 0", "screen: ended b: 0",
         "keeper: settled b succeeded", "screen: settled b succeeded",
-        "keeper: commit", "screen: commit",
         "keeper: finished 0", "keeper: commit", "screen: finished 0", "screen: commit",
       ])
   }
@@ -82,7 +81,7 @@ private final class ObservedRun {
     for name in ["one", "two"] {
       #expect(
         run.trace(of: name) == [
-          "began", "stopping: noWidth", "settled a cancelled", "commit", "finished 1", "commit",
+          "began", "stopping: noWidth", "settled a cancelled", "finished 1", "commit",
         ])
     }
     let words = run.content(of: "beginning.one").split(separator: " ").map(String.init)
@@ -112,7 +111,7 @@ private final class ObservedRun {
       run.trace(of: "screen") == [
         "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
         "stopping: \(fault)", "settled c cancelled", "ended b: it was stopped before it started",
-        "settled b cancelled", "commit", "finished 74", "commit",
+        "settled b cancelled", "finished 74", "commit",
       ])
     #expect(
       run.trace(of: "keeper") == [
@@ -127,7 +126,7 @@ private final class ObservedRun {
     #expect(
       run.trace() == [
         "keeper: began", "screen: began", "screen: stopping: keeper cannot take 'began'",
-        "screen: settled a cancelled", "screen: settled b cancelled", "screen: commit",
+        "screen: settled a cancelled", "screen: settled b cancelled",
         "screen: finished 74", "screen: commit",
       ])
   }
@@ -151,7 +150,7 @@ private final class ObservedRun {
         "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
         "stopping: one cannot take 'settled a succeeded'",
         "notice: two cannot take 'settled a succeeded'",
-        "ended b: it was stopped before it started", "settled b cancelled", "commit",
+        "ended b: it was stopped before it started", "settled b cancelled",
         "notice: three cannot take 'finished 74'", "finished 74", "commit",
       ])
   }
@@ -167,7 +166,7 @@ private final class ObservedRun {
       run.trace(of: "screen") == [
         "began", "started a", "commit", "stopping: signal(15)", "commit",
         "notice: keeper cannot take 'stopping: signal(15)'", "commit", "ended a: signal 15",
-        "settled a cancelled", "commit", "finished 143", "commit",
+        "settled a cancelled", "finished 143", "commit",
       ])
   }
 
@@ -189,7 +188,7 @@ private final class ObservedRun {
         "keeper: retrying a", "screen: retrying a", "screen: commit",
         "screen: stopping: keeper cannot take 'retrying a'", "screen: started a onCancel",
         "screen: commit", "hook runs", "screen: ended a onCancel: 0",
-        "screen: settled a cancelled", "screen: commit", "screen: finished 74", "screen: commit",
+        "screen: settled a cancelled", "screen: finished 74", "screen: commit",
       ])
   }
 
@@ -204,7 +203,7 @@ private final class ObservedRun {
         "heart: notice: nothing can start: the queue 'never' is paused until 'oprun continue --queue never'",
         "heart: commit", "heart: stopping: signal(15)",
         "heart: settled a cancelled",
-        "heart: commit", "heart: finished 143", "heart: commit",
+        "heart: finished 143", "heart: commit",
       ])
     #expect(run.exists("due.3") && !run.exists("due.5"))
     let unchangeable = try ObservedRun(steps, "heart,every=20,ends")

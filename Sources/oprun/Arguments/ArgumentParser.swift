@@ -12,15 +12,16 @@ struct ArgumentParser {
   private var pending: Option?
   private var isAfterDashes = false
 
+  /// `environment` is nil if it has no variable that may stand for an option.
   static func parse(
     _ words: ArraySlice<String>, of command: Command,
-    environment: (String) throws(UsageFailure) -> String?
+    environment: ((String) throws(UsageFailure) -> String?)?
   ) throws(UsageFailure) -> Invocation {
     var parser = ArgumentParser(words, of: command)
     parser.readWords()
     if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
     let given = command.options.filter(parser.invocation.hasValue)
-    try parser.readEnvironment(environment, given)
+    if let environment { try parser.readEnvironment(environment, given) }
     // After a wrong option, the rest may not mean what was intended.
     if parser.mistakes.isEmpty {
       parser.check(given)

@@ -13,9 +13,8 @@ struct Option: Sendable {
   /// What the flag means alone, if its value may be left out.
   let usualValue: String?
   let summary: String
-  /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
-  /// read elsewhere. Empty if there is none.
-  let variable: String
+  /// The variable if it is not the usual one; empty if there is none.
+  private let ownVariable: String?
   /// True if all occurrences count, in order, instead of only the last one.
   let isRepeatable: Bool
   /// The flag of a switch without which it has no effect.
@@ -37,22 +36,24 @@ struct Option: Sendable {
     self.isRepeatable = isRepeatable
     self.neededFlag = neededFlag
     self.excludedFlag = excludedFlag
-    self.variable = variable ?? Self.variable(of: name)
+    ownVariable = variable
   }
 
   var flag: String { "--" + name }
 
+  /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
+  /// read elsewhere. Empty if there is none.
+  var variable: String { ownVariable ?? usualVariable }
+
   /// The variable that most options with such a name have.
-  var usualVariable: String { Self.variable(of: name) }
+  var usualVariable: String {
+    // The name consists of small letters and hyphens.
+    let letters = name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 - 32 }
+    return "OPRUN_" + String(decoding: letters, as: UTF8.self)
+  }
 
   func excludes(_ other: Option) -> Bool {
     excludedFlag == other.flag || other.excludedFlag == flag
-  }
-
-  /// The variable for a name of small letters and hyphens.
-  private static func variable(of name: String) -> String {
-    let letters = name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 - 32 }
-    return "OPRUN_" + String(decoding: letters, as: UTF8.self)
   }
 }
 

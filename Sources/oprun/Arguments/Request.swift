@@ -12,9 +12,10 @@ enum Request {
   /// The words of a command line that is still being typed.
   case complete([String])
 
-  /// Parses a command line. `words` does not include the program's name.
+  /// Parses a command line. `words` does not include the program's name; `environment` is nil if it has no variable
+  /// that may stand for an option.
   init(
-    _ words: [String], environment: (String) throws(UsageFailure) -> String?,
+    _ words: [String], environment: ((String) throws(UsageFailure) -> String?)?,
     search: PipelineSearch
   ) throws(UsageFailure) {
     let first = words.first ?? ""
@@ -26,13 +27,10 @@ enum Request {
     case Tool.completionCommand: self = .complete(Array(words.dropFirst()))
     case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
     default:
-      let command = Command.named(first)
-      if command == nil {
-        if Self.looksLikeCommand(first), !search.fileExists(first),
-          try search.usualFile() == nil
-        {
-          throw .unknownCommand(first)
-        }
+      let isName = Self.looksLikeCommand(first)
+      let command = isName ? Command.named(first) : nil
+      if isName, command == nil, !search.fileExists(first), try search.usualFile() == nil {
+        throw .unknownCommand(first)
       }
       var invocation = try ArgumentParser.parse(
         words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)
