@@ -35,11 +35,25 @@ extension UsageFailure {
   }
 
   static func unknownStep(
-    _ id: String, of run: String, among ids: some Sequence<String>, _ command: Command
+    _ id: String, of run: String, isInProgress: Bool, among ids: some Sequence<String>,
+    _ command: Command
   ) -> UsageFailure {
     UsageFailure(
-      "there is no step \(quoted(id)) in the run \(run)",
+      isInProgress
+        ? "no step \(quoted(id)) has begun in the run \(run)"
+        : "there is no step \(quoted(id)) in the run \(run)",
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
+  }
+
+  /// For a word that may be a run, or a step of the newest run, which is in progress.
+  static func neitherRunNorStep(
+    _ word: String, of run: String, among ids: [String], _ command: Command
+  ) -> UsageFailure {
+    let close = suggestion(for: word, among: ids)
+    return UsageFailure(
+      "there is no run \(quoted(word)), and no step \(quoted(word)) has begun in the run \(run)",
+      help: close.map { "did you mean '\($0)'?" } ?? "'oprun status' shows how far that run is",
+      command: command.name)
   }
 
   static func hasJobs(_ run: String, _ command: Command) -> UsageFailure {

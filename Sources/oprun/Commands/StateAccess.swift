@@ -79,9 +79,10 @@ extension Tool {
     return name
   }
 
-  /// The run and the steps that operands mean: the first may be left out if it is a step.
+  /// The run and the steps that operands mean: the first may be left out if it is a step. `awaitsSteps` tells that it
+  /// may be one which has not begun.
   func runAndSteps(
-    _ operands: [String], in store: StateStore, _ command: Command
+    _ operands: [String], in store: StateStore, awaitsSteps: Bool = false, _ command: Command
   ) throws(UsageFailure) -> (run: RecordedRunSummary, words: [String]) {
     var words = operands
     let name: String
@@ -91,8 +92,13 @@ extension Tool {
     } catch {
       let newest = try runName(nil, in: store, command)
       guard let first = words.first.map(StepName.init), let run = try? store.run(named: newest),
-        let steps = try? store.steps(of: run), steps.contains(where: { first.covers($0.name) })
+        let steps = try? store.steps(of: run)
       else { throw error }
+      let isInUse = store.isInUse(newest)
+      if !(awaitsSteps && isInUse), !steps.contains(where: { first.covers($0.name) }) {
+        throw isInUse
+          ? .neitherRunNorStep(first.word, of: newest, among: steps.map(\.name), command) : error
+      }
       name = newest
     }
     guard let run = try? store.run(named: name) else { throw .noRuns(command) }
@@ -101,11 +107,14 @@ extension Tool {
 
   /// The steps that words mean; all of them if there are no words.
   func steps(
-    _ words: [String], among steps: [RecordedStep], of run: String, _ command: Command
+    _ words: [String], of shown: ShownRun, _ command: Command
   ) throws(UsageFailure) -> [RecordedStep] {
+    let steps = shown.steps
     let names = words.map(StepName.init)
     for name in names where !steps.contains(where: { name.covers($0.name) }) {
-      throw .unknownStep(name.word, of: run, among: steps.lazy.map(\.name), command)
+      throw .unknownStep(
+        name.word, of: shown.run.name, isInProgress: shown.isInUse, among: steps.lazy.map(\.name),
+        command)
     }
     if words.isEmpty { return steps.filter { !$0.standsForOthers } }
     return steps.filter { step in

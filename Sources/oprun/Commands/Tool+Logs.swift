@@ -13,10 +13,12 @@ extension Tool {
     var invocation = invocation
     guard let folder = try openState(&invocation) else { return ExitStatus.usage }
     return try withStore(folder) { store throws(UsageFailure) in
-      let (run, words) = try runAndSteps(invocation.operands, in: store, .logs)
+      let follows = invocation.isOn(Options.follow)
+      let (run, words) = try runAndSteps(
+        invocation.operands, in: store, awaitsSteps: follows, .logs)
+      if follows { return try follow(run, words, store) }
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let chosen = try steps(words, among: shown.steps, of: run.name, .logs)
-      if invocation.isOn(Options.follow) { return try follow(run, words, store) }
+      let chosen = try steps(words, of: shown, .logs)
       let isInProgress = store.isInUse(run.name)
       // A step that waits, or has printed nothing so far, has no log yet.
       let logs = chosen.flatMap { shown.logs(of: $0, isOpen: isInProgress) }.filter { log in
@@ -43,7 +45,7 @@ extension Tool {
 
   private static let mostSilent = 10
 
-  /// Writes what comes until the run is over.
+  /// Writes what comes until the run is over. A step that is not known by then does not exist.
   private func follow(
     _ run: RecordedRunSummary, _ words: [String], _ store: StateStore
   ) throws(UsageFailure) -> Int32 {
@@ -52,8 +54,11 @@ extension Tool {
     while true {
       let isOver = !store.isInUse(run.name)
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+      let begun = words.filter { word in
+        isOver || shown.steps.contains { StepName(word).covers($0.name) }
+      }
       let chosen =
-        words.isEmpty ? shown.steps : try steps(words, among: shown.steps, of: run.name, .logs)
+        words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
       for log in chosen.flatMap({ shown.logs(of: $0, isOpen: true) }) {
         let before = written[log.path] ?? 0
         let end = write(log, hasHeading: last != log.path, from: before, store)

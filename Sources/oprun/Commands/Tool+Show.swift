@@ -17,7 +17,7 @@ extension Tool {
     return try withStore(folder) { store throws(UsageFailure) in
       let (run, words) = try runAndSteps(invocation.operands, in: store, .show)
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let chosen = try steps(words, among: shown.steps, of: run.name, .show)
+      let chosen = try steps(words, of: shown, .show)
       if invocation.isOn(Options.json) {
         write(json: run, store) {
           writeFields(of: (try? store.changes(of: run)) ?? [])
