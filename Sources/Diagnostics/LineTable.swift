@@ -37,7 +37,7 @@ struct LineTable {
     }
   }
 
-  private static let stretch = 16384
+  private static let stretch = 2048
   private var checkpoints: [Checkpoint] = []
 
   /// Reads the bytes once, up to a limit beyond which no position will be requested.

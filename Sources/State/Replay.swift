@@ -175,11 +175,12 @@ private struct Replaying {
       runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
       host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
       trace: trace)
-    let sorted = events.enumerated().sorted {
-      ($0.element.event.time, $0.element.rank, $0.offset)
-        < ($1.element.event.time, $1.element.rank, $1.offset)
+    let order = events.indices.sorted {
+      (events[$0].event.time, events[$0].rank, $0) < (events[$1].event.time, events[$1].rank, $1)
     }
-    var all = [RunEvent(at: 0, .began(beginning))] + appended + sorted.map(\.element.event)
+    var all = [RunEvent(at: 0, .began(beginning))] + appended
+    all.reserveCapacity(all.count + order.count + 1)
+    for index in order { all.append(events[index].event) }
     let last = all.last?.time ?? 0
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1), stopReason: run.stop.map(reason))

@@ -55,12 +55,22 @@ struct PrometheusReport: Report {
   private func write(
     _ name: String, _ labels: [(String, String)], _ value: String, to sink: ByteSink
   ) {
-    let words = labels.map { "\($0.0)=\"\(escaped($0.1))\"" }
-    sink.write("\(name){\(words.joined(separator: ","))} \(value)\n")
+    sink.write(name)
+    for (index, label) in labels.enumerated() {
+      sink.write(index == 0 ? "{" : ",")
+      sink.write(label.0)
+      sink.write("=\"")
+      sink.write(escaped(label.1))
+      sink.write("\"")
+    }
+    sink.write("} ")
+    sink.write(value)
+    sink.writeNewline()
   }
 
   private func escaped(_ text: String) -> String {
-    text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
+    guard text.utf8.contains(where: "\\\"\n".utf8.contains) else { return text }
+    return text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
       "\n", with: "\\n")
   }
 }
