@@ -3,6 +3,7 @@
 
 import Glibc
 import Processors
+import RunFiles
 
 /// The control group that commands are started in. oprun itself stays outside.
 struct ControlGroup: ~Copyable {
@@ -19,8 +20,10 @@ struct ControlGroup: ~Copyable {
     guard let parent = ownControlGroup?.path else { return nil }
     let path = "\(parent)/\(name)"
     guard mkdir(path, 0o700) == 0 else { return nil }
-    // cgroup.kill came with Linux 5.14; a group that cannot be killed at once is useless here.
+    // The lock tells others that the group is in use. cgroup.kill came with Linux 5.14; a group that cannot be killed
+    // at once is useless here.
     guard case .success(let descriptor) = Descriptor.open(path, O_RDONLY | O_DIRECTORY),
+      flock(descriptor.number, LOCK_SH | LOCK_NB) == 0,
       faccessat(descriptor.number, "cgroup.kill", W_OK, 0) == 0,
       case .success(let members) = Descriptor.open("\(path)/cgroup.procs", O_RDONLY),
       case .success(let parentMembers) = Descriptor.open("\(parent)/cgroup.procs", O_RDONLY)
@@ -34,8 +37,9 @@ struct ControlGroup: ~Copyable {
     self.parentMembers = parentMembers
   }
 
-  /// The group is removed when nothing is in it; tolerated orphans keep it.
-  deinit { if !isRemoved { rmdir(path) } }
+  /// The group is removed when nothing is in it; tolerated orphans keep it until another run finds it without them
+  /// (`removeUnused`).
+  deinit { if !isRemoved { ControlGroup.remove(path) } }
 
   var folder: Int32 { descriptor.number }
 
@@ -49,6 +53,41 @@ struct ControlGroup: ~Copyable {
   static func endAll(at path: String) {
     guard case .success(let file) = Descriptor.open(killFile(of: path), O_WRONLY) else { return }
     write(file.number, "1", 1)
+  }
+
+  /// Removes a group in which no process is left, and those within it that killed runs have left. False if there is a
+  /// process.
+  @discardableResult
+  static func remove(_ path: String) -> Bool {
+    if rmdir(path) == 0 || errno == ENOENT { return true }
+    for name in names(in: path) {
+      let inner = "\(path)/\(name)"
+      if isFree(inner, age: 0) { remove(inner) }
+    }
+    return rmdir(path) == 0
+  }
+
+  /// Removes the groups of runs that are over, as far as what they spared has ended. `age` is in seconds: a new group
+  /// may not be locked yet.
+  static func removeUnused(in parent: String, age: Int = 60) {
+    for name in names(in: parent) where name.hasPrefix(Cookie.namePrefix) {
+      let path = "\(parent)/\(name)"
+      if isFree(path, age: age) { remove(path) }
+    }
+  }
+
+  /// Whether it is a group that no run holds, and that has been there for some time.
+  private static func isFree(_ path: String, age: Int) -> Bool {
+    var status = stat()
+    guard case .success(let folder) = Descriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
+      flock(folder.number, LOCK_EX | LOCK_NB) == 0, fstat(folder.number, &status) == 0
+    else { return false }
+    return time(nil) - status.st_ctim.tv_sec >= age
+  }
+
+  private static func names(in path: String) -> [String] {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []
   }
 
   /// The file that kills all members of a group when 1 is written to it.

@@ -14,8 +14,10 @@ struct Cookie: Hashable {
   /// The name of only this run; usable as a file name.
   let name: String
 
+  static let namePrefix = "oprun-"
+
   init(run: String, inherited: String?) {
-    name = "oprun-\(run)"
+    name = Self.namePrefix + run
     prefix = (inherited.map { $0 + ":" } ?? "") + run + "/"
   }
 

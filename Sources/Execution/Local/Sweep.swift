@@ -64,8 +64,13 @@ struct Sweep {
       idleRounds = killed.count == count ? idleRounds + 1 : 0
       if !isQuiet { usleep(idleRounds < 7 ? 1000 << UInt32(idleRounds) : 100_000) }
     }
-    if let controlGroup { rmdir(controlGroup) }
+    if let controlGroup { remove(controlGroup) }
     if let outputFolder { OutputFiles.removeAll(in: outputFolder) }
+  }
+
+  /// A process that was killed may take a moment to leave its group.
+  private func remove(_ controlGroup: String) {
+    for _ in 0..<100 where !ControlGroup.remove(controlGroup) { usleep(10_000) }
   }
 
   private func leftover(_ processID: Int32, _ groups: Set<Int32>) -> ProcessStatus? {
