@@ -77,6 +77,7 @@ struct Tool {
     case Command.initialize.name: initialize(invocation)
     case Command.completions.name: try writeCompletions(invocation)
     case Command.schema.name: writeSchema(invocation)
+    case Command.explain.name: try explain(invocation)
     case Command.resume.name: try resume(invocation)
     case Command.watch.name: try watch(invocation)
     case Command.history.name: try history(invocation)

@@ -94,6 +94,22 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
+  /// The keys by the names that other tools use.
+  package var elsewhere: [String: String] {
+    func names<Key: ObjectKey>(_ keys: [String: Key]) -> [String: String] {
+      keys.mapValues(\.row.key)
+    }
+    return switch self {
+    case .pipeline, .section: names(PipelineKey.elsewhere)
+    case .step, .defaults: names(StepKey.elsewhere)
+    case .dependency: names(DependencyKey.elsewhere)
+    case .retry: names(RetryKey.elsewhere)
+    case .param, .secret, .queue, .stop, .allowFailure, .wait, .background, .mutex, .cache, .hook,
+      .slurm, .stepSlurm, .testFile, .testCase, .testStub, .testExpectation:
+      [:]
+    }
+  }
+
   /// The keys of which exactly one must be written.
   package var alternatives: [String] {
     switch self {

@@ -121,6 +121,22 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
+  /// The maps with keys of a table that it may be, or may contain.
+  package var objectKinds: [ObjectKind] {
+    switch self {
+    case .object(let kind): [kind]
+    case .hook: [.hook]
+    case .list(let type), .filledList(let type), .map(let type, _), .early(let type):
+      type.objectKinds
+    case .either(let types): types.flatMap(\.objectKinds)
+    case .text, .filledText, .template, .filledTemplate, .identifier, .stepID, .dependency,
+      .boolean, .integer, .amount, .quantity, .factor, .duration, .durationOrZero, .size, .choice,
+      .pattern, .command, .shell, .condition, .expression, .uses, .builtIn, .constant,
+      .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .anything:
+      []
+    }
+  }
+
   private var plural: String {
     switch self {
     case .identifier, .stepID, .dependency: "ids"

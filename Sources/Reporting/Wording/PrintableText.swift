@@ -36,7 +36,7 @@ package func joinedLines(_ text: String) -> String {
 
 /// The text on lines of at most this many columns, broken between words. Its own line breaks are
 /// kept.
-func wrapped(_ text: String, columns: Int) -> [String] {
+package func wrapped(_ text: String, columns: Int) -> [String] {
   text.split(whereSeparator: \.isNewline).flatMap { line in
     var lines: [String] = []
     var width = 0

@@ -280,6 +280,15 @@ struct Command: Sendable {
     details: "",
     options: [Options.schemaOfTests])
 
+  static let explain = Command(
+    name: "explain", operands: "WORD", operandCount: 1...1,
+    summary: "explain a key, a function, an outcome, an exit status or an option",
+    details: """
+      WORD stands in a pipeline file, on a command line or in the output of a run: retry, retry.delay,
+      hashFiles, blocked, 124, affected. Names of other tools, such as needs, lead to those of oprun.
+      """,
+    options: [])
+
   static let initialize = Command(
     name: "init", operands: "[FILE]", operandCount: 0...1,
     summary: "write a first pipeline for the project here",
@@ -309,7 +318,7 @@ struct Command: Sendable {
   static let all = [
     run, submit, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs,
     report, analyze, prune, doctor, why, trace, graph, validate, format, test, list, schema,
-    initialize,
+    initialize, explain,
     completions, help,
   ]
 
