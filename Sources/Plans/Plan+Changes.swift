@@ -3,12 +3,11 @@
 package import Scheduling
 
 extension Plan {
-  /// The same plan with the durations that steps had in earlier runs, by id.
-  package func expecting(_ durations: [String: Nanoseconds]) -> Plan {
-    if durations.isEmpty { return self }
+  /// The same plan with the durations that steps had in earlier runs, as far as they are known.
+  package func expecting(_ duration: (_ id: String) -> Nanoseconds?) -> Plan {
     var plan = self
     for index in steps.indices {
-      guard let duration = durations[steps[index].id] else { continue }
+      guard let duration = duration(steps[index].id) else { continue }
       plan.graph.setExpected(duration, of: OperationID(index))
       plan.knowsEarlierRuns = true
     }

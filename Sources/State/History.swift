@@ -161,46 +161,46 @@ extension StateStore {
     }
   }
 
-  /// How long the steps of a pipeline file take, by id: the last three times that they succeeded, of which the newest
-  /// counts most. Runs in which everything was up to date say nothing about it.
-  package func durations(of file: String) throws(StoreFailure) -> [String: Nanoseconds] {
+  /// How long the steps of a pipeline file took the last three times that they succeeded. Runs in which everything was up
+  /// to date say nothing about it. `stepCount` is the number of steps that are asked about.
+  package func durations(
+    of file: String, stepCount: Int
+  ) throws(StoreFailure) -> StepDurations {
     try perform { database throws(DatabaseFailure) in
       let runs = try database.prepare(
         """
         SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE file = ?
-          AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT 100
+          AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT \(Self.mostRuns)
+        """)
+      let results = try database.prepare(
+        """
+        SELECT step.name, duration FROM result JOIN step ON step.id = step
+          WHERE run = ? AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL
         """)
       runs.bind(1, file)
-      var seen: [String: SeenDuration] = [:]
-      var (runCount, resultCount) = (0, 0)
+      var durations = StepDurations()
+      var (runCount, olderResults) = (0, 0)
       while try runs.next() {
-        // In many of them only a few steps may have run. Those before the third are looked at as long as that is cheap.
-        if runCount >= 3 { resultCount += runs.number(1) ?? 0 }
-        if resultCount > Self.olderResults { break }
+        let count = runs.number(1) ?? 0
+        if runCount == 0 { durations.reserve(count) }
+        // In the last ones only a few steps may have run. Those before are looked at for the others, if it is cheap.
+        if runCount >= 3 {
+          olderResults += count
+          if durations.count >= stepCount || olderResults > Self.mostOlderResults { break }
+        }
         runCount += 1
-        try addDurations(ofRun: runs.number(0) ?? 0, to: &seen, database)
+        results.bind(1, runs.number(0))
+        while try results.next() {
+          guard let name = results.text(0), let time = results.number(1) else { continue }
+          durations.add(time, of: name)
+        }
       }
-      return seen.mapValues(\.average)
+      return durations
     }
   }
 
-  /// How many results of runs before the third are looked at.
-  private static let olderResults = 5000
-
-  private func addDurations(
-    ofRun run: Int, to seen: inout [String: SeenDuration], _ database: Database
-  ) throws(DatabaseFailure) {
-    let rows = try database.prepare(
-      """
-      SELECT step.name, duration FROM result JOIN step ON step.id = step
-        WHERE run = ? AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL
-      """)
-    rows.bind(1, run)
-    while try rows.next() {
-      guard let name = rows.text(0), let time = rows.number(1) else { continue }
-      seen[name, default: SeenDuration()].add(Nanoseconds(time) * 1000)
-    }
-  }
+  /// How many runs are looked at, and how many results of those before the last three.
+  private static let (mostRuns, mostOlderResults) = (30, 5000)
 
   private func summary(
     _ rows: Statement, _ database: Database
@@ -322,20 +322,4 @@ extension StateStore {
       return outputs
     }
   }
-}
-
-/// How long a step took, the newest time first: each counts twice as much as the one before it.
-private struct SeenDuration {
-  private var sum: Nanoseconds = 0
-  private var weight: Nanoseconds = 0
-  private var nextWeight: Nanoseconds = 4
-
-  /// Ignores all but the first three.
-  mutating func add(_ time: Nanoseconds) {
-    sum += time * nextWeight
-    weight += nextWeight
-    nextWeight /= 2
-  }
-
-  var average: Nanoseconds { sum / weight }
 }

@@ -9,9 +9,6 @@ import Scheduling
 
 /// Writes to an open database.
 final class RunWriter {
-  /// What SQLite may keep of the database in memory, in KiB; by default it is 2,000.
-  private static let cacheSize = 200
-
   private let database: Database
   private let folder: StateFolder
   private let run: RecordedRun
@@ -32,8 +29,6 @@ final class RunWriter {
     self.database = database
     self.folder = folder
     self.run = run
-    // Records are written one after the other: pages that are full are not needed again.
-    try database.execute("PRAGMA cache_size = \(-Self.cacheSize)")
     begin = try database.prepare("BEGIN IMMEDIATE")
     commit = try database.prepare("COMMIT")
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")

@@ -114,10 +114,12 @@ package final class StateStore {
       if version <= newest {
         let store = StateStore(database, in: folder)
         if version < newest { try store.migrate(from: version, by: migrations) }
-        // The beginning of a new log waits for the disk, which a new file does not do either.
+        // The beginning of a new log waits for the disk, which a new file does not do either. Records are read and
+        // written one after the other, so few pages are needed again: the cache has 200 KiB instead of 2,000.
         let synchronous = isNew ? "OFF" : "NORMAL"
         try database.execute(
-          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000")
+          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -200"
+        )
         return store
       }
     } catch {

@@ -43,7 +43,8 @@ package struct RunAnalysis {
     var record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
     for event in events { record.observe(event) }
     self.record = record
-    self.plan = plan.expecting(Self.durations(record, plan))
+    let durations = Self.durations(record, plan)
+    self.plan = plan.expecting { durations[$0] }
     simulated = Forecast(self.plan).makespan
   }
 

@@ -263,9 +263,10 @@ extension Tool {
 
   private func expecting(_ plan: Plan, _ store: StateStore?, _ invocation: Invocation) -> Plan {
     guard let store, let file = invocation.operands.first, file != "-",
-      let durations = try? store.durations(of: recordedPath(file))
+      let durations = try? store.durations(
+        of: recordedPath(file), stepCount: plan.steps.count - plan.groups.count)
     else { return plan }
-    return plan.expecting(durations)
+    return plan.expecting { durations[$0] }
   }
 
   private func run(
