@@ -51,11 +51,11 @@ private struct GuardianWatch {
     var watch = self
     watch.page.take(seat: 0, by: getpid())
     watch.page.isWatched = true
+    // Its number may since have been reused.
+    if getppid() != watch.page.owner { watch.awaitLifeline() }
     if let group = watch.sweep.controlGroup, let slash = group.lastIndex(of: "/") {
       ControlGroup.removeUnused(in: String(group[..<slash]))
     }
-    // Its number may since have been reused.
-    if getppid() != watch.page.owner { watch.awaitLifeline() }
     watch.wait()
   }
 

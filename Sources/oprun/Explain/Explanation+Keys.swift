@@ -45,6 +45,7 @@ extension Explanation {
 extension KeyRow {
   fileprivate func means(_ other: KeyRow) -> Bool {
     key == other.key && doc == other.doc && type == other.type
+      && defaultValue == other.defaultValue && example == other.example
   }
 
   fileprivate var facts: [(String, String)] {
