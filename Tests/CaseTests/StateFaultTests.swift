@@ -107,6 +107,28 @@ struct `What is recorded` {
     #expect(end.output == "0\n1|5\n2|5\n", "\(end.errors)")
   }
 
+  @Test func `includes the end of a run, which waits for another program's lock`() throws {
+    let place = try workspace(chain(1))
+    try place.write(
+      """
+      steps:
+        - id: lock
+          run: |
+            printf 'BEGIN IMMEDIATE;\\n.shell touch locked\\n' >hold
+            until test -e locked; do sleep 0.01; done
+            touch ended
+      """, to: "lock.yml")
+    let end = try place.run(
+      """
+      export RAN=$PWD/ran; oprun pipeline.yml --output quiet
+      mkfifo hold; sqlite3 .oprun/state.db <hold & exec 3>hold
+      (until test -e ended; do sleep 0.01; done; sleep 0.5; printf '.shell touch released\\nCOMMIT;\\n' >&3) &
+      oprun lock.yml --output quiet; echo $?; ls released; exec 3>&-; wait
+      sqlite3 .oprun/state.db 'SELECT outcome FROM result WHERE run = 2; SELECT exit_status, duration > 0 FROM run'
+      """)
+    #expect(end.output == "0\nreleased\n0\n0|1\n0|1\n", "\(end.errors)")
+  }
+
   @Test func `cannot be added to in a read-only database, which ends the run with 74`() throws {
     let place = try workspace(chain(5))
     let end = try place.run(
