@@ -214,6 +214,11 @@ const char *clinux_c_library_version(void);
 // Has the processor bring memory that is about to be changed into its cache, while it does something else.
 static inline void clinux_prefetch(const void *memory) { __builtin_prefetch(memory, 1); }
 
+// Sleeps while the 32 bits hold the value, until `clinux_wake_one`; it may also return for no reason.
+void clinux_sleep_while(const void *word, uint32_t value);
+// Wakes one thread that sleeps on the 32 bits.
+void clinux_wake_one(const void *word);
+
 static inline int clinux_exited(int status) { return WIFEXITED(status); }
 static inline int clinux_exit_status(int status) { return WEXITSTATUS(status); }
 static inline int clinux_signal(int status) { return WTERMSIG(status); }
