@@ -11,7 +11,10 @@ private final class Box {
     queues: [QueueSpec(name: "main", width: 1), QueueSpec(name: "other", width: 1)],
     pathReach: 0, inheritsRank: false)
   func next() -> OperationID? { scheduler.next() }
-  func next(after queue: QueueID) -> OperationID? { scheduler.next(after: queue) }
+  func next(after queue: QueueID) -> OperationID? {
+    guard case .operation(let id)? = scheduler.next(after: queue) else { return nil }
+    return id
+  }
   func mayStart() -> Bool { scheduler.mayStart() }
   func isWaiting(_ id: OperationID) -> Bool { scheduler.isWaiting(id) }
   func isReady(_ id: OperationID) -> Bool { scheduler.isReady(id) }

@@ -32,8 +32,9 @@ extension Operation {
 
   /// Records that it is now in a queue; returns the previous status.
   @discardableResult
-  func becomeQueued() -> Status {
+  func becomeQueued(in queue: QueueID) -> Status {
     if type(of: self) != BlockOperation.self { takePriorityFromSubclass() }
+    queueNumber = queue.rawValue
     var old = bits
     while true {
       demand(
@@ -64,6 +65,8 @@ extension Engine {
   func addDependency(_ dependency: Operation, to operation: Operation) {
     enter()
     if operation.bits.isDisjoint(with: [.finished, .executing]) {
+      distinguish(operation)
+      operation.set(.mayWait)
       operation.withAwaited { $0.append(dependency) }
       if operation.number >= 0, canWait(operation) {
         link(operation, to: dependency)
@@ -112,10 +115,12 @@ extension Engine {
   }
 
   func priorityChanged(of operation: Operation) {
-    locked {
-      guard operation.number >= 0 else { return }
+    enter()
+    distinguish(operation)
+    if operation.number >= 0 {
       scheduler.pointee.setPriority(operation.rank, of: OperationID(Int(operation.number)))
     }
+    unlockAndWake()
   }
 
   /// A cancelled operation ignores what it waits for.

@@ -42,10 +42,19 @@ struct Leftovers: ~Copyable {
 
 extension Engine {
   /// Called when the operation's completion block has run: dependents may continue.
-  func retire(_ operation: Operation) {
+  func retire(_ operation: Operation) { end(operation) { retire(operation, &$0) } }
+
+  /// Removes an operation that had ended when it came into its queue.
+  func expel(_ operation: Operation) {
+    end(operation) {
+      if operation.number >= 0 { takeOut(operation, operation.bits, &$0) }
+    }
+  }
+
+  private func end(_ operation: Operation, _ body: (inout Leftovers) -> Void) {
     var leftovers = Leftovers()
     enter()
-    retire(operation, &leftovers)
+    body(&leftovers)
     unlockAndWake()
     leftovers.settle(operation)
     leftovers.reference?.release()
@@ -82,7 +91,11 @@ extension Engine {
 
   /// Frees the operation's entry, and releases those that wait for it.
   private func free(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
-    if operation.number >= 0 { takeOut(operation, old, &leftovers) }
+    if operation.number >= 0 {
+      takeOut(operation, old, &leftovers)
+    } else if operation.number < -1 {
+      takeOutPlain(operation, &leftovers)
+    }
     if let ties = operation.ties { releaseWaiting(in: ties) }
   }
 
@@ -91,16 +104,26 @@ extension Engine {
     scheduler.pointee.retire(id)
     if old.contains(.hasTerms) { giveBackPools(of: operation) }
     operation.number = -1
-    leave(id, Int(operation.queueNumber), &leftovers)
-  }
-
-  private func leave(_ id: OperationID, _ queueNumber: Int, _ leftovers: inout Leftovers) {
     let member = members[id.index]
     members[id.index].reference = nil
-    leftovers.reference = member.reference
     if member.previous >= 0 { members[Int(member.previous)].next = member.next }
     if member.next >= 0 { members[Int(member.next)].previous = member.previous }
-    queues[queueNumber].remove(id, member)
+    queues[Int(operation.queueNumber)].remove(id, member)
+    leave(operation, &leftovers)
+  }
+
+  private func takeOutPlain(_ operation: Operation, _ leftovers: inout Leftovers) {
+    started.remove(operation.number)
+    operation.number = -1
+    scheduler.pointee.finishCounted(in: QueueID(Int(operation.queueNumber)))
+    leave(operation, &leftovers)
+  }
+
+  private func leave(_ operation: Operation, _ leftovers: inout Leftovers) {
+    let queueNumber = Int(operation.queueNumber)
+    leftovers.reference = .passUnretained(operation)
+    queues[queueNumber].count -= 1
+    queues[queueNumber].endedCount += 1
     if let progress = queues[queueNumber].progress, progress.countOne() {
       leftovers.withRest { $0.progress = progress }
     }
@@ -117,6 +140,7 @@ extension Engine {
       leftovers.queue = queue
       queues[queueNumber].queue = nil
     }
+    queues[queueNumber].isMixed = false
     if queues[queueNumber].isElastic { resetElasticity(of: queueNumber) }
   }
 

@@ -11,6 +11,8 @@ enum Affair {
   case doomed(Operation)
   /// The operation has closed a cycle.
   case cycle([Operation])
+  /// The operation had ended before it came into its queue.
+  case ended(Operation)
 
   func settle() {
     switch self {
@@ -20,45 +22,56 @@ enum Affair {
       operation.cancel()
     case .cycle(let operations):
       OperationQueue.report(operations)
+    case .ended(let operation):
+      Engine.shared.expel(operation)
     }
   }
 }
 
 extension Engine {
   /// The number of operations that make a batch for `help`.
-  private static let batch = 512
+  private static let batch = 2048
 
   func add(
     _ operation: Operation, to queue: OperationQueue, asBarrier: Bool = false
   ) {
-    let old = operation.becomeQueued()
+    let old = operation.becomeQueued(in: queue.id)
     let reference = Unmanaged.passRetained(operation)
     if !asBarrier, old.isDisjoint(with: .needsCare), let count = queue.entrance.goIn() {
-      post(reference, queue.id)
+      post(reference)
       if count % Engine.batch == Engine.batch - 1 { help(patiently: old.contains(.mayWait)) }
       return
     }
     enter()
     open(queue)
-    admit(reference, to: queue.id, asBarrier: asBarrier)
+    receive(reference, in: queue.id, asBarrier: asBarrier)
     unlockAndWake()
   }
 
   func add(_ operations: [Operation], to queue: OperationQueue) {
-    operations.forEachReference { $0._withUnsafeGuaranteedRef { _ = $0.becomeQueued() } }
+    let chain = makeChain(of: operations, for: queue.id)
     enter()
     if !operations.isEmpty { open(queue) }
-    reserve(operations.count)
-    operations.forEachReference { admit($0.retain(), to: queue.id, asBarrier: false) }
+    if !chain.isUniform { reserve(operations.count) }
+    receive(chain)
     unlockAndWake()
+  }
+
+  /// Makes operations the engine's own, without the lock.
+  private func makeChain(of operations: [Operation], for queue: QueueID) -> Chain {
+    var chain = Chain()
+    operations.forEachReference { reference in
+      reference._withUnsafeGuaranteedRef { _ = $0.becomeQueued(in: queue) }
+      chain.append(reference.retain())
+    }
+    return chain
   }
 
   /// Adds an operation without the lock. A thread that looks for work will find it; if there is
   /// none, the adder requests one. They cannot miss each other: one announces that no thread is
   /// looking any more and then checks the inbox, the other puts something in and then checks the
   /// announcement.
-  private func post(_ reference: Unmanaged<Operation>, _ id: QueueID) {
-    reference._withUnsafeGuaranteedRef { $0.queueNumber = id.rawValue }
+  private func post(_ reference: Unmanaged<Operation>) {
     inbox.push(reference)
     if attendance.load(ordering: .sequentiallyConsistent) { return }
     enter()
@@ -78,12 +91,40 @@ extension Engine {
   }
 
   /// Moves everything in the inbox to its queue. Must be called under the lock.
-  func takeOver() {
-    inbox.takeAll { reference in
-      let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
-      queues[queueNumber].postedCount += 1
-      admit(reference, to: QueueID(queueNumber), asBarrier: false)
+  func takeOver() { receive(inbox.takeAll(), arePosted: true) }
+
+  /// Puts operations at the end of their queues: in the backlog, if there can be one.
+  private func receive(_ operations: Chain, arePosted: Bool = false) {
+    guard let first = operations.first else { return }
+    let queue = QueueID(Int(first._withUnsafeGuaranteedRef { $0.queueNumber }))
+    if !operations.isUniform || queues[queue.index].isMixed {
+      return receiveEach(operations, arePosted)
     }
+    if arePosted { queues[queue.index].postedCount += operations.count }
+    queues[queue.index].count += operations.count
+    queues[queue.index].backlog.append(operations)
+    scheduler.pointee.addCounted(operations.count, to: queue)
+  }
+
+  private func receiveEach(_ operations: Chain, _ arePosted: Bool) {
+    var operations = operations
+    while let reference = operations.popFirst() {
+      let queue = QueueID(Int(reference._withUnsafeGuaranteedRef { $0.queueNumber }))
+      if arePosted { queues[queue.index].postedCount += 1 }
+      receive(reference, in: queue, asBarrier: false)
+    }
+  }
+
+  private func receive(_ reference: Unmanaged<Operation>, in queue: QueueID, asBarrier: Bool) {
+    queues[queue.index].count += 1
+    if !queues[queue.index].isMixed {
+      if !asBarrier, reference._withUnsafeGuaranteedRef({ $0.isPlain }) {
+        queues[queue.index].backlog.append(reference)
+        return scheduler.pointee.addCounted(1, to: queue)
+      }
+      mix(queue.index)
+    }
+    admit(reference, to: queue, asBarrier: asBarrier)
   }
 
   private func open(_ queue: OperationQueue) {
@@ -101,7 +142,7 @@ extension Engine {
     scheduler.pointee.expect(count)
   }
 
-  private func admit(_ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool) {
+  func admit(_ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool) {
     reference._withUnsafeGuaranteedRef { admit($0, reference, to: queue, asBarrier: asBarrier) }
   }
 
@@ -117,9 +158,9 @@ extension Engine {
       && queues[queue.index].barrier < 0
     let id = scheduler.pointee.append(spec, holds: isFree ? 0 : 1)
     operation.number = id.rawValue
-    operation.queueNumber = queue.rawValue
     enroll(reference, as: id, in: queue.index)
     if !isFree { link(operation, id, queue.index, asBarrier) }
+    if operation.has(.retired) { affairs.append(.ended(operation)) }
   }
 
   private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in queueNumber: Int) {
@@ -146,7 +187,7 @@ extension Engine {
       scheduler.pointee.hold(id)
       affairs.append(.doomed(operation))
     }
-    addBarrierEdges(to: id, in: queueNumber, isBarrier: isBarrier)
+    addBarrierEdges(to: operation, id, in: queueNumber, isBarrier: isBarrier)
     if takeOverWaiting(of: operation) { closesCycle = true }
     if operation.has(.cancelled) {
       scheduler.pointee.ignoreDependencies(of: id)
@@ -185,12 +226,15 @@ extension Engine {
 
   /// Makes what is added after a barrier wait for it, and a barrier wait for everything that was
   /// added before, as far back as the previous barrier.
-  private func addBarrierEdges(to id: OperationID, in queueNumber: Int, isBarrier: Bool) {
+  private func addBarrierEdges(
+    to operation: Operation, _ id: OperationID, in queueNumber: Int, isBarrier: Bool
+  ) {
     let latest = queues[queueNumber].barrier
     if latest >= 0 {
       scheduler.pointee.addEdge(from: OperationID(Int(latest)), to: id, when: .done)
     }
     guard isBarrier else { return }
+    for other in startedOperations(of: queueNumber) { link(operation, to: other) }
     var number = members[id.index].previous
     while number >= 0, number != latest {
       scheduler.pointee.addEdge(from: OperationID(Int(number)), to: id, when: .done)

@@ -30,14 +30,14 @@ extension Engine {
 
   func operations(of id: QueueID) -> [Operation] {
     locked {
-      var result: [Operation] = []
+      var result = startedOperations(of: id.index)
       result.reserveCapacity(queues[id.index].count)
       var number = queues[id.index].first
       while number >= 0 {
         if let operation = members[Int(number)].operation { result.append(operation) }
         number = members[Int(number)].next
       }
-      return result
+      return result + queues[id.index].backlog.all
     }
   }
 

@@ -182,8 +182,8 @@ extension Engine {
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
 
   private func takeOperation() -> Job? {
-    while let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) {
-      guard let reference = members[id.index].reference, choose(reference) else { continue }
+    while let start = scheduler.pointee.next(after: QueueID(crew.latestQueue)) {
+      guard let reference = take(start) else { continue }
       let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
       crew.latestQueue = queueNumber
       if queues[queueNumber].isElastic { watchElasticity(of: queueNumber) }
@@ -196,14 +196,26 @@ extension Engine {
     return nil
   }
 
+  private func take(_ start: Scheduler.Start) -> Unmanaged<Operation>? {
+    switch start {
+    case .counted(let queue): return takePlain(of: queue)
+    case .operation(let id):
+      guard let reference = members[id.index].reference, choose(reference) else { return nil }
+      return reference
+    }
+  }
+
   /// Has the next operation on its way into the processor's cache while this one runs: another thread
   /// has made it, or it was made long ago.
   private func fetchNext(of queue: QueueID) {
-    guard let id = scheduler.pointee.firstPlain(in: queue),
-      let address = members[id.index].reference?.toOpaque()
+    guard let address = (queues[queue.index].backlog.first ?? firstReady(in: queue))?.toOpaque()
     else { return }
     clinux_prefetch(address)
     clinux_prefetch(address + 64)
+  }
+
+  private func firstReady(in queue: QueueID) -> Unmanaged<Operation>? {
+    scheduler.pointee.firstPlain(in: queue).flatMap { members[$0.index].reference }
   }
 
   /// Chooses an operation: from now on the chooser handles its end. False if the operation has

@@ -2,8 +2,9 @@
 // cross queues.
 //
 // This file holds what is under the lock. Engine+Entering.swift adds operations; the scheduler
-// decides which is next; Engine+Workers.swift runs it; Engine+Ending.swift removes it. User code is
-// never called under the lock. The design is described in docs/operationkit/design.md.
+// decides which is next, and Engine+Backlog.swift knows those that it only counts;
+// Engine+Workers.swift runs it; Engine+Ending.swift removes it. User code is never called under the
+// lock. The design is described in docs/operationkit/design.md.
 
 import Dispatch
 internal import Scheduling
@@ -12,7 +13,7 @@ import Synchronization
 final class Engine: @unchecked Sendable {  // all mutable state is under `lock`, or atomic
   static let shared = Engine()
 
-  /// An operation in a queue, and its neighbours in the order they were added.
+  /// An operation that the scheduler knows, and its neighbours in the order they were added.
   ///
   /// The engine owns the operation from when it is added to its end, with manual reference
   /// counting: counting references for each step in between took a fifth of the time.
@@ -33,6 +34,13 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     var postedCount = 0
     var first: Int32 = -1
     var last: Int32 = -1
+    /// Operations that have not started, as long as all of them are plain: the scheduler only counts
+    /// them.
+    var backlog = Chain()
+    /// Whether an operation was added since the queue was last empty that is not plain: then there
+    /// is no backlog.
+    var isMixed = false
+    /// How many operations have not ended, the backlog included.
     var count = 0
     /// The latest barrier; everything added after it waits for it.
     var barrier: Int32 = -1
@@ -44,22 +52,19 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     /// How many operations have ended since its width was last checked.
     var endedCount = 0
 
-    /// Records a new member, and returns the one before it.
+    /// Records a member that the scheduler knows now, and returns the one before it.
     mutating func append(_ id: OperationID) -> Int32 {
       let previous = last
       last = id.rawValue
       if previous < 0 { first = id.rawValue }
-      count += 1
       return previous
     }
 
-    /// Records that a member has ended.
+    /// Forgets a member.
     mutating func remove(_ id: OperationID, _ member: Member) {
       if member.previous < 0 { first = member.next }
       if member.next < 0 { last = member.previous }
       if barrier == id.rawValue { barrier = -1 }
-      count -= 1
-      endedCount += 1
     }
   }
 
@@ -78,6 +83,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   let scheduler = UnsafeMutablePointer<Scheduler>.allocate(capacity: 1)
   // The lock ensures exclusive access; checking that on each access would cost a tenth of the time.
   @exclusivity(unchecked) var members: [Member] = []
+  @exclusivity(unchecked) var started = StartedOperations()
   @exclusivity(unchecked) var queues: [QueueRecord] = []
   private var vacantLanes: [QueueID] = []
   private var pools: [String: (pool: PoolID, users: Int)] = [:]
@@ -89,7 +95,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   @exclusivity(unchecked) var observedCount = 0
   /// Consequences of added operations, to be handled when the lock is released.
   @exclusivity(unchecked) var affairs: [Affair] = []
-  /// How many operations were ever added.
+  /// How many operations the scheduler was ever given.
   @exclusivity(unchecked) var addedCount = 0
   @exclusivity(unchecked) var cycleCredit = CycleCredit()
   @exclusivity(unchecked) var cycleSearch = CycleSearch()

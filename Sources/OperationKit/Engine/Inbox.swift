@@ -15,7 +15,7 @@ struct Inbox: ~Copyable {
     let address = UInt(bitPattern: reference.toOpaque())
     var old = top.load(ordering: .relaxed)
     while true {
-      reference._withUnsafeGuaranteedRef { $0.before = old }
+      reference._withUnsafeGuaranteedRef { $0.neighbour = old }
       let (exchanged, original) = top.weakCompareExchange(
         expected: old, desired: address, successOrdering: .sequentiallyConsistent,
         failureOrdering: .relaxed)
@@ -24,26 +24,8 @@ struct Inbox: ~Copyable {
     }
   }
 
-  /// Takes over all of them, in the order they were added.
-  func takeAll(_ body: (Unmanaged<Operation>) -> Void) {
-    var address = top.exchange(0, ordering: .acquiring)
-    var earlier: UInt = 0
-    while let reference = Inbox.reference(address) {
-      (earlier, address) = reference._withUnsafeGuaranteedRef {
-        let before = $0.before
-        $0.before = earlier
-        return (address, before)
-      }
-    }
-    while let reference = Inbox.reference(earlier) {
-      earlier = reference._withUnsafeGuaranteedRef { $0.before }
-      body(reference)
-    }
-  }
-
-  private static func reference(_ address: UInt) -> Unmanaged<Operation>? {
-    UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
-  }
+  /// Takes over all of them.
+  func takeAll() -> Chain { Chain(latest: top.exchange(0, ordering: .acquiring)) }
 }
 
 /// Whether a queue is kept alive by the operations in it, and how many have gone into the inbox

@@ -56,13 +56,13 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
   private let detailsLock = ByteLock()
-  /// Its number in the engine while it is in a queue, otherwise negative. Guarded by the engine's
-  /// lock.
+  /// Its number in the scheduler if that knows it. If it only counts it: below -1 once the operation
+  /// has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's lock.
   @exclusivity(unchecked) var number: Int32 = -1
-  /// The number of its queue. Guarded by the engine's lock, once the engine has taken it over.
+  /// The number of its queue. Set before the operation is marked as `Status.queued`, and never again.
   @exclusivity(unchecked) var queueNumber: Int32 = -1
-  /// The operation below it in the inbox. It belongs to the owner.
-  @exclusivity(unchecked) var before: UInt = 0
+  /// The operation below it in the inbox, or after it in a chain. It belongs to the owner.
+  @exclusivity(unchecked) var neighbour: UInt = 0
   /// What it waits for; emptied when it ends. Guarded by the engine's lock, or by `Status.changing`
   /// while it is in no queue.
   @exclusivity(unchecked) var awaited = OperationList()
@@ -301,6 +301,12 @@ extension OperationProtocol {
 extension Operation {
   /// Its priority, for the scheduler.
   var rank: Int16 { Int16(priority.load(ordering: .relaxed)) }
+
+  /// Whether only the order in which operations were added decides when it starts, and no code of
+  /// its own.
+  var isPlain: Bool {
+    type(of: self) == BlockOperation.self && rank == 0 && bits.isDisjoint(with: .distinguishing)
+  }
 
   /// Takes over the priority if a subclass has overridden it, because no user code is called under
   /// the engine's lock.

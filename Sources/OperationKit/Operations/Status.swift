@@ -47,11 +47,13 @@ struct Status: OptionSet, Sendable {
   static let remembers = Status(rawValue: 524288)
   /// It has `OperationExtras`.
   static let hasDetails = Status(rawValue: 131072)
-  /// What it waits for was changed before it was in a queue: it may wait for something.
+  /// It may wait for something; without this bit, it does not.
   static let mayWait = Status(rawValue: 1_048_576)
 
   /// Bits that require the engine's lock when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
+  /// Bits of operations that are not plain: see `Operation.isPlain`.
+  static let distinguishing = needsCare.union(.mayWait)
   /// Bits that must be checked before the work begins.
   static let hindersStart: Status = [.executing, .finished, .cancelled, .isObserved, .hasTerms]
 

@@ -77,6 +77,8 @@ struct Queue: Sendable {
   var candidates = RankHeap()
   /// The lane of operations without claims; if it is not empty, its first can start.
   let plainLane: Int
+  /// The number of ready operations that the scheduler only counts.
+  var countedReady = 0
 
   init(_ spec: QueueSpec, plainLane: Int) {
     self.spec = spec

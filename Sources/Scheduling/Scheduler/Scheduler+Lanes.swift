@@ -114,7 +114,8 @@ extension Scheduler {
   /// Must be called when a queue's width or counts have changed, or what it could start.
   mutating func refresh(_ queue: Int) {
     let hasAny =
-      !lanes[queues[queue].plainLane].ready.isEmpty || !queues[queue].candidates.isEmpty
+      queues[queue].countedReady > 0 || !lanes[queues[queue].plainLane].ready.isEmpty
+      || !queues[queue].candidates.isEmpty
     let isStartable = hasAny && hasRoom(queue)
     if isStartable == queues[queue].isStartable { return }
     queues[queue].isStartable = isStartable

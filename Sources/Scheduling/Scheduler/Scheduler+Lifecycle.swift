@@ -12,19 +12,9 @@ extension Scheduler {
     return nil
   }
 
-  /// Like `next()`, but the queues are served in turn, starting with the one after `queue`. This is
-  /// for callers whose running operations share something that the scheduler does not count, such
-  /// as threads.
-  package mutating func next(after queue: QueueID) -> OperationID? {
-    while let queue = startableQueues.first(after: queue.index) ?? startableQueues.first {
-      if let id = next(in: queue) { return id }
-    }
-    return nil
-  }
-
   /// The next operation of one queue; nil if no ready operation in it can start, in which case they
   /// are parked, and the queue is not startable.
-  private mutating func next(in queue: Int) -> OperationID? {
+  mutating func next(in queue: Int) -> OperationID? {
     if queues[queue].candidates.isEmpty {
       guard let first = lanes[queues[queue].plainLane].ready.first else { return nil }
       let id = OperationID(Int(first.item))
