@@ -1,5 +1,6 @@
 // Reading /proc, and cookies: small pure parts.
 
+import Foundation
 import Testing
 
 @testable import Execution
@@ -30,6 +31,45 @@ struct `Process status` {
   @Test func `of a living process has its parent`() throws {
     let status = try #require(ProcessStatus(of: 1))
     #expect(status.parentID == 0)
+  }
+
+  @Test func `shows the moment of exec in which there is memory, and no environment`() throws {
+    func status(addressSpace: Int, environmentEnd: Int) throws -> ProcessStatus {
+      let line =
+        "42 (a) R 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 \(addressSpace) 0 1 "
+        + String(repeating: "1 ", count: 25) + "\(environmentEnd) 0\n"
+      return try #require(ProcessStatus(processID: 42, stat: Array(line.utf8)))
+    }
+    #expect(try status(addressSpace: 4096, environmentEnd: 0).isStartingProgram)
+    #expect(try !status(addressSpace: 4096, environmentEnd: 4000).isStartingProgram)
+    #expect(try !status(addressSpace: 0, environmentEnd: 0).isStartingProgram)  // The kernel's.
+  }
+
+  /// In the middle of `exec` /proc shows an empty environment, and a step's process seemed to be
+  /// nobody's.
+  @Test func `has an environment while it starts one program after another`() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exec /bin/sh -c \"$0\" \"$0\"", "exec /bin/sh -c \"$0\" \"$0\""]
+    process.environment = ["MARK": "mine"]
+    try process.run()
+    let seen = Set(
+      (0..<5000).map { _ in environmentValue(of: "MARK", in: process.processIdentifier) })
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    #expect(seen == ["mine"])
+  }
+
+  @Test func `without an environment has none`() throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sleep")
+    process.arguments = ["60"]
+    process.environment = [:]
+    try process.run()
+    #expect(environmentValue(of: "MARK", in: process.processIdentifier) == nil)
+    #expect(environmentValue(of: "MARK", in: 2) == nil)  // Of the kernel, or no process at all.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
   }
 
   @Test func `children are numbers between blanks`() {

@@ -17,6 +17,10 @@ struct ProcessStatus: Hashable {
   let startTicks: UInt64
   /// The soft limit on resident memory, which Linux ignores: see `DescentMark`.
   let memoryLimit: UInt64
+  /// True between the point in `exec` at which a process gives up its memory and the one at which it
+  /// has its new environment: it shows none, although it will have one. False for a process that we
+  /// may not examine, and for a thread of the kernel.
+  let isStartingProgram: Bool
 
   init?(of processID: Int32) {
     guard let text = readSmallFile("/proc/\(processID)/stat") else { return nil }
@@ -43,6 +47,8 @@ struct ProcessStatus: Hashable {
     sessionID = Int32(truncatingIfNeeded: numbers[3])
     startTicks = UInt64(clamping: numbers[19])
     memoryLimit = UInt64(clamping: numbers[22])
+    let (addressSpace, environmentEnd) = (numbers[20], numbers.count > 48 ? numbers[48] : -1)
+    isStartingProgram = addressSpace > 0 && environmentEnd == 0
   }
 
   /// Every process that /proc shows.
@@ -88,10 +94,25 @@ struct ProcessStatus: Hashable {
 /// The value of a variable in the environment that a process was started with; nil if it has none,
 /// or if it may not be read. The environment is searched in pieces, however large it is.
 func environmentValue(of name: String, in processID: Int32) -> String? {
-  guard let text = readSmallFile("/proc/\(processID)/environ") else { return nil }
+  guard let text = environment(of: processID) else { return nil }
   let prefix = Array("\(name)=".utf8)
   for variable in text.split(separator: 0) where variable.starts(with: prefix) {
     return String(decoding: variable.dropFirst(prefix.count), as: UTF8.self)
+  }
+  return nil
+}
+
+/// The environment of a process. If the process is starting a program, this waits until it has: it
+/// takes less than a millisecond, unless there is no processor for it. A process that the kernel
+/// holds there, on a dead network disk, is given up after about 20 milliseconds.
+private func environment(of processID: Int32) -> [UInt8]? {
+  let path = "/proc/\(processID)/environ"
+  for _ in 0..<200 {
+    guard let text = readSmallFile(path) else { return nil }
+    if !text.isEmpty { return text }
+    // It is empty, or the program has started since.
+    if ProcessStatus(of: processID)?.isStartingProgram != true { return readSmallFile(path) }
+    usleep(100)
   }
   return nil
 }
