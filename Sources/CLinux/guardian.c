@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-// Closes every file but two, now and not only when the program is loaded (before Linux 5.9 it is only
-// then): if we are killed, a lock on one of them would make us seem alive.
+// Closes every file but two. All are close-on-exec, and before Linux 5.9 they stay until then; but if
+// we are killed, a lock on one of them makes us seem alive.
 static void close_all_but(long one, long other) {
   long low = one < other ? one : other, high = one < other ? other : one;
   call(SYS_close_range, 3, low - 1, 0, 0);

@@ -21,38 +21,77 @@ struct `A guardian without a program` {
     #expect(try String(contentsOf: file, encoding: .utf8) == "1")
   }
 
+  /// They would keep the lock of a run whose oprun was killed, and the run would seem to go on.
+  @Test func `keeps no file open, and so no lock`() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    defer { unlink(path) }
+    let held = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let other = open(path, O_RDWR | O_CLOEXEC)
+    defer { close(other) }
+    #expect(flock(held, LOCK_EX | LOCK_NB) == 0)
+    var lifeline: [Int32] = [0, 0]
+    #expect(pipe(&lifeline) == 0)
+    for end in lifeline { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(lifeline[0]) }
+
+    withGuardian(
+      lifeline: lifeline[0], ourEnd: lifeline[1], delay: -1,
+      whileItRuns: {
+        close(held)
+        let deadline = Date(timeIntervalSinceNow: 10)
+        while flock(other, LOCK_EX | LOCK_NB) != 0, Date() < deadline { usleep(1000) }
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        close(lifeline[1])
+      })
+  }
+
   /// Starts a guardian whose work begins at once, and waits for its end.
   private func end(group: Int32, by killFile: String) {
+    // It can be read at once, as a lifeline can when nobody holds its other end any more.
+    let lifeline = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(lifeline) }
+    killFile.withCString { killFile in
+      withUnsafePointer(to: group) { group in
+        withGuardian(
+          lifeline: lifeline, delay: 0,
+          prepare: {
+            $0.groups = group
+            $0.group_count = 1
+            $0.kill_file = killFile
+          })
+      }
+    }
+  }
+
+  /// Starts a guardian whose program does not exist, and waits for its end.
+  private func withGuardian(
+    lifeline: Int32, ourEnd: Int32 = -1, delay: Int32,
+    prepare: (inout clinux_guardian) -> Void = { _ in }, whileItRuns body: () -> Void = {}
+  ) {
     let stackSize = 16 << 10
     let stack = UnsafeMutablePointer<CChar>.allocate(capacity: stackSize)
     defer { stack.deallocate() }
     let name = strdup("guardian")
     defer { free(name) }
-    // It can be read at once, as a lifeline can when nobody holds its other end any more.
-    let lifeline = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    defer { close(lifeline) }
-    let process = [name, nil].withUnsafeBufferPointer { words in
-      killFile.withCString { killFile in
-        withUnsafePointer(to: group) { group in
-          var guardian = clinux_guardian()
-          guardian.program = UnsafePointer(name)
-          guardian.arguments = words.baseAddress
-          guardian.environment = words.baseAddress?.advanced(by: 1)
-          guardian.lifeline = lifeline
-          guardian.our_end = -1
-          guardian.page = lifeline
-          guardian.delay = 0
-          guardian.parent = getpid()
-          guardian.groups = UnsafePointer(group)
-          guardian.group_count = 1
-          guardian.kill_file = killFile
-          let process = clinux_start_guardian(&guardian, stack, stackSize)
-          var status: Int32 = 0
-          waitpid(process, &status, 0)
-          return process
-        }
-      }
+    let memory = UnsafeMutablePointer<clinux_guardian>.allocate(capacity: 1)
+    defer { memory.deallocate() }
+    [name, nil].withUnsafeBufferPointer { words in
+      var guardian = clinux_guardian()
+      guardian.program = UnsafePointer(name)
+      guardian.arguments = words.baseAddress
+      guardian.environment = words.baseAddress?.advanced(by: 1)
+      guardian.lifeline = lifeline
+      guardian.our_end = ourEnd
+      guardian.page = lifeline
+      guardian.delay = delay
+      guardian.parent = getpid()
+      prepare(&guardian)
+      memory.initialize(to: guardian)
+      let process = clinux_start_guardian(memory, stack, stackSize)
+      #expect(process > 0)
+      body()
+      var status: Int32 = 0
+      waitpid(process, &status, 0)
     }
-    #expect(process > 0)
   }
 }
