@@ -80,10 +80,10 @@ let package = Package(
       [
         "Running", "Caching", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics",
         "Masking", "Processes", "Processors", "CLinux", "CCrypto",
-      ]),
+      ], compact),
     module(
       "Reporting",
-      ["Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+      ["Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"], compact),
     .executableTarget(
       name: "oprun",
       dependencies: [

@@ -4,6 +4,7 @@
 //   floor -d WIDTH GRAPH         commands are split at spaces and executed directly
 //   floor -r WIDTH GRAPH         of the ready commands, the one with the highest rank first
 //   floor -g WIDTH GRAPH         output is gathered in memory and written when a command ends
+//   floor -s WIDTH GRAPH         each command gets a session of its own, as oprun gives it
 //
 // A line of GRAPH is `RANK<tab>DEPENDENCY ...<tab>COMMAND`; dependencies are numbers of earlier
 // lines, from 0. Ends with 1 if a command failed.
@@ -34,7 +35,7 @@ struct step {
 static struct step *steps;
 static int step_count;
 static int *ready, ready_count;
-static int direct, ranked, grouped;
+static int direct, ranked, grouped, in_sessions;
 
 static void fail(const char *what) {
   perror(what);
@@ -132,14 +133,19 @@ static void start(struct step *step) {
   posix_spawn_file_actions_t actions;
   int ends[2];
   posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (in_sessions) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   if (grouped) {
     if (pipe2(ends, O_CLOEXEC)) fail("pipe2");
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
   }
-  errno = posix_spawn(&step->process, step->words[0], &actions, NULL, step->words, environ);
+  errno = posix_spawn(&step->process, step->words[0], &actions, &attributes, step->words,
+                      environ);
   if (errno) fail(step->words[0]);
   posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   if (grouped) close(ends[1]), step->pipe = ends[0];
 }
 
@@ -203,13 +209,14 @@ static int run(int width) {
 }
 
 int main(int count, char **arguments) {
-  for (int option; (option = getopt(count, arguments, "drg")) != -1;) {
+  for (int option; (option = getopt(count, arguments, "drgs")) != -1;) {
     if (option == 'd') direct = 1;
     else if (option == 'r') ranked = 1;
     else if (option == 'g') grouped = 1;
+    else if (option == 's') in_sessions = 1;
     else return 2;
   }
-  if (count - optind != 2) return fputs("usage: floor [-drg] WIDTH GRAPH\n", stderr), 2;
+  if (count - optind != 2) return fputs("usage: floor [-drgs] WIDTH GRAPH\n", stderr), 2;
   load(arguments[optind + 1]);
   return run(atoi(arguments[optind]));
 }

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 static int report = -1;
-static char pending[1 << 16];
+enum { room = 1 << 16 };
+// Allocated when it is needed: a run without a trace asks for the pages of all variables.
+static char *pending;
 static size_t pending_count;
 
 static void flush(void) {
@@ -32,7 +34,8 @@ static void flush(void) {
 
 static void append(const char *text) {
   size_t size = strlen(text) + 1;
-  if (pending_count + size > sizeof pending) flush();
+  if (!pending && !(pending = malloc(room))) abort();
+  if (pending_count + size > room) flush();
   memcpy(pending + pending_count, text, size);
   pending_count += size;
 }
