@@ -45,7 +45,9 @@ extension Tool {
       if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
-      if plan.steps.contains(where: { $0.settings.cache != nil }) { note?.noteKey(hostFacts()) }
+      if plan.steps.contains(where: { $0.settings.cache != nil }) {
+        note?.note(pipeline, hostFacts())
+      }
       try checkStatusSource(invocation, plan)
       try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
