@@ -39,6 +39,8 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// Steps that belong to the run and not to the plan, because they are up to date.
+  package var unplanned: [UnchangedStep] = []
   /// The run that is resumed, whose jobs may go on.
   package var earlierJobs: EarlierJobs?
   /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's

@@ -95,6 +95,12 @@ package struct LoadedPipeline {
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
 
+  /// Where its steps stand; nil if it has several files.
+  package var writtenSteps: WrittenSteps? {
+    guard loader.sources.files.count == 1, let model = loader.models.first else { return nil }
+    return WrittenSteps(places: model.stepPlaces, file: bytes)
+  }
+
   /// The paths of the files that were read, the pipeline's first.
   package var paths: [String] { loader.sources.files.map(\.path) }
 

@@ -51,6 +51,8 @@ struct PipelineModel {
   var hooks: [HookKind: [HookModel]] = [:]
 
   var steps: [StepModel] = []
+  /// Where they stand in the file; what is merged from several files has none.
+  var stepPlaces = StepPlaces()
   /// The dependencies of all steps, in file order.
   var dependencies: [DependencyModel] = []
   /// Actions whose text does not appear in the file unchanged.

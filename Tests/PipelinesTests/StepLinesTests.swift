@@ -7,6 +7,10 @@ import Testing
 @testable import Pipelines
 
 struct StepLinesTests {
+  private func stepLines(of file: [UInt8]) -> [Range<Int>]? {
+    LoadedPipeline(path: "p.yml", bytes: file, files: .none).writtenSteps?.lines
+  }
+
   /// What a step is and where it stands.
   private func described(_ text: [UInt8]) throws -> [String: String] {
     let plan = try makePlan(path: "p.yml", bytes: text, options: PlanningOptions())

@@ -11,21 +11,49 @@ import Testing
   /// In microseconds since 1970: a day in 2026.
   private static let today = 20_500 * day
 
-  /// The numbers of the runs that are left after the last of some that started so many days from today.
+  private static func name(_ number: Int) -> String { "20260101-000000-k\(number)" }
+
+  /// A store with runs that started so many days from today.
+  private func store(_ days: [Int], in place: StatePlace) throws -> StateStore {
+    let store = try StateStore.make(in: place.folder)
+    let rows = days.enumerated().map { index, day in
+      "(\(index + 1), '\(Self.name(index + 1))', 'p', '{}', \(Self.today + day * Self.day), 'h', 1, 1, '', 1)"
+    }
+    try place.sql(
+      """
+      INSERT INTO run(id, name, pipeline, request, started, host, processors, process, cookie, steps)
+      VALUES \(rows.joined(separator: ", "))
+      """)
+    return store
+  }
+
+  private func moment(_ day: Int) -> Nanoseconds {
+    Nanoseconds(Self.today + day * Self.day) * 1000
+  }
+
+  /// The numbers of the runs that are left after the last of them.
   private func left(_ days: [Int], now: Int) throws -> [Int] {
     let place = StatePlace()
-    let store = try StateStore.make(in: place.folder)
-    func name(_ number: Int) -> String { "20260101-000000-k\(number)" }
-    for (index, day) in days.enumerated() {
-      try place.sql(
-        """
-        INSERT INTO run(id, name, pipeline, request, started, host, processors, process, cookie, steps)
-        VALUES(\(index + 1), '\(name(index + 1))', 'p', '{}', \(Self.today + day * Self.day), 'h', 1, 1, '', 1)
-        """)
-    }
-    let moment = Nanoseconds(Self.today + now * Self.day) * 1000
-    _ = try store.pruneNowAndThen(.automatic, after: days.count, now: moment)
+    let store = try store(days, in: place)
+    _ = try store.pruneNowAndThen(.automatic, after: days.count, now: moment(now))
     return try store.runs().map(\.number).sorted()
+  }
+
+  @Test func `are those before the newest 1,000, which is said once`() throws {
+    let place = StatePlace()
+    let store = try store(Array(repeating: 0, count: 1008), in: place)
+    #expect(try store.pruneNowAndThen(.automatic, after: 1007, now: moment(0)) == nil)
+    #expect(try store.runs().count == 1008)
+    #expect(
+      try store.pruneNowAndThen(.automatic, after: 1008, now: moment(0))
+        == "8 old runs were removed: 1,000 runs, 90 days and 5 GiB of logs are kept ('oprun prune --help')"
+    )
+    #expect(try store.runs().map(\.number).sorted() == Array(9...1008))
+    try place.sql(
+      "DELETE FROM run WHERE id > 1000; UPDATE run SET started = started - 200 * \(Self.day) WHERE id < 100"
+    )
+    #expect(try store.pruneNowAndThen(.automatic, after: 1008, now: moment(0)) == nil)
+    #expect(try store.runs().map(\.number).sorted() == Array(100...1000))
   }
 
   @Test func `are those of more than 90 days before the newest ones`() throws {

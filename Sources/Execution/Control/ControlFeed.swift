@@ -5,12 +5,24 @@ import Plans
 import Scheduling
 
 struct ControlFeed {
+  /// What a client is told next.
+  enum Item {
+    /// A step as it is, with the last command that ended.
+    case step(OperationID, CommandEnd?)
+    /// A step that is not planned, because nothing of it has changed; by its place among these.
+    case unplanned(Int)
+    /// Every step has been told.
+    case complete
+  }
+
   /// Every step is told, not only those that run or have failed.
   let isWhole: Bool
   /// What changes is told until the end.
   let follows: Bool
   /// The first operation that has not been told.
   private(set) var cursor = 0
+  /// The first step that is not planned and has not been told.
+  private var unplannedCursor = 0
   /// Those that have changed since they were told, with the last command that ended.
   private var changed: [OperationID: CommandEnd?] = [:]
   /// The same, in the order in which they changed; also some that were told since.
@@ -18,7 +30,7 @@ struct ControlFeed {
   private var orderStart = 0
   /// True if the run itself has changed: what is paused, why it stops.
   var isRunChanged = false
-  var hasToldAll = false
+  private(set) var hasToldAll = false
 
   init(isWhole: Bool, follows: Bool) {
     self.isWhole = isWhole
@@ -38,12 +50,21 @@ struct ControlFeed {
   /// told only as a change.
   mutating func skip(to index: Int) { cursor = max(cursor, index) }
 
-  /// The next operation to tell; nil if there is none at present.
-  mutating func next(of count: Int) -> (operation: OperationID, end: CommandEnd?)? {
+  /// The next thing to tell; nil if there is nothing at present. What has changed is told again when all steps have
+  /// been told once.
+  mutating func next(of count: Int, unplanned unplannedCount: Int) -> Item? {
     if cursor < count {
       let operation = OperationID(cursor)
       cursor += 1
-      return (operation, changed.removeValue(forKey: operation) ?? nil)
+      return .step(operation, changed.removeValue(forKey: operation) ?? nil)
+    }
+    if isWhole, !hasToldAll, unplannedCursor < unplannedCount {
+      defer { unplannedCursor += 1 }
+      return .unplanned(unplannedCursor)
+    }
+    if !hasToldAll {
+      hasToldAll = true
+      return .complete
     }
     while orderStart < order.count {
       let operation = order[orderStart]
@@ -52,7 +73,7 @@ struct ControlFeed {
         order.removeFirst(orderStart)
         orderStart = 0
       }
-      if let end = changed.removeValue(forKey: operation) { return (operation, end) }
+      if let end = changed.removeValue(forKey: operation) { return .step(operation, end) }
     }
     order = []
     orderStart = 0

@@ -1,5 +1,6 @@
 // Requests from outside while the run goes on: who is meant, what the machine does, what they are answered.
 
+import Caching
 import Diagnostics
 import Glibc
 import Masking
@@ -88,14 +89,15 @@ extension RunLoop {
     }
     while !connection.isFull {
       if !feed.isWhole { feed.skip(to: machine.nextOfInterest(from: feed.cursor)) }
-      guard let (operation, end) = feed.next(of: machine.steps.count) else {
-        if !feed.hasToldAll {
-          feed.hasToldAll = true
-          connection.add("{\"complete\":true}\n")
-        }
-        break
+      guard
+        let item = feed.next(of: machine.steps.count, unplanned: options.unplanned.count)
+      else { break }
+      switch item {
+      case .step(let operation, let end):
+        if let line = stepLine(operation, end, in: feed, starts, at: time) { connection.add(line) }
+      case .unplanned(let place): connection.add(unplannedLine(place))
+      case .complete: connection.add("{\"complete\":true}\n")
       }
-      if let line = stepLine(operation, end, in: feed, starts, at: time) { connection.add(line) }
     }
     if feed.hasToldAll, !feed.follows { connection.endsWhenSent = true }
     connection.feed = feed
@@ -247,6 +249,9 @@ extension RunLoop {
   private func step(_ id: String) throws(ControlFailure) -> OperationID {
     let operations = (0..<machine.steps.count).lazy.map { OperationID($0) }
     if let found = operations.first(where: { self.name(of: $0) == id }) { return found }
+    if options.unplanned.contains(where: { $0.id == id }) {
+      throw ControlFailure("'\(id)' has ended: it is up to date")
+    }
     let close = suggestion(for: id, among: operations.map { self.name(of: $0) })
     throw ControlFailure(
       "there is no step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })

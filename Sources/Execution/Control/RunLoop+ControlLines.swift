@@ -1,5 +1,6 @@
 // The lines that those outside are answered. Their fields are documented in docs/control.md.
 
+import Caching
 import Diagnostics
 import Glibc
 import Masking
@@ -108,13 +109,14 @@ extension RunLoop {
       fields.add("stopping", masked(reason.words { machine.steps[$0].id }))
     }
     let counts = machine.countStates()
-    fields.add("steps", counts.steps)
+    fields.add("steps", counts.steps + options.unplanned.count)
     fields.add("waiting", counts.waiting)
     fields.add("ready", counts.ready)
     fields.add("running", counts.running)
     fields.add("allowed", counts.allowed)
     for outcome in Outcome.allCases {
-      fields.add(outcome.word, counts.ended[Int(outcome.rawValue)])
+      let unplanned = outcome == .cached ? options.unplanned.count : 0
+      fields.add(outcome.word, counts.ended[Int(outcome.rawValue)] + unplanned)
     }
     let queues = machine.plan.queues.indices.map { queueObject(QueueID($0)) }
     fields.add("queues", json: "[" + queues.joined(separator: ",") + "]")
@@ -180,6 +182,17 @@ extension RunLoop {
     }
     if let end = end ?? failedEnds[operation] { add(end, to: &fields) }
     if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
+    return fields.line
+  }
+
+  /// A step that is not planned; it has a number behind those that are.
+  func unplannedLine(_ place: Int) -> String {
+    let step = options.unplanned[place]
+    var fields = Fields()
+    fields.add("step", step.id)
+    fields.add("number", machine.steps.count + place)
+    fields.add("state", Outcome.cached.word)
+    if let name = step.label { fields.add("name", name) }
     return fields.line
   }
 

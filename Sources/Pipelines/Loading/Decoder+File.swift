@@ -34,9 +34,11 @@ extension Decoder {
     let check = try TextCheck(text, base: base)
     var reader = TreeReader(text, check: check, base: base)
     while let step = try reader.nextStep(into: &tree) {
+      model.stepPlaces.add(tree.nodes[step])
       decodeStep(step)
       if log.isFull { return }
     }
+    model.stepPlaces.areCertain = check.isASCII && !reader.hasAnchors
     decodePipeline(root: 0, readSteps: reader.stepList)
   }
   /// The location for faults of the file as a whole: its first character.

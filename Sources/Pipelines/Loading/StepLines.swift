@@ -2,31 +2,48 @@
 
 import Diagnostics
 
-/// The lines of each step of a file, as ranges of bytes that end where the next step begins. Nil if a line belongs to
-/// more than one step, if a value stands for several places (an anchor), or if the file is no pipeline.
-package func stepLines(of file: [UInt8]) -> [Range<Int>]? {
-  guard !file.contains(UInt8(ascii: "\r")) else { return nil }
-  return file.withUnsafeBufferPointer { text in
-    // Only in ASCII is it certain where libyaml sees a line end.
-    guard let check = try? TextCheck(text, base: 0), check.isASCII else { return nil }
-    var tree = Tree(source: text, base: 0)
-    var reader = TreeReader(text, check: check, base: 0)
-    var lines: [Range<Int>] = []
-    do throws(Diagnostic) {
-      while let step = try reader.nextStep(into: &tree) {
-        let start = Int(tree.nodes[step].start)
-        guard let line = startOfItem(at: start, in: text) else { return nil }
+/// Where the steps of one file stand, as it is seen while the file is decoded.
+struct StepPlaces {
+  private var starts: [UInt32] = []
+  private var end: UInt32 = 0
+  /// Only in ASCII is it certain where libyaml sees a line end; and a value may stand for several places (an anchor).
+  var areCertain = false
+
+  mutating func add(_ step: Node) {
+    starts.append(step.start)
+    end = step.end
+  }
+
+  /// The lines of each step, as ranges of bytes that end where the next step begins. Nil if that is not certain, or if
+  /// a line belongs to more than one step.
+  func lines(in file: [UInt8]) -> [Range<Int>]? {
+    guard areCertain, !file.contains(UInt8(ascii: "\r")) else { return nil }
+    return file.withUnsafeBufferPointer { text in
+      var lines: [Range<Int>] = []
+      lines.reserveCapacity(starts.count)
+      for start in starts {
+        guard let line = startOfItem(at: Int(start), in: text) else { return nil }
         if let last = lines.indices.last {
           guard line > lines[last].lowerBound else { return nil }
           lines[last] = lines[last].lowerBound..<line
         }
-        lines.append(line..<endOfLine(before: Int(tree.nodes[step].end), in: text))
+        lines.append(line..<line)
       }
-    } catch {
-      return nil
+      if let last = lines.indices.last {
+        lines[last] = lines[last].lowerBound..<endOfLine(before: Int(end), in: text)
+      }
+      return lines
     }
-    return reader.hasAnchors ? nil : lines
   }
+}
+
+/// The steps of a pipeline of one file, where they were written; it is kept while the pipeline runs, and the rest of
+/// what was read is not.
+package struct WrittenSteps {
+  let places: StepPlaces
+  let file: [UInt8]
+
+  package var lines: [Range<Int>]? { places.lines(in: file) }
 }
 
 /// The start of the line of an item of a list; nil if something else is before it.

@@ -27,16 +27,16 @@ extension Tool {
   /// What is to be remembered of the plan of a run; nothing if no part of it can be planned without the others, or not
   /// without much of it.
   func outlines(
-    of plan: Plan, _ watch: UnchangedRunWatch, _ file: String?
+    of plan: Plan, _ watch: UnchangedRunWatch, _ written: WrittenSteps?
   ) -> [StepOutline] {
-    guard let file, plan.sources.files.count == 1 else { return [] }
+    guard let written else { return [] }
     var places = [Int](repeating: 0, count: plan.steps.count)
     for (place, operation) in watch.operations.enumerated() { places[operation.index] = place }
     let dependencies = watch.operations.map { operation in
       plan.graph.dependencies(of: operation).map { places[$0.from.index] }
     }
     guard var part = ChangedPart(dependencies), watch.ran.allSatisfy({ part.add($0) }),
-      part.steps != nil, let text = try? readPipelineFile(file), let lines = stepLines(of: text)
+      part.steps != nil, let lines = written.lines
     else { return [] }
     var rest = lines[...]
     var linesOfSteps: [Range<Int>] = []

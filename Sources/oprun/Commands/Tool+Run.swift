@@ -45,7 +45,9 @@ extension Tool {
       if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
-      if plan.steps.contains(where: { $0.settings.cache != nil }) { note?.noteKey(hostFacts()) }
+      if plan.steps.contains(where: { $0.settings.cache != nil }) {
+        note?.note(pipeline, hostFacts())
+      }
       try checkStatusSource(invocation, plan)
       try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
@@ -232,7 +234,7 @@ extension Tool {
         plan: plan, directory: directory, request: request(invocation, plan, resumed))
       run.masker = secrets.masker
       run.store = store
-      run.unplanned = note?.rest?.recorded
+      (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { $0.resumption(for: plan, secrets) }
       if let resumption = run.resumption { announce(resumption) }

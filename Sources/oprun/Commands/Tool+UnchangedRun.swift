@@ -19,15 +19,17 @@ final class UnchangedRunNote {
   private let command: [String]
   /// Nil until `noteKey` is called, and if a variable cannot be read.
   private(set) var key: RunKey?
-  /// The path of the pipeline, if all of it is run.
-  let wholeFile: String?
+  /// True if all of the pipeline is run.
+  private let isWhole: Bool
+  /// Where the steps of the pipeline stand, if all of it is run and some of it may be planned by itself.
+  private(set) var written: WrittenSteps?
   let sources = SourceFiles()
   /// What is left out of the plan, because nothing of it has changed.
   var rest: UnplannedRest?
 
-  init(command: [String], wholeFile: String?) {
+  init(command: [String], isWhole: Bool) {
     self.command = command
-    self.wholeFile = wholeFile
+    self.isWhole = isWhole
   }
 
   /// Notes everything but files on which it depends what the run does; the run itself changes variables. Most runs
@@ -42,6 +44,12 @@ final class UnchangedRunNote {
         "\(version)", host.name, host.architecture, host.operatingSystem, "\(host.processorCount)",
         "\(physicalMemory ?? 0)", "\(geteuid())",
       ])
+  }
+
+  /// Notes the same of a pipeline that has cached steps, and where its steps stand.
+  func note(_ pipeline: LoadedPipeline, _ host: HostFacts) {
+    noteKey(host)
+    if isWhole { written = pipeline.writtenSteps }
   }
 
   /// Variables in which shells note how they were started and where they were. They differ where nothing else does; a
@@ -82,9 +90,7 @@ extension Tool {
       Self.sharingVariables.allSatisfy({ getenv($0) == nil }),
       let folder = try? currentFolder()
     else { return nil }
-    return UnchangedRunNote(
-      command: [folder] + words,
-      wholeFile: invocation.operands.count == 1 ? invocation.operands[0] : nil)
+    return UnchangedRunNote(command: [folder] + words, isWhole: invocation.operands.count == 1)
   }
 
   /// Variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
@@ -123,7 +129,7 @@ extension Tool {
       return UnchangedStep(
         id: step.id, label: step.settings.name, directory: step.settings.workingDirectory)
     }
-    run.outlines = outlines(of: plan, watch, note.wholeFile)
+    run.outlines = outlines(of: plan, watch, note.written)
     if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: key, note.sources) }
   }
 
