@@ -216,6 +216,8 @@ static inline void clinux_prefetch(const void *memory) { __builtin_prefetch(memo
 
 // Sleeps while the 32 bits hold the value, until `clinux_wake_one`; it may also return for no reason.
 void clinux_sleep_while(const void *word, uint32_t value);
+// The same, for at most about that time.
+void clinux_sleep_while_for(const void *word, uint32_t value, long nanoseconds);
 // Wakes one thread that sleeps on the 32 bits.
 void clinux_wake_one(const void *word);
 

@@ -39,6 +39,7 @@ extension Engine {
     let reference = Unmanaged.passRetained(operation)
     if !asBarrier, old.isDisjoint(with: .needsCare), let count = queue.entrance.goIn() {
       post(reference)
+      if operation.rank > 0 { nap.disturb() }
       if count % Engine.batch == Engine.batch - 1 { help(patiently: old.contains(.mayWait)) }
       return
     }
@@ -87,7 +88,7 @@ extension Engine {
   private func help(patiently: Bool) {
     if patiently { lock.lock() } else if !lock.tryLock() { return }
     takeOver()
-    unlockAndWake()
+    unlockAndWake(mayWait: true)
   }
 
   /// Moves everything in the inbox to its queue. Must be called under the lock.

@@ -58,7 +58,9 @@ extension Engine {
       queues[id.index].waiters.append(signal)
       return false
     }
-    if !isEmpty { signal.wait() }
+    if isEmpty { return }
+    nap.disturb()
+    signal.wait()
   }
 
   func waitingOperations(for operation: Operation) -> [Operation] {

@@ -14,7 +14,7 @@ extension Engine {
     case dispatch(Operation, CurrentQueue.Mark, DispatchQueue)
     case errand(@Sendable () -> Void)
     case search
-    case nap
+    case rest
     case sleep
   }
 
@@ -23,26 +23,26 @@ extension Engine {
     case sentFor, inReserve, searching, working
   }
 
-  /// After this many operations without a pause, more can be expected from the same adder: a thread
-  /// that has run out of work lets some accumulate, instead of contending for each.
-  private static let burst = 32
   /// The limit of a counter of contention: it goes up by 2 each time a worker finds the lock taken,
   /// and down by 1 each time it does not.
   private static let muchContention = 4
   /// How long the reserve waits, in microseconds.
-  private static let nap: UInt32 = 20
+  private static let turn: UInt32 = 20
   /// How long a thread without work stays, in seconds.
   private static let patience = 2
 
   /// Call this under the lock; it requests a thread if there is work.
   ///
-  /// `wasUnattended` means that the caller has found no thread that would check the inbox.
-  func unlockAndWake(isNew: Bool = false, wasUnattended: Bool = false) {
+  /// `wasUnattended` means that the caller has found no thread that would check the inbox;
+  /// `mayWait`, that the work need not be found before the next operations.
+  func unlockAndWake(
+    isNew: Bool = false, wasUnattended: Bool = false, mayWait: Bool = false
+  ) {
     var wake = wasUnattended ? crew.planReserve() : Crew.Wake.nobody
     repeat {
       if case .nobody = wake, scheduler.pointee.mayStart() || crew.hasErrands {
         wake = crew.planWake(isNew: isNew)
-        if case .nobody = wake { advanceEpoch() }
+        if case .nobody = wake { callSearcher(mayWait) }
       }
     } while !showAttendance()
     if !affairs.isEmpty { return unlockAndSettle(wake) }
@@ -50,9 +50,11 @@ extension Engine {
     send(wake)
   }
 
-  /// Must be called under the lock, like everything that writes it: so this need not be one step.
-  private func advanceEpoch() {
+  /// Must be called under the lock, like everything that writes `epoch`: so that need not be one
+  /// step.
+  private func callSearcher(_ mayWait: Bool) {
     epoch.store(epoch.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+    if !mayWait, crew.hasSearcher { nap.disturb() }
   }
 
   private func unlockAndSettle(_ wake: Crew.Wake) {
@@ -110,10 +112,11 @@ extension Engine {
     let worker = Worker()
     var role = Role.sentFor
     var ended: Unmanaged<Operation>?
-    var streak = 0
+    var burst = Burst()
     var contention = 0
     while true {
       var leftovers = Leftovers()
+      nap.end()
       contention = enter() ? contention + 2 : max(0, contention - 1)
       ended?._withUnsafeGuaranteedRef { retire($0, &leftovers) }
       let isNew = role == .sentFor
@@ -126,15 +129,13 @@ extension Engine {
       ended = nil
       switch job {
       case .run(let reference, let mark):
-        streak += 1
+        burst.streak += 1
         if run(reference, in: mark) { ended = reference }
       case .dispatch(let operation, let mark, let dispatchQueue):
         dispatchQueue.async { self.runDispatched(operation, in: mark) }
       case .errand(let errand): errand()
-      case .search:
-        if streak < Engine.burst { lookAround() } else { usleep(Engine.nap) }
-        streak = 0
-      case .nap: rest()
+      case .search: search(&burst)
+      case .rest: rest()
       case .sleep: if !sleep(worker, &role) { return }
       }
     }
@@ -176,7 +177,7 @@ extension Engine {
     }
     crew.takesReserve()
     role = .inReserve
-    return .nap
+    return .rest
   }
 
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
@@ -230,6 +231,11 @@ extension Engine {
     }
   }
 
+  private func search(_ burst: inout Burst) {
+    guard let limit = burst.pause() else { return lookAround() }
+    if !nap.take(limit: limit, whileChanging: { inbox.mark }) { burst.end() }
+  }
+
   /// Work often comes right after the last: a thread looks for some before it sleeps.
   private func lookAround() {
     let start = epoch.load(ordering: .relaxed)
@@ -244,9 +250,9 @@ extension Engine {
     var time = monotonicTime()
     var count = endedCount.load(ordering: .relaxed)
     while true {
-      usleep(Engine.nap)
+      usleep(Engine.turn)
       let (newTime, newCount) = (monotonicTime(), endedCount.load(ordering: .relaxed))
-      if newTime - time >= (newCount &- count) * Crew.shortTime { return }
+      if !nap.isTaken, newTime - time >= (newCount &- count) * Crew.shortTime { return }
       (time, count) = (newTime, newCount)
     }
   }

@@ -73,6 +73,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   let inbox = Inbox()
   /// True if a thread will check the inbox soon, whatever is added.
   let attendance = Atomic<Bool>(false)
+  let nap = Nap()
   /// Changes when there is work and a thread is looking for it.
   let epoch = Atomic<UInt32>(0)
   /// How many operations have ended. Written under the lock.

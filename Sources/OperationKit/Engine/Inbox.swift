@@ -11,6 +11,9 @@ struct Inbox: ~Copyable {
   /// Sequentially consistent with `attendance`: see `Engine.post`.
   var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
 
+  /// Changes when something is put in, or taken.
+  var mark: UInt { top.load(ordering: .relaxed) }
+
   func push(_ reference: Unmanaged<Operation>) {
     let address = UInt(bitPattern: reference.toOpaque())
     var old = top.load(ordering: .relaxed)

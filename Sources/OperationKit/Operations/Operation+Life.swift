@@ -163,6 +163,7 @@ extension Operation {
     if isFinished { return }
     let signal = Signal()
     whenFinished { signal.send() }
+    Engine.shared.nap.disturb()
     signal.wait()
   }
 
@@ -186,6 +187,7 @@ extension OperationProtocol {
   public func finished() async {
     await withCheckedContinuation { continuation in
       whenFinished { continuation.resume() }
+      Engine.shared.nap.disturb()
     }
   }
 
