@@ -62,7 +62,7 @@ let package = Package(
     module("Formatting", ["CYAML", "Diagnostics"], compact),
     module("Processes", ["CLinux", "Diagnostics"]),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
-    module("Running", ["Plans", "Scheduling"]),
+    module("Running", ["Plans", "Expressions", "Scheduling"]),
     module(
       "Caching",
       [
@@ -88,8 +88,8 @@ let package = Package(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "CLinux", "Diagnostics", "Processes", "Processors", "Scheduling", "Masking",
-        "Plans",
-        "Pipelines", "Formatting", "RunFiles", "Caching", "Execution", "State", "Reporting",
+        "Expressions", "Plans", "Pipelines", "Formatting", "RunFiles", "Caching", "Execution",
+        "State", "Reporting",
       ],
       swiftSettings: compact),
     .executableTarget(
@@ -117,12 +117,14 @@ let package = Package(
         "Scheduling", "Formatting", "TestSupport",
       ]),
     tests("FormattingTests", ["Formatting", "TestSupport"]),
-    tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
+    tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling", "Diagnostics"]),
     tests(
       "StateTests",
       ["State", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "TestSupport"]),
-    tests("CachingTests", ["Caching", "Plans", "RunFiles", "CLinux"]),
-    tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
+    tests("CachingTests", ["Caching", "Plans", "Expressions", "RunFiles", "CLinux"]),
+    tests(
+      "RunningTests",
+      ["Running", "Plans", "Expressions", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",
       [
@@ -132,12 +134,14 @@ let package = Package(
     tests(
       "ReportingTests",
       [
-        "Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
-        "TestSupport",
+        "Reporting", "Plans", "RunFiles", "Scheduling", "Diagnostics", "Masking", "TestSupport",
       ]),
     tests(
       "oprunTests",
-      ["oprun", "Caching", "Plans", "Pipelines", "Processors", "Reporting", "Scheduling", "State"]),
+      [
+        "oprun", "Caching", "Execution", "Plans", "Pipelines", "Processors", "Reporting",
+        "Scheduling", "State",
+      ]),
     .target(
       name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting",
       linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("gobject-2.0")]),
@@ -149,7 +153,7 @@ let package = Package(
       ]),
     tests("CaseTests", ["oprun", "oprun-steps", "Plans", "Scheduling", "TestSupport"]),
     .executableTarget(
-      name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
+      name: "observed-run", dependencies: ["Execution", "Pipelines", "Plans", "Scheduling"],
       path: "Tests/ObservedRun", swiftSettings: settings),
     tests("TeardownTests", ["oprun", "observed-run", "Diagnostics", "TestSupport"]),
   ]

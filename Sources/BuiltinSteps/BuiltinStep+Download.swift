@@ -35,7 +35,7 @@ extension BuiltinKey {
     "cache", .boolean, default: "false", "Also keeps the content in the cache.")
   static let downloadTo = BuiltinKey(
     "to", .text, isRequired: true,
-    "The file to write, or a folder if it ends in '/'; '{name}', '{ext}' and '{index}' are filled in."
+    "The file to write, or a directory if it ends in '/'; '{name}', '{ext}' and '{index}' are filled in."
   )
 
   /// How bytes are fetched.
@@ -85,7 +85,7 @@ extension BuiltinKey {
       "How long a cached answer is used without asking the server whether it has changed."),
     BuiltinKey(
       "cache_dir", .text,
-      "The folder of the cache; by default OPRUN_DOWNLOAD_CACHE or the user's cache folder."),
+      "The directory of the cache; by default OPRUN_DOWNLOAD_CACHE or the user's cache directory."),
     BuiltinKey("cache_size", .size, default: "2G", "The maximum size of the cache."),
     BuiltinKey(
       "cache_age", .duration, default: "30d", "Content not used for this long is removed."),

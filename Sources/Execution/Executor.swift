@@ -50,13 +50,13 @@ protocol Executor: AnyObject {
   /// removes it when the end of the command has been shown.
   func takeNews() -> [CommandNews]
 
-  /// By what another process finds what this run leaves behind on this machine.
+  /// The marks by which another process finds what this run leaves behind on this machine.
   var marks: RunMarks { get }
 
   /// When the commands started that run now.
   var startTimes: [CommandKey: Nanoseconds] { get }
 
-  /// The number of descriptors that a run can use for something else than commands.
+  /// The number of descriptors that a run can use for something other than commands.
   var spareDescriptorCount: Int { get }
 
   /// Whether others may look at the run from machines that share only its files.

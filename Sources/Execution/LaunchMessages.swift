@@ -15,7 +15,7 @@ extension LaunchFailure {
     case ENOENT where name.contains("/") && access(name, F_OK) == 0:
       "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"
     case ENOENT where name.contains("/") && name.contains(" "):
-      "no such program: '\(name)' (a list holds the words of one command, first the program alone)"
+      "no such program: '\(name)' (a list contains the words of one command; the first is only the program)"
     case ENOENT where name.contains("/"): "no such program: '\(name)'"
     case ENOENT: "command not found: \(name)"
     case EACCES: "cannot run '\(name)': it is not executable, or access to it is denied"

@@ -17,7 +17,7 @@ extension RunLoop {
   }
 
   private var lostFolder: String {
-    "the folder of the run, \(quoted(options.directory.path)), was removed or replaced: "
+    "the directory of the run, \(quoted(options.directory.path)), was removed or replaced: "
       + "its logs are lost"
   }
 }

@@ -23,7 +23,7 @@ package struct StateFailure: Error, Hashable, Sendable {
 
   static func foreignLink(_ path: String, owner: uid_t) -> StateFailure {
     StateFailure(
-      "the state directory \(quoted(path)) is a link owned by \(userName(owner)), wanted a folder or a link "
+      "the state directory \(quoted(path)) is a link owned by \(userName(owner)), wanted a directory or a link "
         + "owned by \(userName(geteuid())), the user that runs oprun", help: anotherPlace)
   }
 
@@ -45,7 +45,8 @@ package struct StateFailure: Error, Hashable, Sendable {
     let kind = FileKind(status.st_mode)
     if kind == .folder { return StateFailure(error) }
     return StateFailure(
-      "the state directory \(quoted(path)) is \(kind.words), wanted a folder", help: anotherPlace)
+      "the state directory \(quoted(path)) is \(kind.words), wanted a directory", help: anotherPlace
+    )
   }
 
   /// The failure for a folder that cannot be made, for the reason in `errno`.
@@ -81,7 +82,7 @@ enum FileKind {
   var words: String {
     switch self {
     case .regular: "a file"
-    case .folder: "a folder"
+    case .folder: "a directory"
     case .link: "a link"
     case .fifo: "a FIFO"
     case .socket: "a socket"

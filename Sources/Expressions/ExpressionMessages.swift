@@ -148,7 +148,7 @@ extension ExpressionMessage {
     UnlocatedFailure("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
   }
 
-  /// For a value that was looked for in vain.
+  /// The message about a value that was looked for and not found.
   static func missingMember(
     _ name: String, of owner: String, suggestion: String?
   ) -> UnlocatedFailure {
@@ -212,7 +212,7 @@ extension ExpressionMessage {
   static func mayBeMissing(_ secret: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "\(quoted(secret)) is a secret that is not required, and null if it is missing",
-      help: "say what counts then: \(printable(secret)) ?? ''")
+      help: "say what to use then: \(printable(secret)) ?? ''")
   }
 
   /// `subject` is what the string is compared with, as it is written.
@@ -286,7 +286,7 @@ extension ExpressionMessage {
     "expressions search values of more than 512 MiB in all, which is the limit")
   static let tooMuchMatched = UnlocatedFailure(
     "'matches' takes more than 10,000,000 steps in all, which is the limit",
-    help: "a step is one character of a text for each place of the pattern that it may be at")
+    help: "a step is one character of the text at one position of the pattern")
   static let resultTooLong = UnlocatedFailure(
     "the result is longer than 16 MiB, which is the limit")
 

@@ -36,7 +36,9 @@ struct BlockStack {
     case .blockEnd:
       closeFlushList()
       _ = entries.popLast()
-    default: break
+    case .dash, .directive, .documentStart, .documentEnd, .flowStart, .flowEnd, .comma, .colon,
+      .anchor, .alias, .plain, .quoted, .block, .end:
+      break
     }
   }
 

@@ -31,7 +31,7 @@ struct PipelineModel {
   var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
-  var sharedCache = SharedCachePlace()
+  var sharedCache = SharedCacheAddress()
   /// Where the file names the secret for it.
   var cacheSecretSpan: Span?
   /// Runs of it wait for each other.

@@ -23,7 +23,7 @@ package struct CacheSettings: Hashable, Sendable {
 }
 
 /// Where results are shared with other machines, as the file says it.
-package struct SharedCachePlace: Hashable, Sendable {
+package struct SharedCacheAddress: Hashable, Sendable {
   /// Nil for nowhere.
   package var url: String?
   /// The name of the secret that gives access.

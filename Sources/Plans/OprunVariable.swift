@@ -45,12 +45,12 @@ package enum OprunVariable: String, CaseIterable, Sendable {
   package var meaning: String {
     switch self {
     case .oprun: "`1`"
-    case .runID: "the id of the run, which names its folder"
+    case .runID: "the id of the run, which names its directory"
     case .workspace: "the directory that oprun was started in; absolute"
     case .step: "the id of the step, with that of its instance; `@run` for hooks of the run"
     case .attempt: "the number of the attempt, from 1; for hooks the last one, 0 if there was none"
     case .output: "the file for outputs of the step; what hooks write there is not read"
-    case .cookie: "by which oprun knows the processes of the command; for nothing else"
+    case .cookie: "identifies the processes of the command to oprun; for nothing else"
     case .status:
       "how the step or the run ended, if no further hook fails: `succeeded`, `failed`, "
         + "`timed_out` or `cancelled`"

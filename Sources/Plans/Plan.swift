@@ -45,14 +45,14 @@ package struct Plan: Sendable {
   /// True if runs of the pipeline wait for each other.
   package let isExclusive: Bool
   /// The shared cache that the file names.
-  package private(set) var sharedCache = SharedCachePlace()
+  package private(set) var sharedCache = SharedCacheAddress()
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
   /// How steps reach Slurm; nil if none of them does.
   package internal(set) var slurm: SlurmPlan?
 
   /// The same plan with a shared cache.
-  package func sharing(_ place: SharedCachePlace) -> Plan {
+  package func sharing(_ place: SharedCacheAddress) -> Plan {
     var plan = self
     plan.sharedCache = place
     return plan
@@ -183,7 +183,7 @@ package struct GroupPlan: Sendable {
   package let timeout: Nanoseconds?
   /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
   package let allowsFailure: Bool
-  /// After a failure in it, what becomes of its other steps.
+  /// What becomes of its other steps after a failure in it.
   package let failurePolicy: FailurePolicy
   /// How many of its members may be under way, if these are groups.
   package let width: Int?

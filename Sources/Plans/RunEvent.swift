@@ -126,7 +126,7 @@ package struct RunBeginning: Hashable, Sendable {
   }
 }
 
-/// By what another process recognises the processes of a run whose oprun has died.
+/// The marks by which another process recognises the processes of a run whose oprun has died.
 package struct RunMarks: Hashable, Sendable {
   /// The beginning of a variable in their environment; empty if there are no such processes.
   package let cookie: String

@@ -3,7 +3,7 @@
 package import Scheduling
 
 /// Where services are, in a plan or in a run.
-package struct ServicePlaces {
+package struct ServiceGraph {
   let graph: Graph
   let groups: Groups
   /// What the run was asked for by name.
@@ -26,7 +26,7 @@ extension Services {
   /// The scope of what is in no nested pipeline.
   private static let wholeRun = OperationID(-1)
 
-  mutating func findCompany(of services: [OperationID], _ places: ServicePlaces) {
+  mutating func findCompany(of services: [OperationID], _ places: ServiceGraph) {
     for service in services where !hasUsers(service) {
       if places.named.contains(service) {
         entries[service]?.isEndless = true
@@ -54,7 +54,7 @@ extension Services {
   }
 
   /// It goes on as long as a group around it.
-  private func isInBackground(_ service: OperationID, _ places: ServicePlaces) -> Bool {
+  private func isInBackground(_ service: OperationID, _ places: ServiceGraph) -> Bool {
     places.groups.group(of: service).map { entries[$0] != nil } ?? false
   }
 
@@ -66,7 +66,7 @@ extension Services {
   }
 
   /// The nearest pipeline around it that ends with its steps.
-  private func scope(of operation: OperationID, _ places: ServicePlaces) -> OperationID {
+  private func scope(of operation: OperationID, _ places: ServiceGraph) -> OperationID {
     var next = places.groups.group(of: operation)
     while let group = next {
       if entries[group] == nil, places.isPipeline(group) { return group }
@@ -75,7 +75,7 @@ extension Services {
     return Self.wholeRun
   }
 
-  private func members(of scope: OperationID, _ places: ServicePlaces) -> Set<OperationID> {
+  private func members(of scope: OperationID, _ places: ServiceGraph) -> Set<OperationID> {
     if scope != Self.wholeRun { return Set(places.groups.members(of: scope)) }
     return Set(
       (0..<places.graph.count).lazy.map { OperationID($0) }.filter {
@@ -85,7 +85,7 @@ extension Services {
 
   /// What comes after the end of one of these.
   private func followers(
-    of services: [OperationID], _ places: ServicePlaces
+    of services: [OperationID], _ places: ServiceGraph
   ) -> Set<OperationID> {
     var found: Set<OperationID> = []
     var open: [OperationID] = []

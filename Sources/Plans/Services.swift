@@ -26,7 +26,7 @@ package struct Services: Sendable {
 
   enum Readiness: Sendable {
     case pending, failed
-    /// With the ending that its dependents were told.
+    /// It is ready, and its dependents were told this ending.
     case ready(Ending)
   }
 
@@ -76,7 +76,7 @@ extension Services {
       for member in draft.members { join(member, to: group) }
     }
     for index in 0..<plan.graph.count { countUses(by: OperationID(index), in: plan.graph) }
-    let places = ServicePlaces(plan.graph, tree, plan.named) { group in
+    let places = ServiceGraph(plan.graph, tree, plan.named) { group in
       plan.groups[group].map { $0.pattern != nil || !$0.isOfInstances } ?? false
     }
     findCompany(of: Array(entries.keys), places)
@@ -111,7 +111,7 @@ extension Services {
 
   /// Adds copies that were made while running. Their originals stand for them from now on, and the graph and
   /// the groups of `places` contain them.
-  package mutating func add(_ copies: [ServiceCopy], _ places: ServicePlaces) {
+  package mutating func add(_ copies: [ServiceCopy], _ places: ServiceGraph) {
     for copy in copies {
       if let pattern = copy.pattern { patterns[copy.operation] = pattern }
       guard entries[copy.original] != nil else { continue }

@@ -100,11 +100,11 @@ package struct SlurmWidth: Hashable, Sendable {
 package struct SlurmPlan: Hashable, Sendable {
   /// How steps get to nodes.
   package enum Mode: String, CaseIterable, Sendable {
-    /// On the nodes of the job that oprun is in; as jobs if it is in none.
+    /// Steps run on the nodes of the job that oprun is in; they are jobs if it is in none.
     case auto
     /// Each attempt of a step is a job.
     case job
-    /// On the nodes of the job that oprun is in.
+    /// Steps run on the nodes of the job that oprun is in.
     case allocation
   }
 

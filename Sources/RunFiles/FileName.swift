@@ -16,7 +16,7 @@ package struct FileName: Hashable {
   /// Joins parts, which have no NUL.
   package init(joining parts: [CChar]...) { bytes = parts.joined() + [0] }
 
-  /// Without the NUL.
+  /// The characters without the NUL.
   package var characters: [CChar] { Array(bytes.dropLast()) }
 
   /// Nil if it is not UTF-8.
@@ -27,7 +27,7 @@ package struct FileName: Hashable {
   /// Something that is like it, for patterns.
   package var lossy: String { String(decoding: plainBytes, as: UTF8.self) }
 
-  /// As it may appear in a message: `'b\xff'`.
+  /// The name as it may appear in a message: `'b\xff'`.
   package var quoted: String { "'\(printable(Array(plainBytes)))'" }
 
   private var plainBytes: some Collection<UInt8> {

@@ -78,7 +78,7 @@ extension RunMachine {
         copy, of: original, isGroup: groupPlan(copy) != nil, pattern: patterns.groups[copy])
     }
     let plans = (plan.groups, patterns.copiedGroups)
-    let places = ServicePlaces(scheduler.graph, groups, plan.named) { group in
+    let places = ServiceGraph(scheduler.graph, groups, plan.named) { group in
       (plans.0[group] ?? plans.1[group])?.isOfInstances == false
     }
     services.add(copies, places)

@@ -61,7 +61,7 @@ extension RunMachine {
   private func objection(toRetryingStep step: OperationID) -> ControlAnswer? {
     let name = "'\(steps[step].id)'"
     guard let ending = scheduler.ending(of: step) else {
-      // Between two attempts.
+      // It waits between two attempts.
       let isWaiting = active[step].map { $0.role == nil } ?? false
       if isWaiting, scheduler.state(of: step) == .paused { return nil }
       return .refused("\(name) has not ended")

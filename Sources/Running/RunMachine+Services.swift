@@ -21,7 +21,9 @@ extension RunMachine {
 
   /// An attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
-    guard let state = active[operation] else { return }
+    guard let state = active[operation] else {
+      preconditionFailure("a service runs once it was started")
+    }
     let step = steps.ready(operation)
     if step.readiness.isEmpty {
       return set(.readyDue, at: now + RunMachine.settlingTime, operation, state)
@@ -34,14 +36,18 @@ extension RunMachine {
   /// All its conditions hold. What it gives to others is looked at before they start.
   mutating func conditionsOfServiceHold(_ operation: OperationID) {
     setGate(of: operation, to: nil)
-    guard let role = active[operation]?.role, case .attempt = role else { return }
+    guard let role = active[operation]?.role, case .attempt = role else {
+      preconditionFailure("only a service that runs is asked whether it is ready")
+    }
     perform(.publish(CommandKey(operation: operation, role: role)))
   }
 
-  /// The answer to `.publish`: the outputs of the service were taken, or cannot be used; in words, why.
+  /// The answer to `.publish`: the outputs of the service were taken, or cannot be used; in words, why. It is
+  /// ignored if the service has ended meanwhile, or was asked to.
   package mutating func published(
     _ key: CommandKey, refusal: String? = nil, at now: Nanoseconds
   ) {
+    precondition(isService(key.operation), "only a service publishes")
     guard let state = active[key.operation], state.role == key.role, state.stop == .none else {
       return
     }

@@ -257,7 +257,7 @@ extension RunMachine {
     return variables.map { EnvironmentVariable($0.0, $0.1) }
   }
 
-  /// As it stands: another hook may still fail.
+  /// The end as it stands: another hook may still fail.
   private func runEnd(_ run: ActiveOperation) -> StepEnd {
     var end = StepEnd(nil)
     end.exitCode = String(exitStatus(hookFailed: run.hasFailedHook))

@@ -10,7 +10,7 @@ struct WaitWatch {
   var isWatching = false
   /// Counts what may have changed who waits for whom.
   var changeCount = 0
-  /// As it was when the watch began.
+  /// The count as it was when the watch began.
   var watchedCount = -1
   /// Who was told of as holding something: told again only when none of them holds it any more.
   var told: [HeldUp.Shared: Set<OperationID>] = [:]

@@ -56,7 +56,7 @@ package enum FailurePolicy: UInt8, CaseIterable, Sendable {
 }
 
 extension FailurePolicy {
-  /// In files and on the command line.
+  /// The word in files and on the command line.
   package var word: String {
     switch self {
     case .continue: "continue"

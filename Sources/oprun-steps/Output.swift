@@ -21,15 +21,19 @@ struct Output: Sendable {
     text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count > 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if count < 0, errno != EINTR {
-        return
-      }
+  func write(_ bytes: UnsafeRawBufferPointer) { _ = writeAll(bytes, to: descriptor) }
+}
+
+/// Writes all of the bytes, however often it takes; false, with `errno`, if that is not possible.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+    if count > 0 {
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    } else if count < 0, errno != EINTR {
+      return false
     }
   }
+  return true
 }

@@ -22,7 +22,7 @@ import Testing
   ]
 
   @Test(arguments: ["bash", "zsh"]) func `are what the shell runs`(shell: String) throws {
-    let trial = try CompletionTrial()
+    let trial = try CompletionFolder()
     for line in Self.lines {
       let words = try trial.words(after: line.keys, in: shell)
       #expect(words == line.words)
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func `are offered by fish with their descriptions`() throws {
-    let trial = try CompletionTrial()
+    let trial = try CompletionFolder()
     let offered = try trial.shell(
       "fish --no-config -c 'oprun completions fish | source; complete -C \"oprun run --fail\"; "
         + "complete -C \"oprun run --output=gr\"; complete -C \"oprun pipes.yml pack:\"; "
@@ -47,14 +47,14 @@ import Testing
   }
 
   @Test func `are none where nothing can be read`() throws {
-    let trial = try CompletionTrial()
+    let trial = try CompletionFolder()
     #expect(try trial.shell("oprun __complete broken.yml '' 2>&1 >/dev/null | head -n 1") != "")
     #expect(try trial.shell("oprun __complete broken.yml '' 2>/dev/null") == "")
     #expect(try trial.shell("oprun __complete none.yml '' 2>/dev/null") == "")
   }
 
   @Test func `never hold a control character`() throws {
-    let trial = try CompletionTrial()
+    let trial = try CompletionFolder()
     try Data().write(to: trial.folder.appending(path: "a\u{1b}[31mred.yml"))
     #expect(try trial.shell("oprun __complete validate a") == "")
   }
@@ -62,7 +62,7 @@ import Testing
 
 /// A folder with a pipeline, a recorded run of it, and a program `oprun` that writes down the words
 /// it is given.
-private final class CompletionTrial {
+private final class CompletionFolder {
   let folder: URL
   private let run: String
 

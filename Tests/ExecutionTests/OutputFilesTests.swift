@@ -80,7 +80,7 @@ struct OutputFilesTests {
   @Test(arguments: [
     ("a FIFO", "OPRUN_OUTPUT is a FIFO, wanted a regular file"),
     ("a link", "OPRUN_OUTPUT is a link, wanted a regular file"),
-    ("a folder", "OPRUN_OUTPUT is a folder, wanted a regular file"),
+    ("a folder", "OPRUN_OUTPUT is a directory, wanted a regular file"),
     ("a second name", "OPRUN_OUTPUT has 2 names (hard links), wanted one"),
   ])
   func `what a command puts in place of its file is refused`(kind: String, message: String) throws {

@@ -132,14 +132,16 @@ struct StateDirectoryTests {
   @Test func `a link to what is no text is refused, and nothing is made of it`() throws {
     let target: [CChar] = [0x61, -1, 0]
     #expect(symlink(target, place.state) == 0)
-    #expect(fault()?.message == "the state directory '\(place.state)' is a link, wanted a folder")
+    #expect(
+      fault()?.message == "the state directory '\(place.state)' is a link, wanted a directory")
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == [".oprun"])
   }
 
   @Test func `links in a cycle end`() {
     #expect(symlink(".oprun", place.state) == 0)
-    #expect(fault()?.message == "the state directory '\(place.state)' is a link, wanted a folder")
+    #expect(
+      fault()?.message == "the state directory '\(place.state)' is a link, wanted a directory")
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give links away"))
@@ -150,7 +152,7 @@ struct StateDirectoryTests {
     #expect(
       fault()
         == StateFailure(
-          "the state directory '\(place.state)' is a link owned by user 1234, wanted a folder or a link "
+          "the state directory '\(place.state)' is a link owned by user 1234, wanted a directory or a link "
             + "owned by root, the user that runs oprun", help: anotherPlace))
   }
 
@@ -158,7 +160,7 @@ struct StateDirectoryTests {
     #expect(mkdir(place.state, 0o700) == 0 && mkdir("\(place.state)/other", 0o700) == 0)
     #expect(symlink("other", "\(place.state)/runs") == 0)
     #expect(
-      fault()?.message == "the state directory '\(place.state)/runs' is a link, wanted a folder")
+      fault()?.message == "the state directory '\(place.state)/runs' is a link, wanted a directory")
   }
 
   @Test func `what is no folder is refused without waiting for it`() throws {
@@ -166,10 +168,11 @@ struct StateDirectoryTests {
     #expect(
       fault()
         == StateFailure(
-          "the state directory '\(place.state)' is a FIFO, wanted a folder", help: anotherPlace))
+          "the state directory '\(place.state)' is a FIFO, wanted a directory", help: anotherPlace))
     #expect(unlink(place.state) == 0)
     try Data().write(to: URL(filePath: place.state))
-    #expect(fault()?.message == "the state directory '\(place.state)' is a file, wanted a folder")
+    #expect(
+      fault()?.message == "the state directory '\(place.state)' is a file, wanted a directory")
   }
 
   @Test func `slashes at the end change nothing`() throws {

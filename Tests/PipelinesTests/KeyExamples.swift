@@ -286,7 +286,7 @@ let topLevelExamples = TableExamples(
         ("[{name: A, form: file}]", "unknown key 'form' in secret 'A'"),
         ("[{name: A}, {name: A}]", "secret 'A' is declared twice"),
         ("[{name: A, from: file}]", "'path' is missing in secret 'A'"),
-        ("[{name: A, path: x}]", "'path' is for secrets 'from: file'"),
+        ("[{name: A, path: x}]", "'path' applies only to secrets with 'from: file'"),
       ]),
     "mutex": KeyExamples(
       ["pipeline"],
@@ -418,7 +418,7 @@ let stepExamples = TableExamples(
       ["{}", "{partition: a}"],
       refused: [
         ("[]", "'slurm' must be a map with 'partition', not a list"),
-        ("{poll: 5s}", "'poll' is said of the whole run, not of a step"),
+        ("{poll: 5s}", "'poll' applies to the whole run, not to a step"),
         ("{partion: a}", "unknown key 'partion' in 'slurm'"),
       ]),
     "resources": KeyExamples(

@@ -108,7 +108,8 @@ struct `The state directory` {
     #expect(oprun.standardOutput == "out\n")
     #expect(
       oprun.standardError.contains(
-        /\n! stopping: the folder of the run, '.oprun\/runs\/[^']*', was removed or replaced: its/))
+        /\n! stopping: the directory of the run, '.oprun\/runs\/[^']*', was removed or replaced: its/
+      ))
     #expect(oprun.standardError.contains("\n✓ cleans "), "it did what it was told")
     #expect(mark.processes == [])
     #expect(!oprun.exists("next"))

@@ -289,7 +289,7 @@ struct HostileServerTests {
   }
 
   @Test(arguments: ["file:///etc/passwd", "gopher://127.0.0.1/", "ftp://127.0.0.1/x"])
-  func `a redirect to something else than http is refused`(target: String) throws {
+  func `a redirect to something other than http is refused`(target: String) throws {
     let server = try LoopbackServer { _, connection in
       connection.answer("302 Found", ["Location: \(target)"])
     }

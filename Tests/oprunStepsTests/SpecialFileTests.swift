@@ -106,13 +106,13 @@ struct SpecialFileTests {
 
   @Test func `what others put in the place of a part is neither used nor touched`() throws {
     let server = try hello()
-    for kind in ["link", "FIFO", "folder", "file"] {
+    for kind in ["link", "FIFO", "directory", "file"] {
       let workspace = try Workspace()
       try workspace.write("precious", to: "precious")
       switch kind {
       case "link": try workspace.link("x.part", to: "precious")
       case "FIFO": try workspace.makeFIFO("x.part")
-      case "folder": try workspace.write("a", to: "x.part/a")
+      case "directory": try workspace.write("a", to: "x.part/a")
       default:
         try FileManager.default.linkItem(
           atPath: workspace.path("precious"), toPath: workspace.path("x.part"))

@@ -22,7 +22,7 @@ struct TraceTests {
     }
     let missing = Set(gone.map { absolute($0[...]) })
     let files = TracedFiles(list) { !missing.contains($0) }
-    let place = TracedPlace(
+    let place = TracedWorkspace(
       workspace: "/ws", directory: directory, state: "/ws/.oprun",
       upstream: upstream.map { (FilePattern($0), "/ws") })
     let declaration = TracedDeclaration(files, place)

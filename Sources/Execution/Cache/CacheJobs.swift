@@ -36,7 +36,7 @@ struct CacheJobs {
     }
   }
 
-  /// For jobs that look at files, fetch results, and store them.
+  /// The processes for jobs that look at files, fetch results, and store them.
   private var lines: [Line]
   private var known: Set<RunCache.Key> = []
   private var running: [Int: Waiting] = [:]

@@ -257,7 +257,7 @@ extension RunLoop {
       "there is no step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })
   }
 
-  /// As everybody outside knows it.
+  /// The name by which everybody outside knows it.
   func name(of operation: OperationID) -> String {
     let id = machine.steps[operation].id
     return masker?.name(id, number: operation.index) ?? id

@@ -91,7 +91,7 @@ package struct SlurmChecks {
     let time = milliseconds() - began
     guard QueueListing.isListing(answer.output) else {
       return Finding(
-        "queue", .failed, "squeue printed something else than the queue",
+        "queue", .failed, "squeue printed something other than the queue",
         help: "try 'squeue --me --states=all'")
     }
     let lines = answer.output.split(separator: "\n").filter {
@@ -255,7 +255,7 @@ package struct SlurmChecks {
     _ = call(["scancel", "--quiet", job.id], "", 10_000)
     return Finding(
       "job", .failed,
-      "job \(job.id) waited for a reason that does not pass by itself: \(printable(job.reason))",
+      "job \(job.id) waited for a reason that does not go away by itself: \(printable(job.reason))",
       help: "it was cancelled; ask for less, or for something else, after '--'")
   }
 

@@ -12,7 +12,7 @@ final class HostMutexes {
     let lock: HostLock
     /// When it is tried again; nil if nothing waits for it.
     var retryAt: Nanoseconds?
-    /// Since when the run waits for it.
+    /// The time since which the run waits for it.
     var waitingSince: Nanoseconds?
     var hasToldWaiting = false
   }

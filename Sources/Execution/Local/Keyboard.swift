@@ -13,7 +13,7 @@ final class Keyboard {
 
   /// Who gets the keys: the command, and its terminal's screen.
   private(set) var reader: (key: CommandKey, screen: Int32)?
-  /// As it was before.
+  /// The settings of the terminal as they were before.
   private var before = termios()
   /// Typed, and not taken yet.
   private var pending: [UInt8] = []

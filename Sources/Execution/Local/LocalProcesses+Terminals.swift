@@ -70,7 +70,7 @@ extension LocalProcesses {
     news.append(.event(.terminalTaken(command.key.operation, command.key.role)))
   }
 
-  /// Before the end of the command is told.
+  /// Called before the end of the command is reported.
   func takeBackKeys(of command: RunningCommand) {
     guard let keyboard, let reader = keyboard.reader, reader.key == command.key else { return }
     takeBackKeys()

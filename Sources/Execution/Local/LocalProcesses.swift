@@ -44,7 +44,7 @@ final class LocalProcesses {
   var keyboard: Keyboard?
   /// When commands with a terminal and without its keys are looked at.
   var terminalsDue: Nanoseconds?
-  /// By token: a pipe and the command that writes to it now.
+  /// The commands that write to pipes now, by token.
   private var writers: [RunningCommand?] = []
   /// Pipes of processes that live on, by token. They are read until they end, so that no process
   /// gets SIGPIPE, but there are no more of them than descriptors to spare.

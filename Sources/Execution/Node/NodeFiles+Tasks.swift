@@ -64,14 +64,14 @@ func plainNumber(_ text: some StringProtocol) -> Int? {
 
 /// What a start says of itself when it begins.
 struct StartNote: Hashable, Sendable {
-  let place: TaskPlace
+  let place: TaskOrigin
 
   /// Lines, for people too.
   var text: String {
     "host=\(place.host)\npid=\(place.processID)\njob=\(place.job)\nbegan=\(place.began)\n"
   }
 
-  init(_ place: TaskPlace) { self.place = place }
+  init(_ place: TaskOrigin) { self.place = place }
 
   init?(text: String) {
     var values: [Substring: Substring] = [:]
@@ -82,7 +82,7 @@ struct StartNote: Hashable, Sendable {
     guard let host = values["host"], let process = values["pid"].flatMap({ Int32($0) }),
       let job = values["job"], let began = values["began"].flatMap({ Int64($0) })
     else { return nil }
-    place = TaskPlace(
+    place = TaskOrigin(
       host: String(host), job: String(job), processID: process, began: began)
   }
 }

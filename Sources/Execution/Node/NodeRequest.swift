@@ -16,8 +16,8 @@ struct NodeRequest {
 
   var start: TaskStart { TaskStart(task: task, restart: restart) }
 
-  func place(began: Int64) -> TaskPlace {
-    TaskPlace(host: host, job: job, processID: getpid(), began: began)
+  func place(began: Int64) -> TaskOrigin {
+    TaskOrigin(host: host, job: job, processID: getpid(), began: began)
   }
 
   /// Parses `RUN_DIRECTORY NUMBER`, or `RUN_DIRECTORY --array BASE`: then the number is that of the

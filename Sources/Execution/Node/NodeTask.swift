@@ -68,7 +68,7 @@ package struct NodeTask {
   }
 
   private func run(
-    _ task: TaskFile, at place: TaskPlace, in directory: RunDirectory, _ file: inout AsideFile
+    _ task: TaskFile, at place: TaskOrigin, in directory: RunDirectory, _ file: inout AsideFile
   ) throws(NodeFailure) -> Int32 {
     let secrets = Secrets(ofTask: task.secrets)
     let command = task.command.withOutputs(
@@ -138,7 +138,7 @@ package struct NodeTask {
     return RunDirectory(owning: number, path: request.folder, umask: mask)
   }
 
-  private func begin(_ place: TaskPlace) throws(NodeFailure) -> Bool {
+  private func begin(_ place: TaskOrigin) throws(NodeFailure) -> Bool {
     do throws(SystemError) {
       return try files.begin(request.start, StartNote(place))
     } catch {

@@ -18,7 +18,7 @@ struct TaskResult: Hashable, Sendable {
   /// Which command it was.
   let key: CommandKey
   var end: CommandEnd
-  let place: TaskPlace
+  let place: TaskOrigin
   /// What the command wrote to `OPRUN_OUTPUT`; nil if that is nothing, or if it did not exit with 0.
   var outputs: [UInt8]?
   /// The size of the log in bytes, so that a reader knows when it sees all of it.
@@ -31,14 +31,14 @@ struct TaskResult: Hashable, Sendable {
 }
 
 /// Where and when a start of a task ran.
-struct TaskPlace: Hashable, Sendable {
+struct TaskOrigin: Hashable, Sendable {
   /// The name that Slurm gives the node.
   let host: String
   /// The job that the task belongs to, as in its claim.
   let job: String
   /// The process of oprun there.
   let processID: Int32
-  /// In nanoseconds since 1970, by the clock of the node.
+  /// The time in nanoseconds since 1970, by the clock of the node.
   let began: Int64
 }
 
@@ -68,7 +68,7 @@ extension TaskResult {
     let host = try reader.word()
     let job = try reader.word()
     let process = try reader.number(in: 0...Int32.max)
-    place = TaskPlace(
+    place = TaskOrigin(
       host: host, job: job, processID: process, began: try reader.number(in: 0...Int64.max))
     outputs = try reader.optional { reader throws(DamagedBytes) in try reader.data() }
     logSize = try reader.number(in: 0...Int.max)

@@ -132,7 +132,7 @@ struct Log: ~Copyable {
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLIN) != 0
   }
 
-  /// After a read that gave nothing. A terminal that was hung up gives EIO.
+  /// What a read that gave nothing means. A terminal that was hung up gives EIO.
   private static func end(ofRead count: Int) -> Progress {
     count == 0 || errno == EIO ? .ended : .empty
   }

@@ -57,7 +57,7 @@ final class RehearsalClock: Waiting {
 /// Commands that do what stubs say.
 final class StubExecutor: Executor {
   let commandLimit = Int.max
-  /// By the id of the step, those of hooks and conditions by `id.on_failure`, the latest start.
+  /// The latest start by the id of the step; those of hooks and conditions by `id.on_failure`.
   private(set) var commands: [String: RehearsedCommand] = [:]
   private let stubs: [String: TestStub]
   private let plan: Plan
@@ -204,7 +204,7 @@ extension String {
 }
 
 extension TestStub {
-  /// As a command would write them. What a command of `vars` prints is its one output.
+  /// The outputs as a command would write them. What a command of `vars` prints is its one output.
   fileprivate func outputBytes(of command: Command) -> [UInt8] {
     let first = outputs.first?.value ?? .null
     if command.step.hasPrefix("vars."), case .string(let text) = first { return Array(text.utf8) }

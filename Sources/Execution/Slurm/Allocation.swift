@@ -10,7 +10,7 @@ struct Allocation: Hashable {
   struct Node: Hashable {
     let name: String
     let processors: Int
-    /// In MiB; nil if the job does not say.
+    /// The memory in MiB; nil if the job does not say.
     var memory: Int?
     /// Nil if the job does not say.
     var gpus: Int?
@@ -34,7 +34,7 @@ struct Allocation: Hashable {
     restart = variable("SLURM_RESTART_COUNT").flatMap { plainNumber($0) } ?? 0
     let memory = variable("SLURM_MEM_PER_NODE").flatMap { plainNumber($0) }
     let share = variable("SLURM_MEM_PER_CPU").flatMap { plainNumber($0) }
-    // Of another node Slurm says nothing; it is taken to be like this one.
+    // Slurm says nothing of another node; it is taken to be like this one.
     let gpus = variable("SLURM_GPUS_ON_NODE").flatMap { plainNumber($0) }
     nodes = zip(names, counts).map { name, processors in
       Node(
@@ -132,7 +132,7 @@ struct Allocation: Hashable {
 /// What a command takes of one node.
 struct NodeShare: Hashable {
   var processors = 1
-  /// In MiB.
+  /// The memory in MiB.
   var memory = 0
   var gpus = 0
 }

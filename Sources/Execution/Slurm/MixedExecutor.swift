@@ -41,7 +41,7 @@ final class MixedExecutor: Executor {
 
   func ready(_ number: Int, at now: Nanoseconds) {
     let isOfSlurm =
-      (ResultWatch.number..<SlurmProcesses.firstNumber + SlurmCall.Lane.allCases.count)
+      (ResultWatch.number..<SlurmProcesses.firstNumber + SlurmCall.Channel.allCases.count)
       .contains(number)
     if isOfSlurm { slurm.ready(number, at: now) } else { local.ready(number, at: now) }
   }

@@ -59,7 +59,7 @@ struct QueuedJob: Hashable {
     state == .pending && reason.hasPrefix("launch failed requeued held")
   }
 
-  /// It waits for a reason that does not pass by itself.
+  /// It waits for a reason that does not go away by itself.
   var isStuck: Bool { state == .pending && Self.lastingReasons.contains(reason) }
 
   private static let lastingReasons: Set = [

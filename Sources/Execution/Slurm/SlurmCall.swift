@@ -6,8 +6,8 @@ import Scheduling
 
 /// One call of a command of Slurm.
 struct SlurmCall: Hashable {
-  /// Calls of one lane follow each other. A submission that hangs does not hold up a look at the queue.
-  enum Lane: Int, CaseIterable {
+  /// Calls of one channel follow each other. A submission that hangs does not hold up a look at the queue.
+  enum Channel: Int, CaseIterable {
     case submit, look
   }
 
@@ -17,7 +17,7 @@ struct SlurmCall: Hashable {
   /// After this time the command is killed.
   let limit: Nanoseconds
 
-  var lane: Lane { words[0] == "sbatch" ? .submit : .look }
+  var channel: Channel { words[0] == "sbatch" ? .submit : .look }
 }
 
 /// What became of a call.
@@ -35,7 +35,7 @@ struct SlurmAnswer: Hashable {
 
 /// Calls commands of Slurm beside the loop of a run. Tests have one without processes.
 protocol SlurmCaller: AnyObject {
-  /// Calls as soon as the lane is free; the answer comes under this number.
+  /// Calls as soon as the channel is free; the answer comes under this number.
   func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds)
   /// A descriptor that it watches is ready.
   func ready(_ number: Int)

@@ -33,7 +33,7 @@ extension SlurmExecutor {
       return sayAway(sentence.isEmpty ? "squeue did not answer" : sentence)
     }
     guard QueueListing.isListing(answer.output) else {
-      return sayAway("squeue printed something else than the queue")
+      return sayAway("squeue printed something other than the queue")
     }
     if isAway {
       isAway = false
@@ -211,7 +211,7 @@ extension SlurmTask {
   }
 }
 
-/// The jobs that wait for a reason that does not pass by itself, and of which that was not said. Those of one array are
+/// The jobs that wait for a reason that does not go away by itself, and of which that was not said. Those of one array are
 /// told of together.
 private struct StuckJobs {
   private var steps: [String: (first: String, job: QueuedJob, count: Int)] = [:]

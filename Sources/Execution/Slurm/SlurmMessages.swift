@@ -25,8 +25,8 @@ enum SlurmMessage {
   static func stuck(_ step: String, _ job: QueuedJob, count: Int) -> String {
     let others = count == 2 ? "1 other wait" : "\(count - 1) others wait"
     return
-      "\(quoted(step)) \(count == 1 ? "waits" : "and \(others)") in Slurm for a reason that does not pass "
-      + "by itself: \(printable(job.reason)) (job \(job.id))"
+      "\(quoted(step)) \(count == 1 ? "waits" : "and \(others)") in Slurm for a reason that does not go "
+      + "away by itself: \(printable(job.reason)) (job \(job.id))"
   }
 
   static func nodeFailed(_ job: QueuedJob) -> String {
@@ -52,7 +52,7 @@ enum SlurmMessage {
 
   static func vanished(_ job: String?) -> String {
     job.map { "Slurm does not know job \($0) any more, and there is no result" }
-      ?? "Slurm knows no job of it, and there is no result"
+      ?? "Slurm has no job for it, and there is no result"
   }
 
   static func notShared(_ job: QueuedJob, _ folder: String) -> String {

@@ -1,4 +1,4 @@
-// Calls commands of Slurm with processes of oprun, one for each lane.
+// Calls commands of Slurm with processes of oprun, one for each channel.
 
 import Diagnostics
 import Glibc
@@ -6,14 +6,14 @@ import Plans
 import Scheduling
 
 final class SlurmProcesses: SlurmCaller {
-  /// Numbers of ready descriptors from here on are those of lanes; pipes of commands have smaller ones.
+  /// Numbers of ready descriptors from here on are those of channels; pipes of commands have smaller ones.
   static let firstNumber = 1 << 30
 
   private let waiting: any Waiting
   private let environment: [String]
-  private var workers: [SlurmCall.Lane: SlurmWorker] = [:]
-  private var queues: [SlurmCall.Lane: [(number: Int, call: SlurmCall)]] = [:]
-  private var running: [SlurmCall.Lane: Int] = [:]
+  private var workers: [SlurmCall.Channel: SlurmWorker] = [:]
+  private var queues: [SlurmCall.Channel: [(number: Int, call: SlurmCall)]] = [:]
+  private var running: [SlurmCall.Channel: Int] = [:]
   private var answers: [(number: Int, answer: SlurmAnswer)] = []
 
   init(_ waiting: any Waiting, environment: [String]) {
@@ -22,42 +22,42 @@ final class SlurmProcesses: SlurmCaller {
   }
 
   func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds) {
-    queues[call.lane, default: []].append((number, call))
-    startNext(in: call.lane)
+    queues[call.channel, default: []].append((number, call))
+    startNext(in: call.channel)
   }
 
-  private func startNext(in lane: SlurmCall.Lane) {
-    guard running[lane] == nil, let next = queues[lane]?.first else { return }
-    queues[lane]?.removeFirst()
+  private func startNext(in channel: SlurmCall.Channel) {
+    guard running[channel] == nil, let next = queues[channel]?.first else { return }
+    queues[channel]?.removeFirst()
     do throws(SystemError) {
-      let worker = try worker(of: lane)
+      let worker = try worker(of: channel)
       guard worker.ask(next.call) else {
-        drop(lane)
+        drop(channel)
         return answers.append((next.number, SlurmAnswer(exitStatus: nil)))
       }
-      running[lane] = next.number
+      running[channel] = next.number
     } catch {
       answers.append((next.number, SlurmAnswer(exitStatus: nil, refusal: refusalMessage(error))))
     }
   }
 
-  private func worker(of lane: SlurmCall.Lane) throws(SystemError) -> SlurmWorker {
-    if let worker = workers[lane] { return worker }
+  private func worker(of channel: SlurmCall.Channel) throws(SystemError) -> SlurmWorker {
+    if let worker = workers[channel] { return worker }
     let worker = try SlurmWorker.start(
-      lane == .look ? environment + [SlurmCommands.lookVariable] : environment)
+      channel == .look ? environment + [SlurmCommands.lookVariable] : environment)
     waiting.ownProcesses.insert(worker.processID)
-    try waiting.add(worker.socket, for: .executor, number: Self.firstNumber + lane.rawValue)
-    workers[lane] = worker
+    try waiting.add(worker.socket, for: .executor, number: Self.firstNumber + channel.rawValue)
+    workers[channel] = worker
     return worker
   }
 
   func ready(_ number: Int) {
-    guard let lane = SlurmCall.Lane(rawValue: number - Self.firstNumber),
-      let answer = workers[lane]?.take()
+    guard let channel = SlurmCall.Channel(rawValue: number - Self.firstNumber),
+      let answer = workers[channel]?.take()
     else { return }
-    if answer.exitStatus == nil, !answer.errors.isEmpty { drop(lane) }
-    if let call = running.removeValue(forKey: lane) { answers.append((call, answer)) }
-    startNext(in: lane)
+    if answer.exitStatus == nil, !answer.errors.isEmpty { drop(channel) }
+    if let call = running.removeValue(forKey: channel) { answers.append((call, answer)) }
+    startNext(in: channel)
   }
 
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
@@ -67,13 +67,13 @@ final class SlurmProcesses: SlurmCaller {
 
   var deadline: Nanoseconds? { answers.isEmpty ? nil : 0 }
 
-  private func drop(_ lane: SlurmCall.Lane) {
-    guard let worker = workers.removeValue(forKey: lane) else { return }
+  private func drop(_ channel: SlurmCall.Channel) {
+    guard let worker = workers.removeValue(forKey: channel) else { return }
     waiting.remove(worker.socket)
   }
 
   func close() {
-    for lane in SlurmCall.Lane.allCases { drop(lane) }
+    for channel in SlurmCall.Channel.allCases { drop(channel) }
     running = [:]
     queues = [:]
   }

@@ -22,7 +22,7 @@ final class TaskHome {
   private var listed: (text: String, listing: QueueListing)?
   /// How many changes of tasks there had been when the last listing left nothing to do; nil if it did.
   var quietAt: Int?
-  /// Since when the folder of results was as it is now.
+  /// The time since which the folder of results is as it is now.
   private var unchanged: (stamp: FolderStamp, since: Nanoseconds)?
 
   init(_ files: NodeFiles, folder: String, run: String) {
@@ -92,7 +92,7 @@ final class SlurmTask {
   /// The submission that it was part of, and how many of that may run at once, if that is limited.
   var batch: String?
   var throttle: Int?
-  /// As the queue showed it last.
+  /// The job as the queue showed it last.
   var seen: QueuedJob?
   /// When its job was first seen to have ended, or not to exist, without a result.
   var missedSince: Nanoseconds?
@@ -150,9 +150,9 @@ extension SlurmTask.Phase {
 
 /// How many tasks are with Slurm: counted, because there may be thousands.
 final class SlurmCounts {
-  /// As far as anybody knows.
+  /// The number of those that Slurm has, as far as anybody knows.
   private(set) var out = 0
-  /// With those of earlier runs that may be.
+  /// The same with those of earlier runs that may be there.
   private(set) var open = 0
   /// How often a task went from one phase to another.
   private(set) var changes = 0

@@ -30,7 +30,7 @@ package struct ValueMap: Hashable, Sendable {
   package var values: [Value] { members.values }
   package var count: Int { members.count }
 
-  /// With the members of another map, which take the place of those with their names.
+  /// The same map with the members of another one, which take the place of those with their names.
   package func merging(_ other: ValueMap) -> ValueMap {
     var map = self
     for (name, value) in zip(other.names, other.values) { map[name] = value }

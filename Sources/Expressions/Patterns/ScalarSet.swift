@@ -1,7 +1,7 @@
 // A set of characters in a pattern: Unicode scalars in ranges.
 
 struct ScalarSet: Hashable {
-  /// In order, without overlaps.
+  /// The ranges in order, without overlaps.
   let ranges: [ClosedRange<UInt32>]
 
   private static let last: UInt32 = 0x10FFFF

@@ -11,9 +11,9 @@ package struct InsertedValue {
 
 /// Where a value is inserted.
 enum InsertionContext {
-  /// In text that is read as code.
+  /// The value is in text that is read as code.
   case script(WordStart, ScriptReader)
-  /// In an argument that is data to its program; `isOption` if a `-` at the start of the value
+  /// The value is in an argument that is data to its program; `isOption` if a `-` at the start of the value
   /// would be the first character of the argument, and no `--` precedes it.
   case argument(isOption: Bool)
 }

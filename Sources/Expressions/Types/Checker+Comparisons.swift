@@ -134,7 +134,9 @@ extension ExpressionChecker {
     case .list:
       guard type.kinds.contains(.list) else { return }
       for operand in expression.operands(of: other) { checkChoices(type.item, node, operand) }
-    default: break
+    case .null, .true, .false, .number, .root, .unknownName, .member, .index, .not, .binary,
+      .conditional, .call, .unknownCall, .constant:
+      break
     }
   }
 

@@ -94,7 +94,7 @@ extension Decoder {
 
   private mutating func cacheURL(_ value: NodeIndex) -> String? {
     guard let url = text(value, PipelineKey.cacheURL.row) else { return nil }
-    guard SharedCachePlace.isURL(url) else {
+    guard SharedCacheAddress.isURL(url) else {
       reportType(value, PipelineKey.cacheURL.row)
       return nil
     }

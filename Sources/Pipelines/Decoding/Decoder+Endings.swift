@@ -161,10 +161,6 @@ extension Decoder {
 extension KeyRow {
   /// The row of one item of a list.
   var itemRow: KeyRow {
-    switch type {
-    case .list(let item), .filledList(let item): KeyRow(named: key, item)
-    case ValueType.variables: KeyRow(named: key, ValueType.variableMap)
-    default: self
-    }
+    type.itemType.map { KeyRow(named: key, $0) } ?? self
   }
 }

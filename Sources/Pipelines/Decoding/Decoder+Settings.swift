@@ -185,11 +185,7 @@ extension Decoder {
 extension KeyRow {
   /// The row of one value in a map with free names.
   func valueRow(_ name: String) -> KeyRow {
-    switch type {
-    case .map(let value, _): KeyRow(named: name, value)
-    case ValueType.variables: KeyRow(named: name, .template)
-    default: self
-    }
+    type.mapValueType.map { KeyRow(named: name, $0) } ?? self
   }
 }
 

@@ -96,7 +96,7 @@ enum DecodingMessage {
 
   static func slurmOfRun(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) is said of the whole run, not of a step", at: span,
+      "\(quoted(key)) applies to the whole run, not to a step", at: span,
       help: "write it in 'slurm' at top level")
   }
 
@@ -123,7 +123,7 @@ enum DecodingMessage {
       help: "write [\(printable(words))], or a plain string for a script")
   }
 
-  /// In a hook, where a list may also hold several commands.
+  /// The message about a hook, where a list may also hold several commands.
   static func commandsAsTexts(_ text: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "a list of strings contains the words of one command, and no program is called \(quoted(text))",
@@ -266,7 +266,7 @@ enum DecodingMessage {
   }
 
   static func commandAlone(at span: Span) -> Diagnostic {
-    Diagnostic("a command in 'vars' has the key 'run' alone", at: span)
+    Diagnostic("a command in 'vars' has only the key 'run'", at: span)
   }
 
   static func tooManyVars(at span: Span) -> Diagnostic {
@@ -321,7 +321,7 @@ enum DecodingMessage {
 
   static func pathWithoutFile(at span: Span) -> Diagnostic {
     Diagnostic(
-      "'path' is for secrets 'from: file'", at: span,
+      "'path' applies only to secrets with 'from: file'", at: span,
       help: "the variable has the name of the secret")
   }
 

@@ -47,7 +47,7 @@ package enum ForeignFile: Hashable, Sendable {
   }
 }
 
-// By name.
+// What the name of a file says.
 extension ForeignFile {
   /// Recognises a file by the last component of its path. Names that pipelines of oprun also have
   /// are ignored.
@@ -77,7 +77,7 @@ extension ForeignFile {
   }
 }
 
-// By keys.
+// What the keys of a file say.
 extension ForeignFile {
   /// Recognises a file without `steps` by its keys at top level; returns the decisive key, too.
   static func find(keys: [String]) -> (file: ForeignFile, key: String)? {
@@ -100,7 +100,7 @@ extension ForeignFile {
   ]
 }
 
-// By text.
+// What the text of a file says.
 extension ForeignFile {
   /// Recognises a file that is not YAML by its lines.
   init?(text: UnsafeBufferPointer<UInt8>) {

@@ -137,6 +137,35 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
+  /// What each item of a list must be; nil if it can be no list.
+  var itemType: ValueType? {
+    switch self {
+    case .list(let type), .filledList(let type): type
+    case .either(let types): types.lazy.compactMap(\.itemType).first
+    case .early(let type): type.itemType
+    case .text, .filledText, .template, .filledTemplate, .identifier, .stepID, .dependency,
+      .boolean, .integer, .amount, .quantity, .factor, .duration, .durationOrZero, .size, .choice,
+      .pattern, .command, .shell, .hook, .condition, .expression, .uses, .builtIn, .constant,
+      .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .map, .object, .anything:
+      nil
+    }
+  }
+
+  /// What each value of a map with free names must be; nil if it can be no such map.
+  var mapValueType: ValueType? {
+    switch self {
+    case .map(let type, _): type
+    case .either(let types): types.lazy.compactMap(\.mapValueType).first
+    case .early(let type): type.mapValueType
+    case .text, .filledText, .template, .filledTemplate, .identifier, .stepID, .dependency,
+      .boolean, .integer, .amount, .quantity, .factor, .duration, .durationOrZero, .size, .choice,
+      .pattern, .command, .shell, .hook, .condition, .expression, .uses, .builtIn, .constant,
+      .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .list, .filledList, .object,
+      .anything:
+      nil
+    }
+  }
+
   private var plural: String {
     switch self {
     case .identifier, .stepID, .dependency: "ids"

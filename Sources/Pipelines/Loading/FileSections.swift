@@ -18,7 +18,7 @@ struct FileSections {
   private var models: [String: SectionModel] = [:]
   private var numbers: [String: Int] = [:]
   private var opened: [String] = []
-  /// In file order.
+  /// The sections in file order.
   private(set) var names: [String] = []
 
   init() {}

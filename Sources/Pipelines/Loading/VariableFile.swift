@@ -35,7 +35,7 @@ func readVariables(_ bytes: [UInt8]) -> VariableFile {
 
 private struct VariableFileReader {
   /// Ends the line that is being read.
-  private struct Fault: Error {
+  private struct Failure: Error {
     let place: Range<Int>
     let message: String
   }
@@ -63,7 +63,7 @@ private struct VariableFileReader {
   }
 
   private mutating func readLine() {
-    do throws(Fault) {
+    do throws(Failure) {
       let variable = try variable()
       if let first = places.updateValue(variable.place, forKey: variable.name) {
         file.faults.append(
@@ -82,8 +82,8 @@ private struct VariableFileReader {
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
   /// The location of the next character.
-  private func fault(_ message: String) -> Fault {
-    Fault(place: place..<place + 1, message: message)
+  private func failure(_ message: String) -> Failure {
+    Failure(place: place..<place + 1, message: message)
   }
 
   private mutating func skipBlanks(andLines: Bool) {
@@ -96,7 +96,7 @@ private struct VariableFileReader {
     while let byte = peek, byte != 10 { place += 1 }
   }
 
-  private mutating func variable() throws(Fault) -> FileVariable {
+  private mutating func variable() throws(Failure) -> FileVariable {
     var name = try self.name()
     if text(name) == "export", let byte = peek, byte == 32 || byte == 9 {
       skipBlanks(andLines: false)
@@ -104,7 +104,7 @@ private struct VariableFileReader {
     }
     skipBlanks(andLines: false)
     guard peek == UInt8(ascii: "=") else {
-      throw Fault(
+      throw Failure(
         place: name.upperBound..<name.upperBound + 1, message: "'=' is missing after a name")
     }
     place += 1
@@ -116,7 +116,7 @@ private struct VariableFileReader {
       default: plainValue()
       }
     guard let text = String(validating: value, as: UTF8.self), !value.contains(0) else {
-      throw Fault(
+      throw Failure(
         place: start..<start + 1, message: "the value is not UTF-8, or contains a NUL character")
     }
     return FileVariable(name: self.text(name), value: text, place: name)
@@ -126,12 +126,12 @@ private struct VariableFileReader {
     String(decoding: bytes[range], as: UTF8.self)
   }
 
-  private mutating func name() throws(Fault) -> Range<Int> {
+  private mutating func name() throws(Failure) -> Range<Int> {
     let start = place
     while let byte = peek, isNameByte(byte) { place += 1 }
     guard place > start, isNameStart(bytes[start]) else {
       place = start
-      throw fault("a line must be NAME=value, a comment or blank")
+      throw failure("a line must be NAME=value, a comment or blank")
     }
     return start..<place
   }
@@ -150,7 +150,7 @@ private struct VariableFileReader {
     return value
   }
 
-  private mutating func quotedValue() throws(Fault) -> [UInt8] {
+  private mutating func quotedValue() throws(Failure) -> [UInt8] {
     let start = place
     let quote = bytes[place]
     place += 1
@@ -167,12 +167,12 @@ private struct VariableFileReader {
       value.append(byte)
     }
     guard peek == quote else {
-      throw Fault(place: start..<start + 1, message: "a quote is never closed")
+      throw Failure(place: start..<start + 1, message: "a quote is never closed")
     }
     place += 1
     skipBlanks(andLines: false)
     if peek == UInt8(ascii: "#") { skipLine() }
-    guard peek == nil || peek == 10 else { throw fault("text after a closing quote") }
+    guard peek == nil || peek == 10 else { throw failure("text after a closing quote") }
     return value
   }
 

@@ -42,12 +42,13 @@ enum PlanningMessage {
 
   /// The first name is the last one too.
   static func derivedCycle(_ names: [String], at span: Span) -> Diagnostic {
-    Diagnostic("'vars' in a cycle: \(names.map(printable).joined(separator: " → "))", at: span)
+    let path = names.map(printable).joined(separator: " -> ")
+    return Diagnostic("'vars' depend on each other in a cycle: \(path)", at: span)
   }
 
   static func derivedTwice(_ name: String, first: Span, at span: Span) -> Diagnostic {
     Diagnostic(
-      "derived value \(quoted(name)) is one of the file, too", at: span,
+      "derived value \(quoted(name)) is also defined in the file", at: span,
       secondary: [.init(first, "there")])
   }
 

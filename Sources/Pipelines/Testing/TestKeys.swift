@@ -75,7 +75,7 @@ package enum TestStubKey: UInt8, ObjectKey {
     "USR1", "USR2",
   ]
 
-  /// In place of a map.
+  /// The words that may be written in place of a map.
   static let words = ["succeeded", "failed"]
 
   package var row: KeyRow {

@@ -6,7 +6,7 @@ package import Expressions
 /// The one output of such a command.
 package let capturedOutputName = "value"
 
-/// Without the line breaks at its end.
+/// Reads what a command has printed, without the line breaks at its end.
 package func readCapturedOutput(_ bytes: [UInt8]) throws(OutputFailure) -> ValueMap {
   guard bytes.count <= OutputFile.byteLimit else {
     throw OutputFailure(message: "what it prints is larger than 1 MiB, which is the limit")

@@ -50,7 +50,7 @@ enum OutputMessage {
     _ name: String, _ type: OutputType?, _ fault: JSONFailure, _ line: Int
   ) -> OutputFailure {
     if let type, type.isScalar, fault.isAtStart {
-      return self.fault("'\(name)' must be \(type.words), and its text is something else", line)
+      return self.fault("'\(name)' must be \(type.words), but its text is something else", line)
     }
     let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(
@@ -76,11 +76,11 @@ extension OutputType {
   /// The words for "must be …" in a message.
   package var words: String {
     switch self {
-    case .string: "a string"
-    case .int: "a whole number"
-    case .number: "a number"
-    case .bool: "true or false"
-    case .list: "a list"
+    case .string: ParamModel.Kind.string.words
+    case .int: ParamModel.Kind.int.words
+    case .number: ParamModel.Kind.number.words
+    case .bool: ParamModel.Kind.bool.words
+    case .list: ParamModel.Kind.list.words
     case .map: "a map"
     case .json: "any value"
     }

@@ -236,7 +236,7 @@ package struct MatrixModel: Sendable {
   package var excluded: ValueModel?
   /// How many instances run at the same time; nil if it is not written.
   package var maxParallel: Int?
-  /// In its place.
+  /// What is written in its place if it is known only later.
   package var earlyMaxParallel: Template?
   package var isFailFast = false
   /// The names of members that are written in the file as literals, wherever they are set.

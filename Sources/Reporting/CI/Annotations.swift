@@ -116,13 +116,13 @@ extension Annotations {
       .lines
   }
 
-  private func place(of operation: OperationID) -> Annotation.Place? {
+  private func place(of operation: OperationID) -> Annotation.Location? {
     guard !operations.plan.sources.files.isEmpty else { return nil }
     let position = operations.plan.sources.position(of: operations.step(operation).span)
     // Standard input has no path.
     guard !position.path.hasPrefix("<") else { return nil }
     let path = log.options.path(of: position.path)
-    return Annotation.Place(path: masked(path), line: position.line, column: position.column)
+    return Annotation.Location(path: masked(path), line: position.line, column: position.column)
   }
 }
 
@@ -150,7 +150,7 @@ extension ByteSink {
     for diagnostic in diagnostics.prefix(Annotations.limit) {
       let position = sources.position(of: diagnostic.primary.span)
       let message = [diagnostic.message, diagnostic.help.map { "help: \($0)" }].compactMap { $0 }
-      let place = Annotation.Place(
+      let place = Annotation.Location(
         path: log.words(options.path(of: position.path), self), line: position.line,
         column: position.column)
       let annotation = Annotation(

@@ -42,7 +42,7 @@ struct Annotation: Hashable {
     case error, warning
   }
 
-  struct Place: Hashable {
+  struct Location: Hashable {
     let path: String
     let line: Int
     let column: Int
@@ -53,7 +53,7 @@ struct Annotation: Hashable {
   let id: String
   let title: String
   let message: String
-  let place: Place?
+  let place: Location?
 }
 
 /// The CI runners whose commands oprun knows.

@@ -40,7 +40,7 @@ final class CILog {
   private var start: Nanoseconds = 0
   /// When the latest event was.
   private var now: Nanoseconds = 0
-  /// Since when messages wait.
+  /// The time since which messages wait.
   private var waitingSince: Nanoseconds?
 
   /// Messages wait no longer, however much a group prints.

@@ -18,7 +18,7 @@ struct CommandGuard {
     static let headings = Rules(rawValue: 4)
   }
 
-  /// In front of a line that is a command of oprun's own: the rest of it passes. No text that is shown
+  /// What is in front of a line that is a command of oprun's own: the rest of it passes. No text that is shown
   /// holds this character.
   static let ownCommand: UInt8 = 2
 

@@ -13,18 +13,18 @@ package final class Console: RunObserver {
   private var ledger: RunLedger
   private var lines: ProgressLines
   private var changes: RunChanges
-  /// For a CI runner.
+  /// The annotations for a CI runner.
   private var annotations: Annotations?
   /// The command that has the keys of the terminal.
   private var dialogue: Dialogue?
   /// The last of them.
   private var heard: Stream?
-  /// For what is shown of them; nil if nothing is.
+  /// Knows what is shown of running steps; nil if nothing is.
   private var progress: RunProgress?
   private var display: LiveDisplay?
   private var heartbeat: Heartbeat?
 
-  /// Without `showsOutput`, what steps print is seen in the block alone.
+  /// Without `showsOutput`, what steps print is seen only in the block.
   package init(
     plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode, showsOutput: Bool = true
   ) {

@@ -2,10 +2,10 @@
 
 /// The values of `--output`.
 package enum OutputMode: String, CaseIterable, Sendable {
-  /// As `grouped`, above a block that shows what is running.
+  /// The same as `grouped`, above a block that shows what is running.
   case live
   case grouped, prefixed, quiet
-  /// As `quiet`; standard output belongs to events.
+  /// The same as `quiet`; standard output belongs to events.
   case json
 
   /// Whether there are lines about steps that end.

@@ -12,7 +12,7 @@ struct ProgressLines {
   private(set) var nameWidth: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
-  /// By the group, until all of it has ended.
+  /// The folds by the group, until all of it has ended.
   var folds: [OperationID: Fold] = [:]
   /// Operations that ended in this turn without having started: told, and only counted.
   private var told = 0

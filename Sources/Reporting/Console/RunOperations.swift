@@ -61,7 +61,7 @@ final class RunOperations {
 
   var count: Int { plan.steps.count + instances.count }
 
-  /// As people count them now: a group counts as its members, if it has any.
+  /// The number as people count them now: a group counts as its members, if it has any.
   private(set) lazy var stepCount = plan.stepCount
 
   func append(
@@ -163,7 +163,7 @@ extension RunOperations {
     return end.duration + 50_000_000 >= limit ? limit : nil
   }
 
-  /// For a place beside others: it is cut in its middle where a terminal is too narrow.
+  /// The name for a place beside others: it is cut in its middle where a terminal is too narrow.
   func compactName(_ operation: OperationID) -> String { short(name(operation)) }
 
   func short(_ name: String) -> String {

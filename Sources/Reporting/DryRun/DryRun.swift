@@ -187,7 +187,7 @@ extension DryRun {
     if let command = plan.steps[operation.index].work.shown {
       write(command, after: beginLine, to: sink)
     }
-    for detail in StepDetails(plan: plan, operation: operation).lines {
+    for detail in StepSettingLines(plan: plan, operation: operation).lines {
       beginLine()
       sink.write(oneLine(detail))
       sink.writeNewline()

@@ -6,7 +6,7 @@ struct Heartbeat {
   private(set) var deadline: Nanoseconds = Heartbeat.pause
   /// A message would interrupt the group that is open in the log of a CI runner.
   private let isForRunner: Bool
-  /// Since the last line that was due.
+  /// True if there was output since the last line that was due.
   private var hasOutput = false
 
   private static let pause: Nanoseconds = 30_000_000_000

@@ -28,7 +28,7 @@ struct LiveRow {
 struct LiveSteps {
   private let operations: RunOperations
   private var rows: [OperationID: LiveRow] = [:]
-  /// In the order of their first starts; also those that are gone.
+  /// The steps in the order of their first starts; also those that are gone.
   private var order: [(operation: OperationID, number: Int)] = []
   private var lastNumber = 0
   /// The operations whose commands run, and since when: that of the current attempt.

@@ -22,13 +22,13 @@ struct LiveView: Hashable {
   var isStopping = false
   /// What somebody paused: `paused by anna 14:02`.
   var pauses: [String] = []
-  /// Since the start of the run.
+  /// The time since the start of the run.
   var elapsed: Nanoseconds = 0
-  /// Until its end, if that can be estimated.
+  /// The time until its end, if that can be estimated.
   var left: Nanoseconds?
   /// The oldest first; perhaps more than fit.
   var rows: [Row] = []
-  /// Also those that are not among the rows.
+  /// The number of all rows, of which some may have no room.
   var rowCount = 0
   /// The column that ends of finished steps have.
   var nameWidth = 0
@@ -198,7 +198,7 @@ private struct LineOfPieces {
     width += displayWidth(of: text)
   }
 
-  /// Without what makes some terminals draw a narrow character wide: variation selector 16.
+  /// The text without what makes some terminals draw a narrow character wide: variation selector 16.
   private static func steady(_ text: String) -> String {
     guard text.unicodeScalars.contains("\u{fe0f}") else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\u{fe0f}" }))

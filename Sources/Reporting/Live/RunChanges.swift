@@ -8,7 +8,7 @@ package import Scheduling
 struct RunChanges {
   private let operations: RunOperations
   private var clock: RunClock?
-  /// By the queue; nil stands for all of them.
+  /// Who paused which queue, in words; nil stands for all queues.
   private var paused: [QueueID?: String] = [:]
   /// The first changes, in words, with the time of day.
   private(set) var log: [String] = []

@@ -28,7 +28,7 @@ package final class ByteSink {
   /// Used in place of the descriptor if the output is wanted as text.
   private var memory: [UInt8]?
 
-  /// For the lines of a terminal.
+  /// What cuts the lines of a terminal.
   private var clipper = LineClipper()
 
   /// Columns that a line may take; a wider one is cut. What was written before is passed on first.
@@ -80,7 +80,7 @@ package final class ByteSink {
     self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
   }
 
-  /// For what `openForWriting` has opened. A reader that stops reading is a failure after a while.
+  /// Makes a sink for what `openForWriting` has opened. A reader that stops reading is a failure after a while.
   package convenience init(report descriptor: Int32) {
     self.init(descriptor: descriptor, outlet: nil, patience: longestPause)
   }

@@ -35,7 +35,7 @@ extension Screen {
     var column = column
     var isFirst = true
     for piece in pieces where !piece.text.isEmpty {
-      // Before anything is cut: half a secret is no longer found.
+      // Secrets are masked before anything is cut: half a secret is no longer found.
       let whole = messages.masker?.mask(piece.text) ?? piece.text
       let width = displayWidth(of: whole)
       let gap = isFirst ? 0 : piece.gap

@@ -11,7 +11,7 @@ struct LineClipper {
   var addsReturns = false
   private var line: [UInt8] = []
 
-  /// In front of a line that stays whole, however wide: to cut it would make it useless. No text that is
+  /// What is in front of a line that stays whole, however wide: to cut it would make it useless. No text that is
   /// shown holds this character.
   static let wholeLine: UInt8 = 1
 

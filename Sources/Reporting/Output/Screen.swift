@@ -16,7 +16,7 @@ package struct ScreenOptions {
   package var unfoldsInstances = false
   /// A terminal shows what is running in a block below everything else.
   package var isLive = false
-  /// For everything that is written.
+  /// Masks everything that is written.
   package var masker: Masker?
   /// What resumes the run; nil if nothing does.
   package var resumeCommand: String?
@@ -55,7 +55,7 @@ package final class Screen {
   private(set) var columns = Screen.columnsElsewhere
   /// Messages go to a terminal, which would wrap what is wider.
   let clipsMessages: Bool
-  /// For whoever reads a log: used within one call, never across calls.
+  /// A buffer for whoever reads a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
   /// What was passed on to it as it is does not end in a newline.

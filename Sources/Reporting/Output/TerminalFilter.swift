@@ -4,7 +4,7 @@
 /// Passes text through, including colour sequences (SGR) if they are allowed.
 struct TerminalFilter {
   let keepsColor: Bool
-  /// In front of every line.
+  /// What is written in front of every line.
   private let rail: StaticString?
   private var isAtLineStart: Bool
   /// The sequences since the last one that set everything back.

@@ -119,7 +119,7 @@ extension RunRecord {
     }.filter { $0.count > 0 }
   }
 
-  /// From its first step to its last; empty if nothing ran.
+  /// The critical path from its first step to its last; empty if nothing ran.
   var criticalPath: [OperationID] { ledger.criticalPath }
 
   /// Why the step ended as it did, in a few words: `exit 1 after 3.4s`, `'unit' failed`.

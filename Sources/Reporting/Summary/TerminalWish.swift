@@ -3,7 +3,7 @@
 import Diagnostics
 
 enum TerminalWish {
-  /// In small letters.
+  /// The complaints, in small letters.
   private static let complaints = [
     // sudo, su
     "a terminal is required", "no tty present", "must be run from a terminal",

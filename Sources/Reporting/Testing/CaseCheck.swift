@@ -187,7 +187,7 @@ extension CaseRecord {
   /// Whether something with the name of a stub is in the run.
   fileprivate func knows(_ name: String) -> Bool {
     var step = name
-    for suffix in ["on_success", "on_failure", "on_cancel", "on_complete", "wait_for"] {
+    for suffix in HookKind.allCases.map(\.key) + ["wait_for"] {
       if name == suffix { return true }
       if name.hasSuffix("." + suffix) { step = String(name.dropLast(suffix.utf8.count + 1)) }
     }

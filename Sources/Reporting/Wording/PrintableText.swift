@@ -54,7 +54,7 @@ package func wrapped(_ text: String, columns: Int) -> [String] {
   }
 }
 
-/// As much of the text as fits with an ellipsis.
+/// The text, or as much of it as fits with an ellipsis.
 private func clipped(_ text: String, to columns: Int) -> String {
   var kept = text.unicodeScalars[...]
   var width = displayWidth(of: text)

@@ -16,7 +16,8 @@ enum Request {
     keys: [
       [
         BuiltinKey(
-          "cache_dir", .text, "Where the cache is; OPRUN_DOWNLOAD_CACHE or the user's cache folder."
+          "cache_dir", .text,
+          "Where the cache is; by default OPRUN_DOWNLOAD_CACHE, or the user's cache directory."
         ),
         BuiltinKey("json", .boolean, default: "false", "Writes JSON."),
       ]

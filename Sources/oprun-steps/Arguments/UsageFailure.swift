@@ -106,7 +106,7 @@ struct UsageFailure: Error, Hashable {
   static func oneFileForMany(_ path: String, _ count: Int, _ step: String) -> UsageFailure {
     UsageFailure(
       "'--to' is one file for \(count) items, found \(quoted(path))",
-      help: "name a folder, as 'out/', or a pattern, as 'out/{index}.{ext}'", step: step)
+      help: "name a directory, as 'out/', or a pattern, as 'out/{index}.{ext}'", step: step)
   }
 
   static func sameTarget(_ path: String, _ step: String) -> UsageFailure {

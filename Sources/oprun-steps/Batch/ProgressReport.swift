@@ -33,7 +33,7 @@ struct BatchState: Hashable, Sendable {
 /// away, or a file that cannot be written, is not a failure of the batch: then nothing more is
 /// written.
 struct ProgressReport: Sendable {
-  private enum Place: Hashable, Sendable {
+  private enum Destination: Hashable, Sendable {
     case file(String)
     case descriptor(Int32)
   }
@@ -41,7 +41,7 @@ struct ProgressReport: Sendable {
   /// The shortest time between two lines, in nanoseconds.
   static let interval: Int64 = 400_000_000
 
-  private let place: Place
+  private let place: Destination
   private var isBroken = false
   private var last = ""
 

@@ -42,7 +42,7 @@ struct ConfinementReport {
 
   /// The attempts in the order of `confinement_attempt`.
   static let attempts = [
-    "open a file for reading", "make a file", "list a folder", "connect to this machine",
+    "open a file for reading", "make a file", "list a directory", "connect to this machine",
     "start a process", "run another program", "signal its parent", "trace its parent",
     "map 8 GiB of memory",
   ]

@@ -78,7 +78,7 @@ extension Inputs {
     warn: @escaping @Sendable (String) -> Void
   ) throws(SystemError) -> Cache {
     guard let path = text("cache_dir") ?? CacheFolder.usual else {
-      throw SystemError("no folder for the cache: set 'cache_dir' or HOME", errno: 0)
+      throw SystemError("no directory for the cache: set 'cache_dir' or HOME", errno: 0)
     }
     return try Cache(CacheFolder(path), cacheLimits, warn: warn)
   }

@@ -6,7 +6,7 @@ import Diagnostics
 extension Program {
   func cache(_ inputs: Inputs) -> Int32 {
     guard let path = inputs.text("cache_dir") ?? CacheFolder.usual else {
-      say("no folder for the cache: set '--cache-dir' or HOME")
+      say("no directory for the cache: set '--cache-dir' or HOME")
       return ExitStatus.failure
     }
     do throws(SystemError) {

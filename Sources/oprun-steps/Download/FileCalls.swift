@@ -50,14 +50,8 @@ final class OpenFile: Sendable {
   var size: Int { Int(status.st_size) }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count > 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if count < 0, errno != EINTR {
-        throw SystemError("cannot write \(quoted(path))", errno: errno)
-      }
+    guard writeAll(bytes, to: descriptor) else {
+      throw SystemError("cannot write \(quoted(path))", errno: errno)
     }
   }
 
@@ -127,11 +121,11 @@ enum Files {
   static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
     if path.isEmpty || mkdir(path, mode) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-      throw SystemError("cannot make the folder \(quoted(path))", errno: errno)
+      throw SystemError("cannot make the directory \(quoted(path))", errno: errno)
     }
     try makeFolder(String(path[..<slash]), mode: mode)
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
-      throw SystemError("cannot make the folder \(quoted(path))", errno: errno)
+      throw SystemError("cannot make the directory \(quoted(path))", errno: errno)
     }
   }
 
@@ -167,7 +161,7 @@ enum Files {
   static func words(ofKind mode: mode_t) -> String? {
     switch mode & S_IFMT {
     case S_IFREG: nil
-    case S_IFDIR: "folder"
+    case S_IFDIR: "directory"
     case S_IFIFO: "FIFO"
     case S_IFSOCK: "socket"
     case S_IFLNK: "link"
@@ -189,7 +183,7 @@ enum Files {
       guard stat(path, &status) == 0 else { return }
     }
     guard let words = words(ofKind: status.st_mode) else { return }
-    if words == "folder" { throw SystemError("cannot write \(quoted(path))", errno: EISDIR) }
+    if words == "directory" { throw SystemError("cannot write \(quoted(path))", errno: EISDIR) }
     throw SystemError(
       "cannot replace "
         + (isLink ? "\(quoted(path)), a link to a \(words)" : "the \(words) \(quoted(path))"),

@@ -60,7 +60,7 @@ struct AffectedPart {
 
   var nothing: String { "what has changed since \(quoted(reference)) affects no step" }
 
-  /// For a dry run.
+  /// The remark in a dry run; nil if there is nothing to say.
   var remark: String? {
     unaffected.isEmpty
       ? nil

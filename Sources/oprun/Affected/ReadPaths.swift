@@ -16,7 +16,7 @@ final class ReadPaths: @unchecked Sendable {  // there is one thread
     }
   }
 
-  /// As absolute paths.
+  /// The files, as absolute paths.
   func absolutePaths(below directory: String) -> Set<PathName> {
     Set(paths.map { PathName(FilePattern($0, below: directory).path) })
   }

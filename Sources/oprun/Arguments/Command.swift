@@ -49,7 +49,7 @@ struct Command: Sendable {
     details: """
       RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
       A step is kept, with its outputs, if it succeeded, is unchanged in the file, and nothing that
-      it depends on runs again. What is kept and what runs is said first. Parameters and named steps
+      it depends on runs again. What is kept and what runs is shown first. Parameters and named steps
       are those of the run; --param changes parameters.
       After a complete success nothing runs.
       """,
@@ -71,7 +71,7 @@ struct Command: Sendable {
 
   static let doctor = Command(
     name: "doctor", operands: "", operandCount: 0...0,
-    summary: "look whether this machine, or a cluster, has what runs need",
+    summary: "check whether this machine, or a cluster, has what runs need",
     details: """
       With '--executor slurm' the commands of Slurm, its controller and its limits are examined, and a
       small job is submitted with the options of sbatch after '--'. It shows whether nodes see the state
@@ -116,7 +116,7 @@ struct Command: Sendable {
     summary: "show where the time of a run went, and what would shorten it",
     details: """
       RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
-      Shown are the critical path and what each second saved there is worth, what ready steps waited
+      It shows the critical path and what each second saved there is worth, what ready steps waited
       for, and steps that fail now and then. The other options ask what would be different: the run is
       repeated in virtual time with the durations that were measured.
       """,
@@ -130,12 +130,12 @@ struct Command: Sendable {
     summary: "remove old runs, with their logs",
     details: """
       Without an option that says what to keep, these are 1,000 runs, 90 days and 5 GiB of logs. Runs
-      keep to that by themselves; now and then one of them looks. A run in progress stays.
+      remove old ones by themselves now and then. A run in progress stays.
       Results of cached steps are kept for 30 days after their last use, and up to 10 GiB of them;
       --older-than applies to them, too.
       """,
     options: [
-      Options.keep, Options.olderThan, Options.maxSize, Options.trial, Options.json,
+      Options.keep, Options.olderThan, Options.maxSize, Options.removeNothing, Options.json,
       Options.stateDirectory,
     ])
 
@@ -186,7 +186,7 @@ struct Command: Sendable {
 
   static let set = Command(
     name: "set", operands: "[RUN] NAME=VALUE [STEP]", operandCount: 1...3,
-    summary: "change how many steps of a run go on at once, or which comes first",
+    summary: "change how many steps of a run go at once, or which comes first",
     details: runInProgress + """
 
       'max_parallel=N' is for the default queue, or for the one that --queue names; 'auto' is the number
@@ -218,7 +218,7 @@ struct Command: Sendable {
 
   static let watch = Command(
     name: "watch", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
-    summary: "run a pipeline, and again what changes of files affect",
+    summary: "run a pipeline, and run again what file changes affect",
     details: """
       A step is affected by its inputs, as 'cache' in the file declares them; one that declares none, by
       every file here that git does not ignore. What depends on an affected step runs, too.

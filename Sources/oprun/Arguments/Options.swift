@@ -95,11 +95,11 @@ enum Options {
     summary: "cancel a run that a change affects, or wait for its end")
   static let noCache = Option(
     "no-cache", excludes: refresh.flag,
-    summary: "run cached steps as if they were not, and keep nothing of them")
+    summary: "run cached steps as if they were not cached, and keep no results")
   static let refresh = Option(
     "refresh", summary: "run cached steps, or the named ones, even if up to date")
   static let showCached = Option(
-    "show-cached", summary: "show again what cached steps printed that are up to date")
+    "show-cached", summary: "show again what up-to-date cached steps printed")
   static let cacheURL = Option(
     "cache-url", nil, .text("URL", wanted: "a URL of http or https"),
     summary: "the server on which machines share results of cached steps")
@@ -134,11 +134,11 @@ enum Options {
     "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
   static let olderThan = Option(
     "older-than", nil, .duration, variable: "OPRUN_PRUNE_OLDER_THAN",
-    summary: "remove runs that started longer ago, such as 720h")
+    summary: "remove runs that started longer ago than TIME, such as 720h")
   static let maxSize = Option(
     "max-size", nil, .text("SIZE", wanted: "a size such as 500M or 2G"),
     variable: "OPRUN_PRUNE_MAX_SIZE", summary: "keep the newest runs, up to this size of all logs")
-  static let trial = Option(
+  static let removeNothing = Option(
     "dry-run", "n", summary: "show what would be removed; remove nothing")
   static let submitNothing = Option(
     "dry-run", "n", summary: "show what would be submitted; submit nothing")

@@ -11,7 +11,7 @@ extension UsageFailure {
 
   static func submitsOtherwise(_ word: String, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) would make the job something else than a run of oprun",
+      "\(quoted(word)) would make the job something other than a run of oprun",
       command: command.name)
   }
 

@@ -66,7 +66,7 @@ struct UsageFailure: Error, Hashable {
   static func emptyOperand(of command: Command) -> UsageFailure {
     UsageFailure(
       "an argument is empty, so it names no file and no step",
-      help: "a variable without a value in the shell makes such an argument", command: command.name)
+      help: "a quoted shell variable without a value makes such an argument", command: command.name)
   }
 
   static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageFailure {

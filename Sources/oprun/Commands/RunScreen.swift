@@ -32,7 +32,7 @@ struct RunScreen {
       messages: surroundings.messages, options: options, environment: environmentValue)
   }
 
-  /// As chosen, or as suits whoever reads.
+  /// The mode that was chosen, or the one that suits whoever reads.
   private static func mode(
     _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
   ) -> OutputMode {

@@ -51,7 +51,9 @@ extension Tool {
   }
 
   func checkSharedCache(_ invocation: Invocation) throws(UsageFailure) {
-    guard let url = invocation.text(Options.cacheURL), !SharedCachePlace.isURL(url) else { return }
+    guard let url = invocation.text(Options.cacheURL), !SharedCacheAddress.isURL(url) else {
+      return
+    }
     throw .wrongURL(url, for: Options.cacheURL, invocation.command)
   }
 

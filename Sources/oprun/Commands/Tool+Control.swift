@@ -43,7 +43,7 @@ extension Tool {
   /// The first line of an answer; nil if it is a refusal, or of another version, which has been reported.
   func understood(_ line: ArraySlice<UInt8>, _ invocation: Invocation) -> ControlLine? {
     guard let fields = ControlLine(line), let version = fields.number("protocol") else {
-      say("the run answers with something else than oprun would")
+      say("the answer of the run is not one of oprun's")
       return nil
     }
     if version != ControlRequest.version {

@@ -67,7 +67,7 @@ extension Tool {
     guard let folder = try openState(&invocation) else { return ExitStatus.usage }
     return try withStore(folder) { store throws(UsageFailure) in
       do throws(StoreFailure) {
-        let isTrial = invocation.isOn(Options.trial)
+        let isTrial = invocation.isOn(Options.removeNothing)
         var clock = timespec()
         clock_gettime(CLOCK_REALTIME, &clock)
         let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)

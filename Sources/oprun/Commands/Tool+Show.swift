@@ -141,7 +141,7 @@ extension Tool {
       write(command, of: step, shown, screen)
     }
     if let processor = step.processor {
-      // Of a command that needed little, it is not known.
+      // The memory of a command that needed little is not known.
       let memory = step.memory.map { ", \($0 >> 10) MiB of memory" } ?? ""
       screen.writeField(
         "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")

@@ -40,7 +40,7 @@ extension Tool {
     if status != ExitStatus.success {
       say("the run failed, so the step may use more than what was seen")
     }
-    guard let place = TracedPlace(step, in: plan, state: directory.path) else { return }
+    guard let place = TracedWorkspace(step, in: plan, state: directory.path) else { return }
     let files = TracedFiles(records) { path in
       var status = stat()
       return lstat(path, &status) == 0

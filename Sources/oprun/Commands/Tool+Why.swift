@@ -196,7 +196,7 @@ extension KeyChange {
     }
   }
 
-  /// For programs.
+  /// The kind, in the word that programs read.
   var kind: String {
     guard case .file(let file) = self else { return "changed" }
     return "\(file.kind)"

@@ -73,7 +73,7 @@ struct Explanation {
     }
   }
 
-  /// By the name, with or without dashes, or by the variable that stands for it.
+  /// Finds an option by its name, with or without dashes, or by the variable that stands for it.
   private static func options(_ word: String) -> [Explanation] {
     var found: [(option: Option, commands: [String])] = []
     for command in Command.all {

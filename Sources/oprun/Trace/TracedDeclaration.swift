@@ -9,7 +9,7 @@ import Reporting
 import Scheduling
 
 /// Where a traced step runs, and what others have made for it.
-struct TracedPlace {
+struct TracedWorkspace {
   let workspace: String
   let directory: String
   /// The state directory, which no pattern names; absolute.
@@ -81,7 +81,7 @@ struct TracedDeclaration {
   /// Remarks on what a declaration cannot say.
   let remarks: [String]
 
-  init(_ files: TracedFiles, _ place: TracedPlace) {
+  init(_ files: TracedFiles, _ place: TracedWorkspace) {
     let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
     let written = shown(files.written)
     let temporary = shown(files.temporary)
@@ -107,7 +107,7 @@ struct TracedDeclaration {
 
   /// What is read, by the names that the command used in the workspace: if a link is led elsewhere, it reads something else.
   private static func names(
-    of files: TracedFiles, in place: TracedPlace, given: Set<String>
+    of files: TracedFiles, in place: TracedWorkspace, given: Set<String>
   ) -> Set<String> {
     var result: Set<String> = []
     for path in files.read {

@@ -26,10 +26,10 @@ struct OwnChanges {
   /// Files and directories that runs have made.
   private var created: Set<PathName> = []
   private var seen: Set<PathName> = []
-  /// In how many runs on end a file was changed.
+  /// The number of runs on end in which a file was changed.
   private var streaks: [PathName: Int] = [:]
   private var wholeRuns = 0
-  /// In how many of the runs that followed each other without a pause an input was changed.
+  /// The number of runs, of those that followed each other without a pause, in which an input was changed.
   private var following: [PathName: Int] = [:]
   /// Inputs that were changed in too many of them.
   private var waiting: Set<PathName> = []

@@ -1,4 +1,4 @@
-// `oprun watch`: runs a pipeline, and again what changes of files affect.
+// `oprun watch`: runs a pipeline, and runs again what file changes affect.
 
 import Caching
 import Diagnostics

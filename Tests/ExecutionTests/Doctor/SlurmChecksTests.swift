@@ -57,7 +57,7 @@ import Testing
     ),
     ("squeue", nil, "failed queue: it is away"),
     (
-      "squeue", "<html>502</html>\n", "failed queue: squeue printed something else than the queue"
+      "squeue", "<html>502</html>\n", "failed queue: squeue printed something other than the queue"
     ),
     (
       "scontrol show", "MaxArraySize = 0\n",

@@ -73,7 +73,7 @@ struct NodeFilesTests {
   @Test func `a start begins once, and says where`() throws {
     let files = try files()
     let start = TaskStart(task: 5, restart: 1)
-    let note = StartNote(TaskPlace(host: "n2", job: "100", processID: 7, began: 1_775_000_000))
+    let note = StartNote(TaskOrigin(host: "n2", job: "100", processID: 7, began: 1_775_000_000))
     #expect(try files.begin(start, note))
     #expect(try !files.begin(start, StartNote(sampleResults[0].place)))
     #expect(try files.note(of: start) == note)

@@ -53,7 +53,7 @@ let sampleTasks: [TaskFile] = {
 
 let sampleResults: [TaskResult] = {
   let key = CommandKey(operation: OperationID(7), role: .attempt(2))
-  let place = TaskPlace(host: "n2", job: "1234.5", processID: 99, began: 1_775_000_000_000_000_001)
+  let place = TaskOrigin(host: "n2", job: "1234.5", processID: 99, began: 1_775_000_000_000_000_001)
   let statuses: [CommandEnd.Status] = [
     .exited(0), .exited(255), .signalled(9), .notStarted("command not found: mkae", exitCode: 127),
     .outputsRefused("OPRUN_OUTPUT is a link, wanted a regular file"), .abandoned, .lost("gone"),

@@ -49,7 +49,7 @@ struct AllocationExecutorTests {
   private func begin(_ task: Int) throws { _ = try files().claim(task, for: "12.\(task)") }
 
   private func write(_ end: CommandEnd, of task: Int) throws {
-    let place = TaskPlace(host: "n2", job: "12.\(task)", processID: 1, began: 0)
+    let place = TaskOrigin(host: "n2", job: "12.\(task)", processID: 1, began: 0)
     let key = CommandKey(operation: OperationID(0), role: .attempt(1))
     var result = TaskResult(key: key, end: end, place: place)
     result.outputs = Array("a=1\n".utf8)

@@ -278,8 +278,8 @@ final class FakeSlurm: SlurmCaller {
 
   private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: job.restart) }
 
-  private func place(of job: Job, at now: Nanoseconds) -> TaskPlace {
-    TaskPlace(host: "n1", job: "\(job.id)", processID: 1, began: now)
+  private func place(of job: Job, at now: Nanoseconds) -> TaskOrigin {
+    TaskOrigin(host: "n1", job: "\(job.id)", processID: 1, began: now)
   }
 
   private func write(_ code: Int32, of job: Job, at now: Nanoseconds) {

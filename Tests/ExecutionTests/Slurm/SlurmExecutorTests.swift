@@ -109,11 +109,11 @@ import Testing
     #expect(run.timeline() == "0:+a 7:-a=lost 7:a=failed 7:end=1")
   }
 
-  @Test func `a reason that does not pass is told once`() throws {
+  @Test func `a reason that does not go away is told once`() throws {
     let run = try SlurmRun("steps: [{id: a, run: stuck}]", signals: [(40, 15)])
     #expect(
       run.timeline()
-        == "0:+a 5:!'a' waits in Slurm for a reason that does not pass by itself: PartitionTimeLimit "
+        == "0:+a 5:!'a' waits in Slurm for a reason that does not go away by itself: PartitionTimeLimit "
         + "(job 101) 40:stopping 40:-a=sig15 40:a=cancelled 40:end=143")
   }
 
@@ -123,7 +123,7 @@ import Testing
     )
     #expect(
       run.timeline().contains(
-        "5:!'a[n=1]' and 2 others wait in Slurm for a reason that does not pass by itself: "
+        "5:!'a[n=1]' and 2 others wait in Slurm for a reason that does not go away by itself: "
           + "PartitionTimeLimit (job 101_0) 40:"))
   }
 
@@ -133,7 +133,7 @@ import Testing
     run.slurm.rubbish = text
     #expect(
       run.timeline()
-        == "0:+a 5:!Slurm does not answer (squeue printed something else than the queue): jobs go on, "
+        == "0:+a 5:!Slurm does not answer (squeue printed something other than the queue): jobs go on, "
         + "and the run waits 506:-a=0 506:a=succeeded 506:end=0")
     #expect(run.slurm.calls.filter { $0.contains("sbatch") } == ["0:sbatch"])
   }

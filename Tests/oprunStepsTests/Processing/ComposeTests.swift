@@ -143,7 +143,7 @@ struct ComposeTests {
     #expect(
       again.errors == """
         oprun-steps: './4-all.png' would be written in the place of '4-all.png', which is read
-          help: give 'to' another folder or another name
+          help: give 'to' another directory or another name
         try 'oprun-steps compose --help'
 
         """)

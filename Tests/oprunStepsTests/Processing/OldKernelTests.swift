@@ -126,7 +126,7 @@ struct OldKernelTests {
     #expect(withoutLandlock.1.filter { $0.hasPrefix("refused ") }.count == 9)
     let withoutBoth = try confinement(without: "landlock", "seccomp")
     #expect(withoutBoth.0 == 1)
-    for attempt in ["open a file for reading", "list a folder", "run another program"] {
+    for attempt in ["open a file for reading", "list a directory", "run another program"] {
       #expect(withoutBoth.1.contains("POSSIBLE  \(attempt)"))
     }
     #expect(withoutBoth.1.contains("refused   map 8 GiB of memory"))

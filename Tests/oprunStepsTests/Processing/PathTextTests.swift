@@ -75,7 +75,7 @@ struct PathTextTests {
   @Test func `a folder is told as one`() throws {
     let folder = try ImageFolder()
     try folder.makeFolder("photos")
-    let message = "is a folder, wanted a file; 'FOLDER/*' takes the files in it\n"
+    let message = "is a directory, wanted a file; 'DIR/*' takes the files in it\n"
     #expect(
       try run("resize --from=photos --to=out/ --width=10", in: folder)
         == (1, "failed: photos: \(message)"))

@@ -233,7 +233,7 @@ struct ResizeTests {
     #expect(
       end.errors == """
         oprun-steps: './in.png' would be written in the place of 'in.png', which is read
-          help: give 'to' another folder or another name
+          help: give 'to' another directory or another name
         try 'oprun-steps resize --help'
 
         """)

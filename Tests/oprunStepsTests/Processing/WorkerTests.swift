@@ -146,8 +146,8 @@ private func wait(_ condition: () -> Bool) -> Bool {
   }
 
   private let loss =
-    "the process that starts those for images was killed by SIGKILL; it is started again, and so are "
-    + "the images in work\n"
+    "the process that starts the image decoders was killed by SIGKILL; it is started again, and "
+    + "the images in progress are decoded anew\n"
 
   /// On a busy machine there is progress, too.
   private func told(in folder: ImageFolder) throws -> String {

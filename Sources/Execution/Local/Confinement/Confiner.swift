@@ -47,7 +47,7 @@ final class Confiner {
     } catch {
       return say(unconfined(error.message))
     }
-    var places = ConfinedPlaces(confinement, workspace: workspace)
+    var places = ConfinementRules(confinement, workspace: workspace)
     if let pattern = places.widest {
       return say(openedWorkspace(by: pattern))
     }
@@ -91,7 +91,7 @@ final class ConfinedStart {
   private var isOver = false
 
   fileprivate init(
-    outside: RuleList, places: ConfinedPlaces, _ search: RefusalSearch,
+    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
     temporary: (directory: RunDirectory, path: String)?
   ) {
     self.outside = outside

@@ -57,7 +57,7 @@ struct PlanBuilder {
     ).sharing(sharedCache(of: root.model)).havingTimeoutOfOption(options.timeout != nil)
   }
 
-  private mutating func sharedCache(of model: PipelineModel) -> SharedCachePlace {
+  private mutating func sharedCache(of model: PipelineModel) -> SharedCacheAddress {
     let names = planner.models.secrets.map(\.name)
     if let name = model.sharedCache.secret, let span = model.cacheSecretSpan,
       !names.contains(name)

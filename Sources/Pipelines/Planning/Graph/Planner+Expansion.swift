@@ -305,7 +305,7 @@ extension Planner {
 }
 
 extension UsesModel.Kind {
-  /// As people write it; nil for a group.
+  /// The name as people write it; nil for a group.
   fileprivate var path: String? {
     switch self {
     case .file(let path): path

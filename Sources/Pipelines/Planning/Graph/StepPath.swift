@@ -75,7 +75,7 @@ enum PathFinding {
 }
 
 extension Planner {
-  /// From inside a pipeline use.
+  /// Finds what a path means inside a pipeline use.
   func operations(named path: String, in pipeline: Int) -> PathFinding {
     let first = StepPath(path[...])
     var use = pipeline

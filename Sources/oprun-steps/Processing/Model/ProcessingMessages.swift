@@ -92,7 +92,7 @@ extension ImageFailure {
   }
 
   static func zygoteDied(_ times: Int) -> ImageFailure {
-    ImageFailure("the process that starts those for images has died \(times) times")
+    ImageFailure("the process that starts the image decoders has died \(times) times")
   }
 
   static func pathIsTaken(_ path: String, by owner: String) -> ImageFailure {
@@ -100,7 +100,7 @@ extension ImageFailure {
   }
 
   static let isFolder = ImageFailure(
-    "is a folder, wanted a file; 'FOLDER/*' takes the files in it")
+    "is a directory, wanted a file; 'DIR/*' takes the files in it")
   static let noFile = ImageFailure("is not a file")
   static let workerSpokeNonsense = ImageFailure("the process that decoded it gave a wrong answer")
   static let cancelled = ImageFailure("cancelled")
@@ -121,8 +121,8 @@ func wordsForLostZygote(status: Int32) -> String {
     ? "was killed by \(signalName(clinux_signal(status)))"
     : "ended with status \(clinux_exit_status(status))"
   return
-    "the process that starts those for images \(how); it is started again, and so are the images "
-    + "in work"
+    "the process that starts the image decoders \(how); it is started again, and the images "
+    + "in progress are decoded anew"
 }
 
 /// The notice; nil if nothing is missing that a kernel can grant.

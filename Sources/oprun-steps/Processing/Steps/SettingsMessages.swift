@@ -20,7 +20,7 @@ extension UsageFailure {
 
   static func unknownExtension(_ ext: String, _ step: BuiltinStep) -> UsageFailure {
     UsageFailure(
-      "'to' ends in \(quoted("." + ext)), which says nothing of the format",
+      "'to' ends in \(quoted("." + ext)), which names no format",
       help: "give 'format', or end it in '.{ext}'", step: step.name)
   }
 
@@ -49,7 +49,7 @@ extension UsageFailure {
   ) -> UsageFailure {
     UsageFailure(
       "\(quoted(path)) would be written in the place of \(quoted(source)), which is read",
-      help: "give 'to' another folder or another name", step: step.name)
+      help: "give 'to' another directory or another name", step: step.name)
   }
 
   static func noRoom(_ count: Int, _ step: BuiltinStep) -> UsageFailure {

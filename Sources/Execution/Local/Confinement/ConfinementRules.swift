@@ -6,7 +6,7 @@ import Glibc
 import RunFiles
 import Running
 
-struct ConfinedPlaces {
+struct ConfinementRules {
   private(set) var rules: [(path: String, access: RuleList.Access)] = []
   /// The same for files whose names are no text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []

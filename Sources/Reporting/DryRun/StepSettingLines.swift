@@ -4,7 +4,7 @@ import Expressions
 import Plans
 import Scheduling
 
-struct StepDetails {
+struct StepSettingLines {
   private let plan: Plan
   private let operation: OperationID
   private let settings: StepSettings
