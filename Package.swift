@@ -155,7 +155,7 @@ let package = Package(
     .executableTarget(
       name: "observed-run", dependencies: ["Execution", "Pipelines", "Plans", "Scheduling"],
       path: "Tests/ObservedRun", swiftSettings: settings),
-    tests("TeardownTests", ["oprun", "observed-run", "Diagnostics", "TestSupport"]),
+    tests("TeardownTests", ["oprun", "observed-run", "Diagnostics", "Processors", "TestSupport"]),
   ]
 )
 
