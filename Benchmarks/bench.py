@@ -47,9 +47,13 @@ class Rows:
         return [Runner(label, command, folder, label == "floor", processes)
                 for label, command in commands.items()]
 
-    def graph_row(self, title, note, steps, width, floor=(), rounds=None, goals=()):
+    def graph_row(self, title, note, steps, width, floor=(), rounds=None, goals=(), sessions=True):
         name = title.replace(" ", "-").replace(",", "")
         runners = self.runners(name, steps, width, floor)
+        if sessions:
+            # The least for a runner that gives each command a session of its own, as oprun does.
+            command = [self.bench.program("floor"), *floor, "-s", str(width), "graph"]
+            runners.append(Runner("floor, in sessions", command, runners[0].folder, False, len(steps)))
         self.bench.measure(runners, rounds or self.rounds)
         if len(steps) == 10_000:
             self.add_figure(f"{title}: peak memory", runners[1], memory, "≤ 12 MB")
@@ -188,7 +192,7 @@ class Rows:
         note = ("Steps that sleep, four at once. The floor knows the durations and first starts the "
                 "step with the longest remaining path; oprun knows them from `expected:`.")
         return "\n".join(
-            self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], 5, [("wall", 1.01)])
+            self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], 5, [("wall", 1.01)], False)
             for title, shape in shapes)
 
     def output(self):
@@ -346,7 +350,9 @@ def verify(bench, oprun):
 HEAD = """# Benchmarks
 
 These figures compare oprun with make, ninja and the *floor*: small C programs (in `Benchmarks/`)
-that do the minimum of work. `Scripts/bench` wrote this page; run it to get your own.
+that do the minimum of work. `Scripts/bench` wrote this page; run it to get your own. *floor, in
+sessions* is the minimum for a runner that gives each command a session of its own, as oprun does;
+make and ninja do not.
 
 Wall time and processor time are medians, ratios are medians of the ratios within each round; the
 runners take turns. Processor time and memory include the steps. Before measuring, every runner
