@@ -43,6 +43,8 @@ final class Database {
     case making
     case writing
     case reading
+    /// Reading a file to which nobody writes: nothing is made beside it, and nothing is locked.
+    case readingUnchanged
   }
 
   private let handle: OpaquePointer
@@ -56,8 +58,9 @@ final class Database {
       case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .writing: SQLITE_OPEN_READWRITE
       case .reading: SQLITE_OPEN_READONLY
+      case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
-    handle = try Self.open(path, access)
+    handle = try Self.open(mode == .readingUnchanged ? Self.unchangedFile(path) : path, access)
     sqlite3_busy_timeout(handle, Self.patience)
     _ = csqlite_distrust_schema(handle)
     _ = csqlite_keep_log_on_close(handle)
@@ -94,6 +97,21 @@ final class Database {
     for place in 18...19 {
       file.storeBytes(of: isLogging ? 2 : 1, toByteOffset: place, as: UInt8.self)
     }
+  }
+
+  /// The address of a file that does not change, in SQLite's form.
+  private static func unchangedFile(_ path: String) -> String {
+    var address = "file:"
+    for byte in path.utf8 {
+      let isPlain =
+        byte != UInt8(ascii: "%") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+      if isPlain, byte < 0x80 {
+        address.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        address += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return address + "?immutable=1"
   }
 
   private static func open(_ path: String, _ access: Int32) throws(DatabaseFailure) -> OpaquePointer

@@ -33,10 +33,12 @@ package final class StateStore {
   /// Opens the database without changing anything in the directory; nil if there is none, or if it
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {
+    let hasLog = faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) == 0
     guard refusal(in: folder) == nil,
-      faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) != 0
-        || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
-      let database = try? Database(folder.path(of: fileName), .reading),
+      !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
+      // Without a log nobody has it open to write; opening it would make one.
+      let database = try? Database(
+        folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
       (try? database.number("PRAGMA user_version")) == Schema.version
     else { return nil }
     return StateStore(database, in: folder)
@@ -173,13 +175,23 @@ package final class StateStore {
       folder.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw cannotMake(folder, errno) }
     fchmod(file, 0o600)
-    let isWhole = write(file, content, content.count) == content.count
-    let error = isWhole ? 0 : errno
+    let error = writeAll(content, to: file)
     close(file)
-    guard isWhole else { throw cannotMake(folder, error) }
+    guard error == 0 else { throw cannotMake(folder, error) }
     if linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 { return true }
     guard errno == EEXIST else { throw cannotMake(folder, errno) }
     return false
+  }
+
+  /// The errno of a failure, or 0. A disk that becomes full says so only to the next write.
+  private static func writeAll(_ content: [UInt8], to file: Int32) -> Int32 {
+    var rest = content[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+      if count < 0, errno != EINTR { return errno }
+      rest = rest.dropFirst(max(count, 0))
+    }
+    return 0
   }
 
   private static func cannotMake(_ folder: StateFolder, _ error: Int32) -> StoreFailure {

@@ -80,7 +80,8 @@ struct `What is recorded` {
   }
 
   @Test func `says that there is no space left, whatever does not fit`() throws {
-    let place = try workspace("steps: [{id: s, run: 'true'}]")
+    // It lasts long enough to make the database and its log before it ends.
+    let place = try workspace("steps: [{id: s, run: sleep 0.05}]")
     let end = try place.run(
       """
       mkdir state; exec unshare -rm sh -c '
@@ -94,12 +95,27 @@ struct `What is recorded` {
     #expect(end.output == "7\n7\n", "\(end.errors)")
   }
 
+  @Test func `of a run that is over at once says that there is no space left, too`() throws {
+    let place = try workspace("steps: [{id: s, run: 'true'}]")
+    let end = try place.run(
+      """
+      mkdir state; exec unshare -rm sh -c '
+        mount -t tmpfs -o size=1m none state
+        for fill in 960 1012 1016 1020; do
+          rm -rf state/.oprun state/fill; head -c ${fill}k /dev/zero >state/fill
+          oprun pipeline.yml --state-dir state/.oprun --output quiet 2>>errors; echo $?
+        done
+        grep -c "not recorded: cannot make .*no space left" errors'
+      """)
+    #expect(end.output == "0\n74\n74\n74\n3\n", "\(end.errors)")
+  }
+
   @Test func `waits for another program that has locked the database`() throws {
     let place = try workspace(chain(5))
     let end = try place.run(
       """
       export RAN=$PWD/ran; oprun pipeline.yml --output quiet
-      mkfifo hold; sqlite3 .oprun/state.db <hold & exec 3>hold
+      mkfifo hold; sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold
       echo 'BEGIN IMMEDIATE;' >&3; (sleep 0.5; echo 'COMMIT;' >&3) &
       oprun pipeline.yml --output quiet; echo $?; exec 3>&-; wait
       sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run'
@@ -121,7 +137,7 @@ struct `What is recorded` {
     let end = try place.run(
       """
       export RAN=$PWD/ran; oprun pipeline.yml --output quiet
-      mkfifo hold; sqlite3 .oprun/state.db <hold & exec 3>hold
+      mkfifo hold; sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold
       (until test -e ended; do sleep 0.01; done; sleep 0.5; printf '.shell touch released\\nCOMMIT;\\n' >&3) &
       oprun lock.yml --output quiet; echo $?; ls released; exec 3>&-; wait
       sqlite3 .oprun/state.db 'SELECT outcome FROM result WHERE run = 2; SELECT exit_status, duration > 0 FROM run'

@@ -71,6 +71,9 @@ struct NewDatabaseTests {
     #expect(place.files == ["state.db"])
     #expect(place.mode(of: "state.db") == 0o600)
     #expect(try recorded() == ["\(name): a 0, 0"])
+    // Looking at it makes nothing beside it.
+    #expect(try StateStore.look(in: place.folder)?.runNames() == [name])
+    #expect(place.files == ["state.db"])
     // Others write to a log.
     #expect(try StateStore.make(in: place.folder).database.text("PRAGMA journal_mode") == "wal")
     #expect(try StateStore.make(in: place.folder).database.text("PRAGMA integrity_check") == "ok")
