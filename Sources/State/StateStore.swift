@@ -30,6 +30,17 @@ package final class StateStore {
     return try connect(folder, Schema.migrations)
   }
 
+  /// Does the same for those who ask about runs. A run that has just begun makes the database within some milliseconds,
+  /// so where there are runs but none, this waits that long.
+  package static func findSoon(in folder: StateFolder) throws(StoreFailure) -> StateStore? {
+    for _ in 0..<25 {
+      if let store = try find(in: folder) { return store }
+      guard faccessat(folder.descriptor, "runs", F_OK, 0) == 0 else { return nil }
+      usleep(1_000)
+    }
+    return nil
+  }
+
   /// Opens the database without changing anything in the directory; nil if there is none, or if it
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {

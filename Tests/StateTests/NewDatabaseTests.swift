@@ -70,10 +70,10 @@ struct NewDatabaseTests {
     try end(recorder)
     #expect(place.files == ["state.db"])
     #expect(place.mode(of: "state.db") == 0o600)
-    #expect(try recorded() == ["\(name): a 0, 0"])
     // Looking at it makes nothing beside it.
     #expect(try StateStore.look(in: place.folder)?.runNames() == [name])
     #expect(place.files == ["state.db"])
+    #expect(try recorded() == ["\(name): a 0, 0"])
     // Others write to a log.
     #expect(try StateStore.make(in: place.folder).database.text("PRAGMA journal_mode") == "wal")
     #expect(try StateStore.make(in: place.folder).database.text("PRAGMA integrity_check") == "ok")
@@ -119,6 +119,19 @@ struct NewDatabaseTests {
     #expect(try other.runNames() == [name])
     let isMade = try StateStore.makeWhole(in: place.folder) { _ in Issue.record("there is one") }
     #expect(!isMade)
+  }
+
+  @Test func `who asks about runs waits for one that has just begun`() throws {
+    #expect(try StateStore.findSoon(in: place.folder) == nil)
+    let (path, made) = (place.path, DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      usleep(2_000)
+      let folder = StateFolder(owning: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
+      _ = try? StateStore.make(in: folder)
+      made.signal()
+    }
+    #expect(try StateStore.findSoon(in: place.folder)?.runNames() == [])
+    made.wait()
   }
 
   @Test func `a run that waits for the disk makes it at once`() throws {
