@@ -53,6 +53,7 @@ final class Database {
   static let patience: Int32 = 10_000
 
   init(_ path: String, _ mode: Mode) throws(DatabaseFailure) {
+    var opened: OpaquePointer?
     let access =
       switch mode {
       case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -60,44 +61,20 @@ final class Database {
       case .reading: SQLITE_OPEN_READONLY
       case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       }
-    handle = try Self.open(mode == .readingUnchanged ? Self.unchangedFile(path) : path, access)
+    let name = mode == .readingUnchanged ? Self.unchangedFile(path) : path
+    let code = sqlite3_open_v2(name, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let opened else {
+      let failure = DatabaseFailure(code: code, reason: Self.words(opened, code))
+      sqlite3_close_v2(opened)
+      throw failure
+    }
+    handle = opened
     sqlite3_busy_timeout(handle, Self.patience)
     _ = csqlite_distrust_schema(handle)
     _ = csqlite_keep_log_on_close(handle)
   }
 
-  /// Opens a copy of a whole file in memory. `file` gives what it would be after the changes.
-  init(copyOf file: [UInt8]) throws(DatabaseFailure) {
-    handle = try Self.open(":memory:", SQLITE_OPEN_READWRITE)
-    guard let copy = sqlite3_malloc64(UInt64(file.count)) else { throw failure(SQLITE_NOMEM) }
-    copy.copyMemory(from: file, byteCount: file.count)
-    // There is no log in memory.
-    Self.setLogging(false, in: copy)
-    let size = sqlite3_int64(file.count)
-    // SQLite frees the copy, also if it fails.
-    let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)
-    let bytes = copy.assumingMemoryBound(to: UInt8.self)
-    let code = sqlite3_deserialize(handle, "main", bytes, size, size, flags)
-    if code != SQLITE_OK { throw failure(code) }
-  }
-
-  /// What a file with the content of a database in memory holds, for users who write to a log first.
-  func file() throws(DatabaseFailure) -> [UInt8] {
-    var size: sqlite3_int64 = 0
-    guard let content = sqlite3_serialize(handle, "main", &size, 0) else {
-      throw failure(SQLITE_NOMEM)
-    }
-    defer { sqlite3_free(content) }
-    Self.setLogging(true, in: content)
-    return [UInt8](UnsafeRawBufferPointer(start: content, count: Int(size)))
-  }
-
-  /// Says in the header of a file whether changes go into a log first (WAL).
-  private static func setLogging(_ isLogging: Bool, in file: UnsafeMutableRawPointer) {
-    for place in 18...19 {
-      file.storeBytes(of: isLogging ? 2 : 1, toByteOffset: place, as: UInt8.self)
-    }
-  }
+  deinit { sqlite3_close_v2(handle) }
 
   /// The address of a file that does not change, in SQLite's form.
   private static func unchangedFile(_ path: String) -> String {
@@ -113,20 +90,6 @@ final class Database {
     }
     return address + "?immutable=1"
   }
-
-  private static func open(_ path: String, _ access: Int32) throws(DatabaseFailure) -> OpaquePointer
-  {
-    var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
-    guard code == SQLITE_OK, let opened else {
-      let failure = DatabaseFailure(code: code, reason: Self.words(opened, code))
-      sqlite3_close_v2(opened)
-      throw failure
-    }
-    return opened
-  }
-
-  deinit { sqlite3_close_v2(handle) }
 
   /// Whether a call waits for another process that writes.
   func setPatience(_ isPatient: Bool) {

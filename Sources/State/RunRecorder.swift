@@ -40,8 +40,7 @@ package struct RecordedRun {
 
 /// An observer that records.
 ///
-/// The database is opened while the first commands run, unless something must be kept before. Where there is none, it is
-/// not made for some milliseconds: a run that is over by then makes it with all its records, in one piece.
+/// The database is opened while the first commands run, unless something must be kept before.
 package final class RunRecorder: RunObserver {
   let run: RecordedRun
   private(set) var store: StateStore?
@@ -61,14 +60,10 @@ package final class RunRecorder: RunObserver {
   private var fingerprints: Fingerprints
   private var resolved: [OperationID: Int] = [:]
   private var retryAt: Nanoseconds?
-  /// When a new database is made, if the run is not over by then.
-  private var makingIsDue: Nanoseconds?
   /// What a person should know, once.
   package private(set) var notices: [String] = []
 
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// As long as a run has no socket for requests from outside (docs/design-execution.md).
-  private static let makingDelay: Nanoseconds = 10_000_000
 
   package init(_ run: RecordedRun) {
     self.run = run
@@ -119,28 +114,8 @@ package final class RunRecorder: RunObserver {
   package func endTurn(at time: Nanoseconds) throws(ObserverFailure) {
     retryAt = nil
     guard !pending.isEmpty else { return }
-    if mayPutOffMaking(at: time) {
-      retryAt = makingIsDue
-    } else if try !flush(isPatient: false) {
-      retryAt = time + Self.retryDelay
-    }
+    if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
   }
-
-  /// Whether nothing needs to be kept yet, and the database would have to be made.
-  private func mayPutOffMaking(at time: Nanoseconds) -> Bool {
-    guard writer == nil, !isPressing, makesDatabase else { return false }
-    let due = makingIsDue ?? time + Self.makingDelay
-    makingIsDue = due
-    return time < due
-  }
-
-  /// A run that is resumed has a database, and a new file that waits for the disk is made with a log at once.
-  private var makesDatabase: Bool {
-    guard run.store == nil, !run.isDurable, let folder = run.directory.state else { return false }
-    return !StateStore.exists(in: folder)
-  }
-
-  private var isOver: Bool { if case .finished? = pending.last { true } else { false } }
 
   /// Writes what is pending. False if another process holds the lock, and this is no time to wait.
   @discardableResult
@@ -162,7 +137,6 @@ package final class RunRecorder: RunObserver {
     guard let folder = run.directory.state else {
       preconditionFailure("a run that is recorded has a state directory")
     }
-    if isOver, makesDatabase, try makeWhole(in: folder) { return }
     do throws(StoreFailure) {
       if let open = run.store {
         try begin(with: open)
@@ -188,16 +162,6 @@ package final class RunRecorder: RunObserver {
     notices += store.notices
   }
 
-  /// Writes all records of the run into a new database; false if there is one meanwhile.
-  private func makeWhole(in folder: StateFolder) throws(StoreFailure) -> Bool {
-    try StateStore.makeWhole(in: folder) { database throws(StoreFailure) in
-      let writer = try StateStore.inWords("make", folder) { () throws(DatabaseFailure) in
-        try RunWriter(database, folder, run)
-      }
-      try writer.write(pending, isPatient: true)
-    }
-  }
-
   private func makeWriter(_ store: StateStore) throws(StoreFailure) -> RunWriter {
     try store.perform("open") { database throws(DatabaseFailure) in
       try RunWriter(database, store.folder, run)
@@ -209,6 +173,70 @@ package final class RunRecorder: RunObserver {
     guard let store, let writer else { return nil }
     return try? store.pruneNowAndThen(limits, after: writer.number)
   }
+}
+
+/// What is known about a step that runs.
+struct OpenStep {
+  /// Nil if nothing but hooks ran.
+  var key: StepKey?
+  let start: Nanoseconds
+  var attemptStart: Nanoseconds
+  var last: RecordedCommand?
+  var hookStart: Nanoseconds = 0
+  /// Where its command is, if that is not here.
+  var place: CommandPlace?
+  /// Something else than attempts ran, which belongs to the time of the step.
+  var hasHooks = false
+}
+
+/// A command that has ended.
+struct RecordedCommand {
+  let role: CommandRole
+  let start: Nanoseconds
+  let end: CommandEnd
+}
+
+/// What is counted for the list of runs.
+struct Tally {
+  var steps = 0
+  var ok = 0
+  var failed = 0
+  var allowed = 0
+  var kept = 0
+  /// Nil if no command has run.
+  var logBytes: Int?
+  var stop: String?
+}
+
+/// One thing to write.
+enum Record {
+  case began(RunBeginning)
+  case started(StepKey, at: Nanoseconds)
+  case command(String, RecordedCommand)
+  case published(String, [PublishedOutput])
+  case settled(StepKey, Settled)
+  case changed(RecordedChange)
+  case placed(String, CommandRole, CommandPlace)
+  case finished(RunEnd, at: Nanoseconds, Tally)
+}
+
+/// Which step, and what it was when it ran.
+struct StepKey {
+  let name: String
+  let place: Int
+  let written: Int
+}
+
+/// How a step ended.
+struct Settled {
+  let outcome: RecordedOutcome
+  let cause: String?
+  let start: Nanoseconds?
+  let end: Nanoseconds
+  let last: RecordedCommand?
+  let resolved: Int
+  /// True if it ran in an earlier run, whose record is kept.
+  let isKept: Bool
 }
 
 // What happens to steps.
@@ -318,6 +346,24 @@ extension RunRecorder {
     if !standsForOthers(operation) { tally.uncount(ending) }
     // It becomes an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
+  }
+}
+
+extension Tally {
+  mutating func uncount(_ ending: Ending) {
+    steps -= 1
+    guard ending.outcome.isFailure else { return }
+    if ending.isAllowed { allowed -= 1 } else { failed -= 1 }
+  }
+
+  mutating func count(_ ending: Ending, isKept: Bool) {
+    steps += 1
+    if isKept { kept += 1 }
+    switch ending.outcome {
+    case .succeeded, .cached: ok += 1
+    case .failed, .timedOut: if ending.isAllowed { allowed += 1 } else { failed += 1 }
+    case .cancelled, .skipped, .blocked: break
+    }
   }
 }
 

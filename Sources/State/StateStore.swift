@@ -30,17 +30,6 @@ package final class StateStore {
     return try connect(folder, Schema.migrations)
   }
 
-  /// Does the same for those who ask about runs. A run that has just begun makes the database within some milliseconds,
-  /// so where there are runs but none, this waits that long.
-  package static func findSoon(in folder: StateFolder) throws(StoreFailure) -> StateStore? {
-    for _ in 0..<25 {
-      if let store = try find(in: folder) { return store }
-      guard faccessat(folder.descriptor, "runs", F_OK, 0) == 0 else { return nil }
-      usleep(1_000)
-    }
-    return nil
-  }
-
   /// Opens the database without changing anything in the directory; nil if there is none, or if it
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {
@@ -48,8 +37,7 @@ package final class StateStore {
     guard refusal(in: folder) == nil,
       !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
       // Without a log nobody has it open to write; opening it would make one.
-      let database = try? Database(
-        folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
+      let database = try? Database(folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
       (try? database.number("PRAGMA user_version")) == Schema.version
     else { return nil }
     return StateStore(database, in: folder)
@@ -66,32 +54,13 @@ package final class StateStore {
   ) throws(StoreFailure) -> StateStore {
     try refuseNetwork(folder)
     do throws(StoreFailure) {
-      let isNew = !exists(in: folder)
+      let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
       if isNew { try makeFile(in: folder) }
       return try connect(folder, migrations, isNew: isNew)
     } catch {
       guard error.isDamage else { throw error }
       return try replace(folder)
     }
-  }
-
-  static func exists(in folder: StateFolder) -> Bool {
-    faccessat(folder.descriptor, fileName, F_OK, 0) == 0
-  }
-
-  /// Makes the database with its first records in one piece, without a log, which costs a fraction of opening a new
-  /// file and writing to it. False if there is a database already.
-  static func makeWhole(
-    in folder: StateFolder, _ fill: (Database) throws(StoreFailure) -> Void
-  ) throws(StoreFailure) -> Bool {
-    try refuseNetwork(folder)
-    if exists(in: folder) { return false }
-    let database = try inWords("make", folder) { () throws(DatabaseFailure) in
-      try Database(copyOf: EmptyDatabase.bytes)
-    }
-    try fill(database)
-    let content = try inWords("make", folder) { () throws(DatabaseFailure) in try database.file() }
-    return try makeFile(in: folder, content)
   }
 
   /// Lets a checkpoint wait for the disk from now on; called when the first records of a run are written.
@@ -173,25 +142,30 @@ package final class StateStore {
         + "\(folder.shown(backup)) is as it was")
   }
 
-  /// Makes the file under another name first, so that nobody finds half of it. False if another oprun has made one
-  /// meanwhile: that one is as good.
-  @discardableResult
-  private static func makeFile(
-    in folder: StateFolder, _ content: [UInt8] = EmptyDatabase.bytes
-  ) throws(StoreFailure) -> Bool {
+  /// Makes the file with its tables under another name, so that nobody finds half of it.
+  private static func makeFile(in folder: StateFolder) throws(StoreFailure) {
     let name = "\(fileName).\(getpid()).new"
     folder.remove(name)
     defer { folder.remove(name) }
     let file = openat(
       folder.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw cannotMake(folder, errno) }
+    guard file >= 0 else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+    }
     fchmod(file, 0o600)
-    let error = writeAll(content, to: file)
+    let error = writeAll(EmptyDatabase.bytes, to: file)
     close(file)
-    guard error == 0 else { throw cannotMake(folder, error) }
-    if linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 { return true }
-    guard errno == EEXIST else { throw cannotMake(folder, errno) }
-    return false
+    guard error == 0 else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: error).message)
+    }
+    // Another oprun may have made one meanwhile: that one is as good.
+    guard linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 || errno == EEXIST
+    else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+    }
   }
 
   /// The errno of a failure, or 0. A disk that becomes full says so only to the next write.
@@ -205,22 +179,12 @@ package final class StateStore {
     return 0
   }
 
-  private static func cannotMake(_ folder: StateFolder, _ error: Int32) -> StoreFailure {
-    StoreFailure(SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: error).message)
-  }
-
   /// Does something with the database; failures are in words.
   func perform<Result>(
     _ action: String = "read", _ body: (Database) throws(DatabaseFailure) -> Result
   ) throws(StoreFailure) -> Result {
-    try Self.inWords(action, folder) { () throws(DatabaseFailure) in try body(database) }
-  }
-
-  static func inWords<Result>(
-    _ action: String, _ folder: StateFolder, _ body: () throws(DatabaseFailure) -> Result
-  ) throws(StoreFailure) -> Result {
     do throws(DatabaseFailure) {
-      return try body()
+      return try body(database)
     } catch {
       throw StoreFailure(error, action, folder)
     }

@@ -88,6 +88,14 @@ struct StateStoreTests {
     #expect(place.files == ["state.db", "state.db-shm", "state.db-wal"])
   }
 
+  @Test func `looking at one that other programs have closed makes no log`() throws {
+    _ = try StateStore.make(in: place.folder)
+    try place.sql("INSERT INTO step(name) VALUES('unit'); PRAGMA wal_checkpoint(TRUNCATE)")
+    for end in ["wal", "shm"] { unlink("\(place.path)/state.db-\(end)") }
+    #expect(try StateStore.look(in: place.folder)?.database.text("SELECT name FROM step") == "unit")
+    #expect(place.files == ["state.db"])
+  }
+
   @Test func `looking at what is damaged changes nothing`() throws {
     try place.write(String(repeating: "#", count: 5000), to: "state.db")
     #expect(throws: StoreFailure.self) { try StateStore.find(in: place.folder) }

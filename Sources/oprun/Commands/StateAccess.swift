@@ -55,7 +55,7 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     let store: StateStore?
     do throws(StoreFailure) {
-      store = try StateStore.findSoon(in: folder)
+      store = try StateStore.find(in: folder)
     } catch {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
