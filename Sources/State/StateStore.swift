@@ -37,7 +37,8 @@ package final class StateStore {
     guard refusal(in: folder) == nil,
       !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
       // Without a log nobody has it open to write; opening it would make one.
-      let database = try? Database(folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
+      let database = try? Database(
+        folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
       (try? database.number("PRAGMA user_version")) == Schema.version
     else { return nil }
     return StateStore(database, in: folder)
