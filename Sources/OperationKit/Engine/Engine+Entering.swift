@@ -30,7 +30,7 @@ enum Affair {
 
 extension Engine {
   /// The number of operations that make a batch for `help`.
-  private static let batch = 2048
+  private static let batch = 512
 
   func add(
     _ operation: Operation, to queue: OperationQueue, asBarrier: Bool = false
