@@ -63,7 +63,7 @@ package struct ByteWriter {
 }
 
 /// The bytes cannot be what they should be.
-package struct DamagedBytes: Error {
+package struct ByteReadFailure: Error {
   package init() {}
 }
 
@@ -78,53 +78,53 @@ package struct ByteReader {
 
   package var isAtEnd: Bool { position == bytes.endIndex }
 
-  package mutating func byte() throws(DamagedBytes) -> UInt8 {
-    guard position < bytes.endIndex else { throw DamagedBytes() }
+  package mutating func byte() throws(ByteReadFailure) -> UInt8 {
+    guard position < bytes.endIndex else { throw ByteReadFailure() }
     position += 1
     return bytes[position - 1]
   }
 
-  package mutating func flag() throws(DamagedBytes) -> Bool { try byte() != 0 }
+  package mutating func flag() throws(ByteReadFailure) -> Bool { try byte() != 0 }
 
-  package mutating func number() throws(DamagedBytes) -> Int {
+  package mutating func number() throws(ByteReadFailure) -> Int {
     Int(truncatingIfNeeded: try word()).littleEndian
   }
 
-  package mutating func text() throws(DamagedBytes) -> String {
+  package mutating func text() throws(ByteReadFailure) -> String {
     let count = try number()
-    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    guard count >= 0, count <= bytes.endIndex - position else { throw ByteReadFailure() }
     defer { position += count }
     return String(decoding: bytes[position..<position + count], as: UTF8.self)
   }
 
-  package mutating func data() throws(DamagedBytes) -> [UInt8] {
+  package mutating func data() throws(ByteReadFailure) -> [UInt8] {
     let count = try number()
-    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    guard count >= 0, count <= bytes.endIndex - position else { throw ByteReadFailure() }
     defer { position += count }
     return Array(bytes[position..<position + count])
   }
 
-  mutating func digest() throws(DamagedBytes) -> CacheDigest {
+  mutating func digest() throws(ByteReadFailure) -> CacheDigest {
     CacheDigest(words: (try word(), try word(), try word(), try word()))
   }
 
   package mutating func list<Item>(
-    _ body: (inout ByteReader) throws(DamagedBytes) -> Item
-  ) throws(DamagedBytes) -> [Item] {
+    _ body: (inout ByteReader) throws(ByteReadFailure) -> Item
+  ) throws(ByteReadFailure) -> [Item] {
     let count = try number()
-    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    guard count >= 0, count <= bytes.endIndex - position else { throw ByteReadFailure() }
     var items: [Item] = []
     items.reserveCapacity(count)
     for _ in 0..<count { items.append(try body(&self)) }
     return items
   }
 
-  package mutating func texts() throws(DamagedBytes) -> [String] {
-    try list { reader throws(DamagedBytes) in try reader.text() }
+  package mutating func texts() throws(ByteReadFailure) -> [String] {
+    try list { reader throws(ByteReadFailure) in try reader.text() }
   }
 
-  private mutating func word() throws(DamagedBytes) -> UInt64 {
-    guard bytes.endIndex - position >= 8 else { throw DamagedBytes() }
+  private mutating func word() throws(ByteReadFailure) -> UInt64 {
+    guard bytes.endIndex - position >= 8 else { throw ByteReadFailure() }
     defer { position += 8 }
     return bytes.withUnsafeBytes { buffer in
       buffer.loadUnaligned(fromByteOffset: position - bytes.startIndex, as: UInt64.self)

@@ -30,31 +30,31 @@ package final class CacheFolder {
   }
 
   /// Opens the cache in a state directory, and makes it if there is none.
-  package static func make(in state: StateFolder) throws(CacheFault) -> CacheFolder {
+  package static func make(in state: StateFolder) throws(CacheFailure) -> CacheFolder {
     mkdirat(state.descriptor, "cache", 0o700)
     let folder = try open(in: state)
     for name in ["cas", "ac"] where mkdirat(folder.descriptor, name, 0o700) != 0 && errno != EEXIST
     {
-      throw CacheFault(
+      throw CacheFailure(
         "cannot make \(quoted("\(folder.path)/\(name)")): \(SystemError.reason(errno))")
     }
     return folder
   }
 
   /// Opens the cache as it is.
-  package static func open(in state: StateFolder) throws(CacheFault) -> CacheFolder {
+  package static func open(in state: StateFolder) throws(CacheFailure) -> CacheFolder {
     let path = state.shown("cache")
     let folder = openat(
       state.descriptor, "cache", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else {
-      throw CacheFault("cannot open \(quoted(path)): \(SystemError.reason(errno))")
+      throw CacheFailure("cannot open \(quoted(path)): \(SystemError.reason(errno))")
     }
     var status = stat()
     guard fstat(folder, &status) == 0, status.st_uid == geteuid(),
       status.st_mode & (S_IWGRP | S_IWOTH) == 0
     else {
       close(folder)
-      throw CacheFault("cannot use \(quoted(path)): others can write to it")
+      throw CacheFailure("cannot use \(quoted(path)): others can write to it")
     }
     return CacheFolder(
       owning: folder, path: path, state: FolderIdentity(of: state.descriptor))
@@ -121,13 +121,13 @@ package final class CacheFolder {
   func drop(_ digest: CacheDigest) { unlinkat(descriptor, "cas/\(digest.path)", 0) }
 
   /// Keeps the content of an open file; returns its digest.
-  func store(_ file: Int32, _ path: String) throws(CacheFault) -> CacheDigest {
+  func store(_ file: Int32, _ path: String) throws(CacheFailure) -> CacheDigest {
     let name = temporaryName
     let copy = openat(
       descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard copy >= 0 else { throw unwritable(errno) }
     defer { close(copy) }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       let (digest, sum) = try Self.copy(file, to: copy, path)
       sum.note(of: copy)
       try place(name, at: "cas/\(digest.path)")
@@ -141,7 +141,7 @@ package final class CacheFolder {
   /// Copies an open content; false if it is damaged.
   func copy(
     _ digest: CacheDigest, from content: Int32, to copy: Int32, _ path: String
-  ) throws(CacheFault) -> Bool {
+  ) throws(CacheFailure) -> Bool {
     if let noted = ContentSum.noted(of: content) {
       let sum = ContentSum()
       try FileCopy.copy(content, to: copy, path) { sum.add($0) }
@@ -155,7 +155,7 @@ package final class CacheFolder {
 
   private static func copy(
     _ file: Int32, to copy: Int32, _ path: String
-  ) throws(CacheFault) -> (CacheDigest, ContentSum) {
+  ) throws(CacheFailure) -> (CacheDigest, ContentSum) {
     var builder = DigestBuilder()
     let sum = ContentSum()
     try FileCopy.copy(file, to: copy, path) { piece in
@@ -180,13 +180,13 @@ package final class CacheFolder {
 
   func drop(resultOf key: CacheDigest) { unlinkat(descriptor, "ac/\(key.path)", 0) }
 
-  func write(_ result: StoredResult, of key: CacheDigest) throws(CacheFault) {
+  func write(_ result: StoredResult, of key: CacheDigest) throws(CacheFailure) {
     try write(result.encoded, to: "ac/\(key.path)")
   }
 
   // MARK: Files
 
-  func write(_ bytes: [UInt8], to place: String) throws(CacheFault) {
+  func write(_ bytes: [UInt8], to place: String) throws(CacheFailure) {
     let name = temporaryName
     let file = openat(
       descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -234,7 +234,7 @@ package final class CacheFolder {
   }
 
   /// Gives a finished file its name; the directory that it belongs in is made when it is missing.
-  private func place(_ name: String, at place: String) throws(CacheFault) {
+  private func place(_ name: String, at place: String) throws(CacheFailure) {
     if renameat(descriptor, name, descriptor, place) == 0 { return }
     if errno == ENOENT, let slash = place.lastIndex(of: "/") {
       mkdirat(descriptor, String(place[..<slash]), 0o700)
@@ -245,7 +245,7 @@ package final class CacheFolder {
     throw failure
   }
 
-  func unwritable(_ number: Int32) -> CacheFault {
-    CacheFault("cannot write to \(quoted(path)): \(SystemError.reason(number))")
+  func unwritable(_ number: Int32) -> CacheFailure {
+    CacheFailure("cannot write to \(quoted(path)): \(SystemError.reason(number))")
   }
 }

@@ -74,7 +74,7 @@ struct CacheIndex {
   }
 
   /// Appends what was added. Several runs may do so at the same time.
-  mutating func flush(to cache: CacheFolder) throws(CacheFault) {
+  mutating func flush(to cache: CacheFolder) throws(CacheFailure) {
     guard !pending.bytes.isEmpty else { return }
     let content = pending.bytes
     pending = ByteWriter()

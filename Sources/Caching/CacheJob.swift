@@ -32,7 +32,7 @@ package enum CacheReply {
   /// The files with their stamps; nil if the cache does not have all of them.
   case restored([FileEntry]?, hasChanged: Bool)
   case kept(inputs: [FileEntry], outputs: [FileEntry], log: CacheDigest?, logSize: Int)
-  case fault(CacheFault)
+  case fault(CacheFailure)
   /// How a transfer ended.
   case transferred(SharedEnd)
 }
@@ -73,7 +73,7 @@ extension CacheJob {
     return writer.bytes
   }
 
-  init(decoding bytes: [UInt8]) throws(DamagedBytes) {
+  init(decoding bytes: [UInt8]) throws(ByteReadFailure) {
     var reader = ByteReader(bytes[...])
     switch try reader.byte() {
     case 0:
@@ -131,7 +131,7 @@ extension CacheReply {
     return writer.bytes
   }
 
-  init(decoding bytes: ArraySlice<UInt8>) throws(DamagedBytes) {
+  init(decoding bytes: ArraySlice<UInt8>) throws(ByteReadFailure) {
     var reader = ByteReader(bytes)
     switch try reader.byte() {
     case 0: self = .inspected(try reader.entries())
@@ -148,13 +148,13 @@ extension CacheReply {
         inputs: inputs, outputs: outputs, log: log == .none ? nil : log,
         logSize: try reader.number())
     case 5: self = .transferred(try reader.sharedEnd())
-    default: self = .fault(CacheFault(try reader.text()))
+    default: self = .fault(CacheFailure(try reader.text()))
     }
   }
 }
 
 extension ByteReader {
-  fileprivate mutating func entries() throws(DamagedBytes) -> [FileEntry] {
-    try list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
+  fileprivate mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
+    try list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
   }
 }

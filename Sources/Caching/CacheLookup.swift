@@ -47,9 +47,9 @@ package final class CacheLookup {
   /// Stands for its result in the keys of steps that depend on it; nil if there is none.
   package internal(set) var result: CacheDigest?
   /// Why nothing is known of its result, and the next one will not be kept.
-  package var fault: CacheFault?
+  package var fault: CacheFailure?
   /// Why its outputs were not put back.
-  package var refusal: CacheFault?
+  package var refusal: CacheFailure?
 
   init(
     _ step: String, name: CacheDigest, _ settings: CacheSettings, directory: String,
@@ -107,26 +107,26 @@ extension CacheLookup {
   /// Checks what was made, and that what was read is still the same.
   package func seal(
     _ reply: CacheReply, _ published: [PublishedOutput]
-  ) throws(CacheFault) -> SealedResult {
+  ) throws(CacheFailure) -> SealedResult {
     guard case .kept(let after, let outputs, let log, let logSize) = reply else {
       if case .fault(let fault) = reply { throw fault }
       preconditionFailure("an answer to another question")
     }
     if published.contains(where: \.isMasked) {
-      throw CacheFault("one of its outputs holds a secret")
+      throw CacheFailure("one of its outputs holds a secret")
     }
     let read = Set(
       after.lazy.filter { !$0.isOnlyListed && $0.kind != .absent }.map { PathName($0.path) })
     if let both = outputs.first(where: { $0.kind != .directory && read.contains(PathName($0.path)) }
     ) {
-      throw CacheFault(
+      throw CacheFailure(
         "\(quoted(both.path)) is both an input and an output; '!' takes a file out of the inputs")
     }
     if StepDescription.key(description.digest, after) != key {
-      throw CacheFault("input \(quoted(changedInput(after))) changed while it ran")
+      throw CacheFailure("input \(quoted(changedInput(after))) changed while it ran")
     }
     if let input = firstReplaced(inputs ?? [], after) {
-      throw CacheFault("input \(quoted(input)) was written or replaced while it ran")
+      throw CacheFailure("input \(quoted(input)) was written or replaced while it ran")
     }
     var stored = StoredResult()
     stored.step = step

@@ -30,7 +30,7 @@ extension CacheFolder {
   /// Removes what is beyond the limits; nil if a run uses the cache.
   package static func sweep(
     _ state: StateFolder, _ limits: CacheLimits, isTrial: Bool
-  ) throws(CacheFault) -> SweptCache? {
+  ) throws(CacheFailure) -> SweptCache? {
     guard faccessat(state.descriptor, "cache", F_OK, AT_SYMLINK_NOFOLLOW) == 0 else {
       return SweptCache()
     }

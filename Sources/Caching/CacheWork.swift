@@ -24,7 +24,7 @@ package struct CacheWork {
   func close() { shared?.close() }
 
   package mutating func perform(_ job: CacheJob) -> CacheReply {
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       switch job {
       case .inspect(let directory, let patterns, let known):
         let root = try open(directory)
@@ -44,7 +44,7 @@ package struct CacheWork {
   }
 
   /// Opens the directory of a step; "" is the one that oprun was started in.
-  private func open(_ directory: String) throws(CacheFault) -> Int32 {
+  private func open(_ directory: String) throws(CacheFailure) -> Int32 {
     let path = directory.isEmpty ? "." : directory
     let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { throw .unreadable(path, errno) }
@@ -52,7 +52,7 @@ package struct CacheWork {
   }
 
   /// Throws if links lead the directory of a step out of the one that oprun was started in.
-  private func checkPlace(of directory: String) throws(CacheFault) {
+  private func checkPlace(of directory: String) throws(CacheFailure) {
     if directory.isEmpty { return }
     guard let place = realPath(directory), let workspace = realPath(".") else {
       throw .unreadable(directory, errno)
@@ -64,7 +64,7 @@ package struct CacheWork {
   private mutating func inspect(
     _ patterns: [String], in root: Int32, _ directory: String, _ known: [FileEntry],
     followsLinks: Bool = true
-  ) throws(CacheFault) -> [FileEntry] {
+  ) throws(CacheFailure) -> [FileEntry] {
     var inspector = FileInspector(
       root, knowing: self.known.removeValue(forKey: directory), hidden: hidden,
       followsLinks: followsLinks)
@@ -76,7 +76,7 @@ package struct CacheWork {
 
   private mutating func restore(
     _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
-  ) throws(CacheFault) -> CacheReply {
+  ) throws(CacheFailure) -> CacheReply {
     guard let cache else { return .restored(nil, hasChanged: false) }
     let root = try open(directory)
     defer { Glibc.close(root) }
@@ -101,7 +101,7 @@ package struct CacheWork {
   mutating func compare(
     _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
   ) -> (hasChanged: Bool, missing: [ChangedFile]) {
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       let root = try open(directory)
       defer { Glibc.close(root) }
       let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
@@ -120,8 +120,8 @@ package struct CacheWork {
     }
   }
 
-  private mutating func keep(_ job: KeepJob) throws(CacheFault) -> CacheReply {
-    guard let cache else { throw CacheFault("there is no cache") }
+  private mutating func keep(_ job: KeepJob) throws(CacheFailure) -> CacheReply {
+    guard let cache else { throw CacheFailure("there is no cache") }
     let root = try open(job.directory)
     defer { Glibc.close(root) }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
@@ -130,21 +130,21 @@ package struct CacheWork {
       let found = try inspect([pattern], in: root, job.directory, [], followsLinks: false)
         .filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
-        throw CacheFault("output \(quoted(pattern)) does not exist")
+        throw CacheFailure("output \(quoted(pattern)) does not exist")
       }
       let paths = Set(outputs.map { PathName($0.path) })
       outputs += found.filter { !paths.contains(PathName($0.path)) }
     }
     outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     try ResultFiles(root, cache).keep(outputs)
-    let log = try job.log.flatMap { path throws(CacheFault) in try keepLog(path, cache) }
+    let log = try job.log.flatMap { path throws(CacheFailure) in try keepLog(path, cache) }
     let inputs = try inspect(job.inputs, in: root, job.directory, job.known)
     return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
   }
 
   private func keepLog(
     _ path: String, _ cache: CacheFolder
-  ) throws(CacheFault) -> (digest: CacheDigest, size: Int)? {
+  ) throws(CacheFailure) -> (digest: CacheDigest, size: Int)? {
     let file = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { Glibc.close(file) }

@@ -71,7 +71,7 @@ package final class CacheWorker {
         said += piece[..<count]
       } else if count == 0 {
         isGone = true
-        return .fault(CacheFault("the process that looks at files was killed"))
+        return .fault(CacheFailure("the process that looks at files was killed"))
       } else if errno != EINTR {
         break
       }
@@ -79,7 +79,7 @@ package final class CacheWorker {
     var reader = ByteReader(said[...])
     guard let size = try? reader.number(), said.count - 8 >= size else { return nil }
     defer { said = [] }
-    return (try? CacheReply(decoding: said[8...])) ?? .fault(CacheFault("an answer is damaged"))
+    return (try? CacheReply(decoding: said[8...])) ?? .fault(CacheFailure("an answer is damaged"))
   }
 
   private static func send(_ bytes: [UInt8], to pipe: Int32) -> Bool {

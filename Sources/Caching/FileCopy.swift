@@ -9,7 +9,7 @@ enum FileCopy {
   private static let pieceSize = 1 << 18
 
   /// The SHA-256 of a file.
-  static func digest(of file: Int32, _ path: String) throws(CacheFault) -> CacheDigest {
+  static func digest(of file: Int32, _ path: String) throws(CacheFailure) -> CacheDigest {
     var builder = DigestBuilder()
     try eachPiece(of: file, path) { builder.addRaw($0) }
     return builder.finish()
@@ -18,9 +18,9 @@ enum FileCopy {
   /// Copies the content, or shares its blocks where the file system can; `look` gets what the copy holds.
   static func copy(
     _ file: Int32, to copy: Int32, _ path: String, _ look: (UnsafeRawBufferPointer) -> Void
-  ) throws(CacheFault) {
+  ) throws(CacheFailure) {
     if ioctl(copy, clone, file) == 0 { return try eachPiece(of: copy, path, look) }
-    try eachPiece(of: file, path) { piece throws(CacheFault) in
+    try eachPiece(of: file, path) { piece throws(CacheFailure) in
       look(piece)
       try write(piece, to: copy, path)
     }
@@ -28,22 +28,22 @@ enum FileCopy {
 
   private static func write(
     _ piece: UnsafeRawBufferPointer, to copy: Int32, _ path: String
-  ) throws(CacheFault) {
+  ) throws(CacheFailure) {
     var rest = piece
     while !rest.isEmpty {
       let count = Glibc.write(copy, rest.baseAddress, rest.count)
       if count > 0 {
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       } else if errno != EINTR {
-        throw CacheFault("cannot copy \(quoted(path)): \(SystemError.reason(errno))")
+        throw CacheFailure("cannot copy \(quoted(path)): \(SystemError.reason(errno))")
       }
     }
   }
 
   private static func eachPiece(
     of file: Int32, _ path: String,
-    _ body: (UnsafeRawBufferPointer) throws(CacheFault) -> Void
-  ) throws(CacheFault) {
+    _ body: (UnsafeRawBufferPointer) throws(CacheFailure) -> Void
+  ) throws(CacheFailure) {
     var position = 0
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
     defer { piece.deallocate() }

@@ -129,15 +129,17 @@ package struct FileEntry: Hashable {
   /// What the kernel says of the file now; the errno if it says nothing.
   static func status(
     of path: String, in folder: Int32, followsLinks: Bool = false
-  ) -> Result<stat, Errno> {
+  ) -> Result<stat, FileStatusFailure> {
     var status = stat()
     let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
-    guard fstatat(folder, path, &status, flags) == 0 else { return .failure(Errno(errno)) }
+    guard fstatat(folder, path, &status, flags) == 0 else {
+      return .failure(FileStatusFailure(errno))
+    }
     return .success(status)
   }
 }
 
-struct Errno: Error {
+struct FileStatusFailure: Error {
   let number: Int32
 
   init(_ number: Int32) { self.number = number }
@@ -171,9 +173,9 @@ extension FileEntry {
     writer.add(target)
   }
 
-  init(from reader: inout ByteReader, withStamp: Bool = true) throws(DamagedBytes) {
+  init(from reader: inout ByteReader, withStamp: Bool = true) throws(ByteReadFailure) {
     path = try reader.text()
-    guard let kind = Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
+    guard let kind = Kind(rawValue: try reader.byte()) else { throw ByteReadFailure() }
     self.kind = kind
     let flags = try reader.byte()
     isBehindLink = flags & 1 != 0

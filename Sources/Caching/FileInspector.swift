@@ -5,13 +5,13 @@ import Glibc
 import RunFiles
 
 /// Why it cannot be known what a step depends on, or what it made.
-package struct CacheFault: Error, Hashable {
+package struct CacheFailure: Error, Hashable {
   package let message: String
 
   package init(_ message: String) { self.message = message }
 
-  static func unreadable(_ path: String, _ number: Int32) -> CacheFault {
-    CacheFault("cannot read \(quoted(path)): \(SystemError.reason(number))")
+  static func unreadable(_ path: String, _ number: Int32) -> CacheFailure {
+    CacheFailure("cannot read \(quoted(path)): \(SystemError.reason(number))")
   }
 }
 
@@ -68,7 +68,7 @@ struct FileInspector {
 
   /// What the patterns name, each once, sorted by path. Directories that were only looked through are
   /// among it, to notice new files by their stamps.
-  mutating func inspect(_ patterns: [String]) throws(CacheFault) -> [FileEntry] {
+  mutating func inspect(_ patterns: [String]) throws(CacheFailure) -> [FileEntry] {
     excluded = patterns.filter { $0.hasPrefix("!") }.map { FilePattern(String($0.dropFirst())) }
     entries = []
     visited = []
@@ -101,7 +101,7 @@ struct FileInspector {
 
   private func status(
     _ path: String, followsLinks: Bool = false
-  ) throws(CacheFault) -> stat? {
+  ) throws(CacheFailure) -> stat? {
     switch FileEntry.status(of: path, in: root, followsLinks: followsLinks) {
     case .success(let status): return status
     case .failure(let error):
@@ -112,7 +112,7 @@ struct FileInspector {
 
   // MARK: Paths
 
-  private mutating func addPlain(_ path: String) throws(CacheFault) {
+  private mutating func addPlain(_ path: String) throws(CacheFailure) {
     guard !isExcluded(path) else { return }
     guard let status = try status(path) else {
       return entries.append(FileEntry(path, .absent))
@@ -127,7 +127,7 @@ struct FileInspector {
   }
 
   /// A file or a link, with what is behind it.
-  private mutating func add(_ path: String, _ status: stat) throws(CacheFault) {
+  private mutating func add(_ path: String, _ status: stat) throws(CacheFailure) {
     var entry = FileEntry(path, FileEntry.Kind(status.st_mode))
     entry.stamp = stamp(status)
     switch entry.kind {
@@ -141,7 +141,7 @@ struct FileInspector {
     entries.append(entry)
   }
 
-  private mutating func addBehind(_ path: String) throws(CacheFault) {
+  private mutating func addBehind(_ path: String) throws(CacheFailure) {
     guard let status = try status(path, followsLinks: true) else {
       var entry = FileEntry(path, .absent)
       entry.isBehindLink = true
@@ -155,7 +155,7 @@ struct FileInspector {
   }
 
   /// A directory with everything in it.
-  private mutating func addTree(_ path: String, _ status: stat) throws(CacheFault) {
+  private mutating func addTree(_ path: String, _ status: stat) throws(CacheFailure) {
     let identity = FolderIdentity(status)
     guard identity != hidden, !around.contains(identity) else { return }
     around.append(identity)
@@ -185,7 +185,7 @@ struct FileInspector {
   /// length of paths limits.
   private mutating func search(
     _ path: String, _ pattern: ArraySlice<String>
-  ) throws(CacheFault) {
+  ) throws(CacheFailure) {
     guard let name = pattern.first, visited.insert(PathName("\(pattern.count) \(path)")).inserted
     else {
       return
@@ -219,7 +219,7 @@ struct FileInspector {
   }
 
   /// The names in a directory, which is noted; empty if there is none.
-  private mutating func listed(_ path: String) throws(CacheFault) -> FolderListing {
+  private mutating func listed(_ path: String) throws(CacheFailure) -> FolderListing {
     let folder = path.isEmpty ? "." : path == "/" ? path : String(path.dropLast())
     guard let status = try status(folder, followsLinks: true) else {
       var entry = FileEntry(folder, .absent)
@@ -236,14 +236,14 @@ struct FileInspector {
     return try listing(of: folder)
   }
 
-  private mutating func addFile(_ path: String) throws(CacheFault) {
+  private mutating func addFile(_ path: String) throws(CacheFailure) {
     guard !isExcluded(path), let status = try status(path),
       FileEntry.Kind(status.st_mode) != .directory
     else { return }
     try add(path, status)
   }
 
-  private func isFolder(_ path: String) throws(CacheFault) -> Bool {
+  private func isFolder(_ path: String) throws(CacheFailure) -> Bool {
     try status(path).map { FileEntry.Kind($0.st_mode) == .directory } ?? false
   }
 
@@ -255,10 +255,10 @@ struct FileInspector {
     return stamp
   }
 
-  private func listing(of path: String) throws(CacheFault) -> FolderListing {
+  private func listing(of path: String) throws(CacheFailure) -> FolderListing {
     let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
-      if Errno(errno).meansAbsent { return FolderListing() }
+      if FileStatusFailure(errno).meansAbsent { return FolderListing() }
       throw .unreadable(path, errno)
     }
     guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
@@ -273,7 +273,7 @@ struct FileInspector {
     return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFault) {
+  private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFailure) {
     if let copy = copies[PathName(entry.path)], copy.stamp == FileStamp(status) {
       entry.digest = copy.digest
       return

@@ -38,9 +38,9 @@ extension FileName {
   }
 
   /// Why a step with such a file is not cached.
-  func fault(in folder: String) -> CacheFault {
+  func fault(in folder: String) -> CacheFailure {
     let path = folder == "." ? "" : folder.hasSuffix("/") ? folder : folder + "/"
     let whole = FileName(joining: path.utf8.map { CChar(bitPattern: $0) }, characters)
-    return CacheFault("the name of \(whole.quoted) is not UTF-8")
+    return CacheFailure("the name of \(whole.quoted) is not UTF-8")
   }
 }

@@ -30,7 +30,7 @@ final class OutputFolders {
 
   /// A descriptor of a directory, which stays open until the next one is asked for; nil if there is none. It throws if
   /// there is a link on the way, or something else that is no directory.
-  func enter(_ path: String, making: Bool = false) throws(CacheFault) -> Int32? {
+  func enter(_ path: String, making: Bool = false) throws(CacheFailure) -> Int32? {
     if path.isEmpty { return root }
     if let folder, folder.path.utf8.elementsEqual(path.utf8) { return folder.number }
     leave()
@@ -48,8 +48,8 @@ final class OutputFolders {
       if next >= 0 { continue }
       if failure == ENOENT, !making { return nil }
       throw isLink
-        ? CacheFault("\(quoted(way)) is a link, which is not followed to an output")
-        : CacheFault("cannot open \(quoted(way)): \(SystemError.reason(failure))")
+        ? CacheFailure("\(quoted(way)) is a link, which is not followed to an output")
+        : CacheFailure("cannot open \(quoted(way)): \(SystemError.reason(failure))")
     }
     folder = (path, number)
     return number

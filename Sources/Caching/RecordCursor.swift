@@ -57,7 +57,7 @@ struct SeenFile {
     var status = stat()
     // No descriptor of the directory is kept: another one may have its name by now.
     if fstatat(AT_FDCWD, path, &status, isBehindLink ? 0 : AT_SYMLINK_NOFOLLOW) != 0 {
-      return kind == .absent && Errno(errno).meansAbsent
+      return kind == .absent && FileStatusFailure(errno).meansAbsent
     }
     if kind == .directory, isBehindLink {
       return FileEntry.Kind(status.st_mode) == .directory

@@ -24,26 +24,26 @@ struct ResultFiles {
   // MARK: Keeping
 
   /// Keeps every file; throws if one changes meanwhile.
-  func keep(_ files: [FileEntry]) throws(CacheFault) {
+  func keep(_ files: [FileEntry]) throws(CacheFailure) {
     for entry in files {
       _ = try folders.enter(OutputFolders.split(entry.path).folder)
       switch entry.kind {
       case .file: if !cache.holds(entry.digest) { try keep(entry) }
       case .special:
-        throw CacheFault("\(quoted(entry.path)) is neither a file, a link nor a directory")
+        throw CacheFailure("\(quoted(entry.path)) is neither a file, a link nor a directory")
       case .absent, .link, .directory: break
       }
     }
   }
 
-  private func keep(_ entry: FileEntry) throws(CacheFault) {
+  private func keep(_ entry: FileEntry) throws(CacheFailure) {
     let (folder, name) = try place(of: entry.path)
     let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw .unreadable(entry.path, errno) }
     defer { close(file) }
     let digest = try cache.store(file, entry.path)
     guard digest == entry.digest else {
-      throw CacheFault("\(quoted(entry.path)) changed while it was stored")
+      throw CacheFailure("\(quoted(entry.path)) changed while it was stored")
     }
   }
 
@@ -52,7 +52,7 @@ struct ResultFiles {
   /// Makes the files what they were; false if the cache does not have all of them, undamaged. `now` is what there is.
   mutating func restore(
     _ files: [FileEntry], over now: [FileEntry]
-  ) throws(CacheFault) -> Bool {
+  ) throws(CacheFailure) -> Bool {
     let present = Dictionary(
       now.map { (PathName($0.path), $0) }, uniquingKeysWith: { first, _ in first })
     let different = files.filter { !$0.isSame(as: present[PathName($0.path)]) }
@@ -99,7 +99,7 @@ struct ResultFiles {
   /// known.
   private mutating func putFiles(
     _ files: [(entry: FileEntry, size: Int)], over present: [PathName: FileEntry]
-  ) throws(CacheFault) -> Bool {
+  ) throws(CacheFailure) -> Bool {
     var helpers = RestoreHelpers(files.map(\.size))
     helpers.start { place in
       let entry = files[place].entry
@@ -126,7 +126,7 @@ struct ResultFiles {
   /// Finds out before anything is changed that no link is in the way.
   private func check(
     _ files: [FileEntry], over present: [PathName: FileEntry]
-  ) throws(CacheFault) {
+  ) throws(CacheFailure) {
     let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
     for entry in files
     where !entry.isSame(as: present[PathName(entry.path)]) && !entry.isWithin(trees) {
@@ -137,15 +137,15 @@ struct ResultFiles {
   /// The directory that a path is in, which must be there, and the name in it.
   private func place(
     of path: String, making: Bool = false
-  ) throws(CacheFault) -> (folder: Int32, name: String) {
+  ) throws(CacheFailure) -> (folder: Int32, name: String) {
     let (folder, name) = OutputFolders.split(path)
     if let number = try folders.enter(folder, making: making) { return (number, name) }
-    throw CacheFault("\(quoted(folder)) does not exist")
+    throw CacheFailure("\(quoted(folder)) does not exist")
   }
 
   private mutating func put(
     _ entry: FileEntry, over now: FileEntry?
-  ) throws(CacheFault) -> Bool {
+  ) throws(CacheFailure) -> Bool {
     if let now, now.kind == .directory, entry.kind != .directory { try remove(now.path) }
     switch entry.kind {
     case .absent, .special: return true
@@ -166,7 +166,7 @@ struct ResultFiles {
     }
   }
 
-  private mutating func putFile(_ entry: FileEntry) throws(CacheFault) -> Bool {
+  private mutating func putFile(_ entry: FileEntry) throws(CacheFailure) -> Bool {
     let content = cache.open(entry.digest)
     guard content >= 0 else { return false }
     defer { close(content) }
@@ -175,7 +175,7 @@ struct ResultFiles {
     let copy = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard copy >= 0 else { throw unwritable(entry.path) }
     defer { close(copy) }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       guard try cache.copy(entry.digest, from: content, to: copy, entry.path) else {
         cache.drop(entry.digest)
         unlinkat(folder, name, 0)
@@ -196,7 +196,7 @@ struct ResultFiles {
 
   private func rename(
     _ name: String, to last: String, in folder: Int32, _ path: String
-  ) throws(CacheFault) -> Bool {
+  ) throws(CacheFailure) -> Bool {
     if renameat(folder, name, folder, last) == 0 { return true }
     let failure = unwritable(path)
     unlinkat(folder, name, 0)
@@ -204,7 +204,7 @@ struct ResultFiles {
   }
 
   /// Removes a file, or a directory with everything in it.
-  mutating func remove(_ path: String) throws(CacheFault) {
+  mutating func remove(_ path: String) throws(CacheFailure) {
     let (around, name) = OutputFolders.split(path)
     guard let folder = try folders.enter(around) else { return }
     if unlinkat(folder, name, 0) == 0 {
@@ -223,8 +223,8 @@ struct ResultFiles {
     return ".oprun-\(getpid())-\(temporaryCount)"
   }
 
-  private func unwritable(_ path: String) -> CacheFault {
-    CacheFault("cannot restore \(quoted(path)): \(SystemError.reason(errno))")
+  private func unwritable(_ path: String) -> CacheFailure {
+    CacheFailure("cannot restore \(quoted(path)): \(SystemError.reason(errno))")
   }
 }
 

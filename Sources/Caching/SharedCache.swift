@@ -84,7 +84,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  mutating func sharedEnd() throws(DamagedBytes) -> SharedEnd {
+  mutating func sharedEnd() throws(ByteReadFailure) -> SharedEnd {
     let kind = try byte()
     let message = try text()
     switch kind {
@@ -92,7 +92,7 @@ extension ByteReader {
     case 1: return .absent
     case 2: return .failed(message)
     case 3: return .refused(message)
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
   }
 }

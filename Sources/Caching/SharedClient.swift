@@ -14,7 +14,7 @@ final class SharedClient {
   private static let limits = "5000 10000 30000"
 
   /// The program did not answer.
-  private struct Silence: Error {}
+  private struct NoAnswerFailure: Error {}
 
   private struct Connection {
     let process: Int32
@@ -33,7 +33,7 @@ final class SharedClient {
   /// Brings a result, and the contents of it that the cache lacks.
   func fetch(_ key: CacheDigest, outputs: [String]) -> SharedEnd {
     let name = SharedResult.name(of: key)
-    return talk { client throws(Silence) in
+    return talk { client throws(NoAnswerFailure) in
       try client.say("get \(name.hexadecimal) \(SharedResult.longest)\n")
       let words = try client.answer()
       guard words.first == "found", words.count == 2, let size = Int(words[1]),
@@ -50,7 +50,7 @@ final class SharedClient {
     }
   }
 
-  private func fetchContents(of found: SharedResult) throws(Silence) -> SharedEnd {
+  private func fetchContents(of found: SharedResult) throws(NoAnswerFailure) -> SharedEnd {
     let contents = found.result.contents
     if contents.isEmpty { return .done }
     let lines = zip(contents, found.sizes).map { "\($0.hexadecimal) \($1)\n" }.joined()
@@ -67,7 +67,7 @@ final class SharedClient {
     let bytes = SharedResult(result, sizes: sizes).encoded(as: name)
     guard bytes.count <= SharedResult.longest else { return .absent }
     let lines = zip(result.contents, sizes).map { "\($0.hexadecimal) \($1)\n" }.joined()
-    return talk { client throws(Silence) in
+    return talk { client throws(NoAnswerFailure) in
       try client.say("store \(name.hexadecimal) \(bytes.count) \(sizes.count)\n\(lines)")
       try client.send(bytes)
       return try Self.end(client.answer())
@@ -76,8 +76,8 @@ final class SharedClient {
 
   // MARK: The conversation
 
-  private func talk(_ body: (SharedClient) throws(Silence) -> SharedEnd) -> SharedEnd {
-    do throws(Silence) {
+  private func talk(_ body: (SharedClient) throws(NoAnswerFailure) -> SharedEnd) -> SharedEnd {
+    do throws(NoAnswerFailure) {
       if program == nil { try start() }
       return try body(self)
     } catch {
@@ -87,19 +87,19 @@ final class SharedClient {
     }
   }
 
-  private static func end(_ words: [String]) throws(Silence) -> SharedEnd {
+  private static func end(_ words: [String]) throws(NoAnswerFailure) -> SharedEnd {
     let message = words.dropFirst().joined(separator: " ")
     switch words.first {
     case "done": return .done
     case "absent": return .absent
     case "failed": return .failed(message)
     case "refused": return .refused(message)
-    default: throw Silence()
+    default: throw NoAnswerFailure()
     }
   }
 
   /// The words of the next line.
-  private func answer() throws(Silence) -> [String] {
+  private func answer() throws(NoAnswerFailure) -> [String] {
     while true {
       if let said = program?.said, let end = said.firstIndex(of: UInt8(ascii: "\n")) {
         program?.said.removeFirst(end + 1)
@@ -109,15 +109,15 @@ final class SharedClient {
     }
   }
 
-  private func receive(_ count: Int) throws(Silence) -> [UInt8] {
+  private func receive(_ count: Int) throws(NoAnswerFailure) -> [UInt8] {
     while let said = program?.said.count, said < count { try receiveMore() }
-    guard let said = program?.said else { throw Silence() }
+    guard let said = program?.said else { throw NoAnswerFailure() }
     program?.said.removeFirst(count)
     return Array(said[..<count])
   }
 
-  private func receiveMore() throws(Silence) {
-    guard let output = program?.output else { throw Silence() }
+  private func receiveMore() throws(NoAnswerFailure) {
+    guard let output = program?.output else { throw NoAnswerFailure() }
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(output, &piece, piece.count)
@@ -125,30 +125,30 @@ final class SharedClient {
         program?.said += piece[..<count]
         return
       }
-      if count == 0 || errno != EINTR { throw Silence() }
+      if count == 0 || errno != EINTR { throw NoAnswerFailure() }
     }
   }
 
-  private func say(_ text: String) throws(Silence) { try send(Array(text.utf8)) }
+  private func say(_ text: String) throws(NoAnswerFailure) { try send(Array(text.utf8)) }
 
-  private func send(_ bytes: [UInt8]) throws(Silence) {
-    guard let input = program?.input else { throw Silence() }
+  private func send(_ bytes: [UInt8]) throws(NoAnswerFailure) {
+    guard let input = program?.input else { throw NoAnswerFailure() }
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { buffer in
         write(input, buffer.baseAddress.map { $0 + sent }, bytes.count - sent)
       }
-      if count > 0 { sent += count } else if errno != EINTR { throw Silence() }
+      if count > 0 { sent += count } else if errno != EINTR { throw NoAnswerFailure() }
     }
   }
 
   // MARK: The program
 
-  private func start() throws(Silence) {
+  private func start() throws(NoAnswerFailure) {
     var ends: [Int32] = []
     for _ in 0..<3 {
       var pair: [Int32] = [0, 0]
-      guard pipe(&pair) == 0 else { throw Silence() }
+      guard pipe(&pair) == 0 else { throw NoAnswerFailure() }
       ends += pair
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -158,7 +158,7 @@ final class SharedClient {
     for end in [ends[0], ends[3], ends[5]] { Glibc.close(end) }
     guard process > 0 else {
       for end in [ends[1], ends[2], ends[4]] { Glibc.close(end) }
-      throw Silence()
+      throw NoAnswerFailure()
     }
     program = Connection(process: process, input: ends[1], output: ends[2], errors: ends[4])
     try say("\(shared.url)\n\(shared.secret ?? "")\n\(Self.limits)\n")

@@ -53,7 +53,7 @@ package final class StepCache {
   /// The step that was asked about last.
   private var description = StepDescription()
   private var index: CacheIndex
-  private var tools: [String: Result<CacheDigest, CacheFault>] = [:]
+  private var tools: [String: Result<CacheDigest, CacheFailure>] = [:]
   private let today: Int
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
@@ -309,7 +309,7 @@ package final class StepCache {
   }
 
   /// Keeps a result, now that the step has succeeded.
-  package func publish(_ sealed: SealedResult) throws(CacheFault) {
+  package func publish(_ sealed: SealedResult) throws(CacheFailure) {
     let lookup = sealed.lookup
     try folder.write(sealed.stored, of: lookup.key)
     lookup.result = StepDescription.resultDigest(of: lookup.key, sealed.files)
@@ -317,7 +317,7 @@ package final class StepCache {
   }
 
   /// Writes down what was learnt.
-  package func flush() throws(CacheFault) { try index.flush(to: folder) }
+  package func flush() throws(CacheFailure) { try index.flush(to: folder) }
 
   /// Writes what is left; if that fails, more has to be looked at the next time.
   package func end() {
@@ -360,7 +360,7 @@ package final class StepCache {
   }
 
   /// Why the outputs cannot be kept where they are.
-  private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFault? {
+  private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFailure? {
     if directory == nil, settings.outputs.allSatisfy(\.goesDown),
       settings.scratch.allSatisfy(\.goesDown)
     {
@@ -374,7 +374,7 @@ package final class StepCache {
         if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }
       }
       guard names.count > workspace.count, names.starts(with: workspace) else {
-        return CacheFault(
+        return CacheFailure(
           "\(quoted(pattern)) is not below the directory that oprun was started in")
       }
     }

@@ -29,14 +29,14 @@ extension StepOutline {
     writer.add(dependencies) { $0.add($1) }
   }
 
-  init(from reader: inout ByteReader) throws(DamagedBytes) {
+  init(from reader: inout ByteReader) throws(ByteReadFailure) {
     number = try reader.number()
     fingerprint = try reader.number()
     let start = try reader.number()
     let end = try reader.number()
-    guard start >= 0, end >= start else { throw DamagedBytes() }
+    guard start >= 0, end >= start else { throw ByteReadFailure() }
     lines = start..<end
-    dependencies = try reader.list { reader throws(DamagedBytes) in try reader.number() }
+    dependencies = try reader.list { reader throws(ByteReadFailure) in try reader.number() }
   }
 }
 

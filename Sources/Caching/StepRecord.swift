@@ -38,25 +38,25 @@ struct StepRecord {
     }
   }
 
-  init(from reader: inout ByteReader) throws(DamagedBytes) {
+  init(from reader: inout ByteReader) throws(ByteReadFailure) {
     description = try reader.digest()
     key = try reader.digest()
     day = try reader.number()
-    inputs = try reader.list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
-    outputs = try reader.list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
-    published = try reader.list { reader throws(DamagedBytes) in
+    inputs = try reader.list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
+    outputs = try reader.list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
+    published = try reader.list { reader throws(ByteReadFailure) in
       PublishedOutput(name: try reader.text(), json: try reader.text())
     }
     let digest = try reader.digest()
     log = digest == .none ? nil : digest
     logSize = try reader.number()
-    parts = try reader.list { reader throws(DamagedBytes) in try KeyPart(from: &reader) }
+    parts = try reader.list { reader throws(ByteReadFailure) in try KeyPart(from: &reader) }
   }
 }
 
 extension KeyPart {
-  init(from reader: inout ByteReader) throws(DamagedBytes) {
-    guard let kind = Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
+  init(from reader: inout ByteReader) throws(ByteReadFailure) {
+    guard let kind = Kind(rawValue: try reader.byte()) else { throw ByteReadFailure() }
     let name = try reader.text()
     let hasValue = try reader.flag()
     let value = try reader.text()

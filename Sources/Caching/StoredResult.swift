@@ -57,12 +57,12 @@ struct StoredResult: Hashable {
     writer.add(logSize)
   }
 
-  init(from reader: inout ByteReader) throws(DamagedBytes) {
+  init(from reader: inout ByteReader) throws(ByteReadFailure) {
     step = try reader.text()
-    files = try reader.list { reader throws(DamagedBytes) in
+    files = try reader.list { reader throws(ByteReadFailure) in
       try FileEntry(from: &reader, withStamp: false)
     }
-    published = try reader.list { reader throws(DamagedBytes) in
+    published = try reader.list { reader throws(ByteReadFailure) in
       PublishedOutput(name: try reader.text(), json: try reader.text())
     }
     let digest = try reader.digest()

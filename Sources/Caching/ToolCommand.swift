@@ -10,7 +10,7 @@ enum ToolCommand {
   private static let longestOutput = 1 << 20
 
   /// The digest of what a script prints to both of its streams.
-  static func digest(of command: String) throws(CacheFault) -> CacheDigest {
+  static func digest(of command: String) throws(CacheFailure) -> CacheDigest {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw failure(command, SystemError.reason(errno)) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -35,8 +35,8 @@ enum ToolCommand {
     return builder.finish()
   }
 
-  private static func failure(_ command: String, _ reason: String) -> CacheFault {
-    CacheFault("tool \(quoted(command)): \(reason)")
+  private static func failure(_ command: String, _ reason: String) -> CacheFailure {
+    CacheFailure("tool \(quoted(command)): \(reason)")
   }
 
   /// Nil if it takes too long, or is too much.

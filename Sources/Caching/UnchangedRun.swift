@@ -193,18 +193,18 @@ extension StepOutline {
   /// Nil if the bytes are damaged.
   fileprivate static func all(in bytes: UnsafeRawBufferPointer) -> [StepOutline]? {
     var reader = ByteReader(Array(bytes)[...])
-    return try? reader.list { reader throws(DamagedBytes) in try StepOutline(from: &reader) }
+    return try? reader.list { reader throws(ByteReadFailure) in try StepOutline(from: &reader) }
   }
 }
 
 extension UnchangedRun {
-  fileprivate init(from bytes: ArraySlice<UInt8>) throws(DamagedBytes) {
+  fileprivate init(from bytes: ArraySlice<UInt8>) throws(ByteReadFailure) {
     var reader = ByteReader(bytes)
     name = try reader.text()
     pipeline = try reader.text()
     width = try reader.number()
     isPure = try reader.flag()
-    steps = try reader.list { reader throws(DamagedBytes) in
+    steps = try reader.list { reader throws(ByteReadFailure) in
       let id = try reader.text()
       let label = try reader.text()
       let directory = try reader.text()

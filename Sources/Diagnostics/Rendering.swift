@@ -2,7 +2,7 @@
 
 /// How diagnostics are written.
 package enum DiagnosticFormat: String, CaseIterable, Sendable {
-  /// For people: the source line, underlined, with a help line; at most 20.
+  /// Human-readable: the source line, underlined, with a help line; at most 20.
   case human
   /// `file:line:column: error: message`, one line each.
   case short

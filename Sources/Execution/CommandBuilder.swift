@@ -1,4 +1,5 @@
-// From a step of the plan to a command as a plain value. It asks neither the machine nor the clock.
+// Makes a command, a plain value, from a step of the plan. It asks neither the machine nor the
+// clock.
 
 import Caching
 import Expressions

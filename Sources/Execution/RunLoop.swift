@@ -152,7 +152,7 @@ final class RunLoop {
   /// How steps reach Slurm; nil if none of them does.
   let slurm: SlurmPlan?
   /// Where commands are that do not run here.
-  var places: [OperationID: CommandPlace] = [:]
+  var places: [OperationID: CommandPlacement] = [:]
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: CommandEnd] = [:]
 

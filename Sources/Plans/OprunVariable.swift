@@ -41,7 +41,7 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     }
   }
 
-  /// For the reference.
+  /// The meaning, in the words of the reference page.
   package var meaning: String {
     switch self {
     case .oprun: "`1`"

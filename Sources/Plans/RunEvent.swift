@@ -21,7 +21,7 @@ package struct RunEvent: Sendable {
     /// The log of the command now holds this many bytes; it can be read up to there.
     case outputGrew(OperationID, CommandRole, byteCount: Int)
     /// Where the command is, now that this is known or has changed.
-    case placed(OperationID, CommandRole, CommandPlace)
+    case placed(OperationID, CommandRole, CommandPlacement)
     /// The keys of oprun's terminal go to the command from now on, and what it prints is for that
     /// terminal as it is.
     case terminalTaken(OperationID, CommandRole)
@@ -69,7 +69,7 @@ package struct RunEvent: Sendable {
 }
 
 /// Where a command is that does not run on this machine.
-package struct CommandPlace: Hashable, Sendable {
+package struct CommandPlacement: Hashable, Sendable {
   /// The number of its job in Slurm.
   package let job: String
   /// The node that it runs on; nil while it waits.
@@ -84,9 +84,9 @@ package struct CommandPlace: Hashable, Sendable {
   }
 
   /// The same, and why the job waited before it had a node.
-  package func following(_ earlier: CommandPlace?) -> CommandPlace {
+  package func following(_ earlier: CommandPlacement?) -> CommandPlacement {
     guard reason == nil, let earlier, earlier.job == job else { return self }
-    return CommandPlace(job: job, node: node, reason: earlier.reason)
+    return CommandPlacement(job: job, node: node, reason: earlier.reason)
   }
 
   /// `job 12 on n3`, `job 12 on n3 (waited: Resources)`, `job 12 waits: Resources`.

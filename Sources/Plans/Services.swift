@@ -43,7 +43,7 @@ package struct Services: Sendable {
   private(set) var groups: [OperationID: [OperationID]] = [:]
   /// Operations of which each instance of a group gets a copy, with the outermost such group.
   private(set) var patterns: [OperationID: OperationID] = [:]
-  /// For each pipeline with a service that keeps company: steps that it keeps company to.
+  /// The steps that each pipeline's services keep company to.
   var company: [OperationID: Set<OperationID>] = [:]
   /// What may have lost the last operation that needed it.
   private var released: [OperationID] = []

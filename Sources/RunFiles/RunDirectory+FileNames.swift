@@ -75,7 +75,7 @@ private func fileName(of id: String) -> String {
   return name
 }
 
-/// At least the first `cutLength` bytes, in whole characters and escapes.
+/// Returns at least the first `cutLength` bytes, in whole characters and escapes.
 private func cut(_ name: String) -> String {
   let scalars = name.unicodeScalars
   var end = scalars.startIndex

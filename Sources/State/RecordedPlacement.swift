@@ -7,7 +7,7 @@ package struct RecordedPlacement: Hashable, Sendable {
   package let step: String
   /// `1`, `on_failure.2`.
   package let role: String
-  package let place: CommandPlace
+  package let place: CommandPlacement
 }
 
 extension StateStore {
@@ -31,7 +31,7 @@ extension StateStore {
         placements.append(
           RecordedPlacement(
             step: step, role: role,
-            place: CommandPlace(job: job, node: rows.text(3), reason: rows.text(4))))
+            place: CommandPlacement(job: job, node: rows.text(3), reason: rows.text(4))))
       }
       return placements
     }

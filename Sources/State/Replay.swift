@@ -48,7 +48,7 @@ private struct Replaying {
   private var groups: [RecordedStep] = []
   private var missing: [String] = []
   /// Where commands were that did not run here, by role and step.
-  var places: [String: CommandPlace] = [:]
+  var places: [String: CommandPlacement] = [:]
   /// The number of the last attempt of each step, and the step.
   var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
@@ -149,7 +149,7 @@ private struct Replaying {
 
   private mutating func add(
     _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd,
-    at place: CommandPlace?
+    at place: CommandPlacement?
   ) {
     // Times are recorded in microseconds: whatever was started when this ended was started after it.
     let time = start + max(1000, end.duration)

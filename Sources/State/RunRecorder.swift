@@ -184,7 +184,7 @@ struct OpenStep {
   var last: RecordedCommand?
   var hookStart: Nanoseconds = 0
   /// Where its command is, if that is not here.
-  var place: CommandPlace?
+  var place: CommandPlacement?
   /// Something else than attempts ran, which belongs to the time of the step.
   var hasHooks = false
 }
@@ -216,7 +216,7 @@ enum Record {
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)
   case changed(RecordedChange)
-  case placed(String, CommandRole, CommandPlace)
+  case placed(String, CommandRole, CommandPlacement)
   case finished(RunEnd, at: Nanoseconds, Tally)
 }
 
@@ -332,7 +332,7 @@ extension RunRecorder {
 
 extension RunRecorder {
   /// Records where a command is when it has a node, and not each reason for which it waits.
-  private func note(_ place: CommandPlace, of operation: OperationID, _ role: CommandRole) {
+  private func note(_ place: CommandPlacement, of operation: OperationID, _ role: CommandRole) {
     let place = place.following(open[operation]?.place)
     open[operation]?.place = place
     if place.node != nil { pending.append(.placed(name(of: operation), role, place)) }

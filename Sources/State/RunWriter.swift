@@ -215,7 +215,7 @@ final class RunWriter {
 
   /// Few runs have commands elsewhere, so this table is made when there is the first.
   private func write(
-    _ place: CommandPlace, of step: Int, _ role: CommandRole
+    _ place: CommandPlacement, of step: Int, _ role: CommandRole
   ) throws(DatabaseFailure) {
     if !hasPlacements { try database.execute(Schema.placements) }
     hasPlacements = true

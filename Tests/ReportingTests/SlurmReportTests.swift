@@ -21,10 +21,10 @@ import Testing
         owning: open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder), masker: nil)
     let kinds: [RunEvent.Kind] = [
       .started(fit, .attempt(1)),
-      .placed(fit, .attempt(1), CommandPlace(job: "7_2", reason: "Resources")),
-      .placed(fit, .attempt(1), CommandPlace(job: "7_2", node: "n<3>")),
+      .placed(fit, .attempt(1), CommandPlacement(job: "7_2", reason: "Resources")),
+      .placed(fit, .attempt(1), CommandPlacement(job: "7_2", node: "n<3>")),
       .ended(fit, .attempt(1), CommandEnd(.exited(0))), .settled(fit, Ending(.succeeded), .itself),
-      .started(lost, .attempt(1)), .placed(lost, .attempt(1), CommandPlace(job: "8")),
+      .started(lost, .attempt(1)), .placed(lost, .attempt(1), CommandPlacement(job: "8")),
       .ended(lost, .attempt(1), CommandEnd(.lost("cancelled"))),
       .settled(lost, Ending(.failed), .itself), .started(here, .attempt(1)),
       .ended(here, .attempt(1), CommandEnd(.exited(0))),

@@ -49,13 +49,13 @@ struct PlacementTests {
 
   @Test func `a job has its node, and why it waited`() throws {
     let (store, run) = try record([
-      .started(a, .attempt(1)), .placed(a, .attempt(1), CommandPlace(job: "7")),
-      .placed(a, .attempt(1), CommandPlace(job: "7", reason: "Priority")),
-      .placed(a, .attempt(1), CommandPlace(job: "7", reason: "Resources")),
-      .placed(a, .attempt(1), CommandPlace(job: "7", node: "n3")),
+      .started(a, .attempt(1)), .placed(a, .attempt(1), CommandPlacement(job: "7")),
+      .placed(a, .attempt(1), CommandPlacement(job: "7", reason: "Priority")),
+      .placed(a, .attempt(1), CommandPlacement(job: "7", reason: "Resources")),
+      .placed(a, .attempt(1), CommandPlacement(job: "7", node: "n3")),
       .ended(a, .attempt(1), CommandEnd(.exited(1), duration: 5_000_000)),
       .settled(a, Ending(.failed), .itself), .started(b, .attempt(1)),
-      .placed(b, .attempt(1), CommandPlace(job: "8", reason: "Priority")),
+      .placed(b, .attempt(1), CommandPlacement(job: "8", reason: "Priority")),
       .ended(b, .attempt(1), CommandEnd(.lost("cancelled in Slurm"))),
       .settled(b, Ending(.failed), .itself),
     ])

@@ -106,7 +106,7 @@ extension RunLoop {
       closeWorker(slot, caching)
       throw SystemError("cannot ask a process of the cache", errno: EPIPE)
     } catch {
-      return .fault(CacheFault(refusalMessage(error)))
+      return .fault(CacheFailure(refusalMessage(error)))
     }
   }
 
@@ -232,7 +232,7 @@ extension RunLoop {
         PublishedOutput(
           name: output.name, json: output.json, isMasked: masker?.finds(in: output.json) == true)
       }
-      do throws(CacheFault) {
+      do throws(CacheFailure) {
         caching.sealed[key.operation] = try lookup.seal(reply, published)
       } catch {
         tellOfFault(error, key.operation)
@@ -252,7 +252,7 @@ extension RunLoop {
     guard let sealed = caching.sealed.removeValue(forKey: operation),
       ending.outcome == .succeeded
     else { return }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       try caching.cache.publish(sealed)
       if caching.cache.writesShared { caching.add(sealed.storeJob, for: .sharing(operation)) }
     } catch {
@@ -263,14 +263,14 @@ extension RunLoop {
   /// Writes down what was learnt in this turn.
   func writeCache(at time: Nanoseconds) {
     guard let caching else { return }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       try caching.cache.flush()
     } catch {
       say(error.message, caching)
     }
   }
 
-  private func tellOfFault(_ fault: CacheFault, _ operation: OperationID) {
+  private func tellOfFault(_ fault: CacheFailure, _ operation: OperationID) {
     guard let caching else { return }
     say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)", caching)
   }

@@ -32,50 +32,50 @@ extension ByteWriter {
 
 extension ByteReader {
   mutating func optional<Item>(
-    _ body: (inout ByteReader) throws(DamagedBytes) -> Item
-  ) throws(DamagedBytes) -> Item? {
+    _ body: (inout ByteReader) throws(ByteReadFailure) -> Item
+  ) throws(ByteReadFailure) -> Item? {
     switch try byte() {
     case 0: return nil
     case 1: return try body(&self)
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
   }
 
   mutating func number<Number: FixedWidthInteger>(
     in range: ClosedRange<Number>
-  ) throws(DamagedBytes) -> Number {
+  ) throws(ByteReadFailure) -> Number {
     guard let number = Number(exactly: try number()), range.contains(number) else {
-      throw DamagedBytes()
+      throw ByteReadFailure()
     }
     return number
   }
 
   /// A length of time, short enough to be added to others.
-  mutating func time() throws(DamagedBytes) -> Nanoseconds {
+  mutating func time() throws(ByteReadFailure) -> Nanoseconds {
     min(try number(in: 0...Nanoseconds.max), TaskLimits.longestTime)
   }
 
   /// A text that can become a C string.
-  mutating func word() throws(DamagedBytes) -> String {
+  mutating func word() throws(ByteReadFailure) -> String {
     let text = try text()
-    if text.utf8.contains(0) { throw DamagedBytes() }
+    if text.utf8.contains(0) { throw ByteReadFailure() }
     return text
   }
 
-  mutating func words() throws(DamagedBytes) -> [String] {
-    try list { reader throws(DamagedBytes) in try reader.word() }
+  mutating func words() throws(ByteReadFailure) -> [String] {
+    try list { reader throws(ByteReadFailure) in try reader.word() }
   }
 
-  mutating func key() throws(DamagedBytes) -> CommandKey {
+  mutating func key() throws(ByteReadFailure) -> CommandKey {
     let operation = OperationID(Int(try number(in: Int32(-1)...Int32.max)))
     let role: CommandRole
     switch try byte() {
     case 0: role = .attempt(try number(in: 0...Int.max))
     case 1:
-      guard let kind = HookKind(rawValue: try byte()) else { throw DamagedBytes() }
+      guard let kind = HookKind(rawValue: try byte()) else { throw ByteReadFailure() }
       role = .hook(kind, index: try number(in: 0...Int.max))
     case 2: role = .probe(try number(in: 0...Int.max))
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
     return CommandKey(operation: operation, role: role, repetition: try number(in: 0...Int.max))
   }

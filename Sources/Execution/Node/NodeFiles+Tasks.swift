@@ -118,7 +118,7 @@ extension NodeFiles {
     guard let bytes = try read(.tasks, name) else {
       throw NodeFailure("there is no task \(quoted(shown(.tasks, name)))")
     }
-    do throws(DamagedBytes) {
+    do throws(ByteReadFailure) {
       return try TaskFile(decoding: bytes)
     } catch {
       throw damaged(.tasks, name)
@@ -187,7 +187,7 @@ extension NodeFiles {
 
   func result(of start: TaskStart) throws(NodeFailure) -> TaskResult? {
     guard let bytes = try read(.results, start.name) else { return nil }
-    do throws(DamagedBytes) {
+    do throws(ByteReadFailure) {
       return try TaskResult(decoding: bytes)
     } catch {
       throw damaged(.results, start.name)

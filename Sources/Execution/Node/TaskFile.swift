@@ -46,19 +46,19 @@ extension TaskFile {
   }
 
   /// Throws if the bytes are anything that `encoded` could not have made.
-  init(decoding bytes: [UInt8]) throws(DamagedBytes) {
-    guard bytes.starts(with: Self.header) else { throw DamagedBytes() }
+  init(decoding bytes: [UInt8]) throws(ByteReadFailure) {
+    guard bytes.starts(with: Self.header) else { throw ByteReadFailure() }
     var reader = ByteReader(bytes[Self.header.count...])
     runID = try reader.word()
     workspace = try reader.word()
     command = try reader.command()
     var limits = TaskLimits()
-    limits.time = try reader.optional { reader throws(DamagedBytes) in try reader.time() }
+    limits.time = try reader.optional { reader throws(ByteReadFailure) in try reader.time() }
     limits.stop.signal = try reader.number(in: 1...64)
     limits.stop.grace = try reader.time()
     self.limits = limits
     secrets = try reader.texts()
-    guard reader.isAtEnd, workspace.hasPrefix("/") else { throw DamagedBytes() }
+    guard reader.isAtEnd, workspace.hasPrefix("/") else { throw ByteReadFailure() }
   }
 }
 
@@ -111,19 +111,19 @@ extension ByteWriter {
 
 extension ByteReader {
   /// A command. It shares no slots: the jobserver of a run is on the machine of its oprun.
-  fileprivate mutating func command() throws(DamagedBytes) -> Command {
+  fileprivate mutating func command() throws(ByteReadFailure) -> Command {
     let key = try key()
     let work = try work()
     let shared = try variables()
-    let inherited = try optional { reader throws(DamagedBytes) in Set(try reader.words()) }
+    let inherited = try optional { reader throws(ByteReadFailure) in Set(try reader.words()) }
     let own = try variables()
-    let directory = try optional { reader throws(DamagedBytes) in try reader.word() }
-    let input = try optional { reader throws(DamagedBytes) in try reader.text() }
+    let directory = try optional { reader throws(ByteReadFailure) in try reader.word() }
+    let input = try optional { reader throws(ByteReadFailure) in try reader.text() }
     let logLimit: Int = try number(in: 0...Int.max)
     let nice: Int32 = try number(in: -40...40)
-    let confinement = try optional { reader throws(DamagedBytes) in try reader.confinement() }
+    let confinement = try optional { reader throws(ByteReadFailure) in try reader.confinement() }
     let usesTerminal = try flag()
-    guard let orphans = OrphanAction(rawValue: try byte()) else { throw DamagedBytes() }
+    guard let orphans = OrphanAction(rawValue: try byte()) else { throw ByteReadFailure() }
     let settings = StepSettings(
       workingDirectory: directory, standardInput: input, logLimit: logLimit, nice: nice,
       usesTerminal: usesTerminal, orphans: orphans)
@@ -133,46 +133,46 @@ extension ByteReader {
       files: (log: try fileName(), outputs: try fileName()))
   }
 
-  private mutating func work() throws(DamagedBytes) -> Command.Work {
+  private mutating func work() throws(ByteReadFailure) -> Command.Work {
     switch try byte() {
     case 0: return .words(try someWords())
     case 1:
       let shell = try someWords()
       return .script(try word(), shell: shell)
     case 2: return .builtin(try words())
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
   }
 
-  private mutating func variables() throws(DamagedBytes) -> [EnvironmentVariable] {
-    try list { reader throws(DamagedBytes) in
+  private mutating func variables() throws(ByteReadFailure) -> [EnvironmentVariable] {
+    try list { reader throws(ByteReadFailure) in
       let name = try reader.word()
       return EnvironmentVariable(name: name, value: try reader.word())
     }
   }
 
-  private mutating func confinement() throws(DamagedBytes) -> Confinement {
-    let readable = try list { reader throws(DamagedBytes) in try reader.patterns() }
+  private mutating func confinement() throws(ByteReadFailure) -> Confinement {
+    let readable = try list { reader throws(ByteReadFailure) in try reader.patterns() }
     return Confinement(readable: readable, writable: try patterns())
   }
 
-  private mutating func patterns() throws(DamagedBytes) -> Confinement.Patterns {
+  private mutating func patterns() throws(ByteReadFailure) -> Confinement.Patterns {
     let directory = try word()
     return Confinement.Patterns(try words(), in: directory)
   }
 
-  /// At least one word: a program, or a shell.
-  private mutating func someWords() throws(DamagedBytes) -> [String] {
+  /// Reads a list that must have a word, since the first is a program or a shell.
+  private mutating func someWords() throws(ByteReadFailure) -> [String] {
     let words = try words()
-    if words.isEmpty { throw DamagedBytes() }
+    if words.isEmpty { throw ByteReadFailure() }
     return words
   }
 
   /// The name of a file in the directory of the run.
-  private mutating func fileName() throws(DamagedBytes) -> String {
+  private mutating func fileName() throws(ByteReadFailure) -> String {
     let name = try word()
     guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".." else {
-      throw DamagedBytes()
+      throw ByteReadFailure()
     }
     return name
   }

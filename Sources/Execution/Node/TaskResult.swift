@@ -60,8 +60,8 @@ extension TaskResult {
   }
 
   /// Throws if the bytes are anything that `encoded` could not have made.
-  init(decoding bytes: [UInt8]) throws(DamagedBytes) {
-    guard bytes.starts(with: Self.header) else { throw DamagedBytes() }
+  init(decoding bytes: [UInt8]) throws(ByteReadFailure) {
+    guard bytes.starts(with: Self.header) else { throw ByteReadFailure() }
     var reader = ByteReader(bytes[Self.header.count...])
     key = try reader.key()
     end = try reader.end()
@@ -70,11 +70,11 @@ extension TaskResult {
     let process = try reader.number(in: 0...Int32.max)
     place = TaskOrigin(
       host: host, job: job, processID: process, began: try reader.number(in: 0...Int64.max))
-    outputs = try reader.optional { reader throws(DamagedBytes) in try reader.data() }
+    outputs = try reader.optional { reader throws(ByteReadFailure) in try reader.data() }
     logSize = try reader.number(in: 0...Int.max)
-    events = try reader.list { reader throws(DamagedBytes) in try reader.event() }
-    stateFailure = try reader.optional { reader throws(DamagedBytes) in try reader.word() }
-    guard reader.isAtEnd else { throw DamagedBytes() }
+    events = try reader.list { reader throws(ByteReadFailure) in try reader.event() }
+    stateFailure = try reader.optional { reader throws(ByteReadFailure) in try reader.word() }
+    guard reader.isAtEnd else { throw ByteReadFailure() }
   }
 }
 
@@ -131,7 +131,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  fileprivate mutating func end() throws(DamagedBytes) -> CommandEnd {
+  fileprivate mutating func end() throws(ByteReadFailure) -> CommandEnd {
     let status = try status()
     let timedOut = try flag()
     let duration = try time()
@@ -142,7 +142,7 @@ extension ByteReader {
       peakMemory: peakMemory > 0 ? peakMemory : nil, outputByteCount: try number(in: 0...Int.max))
   }
 
-  private mutating func status() throws(DamagedBytes) -> CommandEnd.Status {
+  private mutating func status() throws(ByteReadFailure) -> CommandEnd.Status {
     let kind = try byte()
     let number = try number(in: Int32(0)...255)
     switch kind {
@@ -152,27 +152,27 @@ extension ByteReader {
     case 3: return .outputsRefused(try word())
     case 4: return .abandoned
     case 5: return .lost(try word())
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
   }
 
-  fileprivate mutating func event() throws(DamagedBytes) -> TaskResult.Event {
+  fileprivate mutating func event() throws(ByteReadFailure) -> TaskResult.Event {
     switch try byte() {
     case 0: return .notice(try word())
     case 1:
       let processes = try processes()
-      guard let action = OrphanAction(rawValue: try byte()) else { throw DamagedBytes() }
+      guard let action = OrphanAction(rawValue: try byte()) else { throw ByteReadFailure() }
       return .orphans(processes, action)
     case 2: return .outOfReach(try processes())
-    default: throw DamagedBytes()
+    default: throw ByteReadFailure()
     }
   }
 
-  private mutating func processes() throws(DamagedBytes) -> [OrphanProcess] {
-    try list { reader throws(DamagedBytes) in
+  private mutating func processes() throws(ByteReadFailure) -> [OrphanProcess] {
+    try list { reader throws(ByteReadFailure) in
       let number = try reader.number(in: Int32(0)...Int32.max)
       let name = try reader.word()
-      let owner = try reader.optional { reader throws(DamagedBytes) in try reader.word() }
+      let owner = try reader.optional { reader throws(ByteReadFailure) in try reader.word() }
       return OrphanProcess(processID: number, name: name, owner: owner)
     }
   }

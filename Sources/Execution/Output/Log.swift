@@ -38,7 +38,7 @@ struct Log: ~Copyable {
 
   /// 1 MiB.
   static let tailSize = 1 << 20
-  /// At most this much is moved before other commands get their turn.
+  /// The largest amount, in bytes, that is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
 
   init(name: String, in directory: RunDirectory, limit: Int, masker: Masker? = nil) {

@@ -107,7 +107,7 @@ final class AllocationExecutor: Executor {
         in: environment)
       placedBySrun[srun.key] = command
       local.start(srun, at: now)
-      let place = CommandPlace(job: allocation.job, node: allocation.nodes[node].name)
+      let place = CommandPlacement(job: allocation.job, node: allocation.nodes[node].name)
       news.append(.event(.placed(command.key.operation, command.key.role, place)))
     } catch {
       end(command, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126)), at: now)

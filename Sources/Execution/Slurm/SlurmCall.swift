@@ -14,7 +14,7 @@ struct SlurmCall: Hashable {
   let words: [String]
   /// What the command reads from its standard input.
   var input = ""
-  /// After this time the command is killed.
+  /// The time after which the command is killed.
   let limit: Nanoseconds
 
   var channel: Channel { words[0] == "sbatch" ? .submit : .look }
@@ -115,7 +115,7 @@ struct SlurmCommands {
       words: ["scontrol", "update", "JobId=\(job)", "StartTime=now"], limit: 10 * second)
   }
 
-  /// At most this many jobs are named in one call.
+  /// The largest number of jobs that one call names.
   static let jobsPerCall = 500
 
   /// The script of jobs: each finds the number of its task.

@@ -107,7 +107,7 @@ extension SlurmExecutor {
 
   private func finish(_ task: SlurmTask, _ result: TaskResult, at now: Nanoseconds) {
     hasSeenClaim = true
-    let place = CommandPlace(job: result.place.job, node: result.place.host)
+    let place = CommandPlacement(job: result.place.job, node: result.place.host)
     if task.seen?.node != place.node { tell(place, of: task) }
     for event in result.events { news.append(.event(event.kind(of: task.key.operation))) }
     if let failure = result.stateFailure { news.append(.stateFailed(failure)) }

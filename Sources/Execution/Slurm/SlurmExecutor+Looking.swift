@@ -115,7 +115,7 @@ extension SlurmExecutor {
     if isNews {
       if job.state == .running { noticed.insert(task.key) }
       let waits = job.state == .pending && job.reason != "None" ? job.reason : nil
-      tell(CommandPlace(job: job.id, node: job.node, reason: waits), of: task)
+      tell(CommandPlacement(job: job.id, node: job.node, reason: waits), of: task)
     }
     return !job.waitsForItsTime
   }

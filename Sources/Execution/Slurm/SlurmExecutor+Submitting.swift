@@ -148,7 +148,7 @@ extension SlurmExecutor {
       task.phase = .submitted(since: now)
       firstSubmission = firstSubmission ?? now
       note(job, of: task)
-      tell(CommandPlace(job: job), of: task)
+      tell(CommandPlacement(job: job), of: task)
     case .refused(let sentence):
       end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
     case .arrayRefused: putBack(task, at: now)
@@ -211,7 +211,7 @@ extension SlurmExecutor {
     news.append(.event(.notice(SlurmMessage.away(sentence))))
   }
 
-  func tell(_ place: CommandPlace, of task: SlurmTask) {
+  func tell(_ place: CommandPlacement, of task: SlurmTask) {
     news.append(.event(.placed(task.key.operation, task.key.role, place)))
   }
 }

@@ -1,4 +1,4 @@
-// From nodes to values. Evaluation and folding are one traversal: what is known becomes a value,
+// Turns nodes into values. Evaluation and folding are one traversal: what is known becomes a value,
 // what is not yet known stays as it is written; an evaluation is a folding that leaves nothing.
 
 import Diagnostics

@@ -1,4 +1,4 @@
-// From a template to a string, for anything that is not a script: variables, paths, arguments.
+// Turns a template into a string, for anything that is not a script: variables, paths, arguments.
 
 package import Diagnostics
 

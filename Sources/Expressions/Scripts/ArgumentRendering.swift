@@ -1,4 +1,4 @@
-// From a list of templates to an argument vector. Elements that are code to a program accept the
+// Turns a list of templates into an argument vector. Elements that are code to a program accept the
 // same values as a script; the others accept any text.
 
 import Diagnostics

@@ -1,4 +1,4 @@
-// From a template to text that a shell or an interpreter reads. A value is accepted only as
+// Turns a template into text that a shell or an interpreter reads. A value is accepted only as
 // `ScriptRule` says.
 
 import Diagnostics

@@ -1,6 +1,6 @@
-// From tokens to nodes. Each function parses one level of precedence, the lowest first: ?:, ||, &&,
-// comparisons, ??, !, and what follows a value. It knows no types, and no names except contexts and
-// functions.
+// Turns tokens into nodes. Each function parses one level of precedence, the lowest first: ?:, ||,
+// &&, comparisons, ??, !, and what follows a value. It knows no types, and no names except contexts
+// and functions.
 
 struct ExpressionParser {
   private var lexer: Lexer

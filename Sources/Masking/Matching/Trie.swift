@@ -65,8 +65,8 @@ struct Trie {
     }
   }
 
-  /// For each node the length of the longest suffix of its path with which a longer path begins. It
-  /// replaces the depths, which are no longer needed.
+  /// Returns for each node the length of the longest suffix of its path with which a longer path
+  /// begins. It replaces the depths, which are no longer needed.
   mutating func takeOpenByteCounts() -> [UInt32] {
     for node in 1..<nodeCount where children(of: node).isEmpty {
       depth[node] = depth[Int(suffix[node])]

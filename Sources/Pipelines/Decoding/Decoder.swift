@@ -1,4 +1,5 @@
-// From tree to model: the state that all decoding shares, and how the keys of a map are read.
+// Turns the tree into the model: the state that all decoding shares, and how the keys of a map are
+// read.
 
 import Diagnostics
 import Expressions

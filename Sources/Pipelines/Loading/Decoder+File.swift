@@ -1,4 +1,4 @@
-// From the bytes of one file to its model: the text is checked, parsed and decoded in one pass.
+// Turns the bytes of one file into its model: the text is checked, parsed and decoded in one pass.
 
 import Diagnostics
 

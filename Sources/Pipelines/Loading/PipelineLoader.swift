@@ -1,5 +1,5 @@
-// From one path to all the models that belong to it: included files are merged in, nested pipelines
-// are separate models.
+// Loads all the models that belong to one path: included files are merged in, nested pipelines are
+// separate models.
 
 import Diagnostics
 import Plans

@@ -223,7 +223,7 @@ package struct LateDependencies {
 
   /// Makes a collection for about this many.
   package init(count: Int = 0) {
-    // For a few it would take longer than what it saves.
+    // Reserving room for a few would take longer than what it saves.
     if count > 8 { steps.reserveCapacity(count) }
     all.reserveCapacity(count)
   }

@@ -104,7 +104,7 @@ extension RunAnalysis {
   private func pad(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-// For programs.
+// The analysis as JSON, which programs read.
 extension RunAnalysis {
   /// Writes the fields of an object.
   package func writeFields(changed: Nanoseconds?, to sink: ByteSink) {

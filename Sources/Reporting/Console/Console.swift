@@ -24,7 +24,7 @@ package final class Console: RunObserver {
   private var display: LiveDisplay?
   private var heartbeat: Heartbeat?
 
-  /// Without `showsOutput`, what steps print is seen only in the block.
+  /// Unless `showsOutput` is set, what steps print is seen only in the block.
   package init(
     plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode, showsOutput: Bool = true
   ) {

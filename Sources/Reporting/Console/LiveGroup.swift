@@ -40,7 +40,7 @@ final class LiveGroup {
 
   private var screen: Screen { stage.screen }
 
-  /// With a state it goes on where it was left.
+  /// Goes on where it was left if there is a state.
   init(
     _ stream: Stream, _ log: LogFile, on stage: Stage, from state: GroupState?,
     as command: CIGroup.State = .running

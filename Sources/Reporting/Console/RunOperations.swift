@@ -35,8 +35,8 @@ final class RunOperations {
   private var resolvedNames: [OperationID: String] = [:]
   /// One line stands for all instances of a step.
   private let foldsInstances: Bool
-  /// For each operation of the plan that is an instance, the number of its group; else -1. Empty if
-  /// there is no instance.
+  /// The group of each operation of the plan that is an instance; -1 for the others. Empty if there
+  /// is no instance.
   private let groups: [Int32]
 
   init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {

@@ -262,7 +262,7 @@ extension EventStream {
     }
   }
 
-  private func write(_ place: CommandPlace) {
+  private func write(_ place: CommandPlacement) {
     write("job", place.job)
     if let node = place.node { write("node", node) }
     if let reason = place.reason { write("reason", reason) }

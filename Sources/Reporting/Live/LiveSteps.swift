@@ -17,7 +17,7 @@ struct LiveRow {
   /// The next attempt, and when it starts.
   fileprivate(set) var retry: (attempt: Int, time: Nanoseconds)?
   /// Where its command is, if that is not here.
-  fileprivate(set) var place: CommandPlace?
+  fileprivate(set) var place: CommandPlacement?
   /// It is ready, and goes on beside the steps that need it.
   fileprivate(set) var isReady = false
   fileprivate let number: Int

@@ -8,9 +8,9 @@ struct TimeLeft {
   private let operations: RunOperations
   /// How long an operation usually takes. The only place that asks.
   private let duration: (OperationID) -> Nanoseconds?
-  /// For operations of which that is unknown: the mean of the others.
+  /// The mean duration, assumed for operations of which none is known.
   private let guess: Nanoseconds
-  /// For each operation of the plan: its time and that of the longest path behind it.
+  /// The time of each operation of the plan and of the longest path behind it.
   private let tails: [Nanoseconds]
 
   /// Nil if it is unknown for all operations. Linear.

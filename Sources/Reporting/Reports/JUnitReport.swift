@@ -64,7 +64,7 @@ struct JUnitReport: Report {
   }
 
   /// Writes where the step ran in Slurm.
-  private func write(_ place: CommandPlace, to sink: ByteSink) {
+  private func write(_ place: CommandPlacement, to sink: ByteSink) {
     sink.write("<properties>\n")
     for (name, value) in [("job", place.job), ("node", place.node), ("queue reason", place.reason)]
     {

@@ -200,7 +200,7 @@ struct FailureBlock {
 
 extension ByteSink {
   /// Writes `, job 12 on n3` about a command that did not run here.
-  func write(_ place: CommandPlace?) {
+  func write(_ place: CommandPlacement?) {
     guard let place else { return }
     write(", ")
     write(oneLine(place.wordsAfterEnd))

@@ -31,7 +31,7 @@ struct CommandResult {
   /// The file of its output; nil if there was none.
   var log: FileIdentity?
   /// Where it ran, if that was not here.
-  var place: CommandPlace?
+  var place: CommandPlacement?
 }
 
 /// The first few operations of something in the order of their ends, and how many there are. Instances of
@@ -72,7 +72,7 @@ struct RunLedger {
   struct Running {
     let start: Nanoseconds
     var last: CommandResult?
-    var place: CommandPlace?
+    var place: CommandPlacement?
     var failedHook: CommandResult?
   }
 
@@ -82,10 +82,10 @@ struct RunLedger {
   private(set) var counts = EndingCounts()
   /// How many of them ended as what does work ends.
   private(set) var workCount = 0
-  /// For each operation that ended: the longest chain of work that led to its end.
+  /// The longest chain of work that led to the end of each operation that ended.
   private var chains: [Nanoseconds]
   private var outcomes: [Outcome?]
-  /// For each step that was expanded: the longest chain that led to its instances.
+  /// The longest chain that led to the instances of each step that was expanded.
   private var chainsBefore: [OperationID: Nanoseconds] = [:]
   /// The commands of operations that have not ended.
   private var commands: [OperationID: String] = [:]
@@ -142,7 +142,7 @@ struct RunLedger {
   }
 
   /// Remembers where the command of an operation is.
-  mutating func place(_ operation: OperationID, _ place: CommandPlace) {
+  mutating func place(_ operation: OperationID, _ place: CommandPlacement) {
     let place = place.following(running[operation]?.place)
     running[operation]?.place = place
   }

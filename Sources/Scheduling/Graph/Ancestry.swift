@@ -13,7 +13,7 @@ package final class Ancestry {
   private var starts: [Int32]
   /// The number of operations in the tree below each, with itself.
   private var sizes: [Int32]
-  /// For each operation, the number of the last search that reached it.
+  /// The number of the last search that reached each operation.
   private var marks: [Int32]
   private var search: Int32 = 0
   /// How often two operations may still be compared.

@@ -52,8 +52,7 @@ private struct CycleSearch {
   private var isLeft: [Bool]
   private var dependencies: [Int32]
   private var dependents: [Int32]
-  /// For each operation reached by the latest search: the search that reached it, and the previous
-  /// operation.
+  /// The search that last reached each operation, and the previous operation.
   private var reachedIn: [Int32]
   private var reachedFrom: [Int32]
   private var work = 0

@@ -3,8 +3,8 @@
 /// An operation's demands and rank.
 package struct OperationSpec: Sendable {
   package var queue: QueueID = .default
-  /// From −1000 to 1000; higher values go first. The named priorities of pipeline files are −8, −4,
-  /// 0, 4, 8.
+  /// A number from −1000 to 1000; higher values go first. The named priorities of pipeline files
+  /// are −8, −4, 0, 4, 8.
   package var priority: Int16 = 0
   /// How long it usually takes; nil if unknown.
   package var expected: Nanoseconds?
@@ -32,7 +32,7 @@ package struct Claim: Hashable, Sendable {
 /// A queue: a width that its running operations share.
 package struct QueueSpec: Hashable, Sendable {
   package var name: String
-  /// At most this many operations run at once; 0 starts nothing.
+  /// The largest number of operations that run at once; 0 starts nothing.
   package var width: Int
   package var isSuspended: Bool
 

@@ -1,8 +1,8 @@
 // Changes queues while the graph runs, and answers queries.
 
 extension Scheduler {
-  /// At most this many run at once; 0 starts nothing, `Int.max` means no limit. Running operations
-  /// continue.
+  /// Sets how many operations may run at once; 0 starts nothing, `Int.max` means no limit. Running
+  /// operations continue.
   package mutating func setWidth(_ width: Int, of queue: QueueID) {
     queues[queue.index].spec.width = width
     if width <= 0 { dropReservations(of: queue.index) }

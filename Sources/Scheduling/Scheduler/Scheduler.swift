@@ -33,9 +33,9 @@ package struct Scheduler: Sendable {
 
   var queues: [Queue] = []
   var records: [Record] = []
-  /// For operations that wait, the number of edges that are not satisfied yet; 0 for all others. It is
-  /// kept outside the records because every edge is counted down, and the records of a large graph do
-  /// not fit into the caches of a processor.
+  /// The number of unsatisfied edges of operations that wait; 0 for all others. It is kept outside
+  /// the records because every edge is counted down, and the records of a large graph do not fit
+  /// into the caches of a processor.
   var unmetCounts: [Int32] = []
   /// The positions of operations in their lanes.
   var places: [Int32] = []
@@ -47,7 +47,7 @@ package struct Scheduler: Sendable {
   var lines: [Line] = []
   var lineNumbers: [LineKey: Int] = [:]
   var pools: [Pool]
-  /// For each queue with operations that take no slot, a queue of its own for these.
+  /// The extra queue of each queue that has operations which take no slot.
   var slotlessQueues: [Int: Int] = [:]
   /// Services whose dependents were told how things stand, before the service has ended, and what they
   /// were told.

@@ -1,5 +1,5 @@
-// From a URL to a content: an existing one is used, checked with the server, or fetched again, and
-// kept. This makes one attempt; the caller decides about another.
+// Gets the content of a URL: an existing one is used, checked with the server, or fetched again,
+// and kept. This makes one attempt; the caller decides about another.
 
 import Diagnostics
 import Glibc

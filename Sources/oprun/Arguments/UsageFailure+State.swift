@@ -45,7 +45,7 @@ extension UsageFailure {
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
   }
 
-  /// For a word that may be a run, or a step of the newest run, which is in progress.
+  /// The failure for a word that may be a run, or a step of the newest run, which is in progress.
   static func neitherRunNorStep(
     _ word: String, of run: String, among ids: [String], _ command: Command
   ) -> UsageFailure {

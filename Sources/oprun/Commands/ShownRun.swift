@@ -15,7 +15,7 @@ struct ShownRun {
   let commands: [RecordedStepCommand]
   let outputs: [RecordedOutput]
   /// Where commands were that did not run here, by role and step.
-  private let places: [String: CommandPlace]
+  private let places: [String: CommandPlacement]
   let folder: StateFolder
   /// The time limit of a step, if it is known.
   var limits: (_ step: String) -> Nanoseconds? = { _ in nil }
@@ -57,7 +57,7 @@ struct ShownRun {
   }
 
   /// Where a command of a step was; nil if it ran here.
-  func place(of step: RecordedStep, _ role: String?) -> CommandPlace? {
+  func place(of step: RecordedStep, _ role: String?) -> CommandPlacement? {
     places.isEmpty ? nil : role.flatMap { places["\($0) \(step.name)"] }
   }
 

@@ -21,7 +21,7 @@ extension Tool {
     guard !invocation.isOn(Options.noCache), let state = options.directory.state,
       plan.steps.contains(where: { $0.settings.cache != nil })
     else { return nil }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       var cacheOptions = cacheOptions(invocation, runID: options.runID, options.secrets)
       cacheOptions.shared = sharedCache(of: plan, options.secrets, invocation)
       return StepCache(try CacheFolder.make(in: state), cacheOptions)

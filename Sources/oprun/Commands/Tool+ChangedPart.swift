@@ -15,7 +15,7 @@ struct UnplannedRest {
   /// The run in which every step was up to date.
   let run: UnchangedRun
   let steps: [UnchangedStep]
-  /// For each step that is planned, its number in the plan of all.
+  /// The number that each planned step has in the plan of all.
   let numbers: [Int]
 
   var recorded: UnplannedSteps {
@@ -93,7 +93,8 @@ extension Tool {
 }
 
 extension UnchangedRun {
-  /// For each step of the plan of a part, its number in the plan of all; nil if it is another plan than it was then.
+  /// The number that each step of the plan of a part has in the plan of all; nil if it is another
+  /// plan than it was then.
   fileprivate func numbers(of plan: Plan, _ part: [Int]) -> [Int]? {
     guard plan.isPlain, plan.name == pipeline, plan.queues.first?.width == width,
       plan.steps.count == part.count

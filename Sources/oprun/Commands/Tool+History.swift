@@ -106,7 +106,7 @@ extension Tool {
   ) -> SweptCache {
     var cached = CacheLimits()
     if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
-    do throws(CacheFault) {
+    do throws(CacheFailure) {
       if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) { return swept }
       say("the cache of steps is in use: nothing of it was removed")
     } catch {

@@ -74,7 +74,7 @@ extension Tool {
     write("detail", detail)
   }
 
-  private func write(_ place: CommandPlace?) {
+  private func write(_ place: CommandPlacement?) {
     write("job", place?.job)
     write("node", place?.node)
     write("queue_reason", place?.reason)

@@ -189,7 +189,7 @@ extension ControlLine {
       if let since { words.append(elapsedText(Int64(max(0, elapsed - since)) * 1_000_000)) }
       if let hook = text("hook") { words.append(hook) }
       if let job = text("job") {
-        let place = CommandPlace(job: job, node: text("node"), reason: text("waits_for"))
+        let place = CommandPlacement(job: job, node: text("node"), reason: text("waits_for"))
         words.append(oneLine(place.words))
       }
     case "retrying": words.append("waits for the next attempt")

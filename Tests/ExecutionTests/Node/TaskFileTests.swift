@@ -40,15 +40,15 @@ struct TaskFileTests {
   @Test func `a piece of a file, or a file with more, is refused`() {
     for bytes in sampleTasks.map(\.encoded) {
       for count in bytes.indices {
-        #expect(throws: DamagedBytes.self) { try TaskFile(decoding: Array(bytes[..<count])) }
+        #expect(throws: ByteReadFailure.self) { try TaskFile(decoding: Array(bytes[..<count])) }
       }
-      #expect(throws: DamagedBytes.self) { try TaskFile(decoding: bytes + [0]) }
+      #expect(throws: ByteReadFailure.self) { try TaskFile(decoding: bytes + [0]) }
     }
     for bytes in sampleResults.map(\.encoded) {
       for count in bytes.indices {
-        #expect(throws: DamagedBytes.self) { try TaskResult(decoding: Array(bytes[..<count])) }
+        #expect(throws: ByteReadFailure.self) { try TaskResult(decoding: Array(bytes[..<count])) }
       }
-      #expect(throws: DamagedBytes.self) { try TaskResult(decoding: bytes + [0]) }
+      #expect(throws: ByteReadFailure.self) { try TaskResult(decoding: bytes + [0]) }
     }
   }
 
@@ -81,8 +81,8 @@ struct TaskFileTests {
     let task = sampleTasks[0].encoded
     let other = Array("oprun task 2\n".utf8) + task[TaskFile.header.count...]
     for bytes in [[], [0], Array("oprun".utf8), sampleResults[0].encoded, other] {
-      #expect(throws: DamagedBytes.self) { try TaskFile(decoding: bytes) }
+      #expect(throws: ByteReadFailure.self) { try TaskFile(decoding: bytes) }
     }
-    #expect(throws: DamagedBytes.self) { try TaskResult(decoding: task) }
+    #expect(throws: ByteReadFailure.self) { try TaskResult(decoding: task) }
   }
 }

@@ -1,4 +1,5 @@
-// In which order `vars` and the variables in `env` at top level are computed: each after what it names.
+// The order in which `vars` and the variables in `env` at top level are computed: each after what
+// it names.
 
 import Diagnostics
 import Expressions

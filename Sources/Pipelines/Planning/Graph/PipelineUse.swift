@@ -25,7 +25,7 @@ final class PipelineUse {
   let mayNeedCommands: Bool
   /// The first pipeline use that each of its steps has become.
   var inner: [Int: PipelineUse] = [:]
-  /// For each step, the operation that others wait for; empty if that is the step's own number.
+  /// The operation of each step that others wait for; empty if that is the step's own number.
   var operations: [Int32] = []
   /// The operation that stands for all of it; −1 for the root pipeline.
   var group = -1

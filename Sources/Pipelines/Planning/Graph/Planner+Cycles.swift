@@ -4,7 +4,7 @@ import Diagnostics
 import Scheduling
 
 extension Planner {
-  /// At most this many names and edges are shown.
+  /// The largest number of names and edges that are shown.
   private static var maxShown: Int { 8 }
 
   private static var maxCycles: Int { 8 }

@@ -35,9 +35,9 @@ extension EdgeDraft {
 /// Collects what an operation waits for; each dependency once.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
-  /// For each pipeline use, the step that each of its dependencies names; −1 if there is none.
+  /// The step that each dependency of each pipeline use names; −1 if there is none.
   var steps: [[Int32]] = []
-  /// For each operation, the number of the last collection that it was in.
+  /// The number of the last collection that each operation was in.
   private var marks: [Int32]
   private var number: Int32 = 0
 

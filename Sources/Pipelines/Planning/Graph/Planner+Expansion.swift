@@ -133,7 +133,7 @@ extension Planner {
     pipelines[pipeline].group = addresses.count - 1
   }
 
-  /// For a step that stands for others, this is the group: what is inside it ends before it.
+  /// The group, if the step stands for others: what is inside it ends before it.
   private func members(of pipeline: Int) -> [Int] {
     pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
   }

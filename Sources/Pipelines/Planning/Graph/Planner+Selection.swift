@@ -7,8 +7,8 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// For each operation, whether it runs; nil means all. Throws for a name that is not a step, and
-  /// if nothing is left.
+  /// Whether each operation runs; nil means all. Throws for a name that is not a step, and if
+  /// nothing is left.
   mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else {
       if options.showsEveryStep || !pipelines.contains(where: \.leavesOut) { return nil }
@@ -101,8 +101,8 @@ extension Planner {
     }
   }
 
-  /// For each operation, whether it is among these or one of these needs it. An optional dependency
-  /// is not needed.
+  /// Whether each operation is among these or one of these needs it. An optional dependency is not
+  /// needed.
   private mutating func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
     var waiting = selected

@@ -1,5 +1,5 @@
-// From models to plan: steps become operations, names are looked up, expressions are checked and
-// folded, steps are selected.
+// Turns models into a plan: steps become operations, names are looked up, expressions are checked
+// and folded, steps are selected.
 
 import Diagnostics
 import Expressions
@@ -31,7 +31,7 @@ struct Planner {
   let hasServices: Bool
   /// Some groups have a matrix that is not known.
   var hasPatterns = false
-  /// For each step, the names of the distant steps whose values it uses.
+  /// The names of the distant steps whose values each step uses.
   var distantSteps: [StepAddress: [String]] = [:]
   /// Operations that the run was asked for by name.
   var named: [Int] = []

@@ -9,7 +9,7 @@ struct StepIndex {
   private let steps: [StepModel]
   /// Open addressing, at most half full: a step's number + 1; 0 is free.
   private var slots: [UInt32]
-  /// For each slot, the `word` of its id: short ids are compared without reading the file again.
+  /// The `word` of the id in each slot: short ids are compared without reading the file again.
   private var words: [UInt64]
 
   /// The seed is random, so that no file can be constructed whose ids all collide.

@@ -208,7 +208,8 @@ extension StepScope {
         hasOutcome: target.isOne || !target.isMany))
   }
 
-  /// For what a pipeline gives back: all of its steps have ended, and what the group waited for.
+  /// The member that a pipeline's returned values may use: all of its steps have ended, and what
+  /// the group waited for.
   private func memberOfWhole(_ name: String) -> ScopeMember {
     if let step = pipeline.index.find(name) { return .known(type(ofStep: step, isOne: false)) }
     var outer = pipeline.around
@@ -231,7 +232,7 @@ extension StepScope {
         ofStep: target.step, isOne: isOne, isMany: target.isMany, hasOutcome: isOne))
   }
 
-  /// For what is said of the steps of another pipeline use.
+  /// The scope for statements about the steps of another pipeline use.
   private func scope(in use: PipelineUse) -> StepScope {
     use === pipeline
       ? self
