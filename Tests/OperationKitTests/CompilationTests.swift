@@ -102,6 +102,22 @@ private let program = """
   }
   """
 
+/// A file of a module whose subclasses are public.
+private let publicSubclass = """
+  open class Download: Operation, @unchecked Sendable {
+    public let file = Data()
+    open override func main() {}
+    public static func after(_ other: Operation) -> Download { Download() }
+  }
+  """
+
+/// Another one, whose interface has a type that is nested in a class.
+private let publicExtension = """
+  extension Download {
+    public func isFine(at level: Operation.QueuePriority) -> Bool { level == .low }
+  }
+  """
+
 @Suite struct MigrationTests {
   /// The page's block of that name.
   private func block(_ name: String) throws -> String {
@@ -130,6 +146,22 @@ private let program = """
       "Names.swift": try block("swift-names"), "File.swift": "import Foundation\n\(own)\(program)",
     ]
     #expect(try compiler.complaints(about: files) == [])
+  }
+
+  @Test(arguments: 0..<4) func `one file moves a module with public subclasses`(
+    _ number: Int
+  ) throws {
+    let compiler = MigrationTests.compilers[number]
+    let names = try block("swift-names").replacing("typealias", with: "public typealias")
+    let own = compiler.features.isEmpty ? "" : "import OperationKit\n"
+    func complaints(_ nested: String) throws -> [String] {
+      try compiler.complaints(about: [
+        "Names.swift": names, "Download.swift": "import Foundation\n\(own)\(publicSubclass)",
+        "Level.swift": "import Foundation\n\(nested)\(publicExtension)",
+      ])
+    }
+    #expect(try complaints("import OperationKit\n") == [])
+    #expect(try !complaints("").isEmpty, "a nested type needs the import")
   }
 }
 

@@ -1,5 +1,5 @@
-// Async blocks, results, states as a stream, task cancellation, conditions, groups, retries, produced
-// operations, time limits, batches, feeding.
+// Async blocks, results, states as a stream, task cancellation, conditions, groups, retries,
+// produced operations, time limits, batches, feeding.
 
 import Dispatch
 import Glibc

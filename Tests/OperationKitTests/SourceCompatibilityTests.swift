@@ -100,7 +100,8 @@ private final class Overriding: Operation, @unchecked Sendable {
     #expect(queue.name == "images")
   }
 
-  // The benchmark's programs for Foundation are compiled for OperationKit too, with this difference.
+  // The benchmark's programs for Foundation are compiled for OperationKit too, with this
+  // difference.
   @Test(arguments: ["Jobs", "Trials"]) func `the same program needs another import, no more`(
     _ file: String
   ) throws {

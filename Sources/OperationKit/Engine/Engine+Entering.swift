@@ -246,7 +246,8 @@ extension Engine {
 }
 
 extension [Operation] {
-  /// Calls `body` for each operation without counting references: a loop would do so twice for each.
+  /// Calls `body` for each operation without counting references: a loop would do so twice for
+  /// each.
   fileprivate func forEachReference(_ body: (Unmanaged<Operation>) -> Void) {
     withUnsafeBytes {
       for reference in $0.bindMemory(to: Unmanaged<Operation>.self) { body(reference) }

@@ -206,8 +206,8 @@ extension Engine {
     }
   }
 
-  /// Has the next operation on its way into the processor's cache while this one runs: another thread
-  /// has made it, or it was made long ago.
+  /// Has the next operation on its way into the processor's cache while this one runs: another
+  /// thread has made it, or it was made long ago.
   private func fetchNext(of queue: QueueID) {
     guard let address = (queues[queue.index].backlog.first ?? firstReady(in: queue))?.toOpaque()
     else { return }

@@ -34,8 +34,8 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     var postedCount = 0
     var first: Int32 = -1
     var last: Int32 = -1
-    /// Operations that have not started, as long as all of them are plain: the scheduler only counts
-    /// them.
+    /// Operations that have not started, as long as all of them are plain: the scheduler only
+    /// counts them.
     var backlog = Chain()
     /// Whether an operation was added since the queue was last empty that is not plain: then there
     /// is no backlog.

@@ -1,11 +1,11 @@
-// How long a thread that runs operations waits for more to accumulate, and how it is called back. It
-// does not know operations.
+// How long a thread that runs operations waits for more to accumulate, and how it is called back.
+// It does not know operations.
 
 internal import CLinux
 import Synchronization
 
-/// The sleep of a thread that has run out of work in a burst of small operations. At most one thread
-/// is in it, since at most one looks for work.
+/// The sleep of a thread that has run out of work in a burst of small operations. At most one
+/// thread is in it, since at most one looks for work.
 package struct Nap: ~Copyable, @unchecked Sendable {  // the word is atomic
   private static let awake: UInt32 = 0
   private static let asleep: UInt32 = 1

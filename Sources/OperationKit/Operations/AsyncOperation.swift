@@ -27,7 +27,8 @@ public final class TaskOperation: AsyncOperation, @unchecked Sendable {
   // `body` is set once and never changes
   private let body: @Sendable () async throws -> Void
 
-  /// Makes an operation of an async closure. An error that it throws is kept in ``Operation/error``.
+  /// Makes an operation of an async closure. An error that it throws is kept in
+  /// ``Operation/error``.
   public init(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
 
   /// Starts the task.
@@ -43,8 +44,8 @@ public final class TaskOperation: AsyncOperation, @unchecked Sendable {
 }
 
 extension OperationQueue {
-  /// Adds an async block, which holds its slot until it returns. Cancelling the operation cancels its
-  /// task.
+  /// Adds an async block, which holds its slot until it returns. Cancelling the operation cancels
+  /// its task.
   @discardableResult
   public func addOperation(
     _ block: @escaping @Sendable () async throws -> Void

@@ -48,18 +48,19 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   public enum DependencyPolicy: Sendable {
     /// It runs once they have finished in any way. This is the default, as in Foundation.
     case finished
-    /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was cancelled
-    /// or has an error.
+    /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was
+    /// cancelled or has an error.
     case succeeded
   }
 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
   private let detailsLock = ByteLock()
-  /// Its number in the scheduler if that knows it. If it only counts it: below -1 once the operation
-  /// has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's lock.
+  /// Its number in the scheduler if that knows it. If it only counts it: below -1 once the
+  /// operation has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's lock.
   @exclusivity(unchecked) var number: Int32 = -1
-  /// The number of its queue. Set before the operation is marked as `Status.queued`, and never again.
+  /// The number of its queue. Set before the operation is marked as `Status.queued`, and never
+  /// again.
   @exclusivity(unchecked) var queueNumber: Int32 = -1
   /// The operation below it in the inbox, or after it in a chain. It belongs to the owner.
   @exclusivity(unchecked) var neighbour: UInt = 0

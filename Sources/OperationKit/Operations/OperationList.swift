@@ -1,9 +1,9 @@
 // Short lists of operations: those that are owned, and those that are only known. They do not know
 // what they are for.
 
-/// Operations in the order in which they were added, in one word. Most lists have at most one, which
-/// needs no additional memory. References are counted manually, because a list is walked more often
-/// than it is changed.
+/// Operations in the order in which they were added, in one word. Most lists have at most one,
+/// which needs no additional memory. References are counted manually, because a list is walked more
+/// often than it is changed.
 struct OperationList: ~Copyable {
   private enum Content {
     case none

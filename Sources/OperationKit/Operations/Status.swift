@@ -29,7 +29,8 @@ struct Status: OptionSet, Sendable {
   static let hasWaiters = Status(rawValue: 1024)
   /// There is something in `OperationExtras` to look for: observers of the state.
   static let isObserved = Status(rawValue: 2048)
-  /// There is something in `OperationExtras` to look for: conditions, a time limit or a thread priority.
+  /// There is something in `OperationExtras` to look for: conditions, a time limit or a thread
+  /// priority.
   static let hasTerms = Status(rawValue: 4096)
   /// There is something in `OperationExtras` to look for: what to do when it is cancelled.
   static let hasCancelHandlers = Status(rawValue: 8192)
@@ -37,7 +38,8 @@ struct Status: OptionSet, Sendable {
   static let changing = Status(rawValue: 16384)
   /// Operations in queues wait for it, and it is in no queue.
   static let isAwaited = Status(rawValue: 32768)
-  /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
+  /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits
+  /// for.
   static let asked = Status(rawValue: 65536)
   /// `start()` has reached its end, and so has the operation, unless a subclass says otherwise.
   static let ending = Status(rawValue: 262144)

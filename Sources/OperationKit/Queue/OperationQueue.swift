@@ -43,8 +43,8 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   /// The queue whose operations run on the main thread, one at a time. It needs a main thread that
   /// serves Dispatch's main queue: a run loop, `dispatchMain()`, or an async `main`.
   ///
-  /// Its name, width, suspension, quality of service and underlying queue cannot be changed: setting them
-  /// has no effect.
+  /// Its name, width, suspension, quality of service and underlying queue cannot be changed:
+  /// setting them has no effect.
   open class var main: OperationQueue { mainQueue }
 
   /// The queue whose operation runs on the calling thread; on the main thread, if none does,

@@ -3,7 +3,8 @@
 import Dispatch
 import Synchronization
 
-/// Counts units of work, under the names that Foundation uses; parts of it can be counted by children.
+/// Counts units of work, under the names that Foundation uses; parts of it can be counted by
+/// children.
 open class Progress: @unchecked Sendable {  // mutable state is atomic or under a lock
   private typealias Listener = AsyncStream<Double>.Continuation
 
@@ -81,7 +82,8 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   }
 
   /// The fraction from 0.0 to 1.0, including what children have done so far; 0.0 while nothing is
-  /// known, and more than 1.0 when more was done than ``totalUnitCount`` announced, as in Foundation.
+  /// known, and more than 1.0 when more was done than ``totalUnitCount`` announced, as in
+  /// Foundation.
   public var fractionCompleted: Double { Progress.lock.locked { fraction() } }
 
   /// Whether the amount of work is unknown.

@@ -1,5 +1,5 @@
-// What may go wrong with Foundation's queues, tried. The file for OperationKit is the same but for its
-// import. Each trial runs in a process of its own: it may hang or crash.
+// What may go wrong with Foundation's queues, tried. The file for OperationKit is the same but for
+// its import. Each trial runs in a process of its own: it may hang or crash.
 
 import Foundation
 

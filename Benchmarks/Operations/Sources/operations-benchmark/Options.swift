@@ -14,12 +14,12 @@ struct Options: Sendable {
 
       --quick      a tenth of the operations
       --only ROW   one row: \(rowNames.joined(separator: ", "))
-      --count N    so many operations instead of 1,000,000
+      --count N    this many operations instead of 1,000,000
       --peer NAME  one peer: OperationKit, Foundation, Dispatch, 'task group'
-      --help       this text
+      --help       prints this text
 
-    Each figure is the median of three rounds, in which the peers take turns. Every trial is a process of
-    its own that is killed after a minute.
+    Each figure is the median of three rounds, in which the peers take turns. Each trial runs in its
+    own process, which is killed if it has not ended after a minute.
 
     """
 
@@ -60,12 +60,14 @@ struct Options: Sendable {
   }
 
   private static func number(_ text: String) -> Int {
-    guard let number = Int(text), number >= 8 else { fail("'\(text)' is no number of at least 8") }
+    guard let number = Int(text), number >= 8 else {
+      fail("'\(text)' is not a number of 8 or more")
+    }
     return number
   }
 
   private static func fail(_ message: String) -> Never {
-    let text = "operations-benchmark: \(message)\nhelp: --help lists what there is\n"
+    let text = "operations-benchmark: \(message)\nhelp: '--help' lists all options\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     exit(2)
   }

@@ -17,8 +17,8 @@ struct Row {
   let peers: [Peer]
 }
 
-/// A graph of random dependencies on earlier operations, or on the latest ones, 0 to 3 each, the same
-/// every time. In two flat arrays, so that reading it costs little beside what is measured.
+/// A graph of random dependencies on earlier operations, or on the latest ones, 0 to 3 each, the
+/// same every time. In two flat arrays, so that reading it costs little beside what is measured.
 struct RandomGraph {
   private var numbers: [Int32] = []
   private var ends: [Int32] = []
