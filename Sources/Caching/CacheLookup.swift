@@ -15,7 +15,7 @@ package struct CacheHit {
 package final class CacheLookup {
   /// The id of the step.
   let step: String
-  /// By which its record is found.
+  /// The digest by which its record is found.
   let name: CacheDigest
   let settings: CacheSettings
   /// The directory that patterns are relative to; "" for the one that oprun was started in.

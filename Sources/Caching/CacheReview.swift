@@ -41,7 +41,7 @@ package final class CacheReview {
   private var restored: [PathName: FileEntry] = [:]
   private var verdicts: [OperationID: (verdict: CacheVerdict, result: CacheDigest?)] = [:]
 
-  /// Without tools, they are taken to say what they said the last time.
+  /// Tools that are not run are taken to say what they said the last time.
   package init(_ cache: StepCache, _ plan: Plan, runsTools: Bool) {
     self.cache = cache
     self.plan = plan

@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// By what a file is recognised without being read. A change that leaves all of it as it was is possible
+/// What tells whether a file is the same, without reading it. A change that leaves all of it as it was is possible
 /// only within one tick of the clock that files are stamped with, which `isSettled` excludes.
 struct FileStamp: Hashable {
   var size = 0

@@ -46,7 +46,7 @@ struct RecordCursor {
   }
 }
 
-/// By what it is seen that a file is what it was.
+/// What shows that a file is what it was.
 struct SeenFile {
   let kind: FileEntry.Kind
   let isBehindLink: Bool

@@ -41,7 +41,7 @@ struct RestoreHelpers {
     return stamp
   }
 
-  /// In each new process, `restore` is called for what it has.
+  /// Starts the processes; each calls `restore` for the places that it has.
   mutating func start(_ restore: (Int) -> FileStamp?) {
     if count == 0 { return }
     let memory = mmap(

@@ -48,7 +48,7 @@ struct SourceFile {
     self.file = file
   }
 
-  /// As it is written in records: one that a link leads to has the place as its target.
+  /// The entry that is written in records: one that a link leads to has the place as its target.
   var entry: FileEntry {
     var entry = FileEntry(path, file.kind)
     entry.isBehindLink = true

@@ -48,7 +48,7 @@ package final class StepCache {
   package let folder: CacheFolder
   private let options: CacheOptions
   private let run: DescribedRun
-  /// By what the names of steps begin.
+  /// The beginning of the names of steps.
   private let names: String
   /// The step that was asked about last.
   private var description = StepDescription()

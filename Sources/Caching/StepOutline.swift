@@ -42,9 +42,9 @@ extension StepOutline {
 
 /// The steps that must be looked at, because files of some of them have changed.
 package struct ChangedPart {
-  /// With fewer steps, planning all of them takes less time than finding out which to plan.
+  /// Planning fewer steps than these takes less time than finding out which to plan.
   private static let leastStepCount = 64
-  /// For each step, those before it that it depends on. All are known by their places.
+  /// The steps that each step depends on, which come before it. All are known by their places.
   private let dependencies: [[Int]]
   private var changed: [Int] = []
 

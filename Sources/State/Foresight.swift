@@ -37,8 +37,8 @@ package struct Foresight {
     self.plan = plan
     self.earlier = earlier
     let core = core(of: selection)
-    if selection.from != nil || selection.only != nil { forced = core }
-    skipped = Set(selection.skipped.lazy.flatMap(operations))
+    if !selection.from.isEmpty || !selection.only.isEmpty { forced = core }
+    skipped = operations(of: selection.skipped)
     foresee()
     apply(selection, core)
     let silent = Set(leftOut.keys)
@@ -47,6 +47,10 @@ package struct Foresight {
     secretGivers.removeAll(where: silent.contains)
     findServices()
     count()
+  }
+
+  private func operations(of ids: [String]) -> Set<OperationID> {
+    Set(ids.lazy.flatMap(operations))
   }
 
   /// The operations of a step: its own, and everything inside it.
@@ -58,8 +62,8 @@ package struct Foresight {
 
   /// What a selection is about; empty if there is none.
   private func core(of selection: ResumeSelection) -> Set<OperationID> {
-    if let from = selection.from { return withDependents(operations(of: from)) }
-    if let only = selection.only { return operations(of: only) }
+    if !selection.from.isEmpty { return withDependents(operations(of: selection.from)) }
+    if !selection.only.isEmpty { return operations(of: selection.only) }
     // What a group came to because of a member, the member stands for.
     return selection.isOfFailed ? failed.filter { !hasOutcomeOfMember($0) } : []
   }
@@ -131,7 +135,7 @@ package struct Foresight {
       for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
     }
     guard let words = selection.words else { return }
-    var needed = selection.only == nil ? withDependencies(core) : core
+    var needed = selection.only.isEmpty ? withDependencies(core) : core
     if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
@@ -212,8 +216,15 @@ package struct Foresight {
 extension ResumeSelection {
   /// Why a step is left out; nil if the selection is all of it.
   var words: String? {
-    if let from { return "not needed for --from \(from)" }
-    if let only { return "not in --only \(only)" }
+    if !from.isEmpty { return "not needed for \(Self.shown("--from", from))" }
+    if !only.isEmpty { return "not in \(Self.shown("--only", only))" }
     return isOfFailed ? "did not fail (--failed)" : nil
+  }
+
+  /// The option as it was given, with the first few of its steps: the words are kept for each step.
+  private static func shown(_ flag: String, _ steps: [String]) -> String {
+    let most = 3
+    let words = steps.prefix(most).map { "\(flag) \($0)" }.joined(separator: " ")
+    return steps.count > most ? "\(words) and \(steps.count - most) more" : words
   }
 }

@@ -10,7 +10,7 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let name: String
   package let pipeline: String
   package let file: String?
-  /// Since 1970.
+  /// The time of the start in microseconds since 1970.
   package let started: Int
   /// Nil if its end was not recorded.
   package let duration: Int?
@@ -28,7 +28,7 @@ package struct RecordedRunSummary: Hashable, Sendable {
 
 /// How many steps of a run ended like this.
 package struct EndingNumber: Hashable, Sendable {
-  /// As the run showed it: what was kept is up to date.
+  /// The ending as the run showed it: what was kept is up to date.
   package let ending: Ending
   /// True if they ran in an earlier run.
   package let isKept: Bool
@@ -51,7 +51,7 @@ package struct RecordedStep: Hashable, Sendable {
   package let status: Int?
   package let detail: String?
   package let processor: Int?
-  /// In KiB.
+  /// The peak memory in KiB.
   package let memory: Int?
   package let output: Int?
   /// The run in which it ran, if that was another one.
@@ -183,7 +183,7 @@ extension StateStore {
       while try runs.next() {
         let count = runs.number(1) ?? 0
         if runCount == 0 { durations.reserve(count) }
-        // In the last ones only a few steps may have run. Those before are looked at for the others, if it is cheap.
+        // Only a few steps may have run in the last ones. Those before are looked at for the others, if it is cheap.
         if runCount >= 3 {
           olderResults += count
           if durations.count >= stepCount || olderResults > Self.mostOlderResults { break }

@@ -37,7 +37,7 @@ package struct Pruned: Hashable, Sendable {
 extension StateStore {
   /// Runs look for old ones only every so often.
   private static let interval = 16
-  /// As many rows go at once that others who write need not wait.
+  /// The number of rows that are removed at once: so few that others who write need not wait.
   private static let batch = 50
 
   /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in

@@ -43,7 +43,7 @@ package struct UnplannedSteps {
   /// The name of the other run, in which they were up to date.
   package let run: String
   package let count: Int
-  /// For each step that was planned, its number among all.
+  /// The number among all steps of each that was planned.
   package let numbers: [Int]
 
   package init(run: String, count: Int, numbers: [Int]) {

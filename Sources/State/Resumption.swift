@@ -16,10 +16,10 @@ struct RememberedStep: Hashable {
 
 /// Part of a pipeline that is to run again.
 package struct ResumeSelection: Hashable, Sendable {
-  /// Runs again, with all that depends on it.
-  package var from: String?
-  /// Nothing else runs.
-  package var only: String?
+  /// Steps that run again, with all that depends on them.
+  package var from: [String] = []
+  /// Steps that run again; nothing else does.
+  package var only: [String] = []
   package var skipped: [String] = []
   /// Nothing runs but what failed.
   package var isOfFailed = false
@@ -128,7 +128,7 @@ package final class Resumption {
   }
 }
 
-// For people.
+// What a resumption says, for people to read.
 extension Resumption {
   private static let shownCount = 8
 

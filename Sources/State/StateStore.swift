@@ -36,7 +36,7 @@ package final class StateStore {
     let hasLog = faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) == 0
     guard refusal(in: folder) == nil,
       !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
-      // Without a log nobody has it open to write; opening it would make one.
+      // A database without a log is open for writing nowhere; opening it would make one.
       let database = try? Database(
         folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
       (try? database.number("PRAGMA user_version")) == Schema.version

@@ -21,7 +21,7 @@ package struct StepDurations {
 
 /// The sum of up to three durations, in one word.
 private struct WeightedSum {
-  /// In the lowest three bits the sum of the weights, which are 4, 2 and 1; above them that of the microseconds.
+  /// The lowest three bits hold the sum of the weights, which are 4, 2 and 1; those above, that of the microseconds.
   private var word = 0
   private static let longest = 1 << 50
 

@@ -94,6 +94,26 @@ struct `What is recorded` {
     #expect(end.output == "7\n7\n", "\(end.errors)")
   }
 
+  @Test func `begins with a database that fits on the disk in whole, or with none`() throws {
+    let place = try workspace("steps: [{id: s, run: sleep 0.1}]")
+    let end = try place.run(
+      """
+      mkdir state; exec unshare -rm sh -c '
+        mount -t tmpfs -o size=64k none state
+        for pages in 1 2; do
+          rm -rf state/.oprun; mkdir state/.oprun
+          head -c 1m /dev/zero >state/fill 2>/dev/null; truncate -s -$((pages * 4))k state/fill
+          df --output=avail -B 4096 state | tail -n 1 | tr -d " "
+          oprun pipeline.yml --state-dir state/.oprun --output quiet 2>errors; echo $?
+          sed "s/.* stopped: //" errors; ls state/.oprun
+        done'
+      """)
+    let failure =
+      "the run is not recorded: cannot make 'state/.oprun/state.db': no space left on device"
+    #expect(
+      end.output == [1, 2].map { "\($0)\n74\n\(failure)\nruns\n" }.joined(), "\(end.errors)")
+  }
+
   @Test func `waits for another program that has locked the database`() throws {
     let place = try workspace(chain(5))
     let end = try place.run(

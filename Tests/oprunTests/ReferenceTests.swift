@@ -89,7 +89,7 @@ import Testing
       "OPRUN_STATUS", "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS",
       "OPRUN_FAILED_STEPS", "OPRUN_STEP_COOKIE",
     ]
-    let single = Command.all.flatMap(\.options).filter { !$0.isRepeatable }
+    let single = Command.all.flatMap(\.options).filter(\.hasOneVariable)
     let variables = single.map(\.variable)
     #expect(given.isDisjoint(with: variables))
     #expect(!variables.contains { $0.hasPrefix("OPRUN_PARAM_") })

@@ -152,7 +152,7 @@ struct ArgumentParser {
     _ environment: (String) throws(UsageFailure) -> String?, _ given: [Option]
   ) throws(UsageFailure) {
     for option in command.options
-    where !option.isRepeatable && !invocation.hasValue(for: option)
+    where option.hasOneVariable && !invocation.hasValue(for: option)
       && !given.contains(where: option.excludes)
     {
       do throws(UsageFailure) {

@@ -41,9 +41,12 @@ struct Option: Sendable {
 
   var flag: String { "--" + name }
 
-  /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
-  /// read elsewhere. Empty if there is none.
+  /// The variable, `OPRUN_JOBS` for `--jobs`. `OPRUN_PARAM_<NAME>` stands for many, which are read
+  /// elsewhere. Empty if there is none.
   var variable: String { ownVariable ?? usualVariable }
+
+  /// Whether there is one variable that gives the value, or one of the values.
+  var hasOneVariable: Bool { !variable.isEmpty && !variable.hasSuffix(">") }
 
   /// The variable that most options with such a name have.
   var usualVariable: String {

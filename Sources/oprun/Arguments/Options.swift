@@ -108,16 +108,18 @@ enum Options {
     summary: "whether the shared cache is used; read stores nothing in it")
   static let from = Option(
     "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
-    excludes: "--only", summary: "run this step again, and everything that depends on it")
+    isRepeatable: true, excludes: "--only",
+    summary: "run this step again, and everything that depends on it; may be repeated")
   static let only = Option(
     "only", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_ONLY",
-    summary: "run this step again, and nothing else")
+    isRepeatable: true, summary: "run this step again, and nothing else; may be repeated")
   static let until = Option(
     "until", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_UNTIL",
-    summary: "run nothing but this step and what it needs")
+    isRepeatable: true, summary: "run nothing but this step and what it needs; may be repeated")
   static let skip = Option(
     "skip", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_SKIP",
-    summary: "leave this step out, as if its condition were false")
+    isRepeatable: true,
+    summary: "leave this step out, as if its condition were false; may be repeated")
   static let failed = Option(
     "failed", variable: "OPRUN_RESUME_FAILED", summary: "run only what failed, and what that needs")
   static let limit = Option(

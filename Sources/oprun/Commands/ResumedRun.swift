@@ -33,17 +33,17 @@ struct ResumedRun {
 
   /// Throws if a step that is selected does not exist.
   func check(_ plan: Plan) throws(UsageFailure) {
-    let named: [(Option, String?)] = [
+    let named = [
       (Options.from, selection.from), (Options.only, selection.only),
-      (Options.skip, selection.skipped.first),
-    ]
-    for case (let option, let id?) in named
+      (Options.skip, selection.skipped),
+    ].flatMap { option, ids in ids.map { (option, $0) } }
+    for (option, id) in named
     where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
       var failure = UsageFailure.unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
       failure.command = Command.resume.name
       throw failure
     }
-    if selection.only != nil, let missing = resumption(for: plan).foreseen.missingUpstream {
+    if !selection.only.isEmpty, let missing = resumption(for: plan).foreseen.missingUpstream {
       throw .missingUpstream(
         plan.steps[missing.needed.index].id, of: plan.steps[missing.by.index].id)
     }
@@ -95,7 +95,7 @@ extension Tool {
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
-      invocation.text(Options.until) == nil, !earlier.isOfSelection
+      !invocation.hasValue(for: Options.until), !earlier.isOfSelection
     {
       let whole = wholeRun(before: earlier, store)
       say(
@@ -115,8 +115,8 @@ extension Tool {
       throw .secretParameter(name)
     }
     if invocation.command.name == Command.resume.name {
-      let steps = invocation.text(Options.until).map { [$0] } ?? earlier.request.steps
-      invocation.operands = [file] + steps
+      let steps = invocation.texts(Options.until)
+      invocation.operands = [file] + (steps.isEmpty ? earlier.request.steps : steps)
     }
     let resumed = ResumedRun(earlier: earlier, selection: selection, directory: directory)
     return try run(invocation, resuming: resumed)
@@ -144,9 +144,9 @@ extension Tool {
 
   private func selection(_ invocation: Invocation) throws(UsageFailure) -> ResumeSelection {
     var selection = ResumeSelection()
-    selection.from = invocation.text(Options.from)
-    selection.only = invocation.text(Options.only)
-    selection.skipped = invocation.text(Options.skip).map { [$0] } ?? []
+    selection.from = invocation.texts(Options.from)
+    selection.only = invocation.texts(Options.only)
+    selection.skipped = invocation.texts(Options.skip)
     selection.isOfFailed = invocation.isOn(Options.failed)
     return selection
   }
