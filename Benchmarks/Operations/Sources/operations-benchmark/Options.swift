@@ -18,8 +18,9 @@ struct Options: Sendable {
       --peer NAME  one peer: OperationKit, Foundation, Dispatch, 'task group'
       --help       prints this text
 
-    Each figure is the median of three rounds, in which the peers take turns. Each trial runs in its
-    own process, which is killed if it has not ended after a minute.
+    Each figure is the median of three rounds, in which the peers take turns. Each time is that of the
+    second of two runs of the job in a process that does nothing else. Each trial runs in its own
+    process, too, which is killed if it has not ended after a minute.
 
     """
 
@@ -28,6 +29,7 @@ struct Options: Sendable {
   private var givenCount: Int?
   private(set) var peer: String?
   private(set) var trial: (name: String, peer: String)?
+  private(set) var sample: Sample?
 
   var count: Int { givenCount ?? (isQuick ? 100_000 : 1_000_000) }
 
@@ -44,6 +46,7 @@ struct Options: Sendable {
       case "--count": givenCount = Options.number(value(of: option))
       case "--peer": peer = value(of: option)
       case "--trial": trial = (value(of: option), value(of: option))
+      case "--sample": sample = Sample(row: value(of: option), peer: value(of: option))
       case "--help", "-h":
         print(Options.help, terminator: "")
         exit(0)
@@ -66,7 +69,7 @@ struct Options: Sendable {
     return number
   }
 
-  private static func fail(_ message: String) -> Never {
+  static func fail(_ message: String) -> Never {
     let text = "operations-benchmark: \(message)\nhelp: '--help' lists all options\n"
     _ = text.withCString { write(STDERR_FILENO, $0, strlen($0)) }
     exit(2)

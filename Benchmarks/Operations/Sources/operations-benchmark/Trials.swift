@@ -30,25 +30,12 @@ enum Trials {
 
   /// What it said, how long it took, and whether it ended by itself.
   private static func outcome(_ name: String, _ peer: String) -> String {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    process.arguments = ["--trial", name, peer]
-    process.standardOutput = output
-    process.standardError = output
     let start = Date()
-    do { try process.run() } catch { return "\(error)" }
-    DispatchQueue.global().asyncAfter(deadline: .now() + limit) {
-      // A signal that can be blocked may be: Dispatch's threads block all of them.
-      if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-    }
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
+    let end = Child(["--trial", name, peer], limit: limit).end()
     let seconds = (Date().timeIntervalSince(start) * 100).rounded() / 100
-    if process.terminationReason == .exit {
-      return "\(text.split(separator: "\n").joined(separator: "; ")) (\(seconds) s)"
+    return switch end {
+    case .success(let text): "\(text.split(separator: "\n").joined(separator: "; ")) (\(seconds) s)"
+    case .failure(let failure): failure.message
     }
-    let signal = process.terminationStatus
-    return signal == SIGKILL ? "not done after \(limit) s" : "crashed with signal \(signal)"
   }
 }

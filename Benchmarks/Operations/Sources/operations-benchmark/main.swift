@@ -66,14 +66,20 @@ func nanoseconds(_ body: () async -> Void) async -> Int {
   return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
 }
 
-/// Peers take turns, so that a slow moment of the machine meets them all.
-func measure(_ row: Row) async {
+/// Peers take turns, so that a slow moment of the machine meets them all. Each time is measured in
+/// a process of its own, so that none works in memory that another has left in pieces.
+func measure(_ row: Row) {
   let peers = row.peers.filter { options.peer == nil || options.peer == $0.name }
   if peers.isEmpty { return }
   var times = peers.map { _ in [Int]() }
   for _ in 0..<rounds {
     for (index, peer) in peers.enumerated() {
-      times[index].append(await nanoseconds { await peer.run(row.count) })
+      switch Sample(row: row.name, peer: peer.name).take(count: row.count) {
+      case .success(let time): times[index].append(time)
+      case .failure(let failure):
+        print("\(row.title):\n  \(peer.name): \(failure.message)")
+        exit(1)
+      }
     }
   }
   let medians = times.map { $0.sorted()[rounds / 2] }
@@ -85,6 +91,16 @@ func measure(_ row: Row) async {
   }
 }
 
+// In the process of one sample: the job, once to warm up and once to be measured.
+if let sample = options.sample {
+  guard let row = rows.first(where: { $0.name == sample.row }),
+    let peer = row.peers.first(where: { $0.name == sample.peer })
+  else { Options.fail("no row '\(sample.row)' with '\(sample.peer)'") }
+  await peer.run(row.count)
+  print(await nanoseconds { await peer.run(row.count) })
+  exit(0)
+}
+
 // First, and OperationKit first: what others can use again of its memory speaks for them.
 if options.wants("memory") {
   print("bytes for each of \(million) that wait, its closure of 32 included, resident:")
@@ -93,7 +109,7 @@ if options.wants("memory") {
   print("  Dispatch: \(DispatchJobs.memory(count))")
 }
 
-for row in rows where options.wants(row.name) { await measure(row) }
+for row in rows where options.wants(row.name) { measure(row) }
 
 if options.wants("trials") { Trials.runAll() }
 
