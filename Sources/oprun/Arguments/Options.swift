@@ -109,7 +109,7 @@ enum Options {
   static let from = Option(
     "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
     isRepeatable: true, excludes: "--only",
-    summary: "run this step again, and everything that depends on it; may be repeated")
+    summary: "run this step and all that depends on it again; may be repeated")
   static let only = Option(
     "only", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_ONLY",
     isRepeatable: true, summary: "run this step again, and nothing else; may be repeated")
@@ -119,7 +119,7 @@ enum Options {
   static let skip = Option(
     "skip", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_SKIP",
     isRepeatable: true,
-    summary: "leave this step out, as if its condition were false; may be repeated")
+    summary: "take the condition of this step as false; may be repeated")
   static let failed = Option(
     "failed", variable: "OPRUN_RESUME_FAILED", summary: "run only what failed, and what that needs")
   static let limit = Option(
