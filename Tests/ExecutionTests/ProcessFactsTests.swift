@@ -33,16 +33,18 @@ struct `Process status` {
     #expect(status.parentID == 0)
   }
 
-  @Test func `shows the moment of exec in which there is memory, and no environment`() throws {
-    func status(addressSpace: Int, environmentEnd: Int) throws -> ProcessStatus {
+  @Test func `knows whether there is an environment, even in the middle of exec`() throws {
+    func status(addressSpace: Int, environment: Range<Int>) throws -> ProcessStatus {
       let line =
         "42 (a) R 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 \(addressSpace) 0 1 "
-        + String(repeating: "1 ", count: 25) + "\(environmentEnd) 0\n"
+        + String(repeating: "1 ", count: 24)
+        + "\(environment.lowerBound) \(environment.upperBound) 0\n"
       return try #require(ProcessStatus(processID: 42, stat: Array(line.utf8)))
     }
-    #expect(try status(addressSpace: 4096, environmentEnd: 0).isStartingProgram)
-    #expect(try !status(addressSpace: 4096, environmentEnd: 4000).isStartingProgram)
-    #expect(try !status(addressSpace: 0, environmentEnd: 0).isStartingProgram)  // The kernel's.
+    #expect(try status(addressSpace: 4096, environment: 3000..<4000).hasEnvironment)
+    #expect(try !status(addressSpace: 4096, environment: 4000..<4000).hasEnvironment)
+    #expect(try status(addressSpace: 4096, environment: 0..<0).hasEnvironment)  // Amid exec.
+    #expect(try !status(addressSpace: 0, environment: 0..<0).hasEnvironment)  // The kernel's.
   }
 
   /// In the middle of `exec` /proc shows an empty environment, and a step's process seemed to be

@@ -101,6 +101,27 @@ import Testing
     #expect(!left.contains("@control"))
   }
 
+  @Test func `wait for a run that is about to listen`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    // Between bind(2) and listen(2) a socket refuses, as does one that was closed.
+    #expect(rename(control.path, control.path + ".later") == 0)
+    close(try control.listen())
+    let client = try run.start("cancel long >answer 2>&1")
+    #expect(eventually { client.hasEnded || isAsleep(client) })
+    #expect(rename(control.path + ".later", control.path) == 0)
+    #expect(client.wait() == 0)
+    #expect(run.content(of: "answer") == "'long' is being cancelled\n")
+    run.touch("over")
+    _ = run.wait()
+  }
+
+  /// Whether the process sleeps for some time.
+  private func isAsleep(_ child: Child) -> Bool {
+    let file = "/proc/\(child.processID)/wchan"
+    return (try? String(contentsOfFile: file, encoding: .utf8))?.contains("nanosleep") ?? false
+  }
+
   @Test func `see the block of the run in another terminal`() throws {
     let run = try OprunProcess(
       "steps:\n  - id: long\n    run: 'echo first; until test -e over; do sleep 0.02; done'\n"

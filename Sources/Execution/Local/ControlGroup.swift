@@ -82,7 +82,10 @@ struct ControlGroup: ~Copyable {
     guard case .success(let folder) = Descriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),
       flock(folder.number, LOCK_EX | LOCK_NB) == 0, fstat(folder.number, &status) == 0
     else { return false }
-    return time(nil) - status.st_ctim.tv_sec >= age
+    // Not time(2), which lags behind the time stamps of files by up to a tick.
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
+    return now.tv_sec - status.st_ctim.tv_sec >= age
   }
 
   private static func names(in path: String) -> [String] {

@@ -17,10 +17,10 @@ struct ProcessStatus: Hashable {
   let startTicks: UInt64
   /// The soft limit on resident memory, which Linux ignores: see `DescentMark`.
   let memoryLimit: UInt64
-  /// True between the point in `exec` at which a process gives up its memory and the one at which it
-  /// has its new environment: it shows none, although it will have one. False for a process that we
-  /// may not examine, and for a thread of the kernel.
-  let isStartingProgram: Bool
+  /// False if the process has no environment: it was given an empty one, it has ended, or it is a
+  /// thread of the kernel. True even between the point in `exec` at which it gives up its memory and
+  /// the one at which it has its new environment, although it shows none there.
+  let hasEnvironment: Bool
 
   init?(of processID: Int32) {
     guard let text = readSmallFile("/proc/\(processID)/stat") else { return nil }
@@ -47,8 +47,9 @@ struct ProcessStatus: Hashable {
     sessionID = Int32(truncatingIfNeeded: numbers[3])
     startTicks = UInt64(clamping: numbers[19])
     memoryLimit = UInt64(clamping: numbers[22])
-    let (addressSpace, environmentEnd) = (numbers[20], numbers.count > 48 ? numbers[48] : -1)
-    isStartingProgram = addressSpace > 0 && environmentEnd == 0
+    let (start, end) = numbers.count > 48 ? (numbers[47], numbers[48]) : (0, 0)
+    let addressSpace = numbers[20]
+    hasEnvironment = addressSpace > 0 && (end == 0 || end > start)
   }
 
   /// Every process that /proc shows.
@@ -110,8 +111,8 @@ private func environment(of processID: Int32) -> [UInt8]? {
   for _ in 0..<200 {
     guard let text = readSmallFile(path) else { return nil }
     if !text.isEmpty { return text }
-    // It is empty, or the program has started since.
-    if ProcessStatus(of: processID)?.isStartingProgram != true { return readSmallFile(path) }
+    // The program may have started since then, and may even be starting the next one.
+    guard let status = ProcessStatus(of: processID), status.hasEnvironment else { return nil }
     usleep(100)
   }
   return nil

@@ -119,7 +119,7 @@ enum Options {
   static let skip = Option(
     "skip", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_SKIP",
     isRepeatable: true,
-    summary: "take the condition of this step as false; may be repeated")
+    summary: "leave this step out, as if its condition were false; may be repeated")
   static let failed = Option(
     "failed", variable: "OPRUN_RESUME_FAILED", summary: "run only what failed, and what that needs")
   static let limit = Option(

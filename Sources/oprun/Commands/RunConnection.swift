@@ -22,7 +22,7 @@ final class RunConnection {
   private var start = 0
   private var hasEnded = false
 
-  /// A run has no socket in its first moments, which last on a busy machine.
+  /// A run has no socket in its first moments, or one that refuses; they last on a busy machine.
   private static let longestWait: Int64 = 10_000
   private static let patience: Int32 = 10_000
   /// The run looks every second, and file systems may be slow to show what others have written.
@@ -86,12 +86,22 @@ final class RunConnection {
     while true {
       let result = clinux_connect(run.controlPath)
       if result >= 0 { return result }
-      let isEarly = result == -ENOENT && run.isInUse || result == -EAGAIN
+      let isEarly = result == -EAGAIN || isTooEarly(result, run)
       guard isEarly, milliseconds() < end else {
         if result == -EAGAIN { throw .silent }
         throw [-ENOENT, -ECONNREFUSED].contains(result) ? .gone : .errno(-result)
       }
       usleep(5_000)
+    }
+  }
+
+  /// Whether the run has not come so far that it listens. A socket that refuses can also be one of
+  /// another machine; then there is a mailbox.
+  private static func isTooEarly(_ result: Int32, _ run: RunDirectory) -> Bool {
+    switch result {
+    case -ENOENT: run.isInUse
+    case -ECONNREFUSED: run.isInUse && RunMailbox(in: run) == nil
+    default: false
     }
   }
 
