@@ -152,7 +152,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
 
   /// The claims of an operation: exclusive conditions with the same name share a pool of one.
   func claims(of operation: Operation) -> [Claim] {
-    let names = operation.readDetails { $0.exclusions } ?? []
+    let names = operation.readAttachments { $0.exclusions } ?? []
     return Set(names).map { name in
       var entry = pools[name] ?? (vacantPools.popLast() ?? addPool(), 0)
       entry.users += 1
@@ -166,7 +166,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   }
 
   func giveBackPools(of operation: Operation) {
-    for name in Set(operation.readDetails { $0.exclusions } ?? []) {
+    for name in Set(operation.readAttachments { $0.exclusions } ?? []) {
       guard var entry = pools[name] else { continue }
       entry.users -= 1
       pools[name] = entry.users == 0 ? nil : entry

@@ -92,27 +92,27 @@ extension Operation {
     if bits.contains(.isObserved) { tell(.finished) }
     guard bits.contains(.hasCompletion) else { return }
     if bits.contains(.hasWaiters) { releaseWaiters() }
-    let block = withDetails { details in
-      defer { details.completionBlock = nil }
-      return details.completionBlock
+    let block = withAttachments { attachments in
+      defer { attachments.completionBlock = nil }
+      return attachments.completionBlock
     }
     block?()
   }
 
   /// Releases everything that waits for the end.
   func releaseWaiters() {
-    let waiters = withDetails { details in
-      defer { details.waiters = [] }
-      return details.waiters
+    let waiters = withAttachments { attachments in
+      defer { attachments.waiters = [] }
+      return attachments.waiters
     }
     for waiter in waiters { waiter() }
   }
 
   /// Calls `action` once the operation has finished, or now if it has.
   func whenFinished(_ action: @escaping @Sendable () -> Void) {
-    let isDone = withDetails { details in
+    let isDone = withAttachments { attachments in
       if set(.hasWaiters).contains(.finished) { return true }
-      details.waiters.append(action)
+      attachments.waiters.append(action)
       return false
     }
     if isDone { action() }
@@ -121,9 +121,9 @@ extension Operation {
   /// Releases everything that waits until the end is complete.
   func releaseSuccessors() {
     releaseWaiters()
-    let successors = withDetails { details in
-      defer { details.successors = [] }
-      return details.successors
+    let successors = withAttachments { attachments in
+      defer { attachments.successors = [] }
+      return attachments.successors
     }
     for successor in successors { successor() }
   }
@@ -131,9 +131,9 @@ extension Operation {
   /// Calls `action` once the operation has finished, its completion block has run and its queue has
   /// forgotten it, or now if all that has happened.
   func whenRetired(_ action: @escaping @Sendable () -> Void) {
-    let isDone = withDetails { details in
+    let isDone = withAttachments { attachments in
       if set(.hasWaiters).contains(.retired) { return true }
-      details.successors.append(action)
+      attachments.successors.append(action)
       return false
     }
     if isDone { action() }
@@ -141,18 +141,18 @@ extension Operation {
 
   /// Calls `action` once the operation is cancelled, or now if it is.
   func whenCancelled(_ action: @escaping @Sendable () -> Void) {
-    let isDone = withDetails { details in
+    let isDone = withAttachments { attachments in
       if set(.hasCancelHandlers).contains(.cancelled) { return true }
-      details.cancelHandlers.append(action)
+      attachments.cancelHandlers.append(action)
       return false
     }
     if isDone { action() }
   }
 
   private func runCancelHandlers() {
-    let handlers = withDetails { details in
-      defer { details.cancelHandlers = [] }
-      return details.cancelHandlers
+    let handlers = withAttachments { attachments in
+      defer { attachments.cancelHandlers = [] }
+      return attachments.cancelHandlers
     }
     for handler in handlers { handler() }
   }
@@ -174,9 +174,9 @@ extension Operation {
         "the completion block of an operation that is executing or finished is set: '\(self)'")
       set(.hasCompletion)
     }
-    let old = withDetails { details in
-      defer { details.completionBlock = block }
-      return details.completionBlock
+    let old = withAttachments { attachments in
+      defer { attachments.completionBlock = block }
+      return attachments.completionBlock
     }
     withExtendedLifetime(old) {}
   }
@@ -195,12 +195,12 @@ extension OperationProtocol {
   public func completion() async { await finished() }
 
   /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
-  public var error: (any Error)? { readDetails { $0.error } ?? nil }
+  public var error: (any Error)? { readAttachments { $0.error } ?? nil }
 
   /// Records an error; the first one is kept. It stops nothing, but dependents can react to it: see
   /// ``dependencyPolicy``.
   public func fail(_ error: any Error) {
-    withDetails { if $0.error == nil { $0.error = error } }
+    withAttachments { if $0.error == nil { $0.error = error } }
     set(.failed)
   }
 }

@@ -28,10 +28,10 @@ extension Operation {
   ) {
     let isReady = isReady
     Engine.shared.countObserved(self)
-    withDetails { details in
+    withAttachments { attachments in
       let bits = bits
-      details.begin(in: .found(bits, isReady: isReady))
-      details.add(
+      attachments.begin(in: .found(bits, isReady: isReady))
+      attachments.add(
         handler, isCancelled: bits.contains(.cancelled), startingWithCurrent: startingWithCurrent)
     }
     deliver()
@@ -40,13 +40,13 @@ extension Operation {
 
   /// Reports a change to the observers. Must not be called under the engine's lock.
   func tell(_ state: State) {
-    withDetails { $0.add(state) }
+    withAttachments { $0.add(state) }
     deliver()
   }
 
   private func deliver() {
-    guard withDetails({ $0.beginTelling() }) else { return }
-    while let (state, handlers) = withDetails({ $0.nextNews() }) {
+    guard withAttachments({ $0.beginTelling() }) else { return }
+    while let (state, handlers) = withAttachments({ $0.nextNews() }) {
       for handler in handlers { handler(state) }
     }
   }
@@ -91,7 +91,7 @@ extension Operation {
   }
 
   /// Whether there is more to it than a block.
-  var isDistinct: Bool { isSubclassed || has(.hasDetails) }
+  var isDistinct: Bool { isSubclassed || has(.hasAttachments) }
 
   /// Whether it is a subclass; nothing can be overridden in the other classes.
   var isSubclassed: Bool {

@@ -33,9 +33,9 @@ extension OperationProtocol {
   /// How long the work may take; after that the operation is cancelled, with
   /// ``OperationError/timedOut(after:)``. The work itself must check ``Operation/isCancelled``.
   public var timeout: Duration? {
-    get { readDetails { $0.timeout } ?? nil }
+    get { readAttachments { $0.timeout } ?? nil }
     set {
-      withDetails { $0.timeout = newValue }
+      withAttachments { $0.timeout = newValue }
       set(.hasTerms)
     }
   }
@@ -43,7 +43,7 @@ extension OperationProtocol {
   /// Adds a condition for the operation to start. Call it before the operation is added to a queue.
   public func addCondition(_ condition: OperationCondition) {
     demand(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
-    withDetails { $0.conditions.append(condition) }
+    withAttachments { $0.conditions.append(condition) }
     set(.hasTerms)
   }
 }

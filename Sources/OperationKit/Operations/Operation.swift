@@ -55,7 +55,7 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
-  private let detailsLock = ByteLock()
+  private let attachmentsLock = ByteLock()
   /// Its number in the scheduler if that knows it. If it only counts it: below -1 once the
   /// operation has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's lock.
   @exclusivity(unchecked) var number: Int32 = -1
@@ -69,7 +69,7 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   @exclusivity(unchecked) var awaited = OperationList()
   /// Nil until there is something to put in. Guarded by the engine's lock.
   @exclusivity(unchecked) private(set) var ties: Ties?
-  @exclusivity(unchecked) private var details: OperationExtras?
+  @exclusivity(unchecked) private var attachments: OperationAttachments?
 
   /// Makes an operation that does nothing.
   public init() {}
@@ -134,8 +134,8 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
 
   /// A name for people; it appears in messages.
   open var name: String? {
-    get { readDetails { $0.name } ?? nil }
-    set { withDetails { $0.name = newValue } }
+    get { readAttachments { $0.name } ?? nil }
+    set { withAttachments { $0.name = newValue } }
   }
 
   /// Which of the ready operations of a queue goes first. It can be changed until it starts, and
@@ -147,9 +147,9 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
 
   /// How important ``main()`` is. The completion block is not affected.
   open var qualityOfService: QualityOfService {
-    get { readDetails { $0.qualityOfService } ?? .default }
+    get { readAttachments { $0.qualityOfService } ?? .default }
     set {
-      withDetails { $0.qualityOfService = newValue }
+      withAttachments { $0.qualityOfService = newValue }
       set(.hasTerms)
     }
   }
@@ -159,9 +159,9 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   ///
   /// On Linux this is the nice value of the thread, 19 to −19; values above 0.5 need permission.
   open var threadPriority: Double {
-    get { readDetails { $0.effectivePriority } ?? 0.5 }
+    get { readAttachments { $0.effectivePriority } ?? 0.5 }
     set {
-      withDetails { $0.threadPriority = min(max(newValue, 0), 1) }
+      withAttachments { $0.threadPriority = min(max(newValue, 0), 1) }
       set(.hasTerms)
     }
   }
@@ -171,7 +171,7 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   ///
   /// Setting one on an executing or finished operation traps.
   open var completionBlock: (@Sendable () -> Void)? {
-    get { readDetails { $0.completionBlock } ?? nil }
+    get { readAttachments { $0.completionBlock } ?? nil }
     set { setCompletionBlock(newValue) }
   }
 
@@ -256,19 +256,19 @@ extension Operation {
 
   /// Reads or changes what few operations have. No user code may run in it, not even by releasing
   /// something.
-  func withDetails<Value>(_ body: (OperationExtras) -> Value) -> Value {
-    detailsLock.locked {
-      if let details { return body(details) }
-      let new = OperationExtras()
-      details = new
-      set(.hasDetails)
+  func withAttachments<Value>(_ body: (OperationAttachments) -> Value) -> Value {
+    attachmentsLock.locked {
+      if let attachments { return body(attachments) }
+      let new = OperationAttachments()
+      attachments = new
+      set(.hasAttachments)
       return body(new)
     }
   }
 
-  /// Like `withDetails`, but nil if there are none.
-  func readDetails<Value>(_ body: (OperationExtras) -> Value) -> Value? {
-    detailsLock.locked { details.map(body) }
+  /// Like `withAttachments`, but nil if there are none.
+  func readAttachments<Value>(_ body: (OperationAttachments) -> Value) -> Value? {
+    attachmentsLock.locked { attachments.map(body) }
   }
 }
 

@@ -36,7 +36,7 @@ public struct OperationCondition: Sendable {
 extension Operation {
   /// Nil if the predicates are true, otherwise the time until they are evaluated again.
   var timeUntilNextQuestion: Duration? {
-    for condition in readDetails({ $0.conditions }) ?? [] {
+    for condition in readAttachments({ $0.conditions }) ?? [] {
       if case .when(let interval, let predicate) = condition.kind, !predicate() { return interval }
     }
     return nil
@@ -44,7 +44,7 @@ extension Operation {
 
   /// Checks what it requires to start; if a check fails, it is cancelled.
   func checkRequirements() {
-    for condition in readDetails({ $0.conditions }) ?? [] {
+    for condition in readAttachments({ $0.conditions }) ?? [] {
       guard case .require(let check) = condition.kind else { continue }
       do { try check() } catch {
         fail(error)

@@ -23,16 +23,16 @@ struct Status: OptionSet, Sendable {
   static let failed = Status(rawValue: 128)
   /// `dependencyPolicy` is `.succeeded`.
   static let needsSuccess = Status(rawValue: 256)
-  /// There is something in `OperationExtras` to look for: a completion block.
+  /// There is something in `OperationAttachments` to look for: a completion block.
   static let hasCompletion = Status(rawValue: 512)
-  /// There is something in `OperationExtras` to look for: threads that wait, or tasks.
+  /// There is something in `OperationAttachments` to look for: threads that wait, or tasks.
   static let hasWaiters = Status(rawValue: 1024)
-  /// There is something in `OperationExtras` to look for: observers of the state.
+  /// There is something in `OperationAttachments` to look for: observers of the state.
   static let isObserved = Status(rawValue: 2048)
-  /// There is something in `OperationExtras` to look for: conditions, a time limit or a thread
+  /// There is something in `OperationAttachments` to look for: conditions, a time limit or a thread
   /// priority.
   static let hasTerms = Status(rawValue: 4096)
-  /// There is something in `OperationExtras` to look for: what to do when it is cancelled.
+  /// There is something in `OperationAttachments` to look for: what to do when it is cancelled.
   static let hasCancelHandlers = Status(rawValue: 8192)
   /// What it waits for is being changed while it is in no queue: a lock of one bit.
   static let changing = Status(rawValue: 16384)
@@ -47,8 +47,8 @@ struct Status: OptionSet, Sendable {
   /// what it waited for. Remembering plain ones too would take a quarter of the time of a graph,
   /// and is not needed.
   static let remembers = Status(rawValue: 524288)
-  /// It has `OperationExtras`.
-  static let hasDetails = Status(rawValue: 131072)
+  /// It has `OperationAttachments`.
+  static let hasAttachments = Status(rawValue: 131072)
   /// It may wait for something; without this bit, it does not.
   static let mayWait = Status(rawValue: 1_048_576)
 

@@ -26,21 +26,20 @@ extension Tool {
           say("\(run.name) cannot be analysed without the graph, which only its pipeline has")
         }
         return exit.status
-      case .success(let recorded):
-        let scenario = try scenario(invocation, recorded.plan)
-        guard let directory = store.folder.run(named: run.name) else {
-          say("the directory of \(run.name) is gone")
-          return ExitStatus.cannotWrite
-        }
-        return analyze(run, recorded, directory, store, scenario, invocation)
+      case .success(let recorded): return try analyze(run, recorded, store, invocation)
       }
     }
   }
 
   private func analyze(
-    _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ directory: RunDirectory,
-    _ store: StateStore, _ scenario: Scenario, _ invocation: Invocation
-  ) -> Int32 {
+    _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ store: StateStore,
+    _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32 {
+    let scenario = try scenario(invocation, recorded.plan)
+    guard let directory = store.folder.run(named: run.name) else {
+      say("the directory of \(run.name) is gone")
+      return ExitStatus.cannotWrite
+    }
     do throws(StoreFailure) {
       let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
       sayMissing(replay)

@@ -75,7 +75,7 @@ extension PlanBuilder {
       inner.conditions = try conditions(of: operation, at: address)
       try addOutputs(of: pattern.pipeline, to: &inner)
       parts.expansion = try expansion(
-        of: matrix, operation, at: address, .none, inner, allowance: settings.late?.allowFailure)
+        of: matrix, at: address, .none, inner, allowance: settings.late?.allowFailure)
     } else {
       parts.expansion = try expansion(of: matrix, operation, at: address)
     }
@@ -131,13 +131,14 @@ extension PlanBuilder {
     parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
     parts.stepName = hookOwner(settings, at: address)
-    return try expansion(of: matrix, operation, at: address, command.work, parts)
+    return try expansion(of: matrix, at: address, command.work, parts)
   }
 
   private mutating func expansion(
-    of matrix: MatrixModel, _ operation: Int, at address: StepAddress, _ work: Work,
-    _ parts: LateParts, allowance: Expression? = nil
+    of matrix: MatrixModel, at address: StepAddress, _ work: Work, _ parts: LateParts,
+    allowance: Expression? = nil
   ) throws(EvaluationFailure) -> LateExpansion {
+    let operation = planner.pipelines[address.pipeline].operation(of: address.step)
     let outer = planner.valuesForMatrix(at: address)
     var axes: [AxisModel] = []
     for axis in matrix.axes {

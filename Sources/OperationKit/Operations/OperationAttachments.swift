@@ -1,7 +1,7 @@
 // What only a few operations have, so that the others do not pay for it.
 
 /// What an operation keeps in a separate object. It is read and changed under the operation's lock.
-final class OperationExtras: @unchecked Sendable {  // under a lock
+final class OperationAttachments: @unchecked Sendable {  // under a lock
   typealias Handler = @Sendable (Operation.State) -> Void
 
   var name: String?
