@@ -217,6 +217,10 @@ class Rows:
         steps = [workload.Step(f"s{i}", "/usr/bin/seq 100") for i in range(count)]
         runners = self.runners("small-output", steps, 2, ["-dg"])
         runners[2].command.insert(2, "-O")
+        # The least for a runner that does what oprun must: sessions, and a log of each step.
+        command = [self.bench.program("floor"), "-dls", "2", "graph"]
+        runners.append(
+            Runner("floor, sessions, logs", command, runners[0].folder, False, len(steps)))
         for runner in runners:
             runner.check = lambda output: self.holds_sequences(output, count)
         self.bench.measure(runners, self.rounds)
@@ -228,7 +232,8 @@ class Rows:
         return tables.table(
             title,
             "Two at once, each prints the numbers to 100. Each step's lines must arrive together. The "
-            "floor collects the output in memory, oprun also keeps a log of each step. make runs with `-O`.",
+            "floor collects the output in memory, oprun also keeps a log of each step, as the last row does. "
+            "make runs with `-O`.",
             runners)
 
     def holds_sequences(self, output, count):

@@ -5,6 +5,8 @@
 //   floor -r WIDTH GRAPH         of the ready commands, the one with the highest rank first
 //   floor -g WIDTH GRAPH         output is gathered in memory and written when a command ends
 //   floor -s WIDTH GRAPH         each command gets a session of its own, as oprun gives it
+//   floor -l WIDTH GRAPH         like -g, and the output of each command is also kept in a file
+//                                of the folder logs, as oprun keeps it
 //
 // A line of GRAPH is `RANK<tab>DEPENDENCY ...<tab>COMMAND`; dependencies are numbers of earlier
 // lines, from 0. Ends with 1 if a command failed.
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +38,7 @@ struct step {
 static struct step *steps;
 static int step_count;
 static int *ready, ready_count;
-static int direct, ranked, grouped, in_sessions;
+static int direct, ranked, grouped, in_sessions, logged;
 
 static void fail(const char *what) {
   perror(what);
@@ -149,12 +152,21 @@ static void start(struct step *step) {
   if (grouped) close(ends[1]), step->pipe = ends[0];
 }
 
-static void write_all(const char *bytes, size_t count) {
+static void write_all(int file, const char *bytes, size_t count) {
   while (count > 0) {
-    ssize_t written = write(1, bytes, count);
+    ssize_t written = write(file, bytes, count);
     if (written < 0) fail("write");
     bytes += written, count -= written;
   }
+}
+
+static void keep_log(const struct step *step) {
+  char path[32];
+  snprintf(path, sizeof path, "logs/%d", (int)(step - steps));
+  int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) fail(path);
+  write_all(file, step->output, step->length);
+  close(file);
 }
 
 // True when the step's pipe has come to its end.
@@ -187,7 +199,8 @@ static int next_end(int *running, int count, int *status) {
       if (!pipes[i].revents || !gather(step)) continue;
       close(step->pipe);
       waitpid(step->process, status, 0);
-      write_all(step->output, step->length);
+      write_all(1, step->output, step->length);
+      if (logged) keep_log(step);
       free(step->output);
       return i;
     }
@@ -209,14 +222,16 @@ static int run(int width) {
 }
 
 int main(int count, char **arguments) {
-  for (int option; (option = getopt(count, arguments, "drgs")) != -1;) {
+  for (int option; (option = getopt(count, arguments, "drgsl")) != -1;) {
     if (option == 'd') direct = 1;
     else if (option == 'r') ranked = 1;
     else if (option == 'g') grouped = 1;
     else if (option == 's') in_sessions = 1;
+    else if (option == 'l') grouped = logged = 1;
     else return 2;
   }
-  if (count - optind != 2) return fputs("usage: floor [-drgs] WIDTH GRAPH\n", stderr), 2;
+  if (count - optind != 2) return fputs("usage: floor [-drgsl] WIDTH GRAPH\n", stderr), 2;
+  if (logged && mkdir("logs", 0700) && errno != EEXIST) fail("logs");
   load(arguments[optind + 1]);
   return run(atoi(arguments[optind]));
 }
