@@ -34,7 +34,7 @@ package final class StateStore {
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {
     let hasLog = faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) == 0
-    guard refusal(in: folder) == nil,
+    guard unsuitability(in: folder) == nil,
       !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
       // A database without a log is open for writing nowhere; opening it would make one.
       let database = try? Database(
@@ -82,7 +82,7 @@ package final class StateStore {
   static func replace(_ folder: StateFolder) throws(StoreFailure) -> StateStore {
     var status = stat()
     let isEmpty = fstatat(folder.descriptor, fileName, &status, 0) == 0 && status.st_size == 0
-    let other = "\(fileName).damaged-\(time(nil))"
+    let other = nameAside(in: folder)
     guard folder.rename(fileName, to: other) else {
       throw StoreFailure(
         SystemError(
@@ -102,6 +102,18 @@ package final class StateStore {
       )
     }
     return store
+  }
+
+  /// A name for a damaged database that no earlier one has.
+  private static func nameAside(in folder: StateFolder) -> String {
+    let name = "\(fileName).damaged-\(time(nil))"
+    var other = name
+    var number = 1
+    while faccessat(folder.descriptor, other, F_OK, AT_SYMLINK_NOFOLLOW) == 0 {
+      number += 1
+      other = "\(name)-\(number)"
+    }
+    return other
   }
 
   private static func connect(
@@ -195,6 +207,15 @@ package final class StateStore {
   /// database: it is opened only when something already runs. Not to be called while this process
   /// has the database open: closing any descriptor of it would give up SQLite's locks.
   package static func refusal(in folder: StateFolder) -> StoreFailure? {
+    if let failure = unsuitability(in: folder) { return failure }
+    guard faccessat(folder.descriptor, fileName, W_OK, 0) != 0, errno != ENOENT else { return nil }
+    return StoreFailure(
+      SystemError("cannot write \(quoted(folder.shown(fileName)))", errno: errno).message,
+      help: "make it writable, or choose another directory with --state-dir")
+  }
+
+  /// Why the file is none that a state database could be.
+  private static func unsuitability(in folder: StateFolder) -> StoreFailure? {
     do throws(StoreFailure) {
       try refuseNetwork(folder)
     } catch {

@@ -55,7 +55,6 @@ import Testing
   @Test func `dependencies are listed once, in order, after the end those that somebody keeps`() {
     let queue = OperationQueue()
     let (a, c) = (Operation(), Operation())
-    c.name = "c"
     weak let b: Operation?
     do {
       let kept = Operation()

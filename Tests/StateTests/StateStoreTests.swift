@@ -82,6 +82,18 @@ struct StateStoreTests {
     #expect(place.bytes(of: aside)?.starts(with: Array(content.utf8)) == true)
   }
 
+  @Test func `what was damaged before is still there after the next damage`() throws {
+    for number in 1...3 {
+      try place.write("damage \(number)", to: "state.db")
+      _ = try StateStore.make(in: place.folder)
+    }
+    let aside = place.files.filter { $0.contains("damaged") && !$0.hasSuffix("wal") }
+    let contents = aside.compactMap { place.bytes(of: $0) }.map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    #expect(contents.sorted() == ["damage 1", "damage 2", "damage 3"])
+  }
+
   @Test func `a file that a power loss left empty is replaced without a word`() throws {
     try place.write("", to: "state.db")
     #expect(try StateStore.make(in: place.folder).notices == [])

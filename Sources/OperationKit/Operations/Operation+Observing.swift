@@ -91,7 +91,7 @@ extension Operation {
   }
 
   /// Whether there is more to it than a block.
-  var isDistinct: Bool { isSubclassed || has(.hasAttachments) }
+  var isDistinct: Bool { type(of: self) != BlockOperation.self || has(.hasAttachments) }
 
   /// Whether it is a subclass; nothing can be overridden in the other classes.
   var isSubclassed: Bool {

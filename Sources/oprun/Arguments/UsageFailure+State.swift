@@ -45,6 +45,30 @@ extension UsageFailure {
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
   }
 
+  /// The failure for a step that cannot be selected of a run that is resumed.
+  static func stepNotResumed(
+    _ id: String, for option: Option, among ids: some Sequence<String>, isPart: Bool
+  ) -> UsageFailure {
+    var failure = unknownStep(id, for: option, among: ids)
+    failure.command = Command.resume.name
+    if isPart {
+      failure.message =
+        "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))"
+    }
+    if let bracket = id.lastIndex(of: "["), ids.contains(String(id[..<bracket])) {
+      let matrix = String(id[..<bracket])
+      failure.help = "its instances are known only while running: name \(quoted(matrix))"
+    }
+    return failure
+  }
+
+  /// The failure for a step that two options want opposite things of.
+  static func exclusive(_ option: Option, _ other: Option, of step: String) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' and '\(other.flag)' both name \(quoted(step))",
+      help: "leave one of them out", command: Command.resume.name)
+  }
+
   /// The failure for a word that may be a run, or a step of the newest run, which is in progress.
   static func neitherRunNorStep(
     _ word: String, of run: String, among ids: [String], _ command: Command

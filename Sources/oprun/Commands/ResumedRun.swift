@@ -31,17 +31,20 @@ struct ResumedRun {
     Resumption(earlier, plan, selection, masker: secrets.masker)
   }
 
-  /// Throws if a step that is selected does not exist.
-  func check(_ plan: Plan) throws(UsageFailure) {
+  /// Throws if a step that is selected does not exist, or if it is to run and to be skipped. `isPart` says that the
+  /// plan holds only what `--until` selects.
+  func check(_ plan: Plan, isPart: Bool) throws(UsageFailure) {
     let named = [
       (Options.from, selection.from), (Options.only, selection.only),
       (Options.skip, selection.skipped),
     ].flatMap { option, ids in ids.map { (option, $0) } }
     for (option, id) in named
     where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
-      var failure = UsageFailure.unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
-      failure.command = Command.resume.name
-      throw failure
+      throw .stepNotResumed(id, for: option, among: plan.steps.lazy.map(\.id), isPart: isPart)
+    }
+    if let id = (selection.from + selection.only).first(where: selection.skipped.contains) {
+      throw .exclusive(
+        selection.only.isEmpty ? Options.from : Options.only, Options.skip, of: id)
     }
     if !selection.only.isEmpty, let missing = resumption(for: plan).foreseen.missingUpstream {
       throw .missingUpstream(
@@ -217,6 +220,7 @@ extension Tool {
     var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
       ParameterArgument(name: $0.name, value: $0.value)
     }
+    if let resumed { parameters = resumed.parameters(with: parameters) }
     let given = Set(parameters.map(\.name))
     for parameter in plan.parameters where !given.contains(parameter.name) {
       if let value = environmentValue(parameterVariable(parameter.name)) {

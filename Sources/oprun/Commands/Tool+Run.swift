@@ -95,7 +95,7 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
-    try resumed?.check(plan)
+    try resumed?.check(plan, isPart: invocation.hasValue(for: Options.until))
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
       jobs.isOpen
     {

@@ -226,8 +226,17 @@ extension KeyChange {
     guard let (was, now) = values else { return "\(subject) \(word)" }
     guard let was else { return "\(subject) is new: \(quoted(now ?? ""))" }
     guard let now else { return "\(subject) is gone: it was \(quoted(was))" }
-    return "\(subject) changed from \(quoted(was)) to \(quoted(now))"
+    let (before, after) = fromDifference(was, now)
+    return "\(subject) changed from \(quoted(before)) to \(quoted(after))"
   }
+}
+
+/// Two long values from shortly before they begin to differ: a line does not show all of them.
+private func fromDifference(_ was: String, _ now: String) -> (String, String) {
+  let shown = 20
+  let common = zip(was, now).prefix { $0 == $1 }.count
+  guard common > 2 * shown else { return (was, now) }
+  return ("…\(was.dropFirst(common - shown))", "…\(now.dropFirst(common - shown))")
 }
 
 extension KeyPart.Kind {
