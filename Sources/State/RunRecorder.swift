@@ -29,6 +29,11 @@ package struct RecordedRun {
     self.request = request
   }
 
+  /// How many steps there are at the beginning, as people count them.
+  var stepCount: Int {
+    plan.steps.count - plan.groups.values.count { !$0.members.isEmpty } + (unplanned?.count ?? 0)
+  }
+
   /// The number of a step among all.
   func number(of operation: OperationID) -> Int {
     unplanned.map { $0.numbers[operation.index] } ?? operation.index
@@ -52,6 +57,8 @@ package final class RunRecorder: RunObserver {
   private var open: [OperationID: OpenStep] = [:]
   private var names: [String] = []
   private var groups: [OperationID] = []
+  /// How many steps there are, as people count them.
+  private var stepCount: Int
   /// What others were made from.
   private var expanded: Set<OperationID> = []
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
@@ -67,6 +74,7 @@ package final class RunRecorder: RunObserver {
 
   package init(_ run: RecordedRun) {
     self.run = run
+    stepCount = run.stepCount
     fingerprints = Fingerprints(run.masker)
     tally.steps = run.unplanned?.count ?? 0
     tally.ok = tally.steps
@@ -82,7 +90,10 @@ package final class RunRecorder: RunObserver {
     case .appended(let operation, let id, let group, _):
       names.append(id)
       groups.append(group)
+      if !standsForOthers(group) { stepCount -= 1 }
       expanded.insert(group)
+      if !standsForOthers(operation) { stepCount += 1 }
+      pending.append(.counted(stepCount))
       run.resumption?.appended(operation, to: group)
     case .published(let operation, let outputs):
       if run.resumption?.isKeeping(operation) == true { break }
@@ -211,6 +222,8 @@ struct Tally {
 /// One thing to write.
 enum Record {
   case began(RunBeginning)
+  /// How many steps there are, now that a matrix is known.
+  case counted(Int)
   case started(StepKey, at: Nanoseconds)
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
@@ -255,9 +268,9 @@ extension RunRecorder {
       ? operation : planned(groups[operation.index - run.plan.steps.count])
   }
 
-  /// Whether it is no step that people count, but a group, or was copied or expanded.
+  /// Whether people count others in its place: the members of a group, or the instances that were made of it.
   private func standsForOthers(_ operation: OperationID) -> Bool {
-    run.plan.groups[operation] != nil || expanded.contains(operation)
+    expanded.contains(operation)
       || run.plan.groups[planned(operation)]?.members.isEmpty == false
   }
 

@@ -66,6 +66,8 @@ final class RunWriter {
   private func write(_ record: Record) throws(DatabaseFailure) {
     switch record {
     case .began(let beginning): try write(beginning)
+    case .counted(let count):
+      try statement("UPDATE run SET steps = ? WHERE id = ?").bind(1, count).bind(2, number).run()
     case .started(let key, let time): try write(key, startedAt: time)
     case .command(let step, let command): try write(command, of: try stepNumber(of: step))
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
@@ -93,7 +95,7 @@ final class RunWriter {
     .bind(7, beginning.host.name).bind(8, beginning.host.processorCount)
     .bind(9, Int(beginning.processID)).bind(10, beginning.marks.cookie)
     .bind(11, beginning.marks.mark)
-    .bind(12, run.plan.steps.count - run.plan.groups.count + (run.unplanned?.count ?? 0)).run()
+    .bind(12, run.stepCount).run()
     number = database.lastRow
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
     if let earlier = run.resumption?.runNumber { try adopt(earlier) }
