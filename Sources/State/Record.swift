@@ -1,0 +1,88 @@
+// What a recorder collects: the things to write, and what it knows about steps that have not ended.
+
+import Plans
+import Scheduling
+
+/// What is known about a step that runs.
+struct OpenStep {
+  /// Nil if nothing but hooks ran.
+  var key: StepKey?
+  let start: Nanoseconds
+  var attemptStart: Nanoseconds
+  var last: RecordedCommand?
+  var hookStart: Nanoseconds = 0
+  /// Where its command is, if that is not here.
+  var place: CommandPlacement?
+  /// Something else than attempts ran, which belongs to the time of the step.
+  var hasHooks = false
+}
+
+/// A command that has ended.
+struct RecordedCommand {
+  let role: CommandRole
+  let start: Nanoseconds
+  let end: CommandEnd
+}
+
+/// What is counted for the list of runs.
+struct Tally {
+  var steps = 0
+  var ok = 0
+  var failed = 0
+  var allowed = 0
+  var kept = 0
+  /// Nil if no command has run.
+  var logBytes: Int?
+  var stop: String?
+}
+
+/// One thing to write.
+enum Record {
+  case began(RunBeginning)
+  /// How many steps there are, now that a matrix is known.
+  case counted(Int)
+  case started(StepKey, at: Nanoseconds)
+  case command(String, RecordedCommand)
+  case published(String, [PublishedOutput])
+  case settled(StepKey, Settled)
+  case changed(RecordedChange)
+  case placed(String, CommandRole, CommandPlacement)
+  case finished(RunEnd, at: Nanoseconds, Tally)
+}
+
+/// Which step, and what it was when it ran.
+struct StepKey {
+  let name: String
+  let place: Int
+  let written: Int
+}
+
+/// How a step ended.
+struct Settled {
+  let outcome: RecordedOutcome
+  let cause: String?
+  let start: Nanoseconds?
+  let end: Nanoseconds
+  let last: RecordedCommand?
+  let resolved: Int
+  /// True if it ran in an earlier run, whose record is kept.
+  let isKept: Bool
+}
+
+extension Tally {
+  mutating func uncount(_ ending: Ending) {
+    steps -= 1
+    guard ending.outcome.isFailure else { return }
+    if ending.isAllowed { allowed -= 1 } else { failed -= 1 }
+  }
+
+  mutating func count(_ ending: Ending, isKept: Bool) {
+    steps += 1
+    if isKept { kept += 1 }
+    switch ending.outcome {
+    case .succeeded, .cached: ok += 1
+    case .failed, .timedOut: if ending.isAllowed { allowed += 1 } else { failed += 1 }
+    case .cancelled, .skipped, .blocked: break
+    }
+  }
+}
