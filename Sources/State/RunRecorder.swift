@@ -93,6 +93,8 @@ package final class RunRecorder: RunObserver {
       if !standsForOthers(group) { stepCount -= 1 }
       expanded.insert(group)
       if !standsForOthers(operation) { stepCount += 1 }
+      // Only the latest count is of interest: there may be thousands of instances.
+      if case .counted? = pending.last { pending.removeLast() }
       pending.append(.counted(stepCount))
       run.resumption?.appended(operation, to: group)
     case .published(let operation, let outputs):

@@ -104,7 +104,7 @@ package final class StateStore {
     return store
   }
 
-  /// A name for a damaged database that no earlier one has.
+  /// An unused name for a damaged database.
   private static func nameAside(in folder: StateFolder) -> String {
     let name = "\(fileName).damaged-\(time(nil))"
     var other = name
@@ -207,14 +207,19 @@ package final class StateStore {
   /// database: it is opened only when something already runs. Not to be called while this process
   /// has the database open: closing any descriptor of it would give up SQLite's locks.
   package static func refusal(in folder: StateFolder) -> StoreFailure? {
-    if let failure = unsuitability(in: folder) { return failure }
+    unsuitability(in: folder) ?? writeRefusal(in: folder)
+  }
+
+  /// Why nothing can be written to the database; nil if that is not known. It opens nothing, so it may be called
+  /// while the database is open.
+  package static func writeRefusal(in folder: StateFolder) -> StoreFailure? {
     guard faccessat(folder.descriptor, fileName, W_OK, 0) != 0, errno != ENOENT else { return nil }
     return StoreFailure(
       SystemError("cannot write \(quoted(folder.shown(fileName)))", errno: errno).message,
       help: "make it writable, or choose another directory with --state-dir")
   }
 
-  /// Why the file is none that a state database could be.
+  /// Why the file cannot be a state database of this oprun; nil if it can.
   private static func unsuitability(in folder: StateFolder) -> StoreFailure? {
     do throws(StoreFailure) {
       try refuseNetwork(folder)

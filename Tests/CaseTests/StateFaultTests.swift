@@ -156,15 +156,16 @@ struct `What is recorded` {
       export RAN=$PWD/ran; oprun pipeline.yml --output quiet; rm ran
       exec unshare -rm sh -c '
         mount --bind .oprun/state.db .oprun/state.db; mount -o remount,bind,ro .oprun/state.db
-        oprun pipeline.yml --output quiet; echo $?; test -e ran || echo nothing ran'
+        oprun pipeline.yml --output quiet; echo $?; oprun resume --from s1 2>errors; echo $?; tail -n 2 errors
+        test -e ran || echo nothing ran'
       """)
-    #expect(end.output == "74\nnothing ran\n")
-    #expect(
-      end.errors == """
-        oprun: cannot write '.oprun/state.db': read-only file system
-          help: make it writable, or choose another directory with --state-dir
+    let message = """
+      oprun: cannot write '.oprun/state.db': read-only file system
+        help: make it writable, or choose another directory with --state-dir
 
-        """)
+      """
+    #expect(end.output == "74\n74\n\(message)nothing ran\n")
+    #expect(end.errors == message)
   }
 
   @Test func `is whole when two runs are recorded at once`() throws {

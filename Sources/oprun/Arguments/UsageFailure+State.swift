@@ -1,6 +1,8 @@
 // The messages about runs that were recorded.
 
 import Diagnostics
+import Plans
+import Scheduling
 
 extension UsageFailure {
   static func submitsStandardInput(_ command: Command) -> UsageFailure {
@@ -45,25 +47,26 @@ extension UsageFailure {
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
   }
 
-  /// The failure for a step that cannot be selected of a run that is resumed.
+  /// The failure for a step that cannot be selected of a run that is resumed. `isPart` says that the plan holds only
+  /// what `--until` selects.
   static func stepNotResumed(
-    _ id: String, for option: Option, among ids: some Sequence<String>, isPart: Bool
+    _ id: String, for option: Option, in plan: Plan, isPart: Bool
   ) -> UsageFailure {
-    var failure = unknownStep(id, for: option, among: ids)
-    failure.command = Command.resume.name
+    var failure = unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
     if isPart {
-      failure.message =
-        "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))"
+      failure = UsageFailure(
+        "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))",
+        help: failure.help)
     }
-    if let bracket = id.lastIndex(of: "["), ids.contains(String(id[..<bracket])) {
-      let matrix = String(id[..<bracket])
+    failure.command = Command.resume.name
+    if let matrix = plan.lateMatrix(ofInstance: id) {
       failure.help = "its instances are known only while running: name \(quoted(matrix))"
     }
     return failure
   }
 
   /// The failure for a step that two options want opposite things of.
-  static func exclusive(_ option: Option, _ other: Option, of step: String) -> UsageFailure {
+  static func contradiction(_ option: Option, _ other: Option, of step: String) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(other.flag)' both name \(quoted(step))",
       help: "leave one of them out", command: Command.resume.name)
@@ -179,5 +182,17 @@ extension UsageFailure {
     UsageFailure(
       "'--faster' wants a factor such as 2x for \(quoted(step)), found \(quoted(text))",
       command: Command.analyze.name)
+  }
+}
+
+extension Plan {
+  /// The step whose instances are known only while running, if the id is that of one.
+  fileprivate func lateMatrix(ofInstance id: String) -> String? {
+    guard let bracket = id.lastIndex(of: "[") else { return nil }
+    let name = id[..<bracket]
+    let isLate = groups.contains { operation, group in
+      if case .expanding = group.kind { steps[operation.index].id == name } else { false }
+    }
+    return isLate ? String(name) : nil
   }
 }

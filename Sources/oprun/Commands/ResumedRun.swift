@@ -40,10 +40,10 @@ struct ResumedRun {
     ].flatMap { option, ids in ids.map { (option, $0) } }
     for (option, id) in named
     where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
-      throw .stepNotResumed(id, for: option, among: plan.steps.lazy.map(\.id), isPart: isPart)
+      throw .stepNotResumed(id, for: option, in: plan, isPart: isPart)
     }
     if let id = (selection.from + selection.only).first(where: selection.skipped.contains) {
-      throw .exclusive(
+      throw .contradiction(
         selection.only.isEmpty ? Options.from : Options.only, Options.skip, of: id)
     }
     if !selection.only.isEmpty, let missing = resumption(for: plan).foreseen.missingUpstream {

@@ -86,8 +86,7 @@ final class RunConnection {
     while true {
       let result = clinux_connect(run.controlPath)
       if result >= 0 { return result }
-      let isEarly = result == -EAGAIN || isTooEarly(result, run)
-      guard isEarly, milliseconds() < end else {
+      guard mayAnswerSoon(result, run), milliseconds() < end else {
         if result == -EAGAIN { throw .silent }
         throw [-ENOENT, -ECONNREFUSED].contains(result) ? .gone : .errno(-result)
       }
@@ -95,10 +94,11 @@ final class RunConnection {
     }
   }
 
-  /// Whether the run has not come so far that it listens. A socket that refuses can also be one of
-  /// another machine; then there is a mailbox.
-  private static func isTooEarly(_ result: Int32, _ run: RunDirectory) -> Bool {
+  /// Whether a run that could not be reached may be reached in a moment: it is busy, or does not listen yet. A
+  /// socket that refuses may also be that of a run on another machine, which has a mailbox.
+  private static func mayAnswerSoon(_ result: Int32, _ run: RunDirectory) -> Bool {
     switch result {
+    case -EAGAIN: true
     case -ENOENT: run.isInUse
     case -ECONNREFUSED: run.isInUse && RunMailbox(in: run) == nil
     default: false

@@ -213,7 +213,7 @@ extension Tool {
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       lock?.say(holder: id)
-      if resumed == nil, let refusal = directory.state.flatMap(StateStore.refusal) {
+      if let refusal = directory.state.flatMap({ whyUnfit($0, isOpen: resumed != nil) }) {
         _ = directory.state?.removeRun(id)
         say(refusal.message, help: refusal.help)
         return ExitStatus.cannotWrite
@@ -368,4 +368,9 @@ extension Plan {
   fileprivate func operation(named id: String) -> OperationID? {
     steps.firstIndex { $0.id == id }.map { OperationID($0) }
   }
+}
+
+/// Why no run can be recorded there; nil if that is not known. Less is looked at if the database is open already.
+private func whyUnfit(_ folder: StateFolder, isOpen: Bool) -> StoreFailure? {
+  isOpen ? StateStore.writeRefusal(in: folder) : StateStore.refusal(in: folder)
 }
