@@ -2,6 +2,7 @@
 // that the commands of `tools` run if they may.
 
 import Diagnostics
+import Expressions
 package import Plans
 import RunFiles
 package import Scheduling
@@ -11,7 +12,7 @@ package enum CacheVerdict: Hashable {
   /// It has no `cache`.
   case uncached
   /// A part of it is known only while running.
-  case late
+  case late(LateReason)
   case upToDate
   /// Its outputs are not what they were; the cache has them.
   case restorable
@@ -33,57 +34,104 @@ package enum KeyChange: Hashable {
 }
 
 package final class CacheReview {
+  let plan: Plan
   private let cache: StepCache
-  private let plan: Plan
+  private let surroundings: ReviewSurroundings
   private let runsTools: Bool
   private var work: CacheWork
   /// Files that would be restored, by their paths from where oprun was started.
   private var restored: [PathName: FileEntry] = [:]
-  private var verdicts: [OperationID: (verdict: CacheVerdict, result: CacheDigest?)] = [:]
+  private var reviews: [OperationID: Reviewed] = [:]
+  /// How operations would end that do not run; nil for the others.
+  var ends: [OperationID: ReviewedEnd?] = [:]
+  /// The outputs of the instances of groups, as one value.
+  var lists: [OperationID: Value] = [:]
+
+  /// Steps that stand for copies, which are made during a run.
+  private let copied: Set<OperationID>
+
+  /// What was found out about a step.
+  private struct Reviewed {
+    let verdict: CacheVerdict
+    /// Stands for its result in the keys of others.
+    var result: CacheDigest?
+    var hit: CacheHit?
+  }
 
   /// Tools that are not run are taken to say what they said the last time.
-  package init(_ cache: StepCache, _ plan: Plan, runsTools: Bool) {
+  package init(
+    _ cache: StepCache, _ plan: Plan, _ surroundings: ReviewSurroundings, runsTools: Bool
+  ) {
     self.cache = cache
     self.plan = plan
+    self.surroundings = surroundings
     self.runsTools = runsTools
     work = CacheWork(cache.folder)
+    copied = plan.groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
   }
 
   package func verdict(on operation: OperationID) -> CacheVerdict { review(operation).verdict }
 
+  func hit(on operation: OperationID) -> CacheHit? { review(operation).hit }
+
+  var facts: ReviewedFacts { ReviewedFacts(self, plan, surroundings) }
+
   /// The recursion is as deep as cached steps depend on each other.
-  private func review(_ operation: OperationID) -> (verdict: CacheVerdict, result: CacheDigest?) {
-    if let known = verdicts[operation] { return known }
+  private func review(_ operation: OperationID) -> Reviewed {
+    if let known = reviews[operation] { return known }
     let reviewed = reviewNow(operation)
-    verdicts[operation] = reviewed
+    reviews[operation] = reviewed
     return reviewed
   }
 
-  private func reviewNow(
-    _ operation: OperationID
-  ) -> (verdict: CacheVerdict, result: CacheDigest?) {
+  private func reviewNow(_ operation: OperationID) -> Reviewed {
     let step = plan.steps[operation.index]
-    guard let settings = step.settings.cache, plan.groups[operation] == nil else {
-      return (.uncached, nil)
+    guard step.settings.cache != nil else { return Reviewed(verdict: .uncached) }
+    if let group = plan.groups[operation] {
+      return Reviewed(verdict: group.isExpanding ? .late(.matrix) : .uncached)
     }
-    if let parts = step.late?.parts, parts.command != nil || parts.settings != nil {
-      return (.late, nil)
+    if copied.contains(operation) { return Reviewed(verdict: .late(.matrix)) }
+    switch ready(step) {
+    case .success(let ready): return review(operation, ready)
+    case .failure(let lack): return Reviewed(verdict: .late(lack.reason))
     }
-    guard case .known(let action) = step.work else { return (.late, nil) }
+  }
+
+  private struct Lack: Error {
+    let reason: LateReason
+  }
+
+  /// The step with all values that it would run with.
+  private func ready(_ step: PlannedStep) -> Result<ReadyStep, Lack> {
+    guard let late = step.late else { return .success(ReadyStep(step)) }
+    let facts = facts
+    let resolved = late.resolved(step.work, step.settings, facts)
+    if let missing = facts.missing { return .failure(Lack(reason: missing)) }
+    guard let action = resolved.action else {
+      let words = resolved.failures[.attempt]?.words.message ?? "it runs nothing"
+      return .failure(Lack(reason: .failure(words)))
+    }
+    return .success(ReadyStep(action, resolved.settings))
+  }
+
+  private func review(_ operation: OperationID, _ ready: ReadyStep) -> Reviewed {
+    guard let action = ready.action, let settings = ready.settings.cache else {
+      return Reviewed(verdict: .uncached)
+    }
     let lookup = cache.lookup(
-      step.id, ReadyStep(step), action, settings, upstream: upstream(of: operation))
+      plan.steps[operation.index].id, ready, action, settings, upstream: upstream(of: operation))
     lookup.isReviewed = true
-    answer(lookup)
+    let hit = answer(lookup)
     if let result = lookup.result {
       if lookup.wasRestorable { noteRestored(lookup) }
-      return (lookup.wasRestorable ? .restorable : .upToDate, result)
+      return Reviewed(
+        verdict: lookup.wasRestorable ? .restorable : .upToDate, result: result, hit: hit)
     }
-    if let fault = lookup.fault { return (.refused(fault.message), nil) }
-    if lookup.isRefreshed { return (.refreshed, nil) }
-    guard let record = lookup.record else { return (.neverRan, nil) }
+    if let fault = lookup.fault { return Reviewed(verdict: .refused(fault.message)) }
+    if lookup.isRefreshed { return Reviewed(verdict: .refreshed) }
+    guard let record = lookup.record else { return Reviewed(verdict: .neverRan) }
     let changes = changes(from: record, lookup)
-    if !changes.isEmpty { return (.changed(changes), nil) }
-    return (.lost(lookup.lost), nil)
+    return Reviewed(verdict: changes.isEmpty ? .lost(lookup.lost) : .changed(changes))
   }
 
   private func upstream(of operation: OperationID) -> [(step: String, result: CacheDigest)] {
@@ -99,19 +147,25 @@ package final class CacheReview {
     return [(plan.steps[operation.index].id, review(operation).result ?? .none)]
   }
 
-  /// Does all that is asked about the step.
-  private func answer(_ lookup: CacheLookup) {
-    while case .ask(let jobs) = cache.advance(lookup) {
-      for (key, job) in jobs {
-        switch key {
-        case .tool(let command): answer(tool: command, job, lookup)
-        case .step:
-          if case .restore(let directory, let patterns, let files, let known) = job {
-            compare(lookup, directory, patterns, files, known)
-          } else {
-            lookup.take(withRestored(work.perform(job), lookup))
-          }
-        }
+  /// Does all that is asked about the step; returns what it would give without running.
+  private func answer(_ lookup: CacheLookup) -> CacheHit? {
+    while true {
+      switch cache.advance(lookup) {
+      case .ask(let jobs): for (key, job) in jobs { answer(key, job, lookup) }
+      case .hit(let hit): return hit
+      case .miss, .locked: return nil
+      }
+    }
+  }
+
+  private func answer(_ key: CacheJobKey, _ job: CacheJob, _ lookup: CacheLookup) {
+    switch key {
+    case .tool(let command): answer(tool: command, job, lookup)
+    case .step:
+      if case .restore(let directory, let patterns, let files, let known) = job {
+        compare(lookup, directory, patterns, files, known)
+      } else {
+        lookup.take(withRestored(work.perform(job), lookup))
       }
     }
   }

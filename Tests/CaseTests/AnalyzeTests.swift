@@ -85,19 +85,16 @@ import Testing
       place.normalised(mistakes.errors) == """
         oprun: there is no queue 'nte'
           help: did you mean 'net'?
-        try 'oprun analyze --help'
         oprun: '--queue' wants a number of at least 1 for 'net', found '0'
         try 'oprun analyze --help'
         oprun: '--faster' wants a factor such as 2x for 'build', found '2'
         try 'oprun analyze --help'
         oprun: '--faster' wants the id of a step that runs, found 'biuld'
           help: did you mean 'build'?
-        try 'oprun analyze --help'
         oprun: '--without' wants the id of a step that runs, found 'none'
         try 'oprun analyze --help'
         oprun: there is no run 'nothing'
           help: 'oprun history' lists the runs
-        try 'oprun analyze --help'
         oprun: '--jobs' wants a number of at least 1 for 'default', found '0'
         try 'oprun analyze --help'
         oprun: '--faster' wants the id of a step that runs, found 'unit[x=1]'

@@ -3,11 +3,20 @@
 import CCrypto
 import CLinux
 import Diagnostics
-import Expressions
+package import Expressions
 import Glibc
 import RunFiles
 
-enum FileHashes {
+package enum FileHashes {
+  /// The hash, at once, for those who can wait for it.
+  package static func digest(of patterns: [String]) -> Result<String, UnlocatedFailure> {
+    do throws(UnlocatedFailure) {
+      return .success(try hash(of: patterns))
+    } catch {
+      return .failure(error)
+    }
+  }
+
   /// The hash of the files that match, in hexadecimal: it covers path, a NUL and the hash of the
   /// content, for each file in order. Empty if there is no file.
   static func hash(of patterns: [String]) throws(UnlocatedFailure) -> String {

@@ -2,6 +2,7 @@
 
 import Caching
 import Diagnostics
+import Glibc
 import Plans
 import Reporting
 import Scheduling
@@ -16,6 +17,8 @@ struct AffectedPart {
   /// Steps that are affected, and all that there are.
   let affected: [String]
   let count: Int
+  /// True if only steps that were named were looked at.
+  private let isOfNamedSteps: Bool
   private let unaffected: [String]
   private let words: [String: String]
   private static let longestList = 8
@@ -27,6 +30,7 @@ struct AffectedPart {
     count = leaves.count
     affected = steps.steps.map(id)
     isEverything = affected.count == count
+    isOfNamedSteps = !plan.named.isEmpty
     selection = steps.selection.map(id)
     unaffected = leaves.filter { steps.reasons[$0] == nil }.map(id)
     var words: [String: String] = [:]
@@ -40,8 +44,8 @@ struct AffectedPart {
   private static func words(_ reason: AffectedSteps.Reason, _ workspace: String) -> String? {
     switch reason {
     case .edited: "edited"
-    case .input(let files): "\(shown(files, workspace)) changed"
-    case .output(let files): "its output \(shown(files, workspace)) changed"
+    case .input(let files): shown(files, workspace)
+    case .output(let files): "its output \(shown(files, workspace))"
     case .undeclared: "declares no inputs"
     case .upstream: nil
     }
@@ -49,7 +53,9 @@ struct AffectedPart {
 
   private static func shown(_ files: ChangedPaths.Summary, _ workspace: String) -> String {
     let path = files.path.path(below: workspace) ?? files.path
-    return files.count > 1 ? "\(path) and \(files.count - 1) more" : path
+    if files.count > 1 { return "\(path) and \(files.count - 1) more changed" }
+    var status = stat()
+    return "\(path) \(lstat(files.path, &status) == 0 ? "changed" : "is gone")"
   }
 
   /// What is said before a run.
@@ -58,7 +64,10 @@ struct AffectedPart {
       + Self.list(affected)
   }
 
-  var nothing: String { "what has changed since \(quoted(reference)) affects no step" }
+  var nothing: String {
+    "what has changed since \(quoted(reference)) affects "
+      + (isOfNamedSteps ? "none of the steps that were named" : "no step")
+  }
 
   /// The remark in a dry run; nil if there is nothing to say.
   var remark: String? {

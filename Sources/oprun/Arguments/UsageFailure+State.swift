@@ -18,7 +18,9 @@ extension UsageFailure {
   }
 
   static func noRuns(_ command: Command) -> UsageFailure {
-    UsageFailure("no run was recorded", command: command.name)
+    UsageFailure(
+      "no run was recorded", help: "'oprun FILE' runs a pipeline and records it",
+      command: command.name)
   }
 
   static func unknownRun(_ word: String, among names: [String], _ command: Command) -> UsageFailure
@@ -44,7 +46,10 @@ extension UsageFailure {
       isInProgress
         ? "no step \(quoted(id)) has begun in the run \(run)"
         : "there is no step \(quoted(id)) in the run \(run)",
-      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
+      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }
+        ?? (isInProgress
+          ? "'oprun status' shows how far that run is" : "'oprun show' lists its steps"),
+      command: command.name)
   }
 
   /// The failure for a step that cannot be selected of a run that is resumed. `isPart` says that the plan holds only

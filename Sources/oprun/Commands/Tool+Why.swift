@@ -59,7 +59,10 @@ extension Tool {
       let folder = try? CacheFolder.open(in: opened)
     else { return nil }
     let options = cacheOptions(invocation, runID: "", secrets)
-    return CacheReview(StepCache(folder, options), plan, runsTools: runsTools)
+    let surroundings = ReviewSurroundings(
+      workspace: options.workspace, secret: { secrets[$0] }, secretHeld: secrets.name(heldBy:),
+      hashFiles: FileHashes.digest)
+    return CacheReview(StepCache(folder, options), plan, surroundings, runsTools: runsTools)
   }
 
   private func writeJSON(_ verdict: CacheVerdict, of id: String) {
@@ -86,7 +89,7 @@ extension Tool {
       }
       output.write("}")
     }
-    if case .refused(let reason) = verdict {
+    if let reason = verdict.explanation {
       output.write(field: "reason")
       output.write(json: reason)
     }
@@ -133,7 +136,8 @@ extension CacheVerdict {
   var headline: String {
     switch self {
     case .uncached: "runs every time: it has no 'cache'"
-    case .late: "is known only while running: it uses values of other steps"
+    case .late(.failure(let message)): "will not start: \(message)"
+    case .late(let reason): "is known only while running: \(reason.words)"
     case .upToDate: "is up to date"
     case .restorable: "is up to date: its outputs will be restored"
     case .neverRan: "runs: no result of it is known"
@@ -163,6 +167,15 @@ extension CacheVerdict {
     }
   }
 
+  /// Why it cannot be cached, or is not known, in words.
+  var explanation: String? {
+    switch self {
+    case .refused(let reason): reason
+    case .late(let reason): reason.words
+    case .uncached, .upToDate, .restorable, .neverRan, .changed, .lost, .refreshed: nil
+    }
+  }
+
   var changes: [KeyChange] {
     switch self {
     case .changed(let changes): changes
@@ -179,6 +192,18 @@ extension CacheVerdict {
   }
 
   private var isOfOutputs: Bool { if case .lost = self { true } else { false } }
+}
+
+extension LateReason {
+  var words: String {
+    switch self {
+    case .step(let id): "it uses values of \(quoted(id)), which would run"
+    case .secret(let name): "it uses the secret \(quoted(name)), which is not set"
+    case .run(let name): "it uses 'run.\(name)'"
+    case .matrix: "its instances are not known before"
+    case .failure(let message): message
+    }
+  }
 }
 
 extension KeyChange {

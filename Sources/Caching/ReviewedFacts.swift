@@ -1,0 +1,182 @@
+// What a run would know when it decides about a step, as far as that is known without a run: what up-to-date steps
+// give, secrets, and files.
+
+import Diagnostics
+package import Expressions
+import Glibc
+import Plans
+import Scheduling
+
+/// Why something about a step is known only while running.
+package enum LateReason: Hashable {
+  /// It uses what this step gives, which would run.
+  case step(String)
+  /// It uses this secret, which is not available.
+  case secret(String)
+  /// It uses this member of `run`.
+  case run(String)
+  /// Its instances are not known.
+  case matrix
+  /// There is no value, and this is why.
+  case failure(String)
+}
+
+/// What a review must be told, because it knows neither secrets nor how files are hashed.
+package struct ReviewSurroundings {
+  /// The value of a secret; nil if it is not available.
+  package var secret: (String) -> String?
+  /// The name of a secret that a string contains.
+  package var secretHeld: (String) -> String?
+  package var hashFiles: ([String]) -> Result<String, UnlocatedFailure>
+  /// Where oprun was started; absolute.
+  package var workspace: String
+
+  package init(
+    workspace: String, secret: @escaping (String) -> String?,
+    secretHeld: @escaping (String) -> String?,
+    hashFiles: @escaping ([String]) -> Result<String, UnlocatedFailure>
+  ) {
+    self.workspace = workspace
+    self.secret = secret
+    self.secretHeld = secretHeld
+    self.hashFiles = hashFiles
+  }
+}
+
+/// How a step would end that does not run, and what it would give.
+struct ReviewedEnd {
+  let ending: Ending
+  var outputs = ValueMap()
+}
+
+/// The facts for one evaluation. Whoever evaluates looks at `missing` afterwards: if there is something, what came out
+/// says nothing.
+final class ReviewedFacts: RunFacts {
+  /// The first thing that is not known.
+  private(set) var missing: LateReason?
+  private let review: CacheReview
+  private let plan: Plan
+  private let surroundings: ReviewSurroundings
+  private var vars: [LateVarNumber: Value] = [:]
+  let valueBudget: ValueBudget? = ValueBudget()
+
+  init(_ review: CacheReview, _ plan: Plan, _ surroundings: ReviewSurroundings) {
+    self.review = review
+    self.plan = plan
+    self.surroundings = surroundings
+  }
+
+  private func lack(_ reason: LateReason) { missing = missing ?? reason }
+
+  private func end(of operation: OperationID) -> ReviewedEnd? {
+    let end = review.end(of: operation)
+    if end == nil { lack(.step(plan.steps[operation.index].id)) }
+    return end
+  }
+
+  func ending(of operation: OperationID) -> Ending? { end(of: operation)?.ending }
+
+  func outputs(of operation: OperationID) -> ValueMap {
+    end(of: operation)?.outputs ?? ValueMap()
+  }
+
+  func instances(of operation: OperationID) -> [(OperationID, ValueMap)]? {
+    guard let group = plan.groups[operation], group.isOfInstances else { return nil }
+    return Array(zip(group.members, group.combinations))
+  }
+
+  func copies(of operation: OperationID) -> [(OperationID, ValueMap)]? { nil }
+
+  func keptList(of group: OperationID) -> Value? { review.lists[group] }
+
+  func keep(_ list: Value, of group: OperationID) {
+    if review.end(of: group) != nil { review.lists[group] = list }
+  }
+
+  func keptVar(_ number: LateVarNumber) -> Value? { vars[number] }
+
+  func keepVar(_ value: Value, _ number: LateVarNumber) { vars[number] = value }
+
+  func runMember(_ name: String) -> String? {
+    switch name {
+    case "pipeline": return plan.name
+    case "workspace": return surroundings.workspace
+    default:
+      lack(.run(name))
+      return ""
+    }
+  }
+
+  func secret(_ name: String) -> String? {
+    let value = surroundings.secret(name)
+    let isOptional = plan.secrets.contains { $0.name == name && !$0.isRequired }
+    if value == nil, !isOptional { lack(.secret(name)) }
+    return value
+  }
+
+  func secret(heldBy text: String) -> String? { surroundings.secretHeld(text) }
+
+  func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String {
+    try surroundings.hashFiles(patterns).get()
+  }
+
+  func exists(_ path: String) throws(UnlocatedFailure) -> Bool { access(path, F_OK) == 0 }
+}
+
+extension CacheReview {
+  /// How the operation would end without running anything; nil if it would run, or if that is not known.
+  func end(of operation: OperationID) -> ReviewedEnd? {
+    if let known = ends[operation] { return known }
+    let end = endNow(of: operation)
+    ends[operation] = .some(end)
+    return end
+  }
+
+  private func endNow(of operation: OperationID) -> ReviewedEnd? {
+    let step = plan.steps[operation.index]
+    if step.late?.skipReason != nil { return ReviewedEnd(ending: Ending(.skipped)) }
+    if let group = plan.groups[operation] { return end(of: group, step) }
+    // Whether a step runs that waits for failures is for the scheduler to say.
+    guard plan.graph.dependencies(of: operation).allSatisfy({ $0.condition != .failed }) else {
+      return nil
+    }
+    if let late = step.late, !late.parts.conditions.isEmpty {
+      let facts = facts
+      guard let verdict = try? late.verdict(facts), facts.missing == nil else { return nil }
+      if case .skips = verdict { return ReviewedEnd(ending: Ending(.skipped)) }
+    }
+    return hit(on: operation).flatMap { hit in
+      hit.outputs.values.map { ReviewedEnd(ending: Ending(.cached), outputs: $0) }
+    }
+  }
+
+  /// The end of a group: that of its members.
+  private func end(of group: GroupPlan, _ step: PlannedStep) -> ReviewedEnd? {
+    if case .expanding = group.kind { return nil }
+    var ending = Ending(.skipped)
+    for member in group.members {
+      guard let end = end(of: member) else { return nil }
+      if end.ending.outcome == .cached { ending = end.ending }
+    }
+    guard let late = step.late, !late.parts.outputs.isEmpty else {
+      return ReviewedEnd(ending: ending)
+    }
+    let facts = facts
+    guard let outputs = try? late.outputs(facts, isPartial: false), facts.missing == nil else {
+      return nil
+    }
+    return ReviewedEnd(ending: ending, outputs: outputs)
+  }
+}
+
+extension [PublishedOutput] {
+  /// The values; nil if one of them cannot be read.
+  fileprivate var values: ValueMap? {
+    var values = ValueMap()
+    for output in self {
+      guard let value = try? JSONReader.value(of: output.json) else { return nil }
+      values[output.name] = value
+    }
+    return values
+  }
+}
