@@ -25,17 +25,23 @@ package struct Foresight {
   package private(set) var secretGivers: [OperationID] = []
   /// Operations that are kept, or were skipped and will be again.
   private(set) var keptSteps: Set<OperationID> = []
+  /// The instances of steps whose matrix is known only while running.
+  private(set) var instances: [OperationID: ForeseenInstances] = [:]
 
-  private let plan: Plan
-  private let earlier: EarlierRun
+  let plan: Plan
+  let earlier: EarlierRun
+  let selection: ResumeSelection
   private let masker: Masker?
+  private let lateInstances: LateInstances
 
   init(
     _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?
   ) {
     self.masker = masker
+    self.selection = selection
     self.plan = plan
     self.earlier = earlier
+    lateInstances = LateInstances(plan, earlier)
     let core = core(of: selection)
     if !selection.from.isEmpty || !selection.only.isEmpty { forced = core }
     skipped = operations(of: selection.skipped)
@@ -72,7 +78,7 @@ package struct Foresight {
     Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
   }
 
-  private func outcome(_ operation: OperationID) -> Outcome? {
+  func outcome(_ operation: OperationID) -> Outcome? {
     earlier.steps[plan.steps[operation.index].id]?.outcome.ending.outcome
   }
 
@@ -101,6 +107,11 @@ package struct Foresight {
         continue
       }
       let step = plan.steps[operation.index]
+      let late = lateInstances.names(of: operation)
+      if !late.isEmpty {
+        foresee(operation, late, fingerprints.written(step))
+        continue
+      }
       guard let before = earlier.steps[step.id] else { continue }
       // One that was left out may be skipped again because of its own condition.
       let isSkipped =
@@ -122,9 +133,29 @@ package struct Foresight {
     }
   }
 
+  /// Does the same for the instances of a step of which a matrix is known only while running.
+  private mutating func foresee(_ operation: OperationID, _ late: [String], _ written: Int) {
+    let before = late.compactMap { earlier.steps[$0] }.filter { !$0.outcome.isOfGroup }
+    let done = before.filter(\.isKeepable)
+    let upstream = plan.graph.dependencies(of: operation)
+    var found = ForeseenInstances(kept: 0, others: before.count)
+    if done.contains(where: { $0.written != written }) {
+      edited.append(operation)
+    } else if !upstream.allSatisfy({ isUnchanged($0.from) }) {
+      if !done.isEmpty, !forced.contains(operation) { downstream.append(operation) }
+    } else if done.contains(where: \.hasSecretOutput) {
+      secretGivers.append(operation)
+    } else if !forced.contains(operation) {
+      let kept = before.count { $0.isKeepable || $0.wasSkipped && !$0.outcome.isLeftOut }
+      found = ForeseenInstances(kept: kept, others: before.count - kept)
+      if found.others == 0 { keptSteps.insert(operation) }
+    }
+    instances[operation] = found
+  }
+
   /// Whether what depends on it need not run again because of it. Services are only company, and of a
   /// group in the background the other steps count.
-  private func isUnchanged(_ operation: OperationID) -> Bool {
+  func isUnchanged(_ operation: OperationID) -> Bool {
     if keptSteps.contains(operation) { return true }
     if plan.graph.takesSlot(operation) { return false }
     return plan.groups[operation]?.members.allSatisfy(isUnchanged) ?? true
@@ -204,7 +235,10 @@ package struct Foresight {
     {
       let operation = OperationID(index)
       if leftOut[operation] != nil { continue }
-      if keptSteps.contains(operation), !neededServices.contains(operation) {
+      if let instances = instances[operation] {
+        keptCount += instances.kept
+        runCount += instances.others
+      } else if keptSteps.contains(operation), !neededServices.contains(operation) {
         keptCount += 1
       } else {
         runCount += 1

@@ -139,16 +139,4 @@ extension Resumption {
     let others = steps.count - shown.count
     return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
   }
-
-  /// What each step comes to, in file order.
-  package var forecast: [(id: String, words: String)] {
-    plan.steps.indices.filter { plan.groups[OperationID($0)]?.members.isEmpty != false }.map {
-      let operation = OperationID($0)
-      let isKept =
-        foreseen.keptSteps.contains(operation) && !foreseen.neededServices.contains(operation)
-      return (
-        plan.steps[$0].id, foreseen.leftOut[operation] != nil ? "skip" : isKept ? "keep" : "run "
-      )
-    }
-  }
 }

@@ -31,12 +31,13 @@ package struct DryRun {
   private static let narrowestCommand = 24
   private static let longestList = 8
 
-  package init(_ plan: Plan, options: DrawingOptions, cache: CacheForecast = CacheForecast()) {
+  package init(_ plan: Plan, options: DrawingOptions, _ known: StepForecast = StepForecast()) {
     self.plan = plan
     self.options = options
-    forecast = Forecast(plan, upToDate: Set(cache.upToDate.keys))
-    reasons = Reasons(plan, cache)
-    remark = cache.remark
+    forecast = Forecast(
+      plan, upToDate: Set(known.upToDate.keys), leftOut: known.leftOut)
+    reasons = Reasons(plan, known)
+    remark = known.remark
   }
 
   package func write(to sink: ByteSink) {

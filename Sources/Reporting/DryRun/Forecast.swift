@@ -48,18 +48,26 @@ package struct Forecast {
   private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
   private let upToDate: Set<OperationID>
+  /// Steps that are skipped because only a part of a run is resumed, and why.
+  private let leftOut: [OperationID: String]
 
-  /// Forecasts a plan, of which some steps are up to date. `n log n`.
-  package init(_ plan: Plan, upToDate: Set<OperationID> = []) {
+  /// Forecasts a plan, of which some steps are up to date, and some left out. `n log n`.
+  package init(
+    _ plan: Plan, upToDate: Set<OperationID> = [], leftOut: [OperationID: String] = [:]
+  ) {
     self.plan = plan
     self.upToDate = upToDate
+    self.leftOut = leftOut
     groups = Groups(plan)
     services = Services(plan, groups, makesCopies: false)
     instanceLimits = InstanceLimits(plan, makesCopies: false)
-    graph = plan.graph
+    var graph = plan.graph
+    for operation in upToDate { graph.setGated(operation) }
+    for operation in leftOut.keys { graph.setGated(operation) }
+    self.graph = graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(
-      graph: plan.graph, queues: plan.queues, pools: plan.pools.map(\.alwaysOpen))
+      graph: graph, queues: plan.queues, pools: plan.pools.map(\.alwaysOpen))
     entries.reserveCapacity(graph.count)
     repeat {
       decideAtGates()
@@ -171,6 +179,7 @@ extension Forecast {
 
   private mutating func decide(_ operation: OperationID) {
     if plan.standsForOthers(operation) { return join(operation) }
+    if let reason = leftOut[operation] { return skip(operation, reason) }
     if let reason = plan.steps[operation.index].late?.skipReason {
       return skip(operation, reason)
     }

@@ -6,14 +6,14 @@ package import Scheduling
 struct Reasons {
   private let plan: Plan
   private let groups: Groups
-  private let cache: CacheForecast
+  private let known: StepForecast
 
   /// More dependencies than this are only counted.
   private static let namedDependencies = 3
 
-  init(_ plan: Plan, _ cache: CacheForecast) {
+  init(_ plan: Plan, _ known: StepForecast) {
     self.plan = plan
-    self.cache = cache
+    self.known = known
     groups = Groups(plan)
   }
 
@@ -21,17 +21,21 @@ struct Reasons {
     let operation = entry.operation
     switch entry.verdict {
     case .runs:
-      if let reason = cache.reasons[operation] {
+      if let reason = known.reasons[operation] {
         sink.write(oneLine(reason))
       } else {
         writeNeeds(of: operation, to: sink)
       }
-    case .upToDate: return sink.write(oneLine(cache.upToDate[operation] ?? "up to date"))
+    case .upToDate: return sink.write(oneLine(known.upToDate[operation] ?? "up to date"))
     case .runsEach, .standsForOthers:
-      if let members = plan.membersInWords(of: operation) {
-        sink.write(members)
-      } else {
+      let words = [
+        known.reasons[operation].map { oneLine($0) }, plan.membersInWords(of: operation),
+      ]
+      .compactMap(\.self)
+      if words.isEmpty {
         writeNeeds(of: operation, to: sink)
+      } else {
+        sink.write(words.joined(separator: ", "))
       }
     case .skipped: return sink.write(skipReason(of: operation))
     case .doesNotStart: writeObstacle(of: operation, to: sink)
@@ -47,6 +51,7 @@ struct Reasons {
   }
 
   private func skipReason(of operation: OperationID) -> String {
+    if let reason = known.leftOut[operation] { return reason }
     var next: OperationID? = operation
     while let step = next {
       if let reason = plan.steps[step.index].late?.skipReason { return joinedLines(reason) }
@@ -110,16 +115,23 @@ struct Reasons {
   }
 }
 
-/// What is known of cached steps before a run.
-package struct CacheForecast: Sendable {
+/// What is known of steps before a run: from the cache, from the run that is resumed, from what has changed.
+package struct StepForecast: Sendable {
   /// The steps of which nothing has changed, in words.
   package var upToDate: [OperationID: String] = [:]
+  /// The steps that are skipped because only a part of a run is resumed, and why.
+  package var leftOut: [OperationID: String] = [:]
   /// Why others would run.
   package var reasons: [OperationID: String] = [:]
   /// What is said below the list.
   package var remark: String?
 
   package init() {}
+
+  /// Whether something is known of the step.
+  package func isDecided(_ operation: OperationID) -> Bool {
+    upToDate[operation] != nil || reasons[operation] != nil
+  }
 }
 
 extension EdgeCondition {

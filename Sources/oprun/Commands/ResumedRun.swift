@@ -168,13 +168,16 @@ extension Tool {
 // What is said.
 extension Tool {
   /// Says what is kept and what runs again, and why.
-  func announce(_ resumption: Resumption) {
+  func announce(_ resumption: Resumption, _ invocation: Invocation) {
     let foreseen = resumption.foreseen
     let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
     say("resuming \(resumption.earlier.name): \(kept), \(foreseen.runCount) to run")
     let names = { (operations: [OperationID]) in resumption.names(of: operations) }
     if !foreseen.edited.isEmpty {
-      say("edited since then, so run again: \(names(foreseen.edited))")
+      let change =
+        invocation.hasValue(for: Options.param)
+        ? "edited since then, or changed by '--param'" : "edited since then"
+      say("\(change), so run again: \(names(foreseen.edited))")
     }
     if !foreseen.secretGivers.isEmpty {
       say("gave an output with a secret, so run again: \(names(foreseen.secretGivers))")
@@ -186,15 +189,27 @@ extension Tool {
   }
 
   /// Shows what resuming would come to.
-  func showForesight(of resumed: ResumedRun, _ plan: Plan, _ secrets: Secrets) -> Int32 {
+  func showForesight(
+    of resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
+  ) -> Int32 {
     let resumption = resumed.resumption(for: plan, secrets)
-    announce(resumption)
-    for (id, words) in resumption.forecast {
-      output.write("  \(words)  ")
-      output.write(printable(id))
-      output.writeNewline()
+    announce(resumption, invocation)
+    let plan = expecting(plan, invocation)
+    var known = cacheForecast(plan, invocation, secrets)
+    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
+    {
+      let operation = OperationID(index)
+      // What the cache knows of a step decides about it.
+      let isDecided = known.isDecided(operation)
+      switch resumption.foreseen.step(operation) {
+      case .leftOut(let words):
+        known.upToDate[operation] = nil
+        known.leftOut[operation] = words
+      case .kept: if !isDecided { known.upToDate[operation] = "kept" }
+      case .runs(let words): if !isDecided { known.reasons[operation] = words }
+      }
     }
-    return ExitStatus.success
+    return dryRun(plan, invocation, known)
   }
 
   /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because

@@ -72,8 +72,8 @@ extension Tool {
   }
 
   /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.
-  func cacheForecast(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> CacheForecast {
-    var forecast = CacheForecast()
+  func cacheForecast(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> StepForecast {
+    var forecast = StepForecast()
     guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
     let isOff = invocation.isOn(Options.noCache)
     let review = isOff ? nil : review(of: plan, invocation, secrets, runsTools: false)

@@ -102,7 +102,7 @@ extension Tool {
       throw .hasJobs(jobs.runID, invocation.command)
     }
     if let resumed, invocation.isOn(Options.dryRun) {
-      return showForesight(of: resumed, plan, reading.secrets)
+      return showForesight(of: resumed, plan, invocation, reading.secrets)
     }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(plan, invocation)
@@ -162,10 +162,14 @@ extension Tool {
   private func dryRun(
     _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ part: AffectedPart?
   ) -> Int32 {
-    var cache = cacheForecast(plan, invocation, secrets)
-    cache.remark = part?.remark
-    cache.reasons.merge(part?.reasons(in: plan) ?? [:]) { $1 }
-    let dryRun = DryRun(plan, options: drawingOptions(invocation), cache: cache)
+    var known = cacheForecast(plan, invocation, secrets)
+    known.remark = part?.remark
+    known.reasons.merge(part?.reasons(in: plan) ?? [:]) { $1 }
+    return dryRun(plan, invocation, known)
+  }
+
+  func dryRun(_ plan: Plan, _ invocation: Invocation, _ known: StepForecast) -> Int32 {
+    let dryRun = DryRun(plan, options: drawingOptions(invocation), known)
     if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0
@@ -237,7 +241,7 @@ extension Tool {
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { $0.resumption(for: plan, secrets) }
-      if let resumption = run.resumption { announce(resumption) }
+      if let resumption = run.resumption { announce(resumption, invocation) }
       let recorder = RunRecorder(run)
       options.memory = recorder
       // A step that is traced runs in any case.
@@ -258,7 +262,7 @@ extension Tool {
   }
 
   /// The plan with the durations of earlier runs. A dry run changes nothing to learn them.
-  private func expecting(_ plan: Plan, _ invocation: Invocation) -> Plan {
+  func expecting(_ plan: Plan, _ invocation: Invocation) -> Plan {
     let state = try? StateDirectory(path: stateDirectory(invocation)).open()
     return expecting(plan, state.flatMap(StateStore.look), invocation)
   }
