@@ -29,6 +29,8 @@ package final class CacheLookup {
   /// The result that is being restored.
   var candidate: StoredResult?
   var restored: [FileEntry]?
+  /// True if files were put back, or removed.
+  package private(set) var hasRestored = false
   var isMissing = false
   /// True if the shared cache was asked for its result.
   var wasFetched = false
@@ -67,8 +69,9 @@ package final class CacheLookup {
   package func take(_ reply: CacheReply) {
     switch reply {
     case .inspected(let entries): inputs = entries
-    case .restored(let files, _):
+    case .restored(let files, let hasChanged):
       restored = files
+      hasRestored = hasChanged
       if files == nil { isMissing = true }
     case .fault(let fault):
       if inputs == nil {

@@ -32,6 +32,7 @@ extension RunLoop {
       _ = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
+      if caching?.lookups[operation]?.hasRestored == true { tell(.restored(operation), at: now) }
       return .keep(Ending(.cached))
     case .unknown: break
     }

@@ -51,6 +51,8 @@ package struct RunEvent: Sendable {
     case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
     /// Processes of the command cannot be signalled, because they belong to another user.
     case outOfReach(OperationID, processes: [OrphanProcess])
+    /// Outputs of a step that is up to date were not what it had made, and were put back.
+    case restored(OperationID)
     /// The operation reached its outcome. This is reported once for every operation, and once more each
     /// time that it was reopened.
     case settled(OperationID, Ending, Cause)

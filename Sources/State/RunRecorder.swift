@@ -115,7 +115,7 @@ package final class RunRecorder: RunObserver {
     case .placed(let operation, let role, let place): note(place, of: operation, role)
     case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
       .heldUp,
-      .orphansFound, .outOfReach, .stopping, .notice:
+      .orphansFound, .outOfReach, .restored, .stopping, .notice:
       break
     }
   }

@@ -92,9 +92,7 @@ final class Scribe: RunObserver {
     case .reopened(let operation, let ending):
       return "reopened \(id(operation)) \(ending.outcome)"
     case .outputGrew, .resolved, .waiting, .published, .ready, .heldUp, .placed, .orphansFound,
-      .outOfReach,
-      .terminalTaken,
-      .terminalReturned:
+      .outOfReach, .restored, .terminalTaken, .terminalReturned:
       return nil
     }
   }

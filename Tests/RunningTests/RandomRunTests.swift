@@ -374,6 +374,7 @@ private struct RandomRun {
       if ready.contains(operation), ending.outcome == .succeeded { seen.insert("service stopped") }
       if case .wait = cause { seen.insert("expired wait") }
       if case .stopped(.failure) = cause, !isStopping { seen.insert("fail fast") }
+    case .restored(let operation): complaints.append("the cache put \(operation) back")
     case .retrying: seen.insert("retry")
     case .ready(let service):
       seen.insert("ready")

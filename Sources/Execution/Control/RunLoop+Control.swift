@@ -126,7 +126,7 @@ extension RunLoop {
       case .ended(let operation, _, let end): connection.feed?.note(operation, end)
       case .controlled, .stopping: connection.feed?.isRunChanged = true
       case .began, .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .heldUp,
-        .published, .orphansFound, .outOfReach, .notice, .finished:
+        .published, .orphansFound, .outOfReach, .restored, .notice, .finished:
         continue
       }
       if feedDue == nil { feedDue = time + RunLoop.feedPause }

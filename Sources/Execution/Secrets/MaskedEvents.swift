@@ -9,7 +9,7 @@ extension RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
     case .started, .outputGrew, .retrying, .ready, .heldUp, .terminalTaken, .terminalReturned,
-      .controlled, .reopened, .placed:
+      .controlled, .reopened, .placed, .restored:
       self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))

@@ -80,7 +80,8 @@ package final class Console: RunObserver {
     case .placed(let operation, _, let place): ledger.place(operation, place)
     case .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting,
       .heldUp,
-      .published, .retrying, .orphansFound, .outOfReach, .stopping, .reopened, .notice, .finished:
+      .published, .retrying, .orphansFound, .outOfReach, .restored, .stopping, .reopened, .notice,
+      .finished:
       break
     }
     progress?.observe(event)
@@ -140,6 +141,7 @@ package final class Console: RunObserver {
       if case .began(let beginning) = event.kind { changes.begin(beginning.clock) }
       if mode.showsProgress { tell(event) }
     case .placed(let operation, _, let place): ledger.place(operation, place)
+    case .restored(let operation): lines.restored(operation)
     case .published: break
     }
   }
@@ -202,6 +204,7 @@ package final class Console: RunObserver {
     case .controlled(let note): lines.writeNotice(changes.words(of: note))
     case .notice(let text): lines.writeNotice(text)
     case .started, .outputGrew, .placed, .ended, .settled, .appended, .resolved, .published,
+      .restored,
       .finished,
       .reopened, .terminalTaken, .terminalReturned:
       break

@@ -12,6 +12,8 @@ struct ProgressLines {
   private(set) var nameWidth: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
+  /// Steps that are about to be up to date, and whose outputs were put back.
+  private var restored: Set<OperationID> = []
   /// The folds by the group, until all of it has ended.
   var folds: [OperationID: Fold] = [:]
   /// Operations that ended in this turn without having started: told, and only counted.
@@ -64,6 +66,8 @@ struct ProgressLines {
     sink.writeNewline()
   }
 
+  mutating func restored(_ operation: OperationID) { restored.insert(operation) }
+
   mutating func write(_ settled: SettledOperation) {
     if !waits.isEmpty { waits[settled.operation] = nil }
     if fold(settled) { return }
@@ -74,7 +78,8 @@ struct ProgressLines {
     switch settled.ending.outcome {
     case .succeeded: writeSuccess(settled)
     case .failed, .timedOut: writeFailure(settled, to: sink)
-    case .cached: sink.write("up to date")
+    case .cached:
+      sink.write(restored.remove(settled.operation) == nil ? "up to date" : "up to date, restored")
     case .cancelled: sink.write(settled.record == nil ? "did not start" : "cancelled")
     case .skipped: sink.write("skipped")
     case .blocked: sink.write("blocked")

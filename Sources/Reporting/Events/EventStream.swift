@@ -112,7 +112,7 @@ extension EventStream {
     case .waiting(let operation, let what):
       write(operation)
       write("for", what)
-    case .ready(let operation): write(operation)
+    case .ready(let operation), .restored(let operation): write(operation)
     case .heldUp(let operation, let heldUp):
       write(operation)
       write(heldUp)

@@ -22,6 +22,7 @@ extension RunEvent.Kind {
     case .retrying: "step_retrying"
     case .orphansFound: "processes_left"
     case .outOfReach: "processes_out_of_reach"
+    case .restored: "outputs_restored"
     case .settled: "step_finished"
     case .stopping: "run_stopping"
     case .controlled: "run_changed"
@@ -38,7 +39,8 @@ extension RunEvent.Kind {
     switch self {
     case .outputGrew, .terminalTaken, .terminalReturned: true
     case .began, .started, .ended, .appended, .resolved, .waiting, .published, .retrying,
-      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished, .ready, .heldUp,
+      .orphansFound, .outOfReach, .restored, .settled, .stopping, .notice, .finished, .ready,
+      .heldUp,
       .controlled, .reopened, .placed:
       false
     }

@@ -58,7 +58,7 @@ struct LiveSteps {
       rows[key]?.stream = Stream(operation: operation, role: role)
       rows[key]?.place = place
     case .began, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
-      .controlled, .reopened, .published, .orphansFound, .outOfReach, .notice, .finished:
+      .controlled, .reopened, .published, .orphansFound, .outOfReach, .restored, .notice, .finished:
       break
     }
   }

@@ -27,7 +27,7 @@ package final class OutputsFile: RunObserver {
     case .finished: try write()
     case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .ended, .appended,
       .resolved, .placed, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound,
-      .outOfReach,
+      .outOfReach, .restored,
       .settled, .controlled, .reopened, .stopping, .notice:
       break
     }

@@ -73,6 +73,7 @@ struct RunRecord {
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .placed(let operation, _, let place): ledger.place(operation, place)
     case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+      .restored,
       .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
       break
     }

@@ -48,7 +48,8 @@ package final class CaseRecord: RunObserver {
       duration = event.time
       add("exit status \(end.exitStatus)", at: event.time)
     case .began, .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
-      .heldUp, .placed, .published, .retrying, .orphansFound, .outOfReach, .controlled, .reopened:
+      .heldUp, .placed, .published, .retrying, .orphansFound, .outOfReach, .restored, .controlled,
+      .reopened:
       break
     }
   }

@@ -210,7 +210,7 @@ final class UnchangedRunWatch: RunObserver {
 
   func observe(_ event: RunEvent) {
     switch event.kind {
-    case .began, .ended, .outputGrew, .ready, .heldUp, .waiting: break
+    case .began, .ended, .outputGrew, .ready, .heldUp, .waiting, .restored: break
     // The hooks of a run are of no step.
     case .started(let operation, _): isPlain = isPlain && operation.rawValue >= 0
     case .finished(let end): isPlain = isPlain && end.exitStatus == 0

@@ -61,7 +61,7 @@ final class Chronicle: RunObserver {
 
   private func word(_ event: RunEvent.Kind) -> String? {
     switch event {
-    case .began, .appended, .resolved, .orphansFound, .outOfReach, .terminalTaken,
+    case .began, .appended, .resolved, .orphansFound, .outOfReach, .restored, .terminalTaken,
       .terminalReturned, .placed:
       nil
     case .started(let operation, let role): "+\(name(operation, role))"
