@@ -3,6 +3,7 @@
 // docs/design-state.md.
 
 import Diagnostics
+import Glibc
 package import Masking
 package import Plans
 package import RunFiles
@@ -69,6 +70,9 @@ package final class RunRecorder: RunObserver {
   private var retryAt: Nanoseconds?
   /// What a person should know, once.
   package private(set) var notices: [String] = []
+
+  /// How long the run stood still because another process held the lock.
+  package private(set) var standstill: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
 
@@ -146,7 +150,7 @@ package final class RunRecorder: RunObserver {
   }
 
   private func write(isPatient: Bool) throws(StoreFailure) {
-    if let writer { return try writer.write(pending, isPatient: isPatient) }
+    if let writer { return try write(with: writer, isPatient: isPatient) }
     guard let folder = run.directory.state else {
       preconditionFailure("a run that is recorded has a state directory")
     }
@@ -165,10 +169,22 @@ package final class RunRecorder: RunObserver {
     }
   }
 
+  /// Writes what is pending, and measures how long another process made it wait.
+  private func write(with writer: RunWriter, isPatient: Bool) throws(StoreFailure) {
+    do throws(StoreFailure) {
+      return try writer.write(pending, isPatient: false)
+    } catch {
+      guard error.isLocked, isPatient else { throw error }
+    }
+    let start = monotonicTime()
+    defer { standstill += monotonicTime() - start }
+    try writer.write(pending, isPatient: true)
+  }
+
   /// Writes what is pending as the first records of the run.
   private func begin(with store: StateStore) throws(StoreFailure) {
     let writer = try makeWriter(store)
-    try writer.write(pending, isPatient: true)
+    try write(with: writer, isPatient: true)
     try store.beginSyncing()
     self.store = store
     self.writer = writer
@@ -317,4 +333,10 @@ extension RunRecorder: RunMemory {
       operation, of: base,
       as: RememberedStep(id: name(of: operation), written: written, resolved: number))
   }
+}
+
+private func monotonicTime() -> Nanoseconds {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
 }

@@ -44,7 +44,7 @@ final class RunWriter {
   /// Writes all of it, or nothing.
   func write(_ records: [Record], isPatient: Bool) throws(StoreFailure) {
     let numberBefore = number
-    database.setPatience(isPatient || number == 0)
+    database.setPatience(isPatient)
     do throws(DatabaseFailure) {
       try begin.run()
       do throws(DatabaseFailure) {

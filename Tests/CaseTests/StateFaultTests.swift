@@ -125,6 +125,13 @@ struct `What is recorded` {
       sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run'
       """)
     #expect(end.output == "0\n1|5\n2|5\n", "\(end.errors)")
+    let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
+    #expect(
+      told == """
+        oprun: another program had locked the state database, and the run waited for that for TIME: \
+        steps that ended meanwhile may seem to have taken longer
+
+        """)
   }
 
   @Test func `includes the end of a run, which waits for another program's lock`() throws {

@@ -111,9 +111,23 @@ struct RunRecorders {
   /// The error for which standard output, or what `--events` names, lacks events.
   var lossError: Int32? { events.lazy.compactMap(\.lossError).first }
 
+  /// What is said if the run stood still because another program had locked the database.
+  private var standstill: [String] {
+    guard recorder.standstill >= Self.toldStandstill else { return [] }
+    return [
+      "another program had locked the state database, and the run waited for that for "
+        + elapsedText(recorder.standstill)
+        + ": steps that ended meanwhile may seem to have taken longer"
+    ]
+  }
+
+  /// A shorter time, in nanoseconds, is not worth a word.
+  private static let toldStandstill: Int64 = 200_000_000
+
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
     let pruned = recorder.prune(.automatic).map { [$0] } ?? []
-    return recorder.notices + pruned + (reports?.warnings ?? []) + (outputs?.warnings ?? [])
+    return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
+      + (outputs?.warnings ?? [])
   }
 }

@@ -18,6 +18,8 @@ func openedWorkspace(by pattern: String) -> String {
 }
 
 extension Refusal {
+  fileprivate var isOutside: Bool { if case .beside = kind { true } else { false } }
+
   /// What was refused, and what to declare. Paths are relative to the step's directory if they can be.
   var words: String {
     switch kind {
@@ -46,6 +48,10 @@ extension Refusal {
 func explanation(of refusals: [Refusal]) -> String {
   let shown = refusals.prefix(3).map(\.words).joined(separator: "; ")
   let more = refusals.count > 3 ? "; and \(refusals.count - 3) more" : ""
-  return "this step is confined to what its 'cache' declares: \(shown)\(more); "
-    + "'oprun trace' shows all that it needs"
+  // A trace leaves out what is outside the workspace, and no declaration opens it.
+  let advice =
+    refusals.allSatisfy(\.isOutside)
+    ? "let it write somewhere else, or set 'enforce: false'"
+    : "'oprun trace' shows all that it needs"
+  return "this step is confined to what its 'cache' declares: \(shown)\(more); \(advice)"
 }
