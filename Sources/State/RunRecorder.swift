@@ -54,6 +54,16 @@ package final class RunRecorder: RunObserver {
   private var pending: [Record] = []
   /// True if something is pending that must be kept before other commands start.
   private var isPressing = false
+  /// What keeps rows until the database has them; nil before it is worth a file, and if there can be none.
+  private var journal: RunJournal?
+  /// How many of those pending, from the first, the journal has.
+  private var journaledCount = 0
+  /// How often the database was written before commands, and when it was written last.
+  private var commitCount = 0
+  private var lastWrite: Nanoseconds = 0
+  /// The time of the last event.
+  private var now: Nanoseconds = 0
+  private var isOver = false
   /// What is known about steps that have not ended.
   private var open: [OperationID: OpenStep] = [:]
   private var names: [String] = []
@@ -75,6 +85,11 @@ package final class RunRecorder: RunObserver {
   package private(set) var standstill: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
+  /// How long the database may lag behind the journal, and by how many records.
+  private static let journalTime: Nanoseconds = 100_000_000
+  private static let mostJournaled = 1000
+  /// Making a file takes as long as some transactions.
+  private static let commitsBeforeJournal = 8
 
   package init(_ run: RecordedRun) {
     self.run = run
@@ -87,6 +102,7 @@ package final class RunRecorder: RunObserver {
   package var deadline: Nanoseconds? { retryAt }
 
   package func observe(_ event: RunEvent) {
+    now = event.time
     switch event.kind {
     case .began(let beginning): pending.append(.began(beginning))
     case .started(let operation, let role): start(operation, role, at: event.time)
@@ -116,6 +132,7 @@ package final class RunRecorder: RunObserver {
       tally.stop = end.stopReason?.words(name(of:))
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
+      isOver = true
     case .placed(let operation, let role, let place): note(place, of: operation, role)
     case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
       .heldUp,
@@ -125,12 +142,19 @@ package final class RunRecorder: RunObserver {
   }
 
   package func commit() throws(ObserverFailure) {
-    if isPressing || writer != nil { try flush(isPatient: true) }
+    guard !pending.isEmpty, isPressing || writer != nil, !keepInJournal() else { return }
+    commitCount += 1
+    try flush(isPatient: true)
   }
 
   package func endTurn(at time: Nanoseconds) throws(ObserverFailure) {
+    now = time
     retryAt = nil
     guard !pending.isEmpty else { return }
+    if journaledCount == pending.count, time - lastWrite < Self.journalTime {
+      retryAt = lastWrite + Self.journalTime
+      return
+    }
     if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
   }
 
@@ -142,11 +166,27 @@ package final class RunRecorder: RunObserver {
       try write(isPatient: isPatient)
       pending.removeAll(keepingCapacity: true)
       isPressing = false
+      journal?.clear()
+      if isOver { journal?.remove() }
+      journaledCount = 0
+      lastWrite = now
       return true
     } catch {
       if error.isLocked, !isPatient { return false }
       throw ObserverFailure("the run is not recorded: \(error.message)")
     }
+  }
+
+  /// Lets the journal keep what is pending, if it can have all of it and the database has had the first records.
+  private func keepInJournal() -> Bool {
+    guard writer != nil, !run.isDurable, run.resumption == nil,
+      commitCount >= Self.commitsBeforeJournal, pending.count < Self.mostJournaled
+    else { return false }
+    if journal == nil { journal = RunJournal(in: run.directory) }
+    guard journal?.add(pending[journaledCount...]) == true else { return false }
+    journaledCount = pending.count
+    isPressing = false
+    return true
   }
 
   private func write(isPatient: Bool) throws(StoreFailure) {

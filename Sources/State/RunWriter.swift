@@ -33,12 +33,7 @@ final class RunWriter {
     commit = try database.prepare("COMMIT")
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")
     addStep = try database.prepare("INSERT INTO step(name) VALUES(?)")
-    result = try database.prepare(
-      """
-      INSERT OR REPLACE INTO result(run, step, place, outcome, cause, started, duration, attempts,
-        status, detail, processor, memory, output, written, resolved)
-      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
+    result = try database.prepare(ResultRow.insertion("?2", "INSERT OR REPLACE"))
   }
 
   /// Writes all of it, or nothing.
@@ -126,25 +121,17 @@ final class RunWriter {
       try statement("DELETE FROM output WHERE run = ? AND step = ?")
         .bind(1, number).bind(2, step).run()
     }
-    try result.bind(1, number).bind(2, step).bind(3, key.place).bind(6, Int(time / 1000))
-      .bind(14, key.written).run()
+    try write(ResultRow(key, startedAt: time), of: step)
+  }
+
+  private func write(_ row: ResultRow, of step: Int) throws(DatabaseFailure) {
+    result.bind(1, number).bind(2, step)
+    row.bind(to: result)
+    try result.run()
   }
 
   private func write(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
-    let last = settled.last
-    var attempts: Int?
-    if case .attempt(let number)? = last?.role { attempts = number }
-    result.bind(1, number).bind(2, try stepNumber(of: key)).bind(3, key.place)
-      .bind(4, settled.outcome.number).bind(5, settled.cause)
-      .bind(6, settled.start.map { Int($0 / 1000) })
-      .bind(7, settled.start.map { Int((settled.end - $0) / 1000) }).bind(8, attempts)
-      .bind(14, key.written).bind(15, settled.resolved == 0 ? nil : settled.resolved)
-    if let end = last?.end {
-      result.bind(9, end.recordedStatus).bind(10, end.recordedDetail)
-        .bind(11, Int(end.processorTime / 1000)).bind(12, end.peakMemory.map { Int($0 >> 10) })
-        .bind(13, end.outputByteCount)
-    }
-    try result.run()
+    try write(ResultRow(key, settled), of: try stepNumber(of: key))
     steps[key.name] = nil
   }
 

@@ -134,6 +134,48 @@ struct `What is recorded` {
         """)
   }
 
+  @Test func `waits in the journal of the run while another program has locked the database`()
+    throws
+  {
+    let place = try workspace(
+      "steps:\n"
+        + (0..<40).map {
+          "  - {id: s\($0), depends_on: [\($0 == 0 ? "" : "s\($0 - 1)")], run: echo >>ran}\n"
+        }
+        .joined())
+    // The lock is held until the last step has run, so a run that waited for it would wait for ever.
+    let end = try place.run(
+      """
+      lines() { test -e ran && test $(wc -l <ran) -ge $1; }
+      mkfifo hold; oprun pipeline.yml --output quiet & run=$!
+      until lines 12; do sleep 0.005; done
+      sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold; echo 'BEGIN IMMEDIATE;' >&3
+      until lines 40; do sleep 0.01; done; echo 'COMMIT;' >&3; exec 3>&-
+      wait $run; echo $?; wait; ls -A .oprun/runs/*
+      sqlite3 .oprun/state.db 'SELECT count(*) FROM result WHERE outcome = 0; SELECT exit_status FROM run'
+      """)
+    #expect(end.output == "0\n40\n0\n", "\(end.errors)")
+  }
+
+  @Test func `is in the journal of a run that is killed, and found by everybody`() throws {
+    let place = try workspace(
+      "max_parallel: 2\nsteps:\n"
+        + (0..<3000).map { "  - {id: s\($0), run: echo s\($0) >>ran}\n" }.joined())
+    let end = try place.run(
+      """
+      oprun pipeline.yml --output quiet & run=$!
+      until test -e ran && test $(wc -l <ran) -ge 500; do sleep 0.01; done
+      kill -9 $run; wait $run 2>/dev/null; echo $?
+      until oprun history | grep -q died; do sleep 0.02; done
+      before=$(wc -l <ran); recorded=$(oprun show --json | grep -o '"outcome":"succeeded"' | wc -l)
+      test $recorded -ge $((before - 4)) || echo "$recorded of $before"
+      sqlite3 .oprun/state.db "SELECT name FROM result JOIN step ON id = step WHERE outcome = 0" | sort >recorded
+      : >ran; oprun resume --output quiet 2>/dev/null; echo $?; sort ran | comm -12 - recorded
+      sort ran recorded | uniq | wc -l
+      """)
+    #expect(end.output == "137\n0\n3000\n", "\(end.errors)")
+  }
+
   @Test func `includes the end of a run, which waits for another program's lock`() throws {
     let place = try workspace(chain(1))
     try place.write(

@@ -95,6 +95,7 @@ extension Tool {
       return ExitStatus.inUse
     }
     // It is read under its lock: it may have ended while that was waited for.
+    try? store.takeInJournals()
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),

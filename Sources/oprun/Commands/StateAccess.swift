@@ -61,6 +61,8 @@ extension Tool {
       return ExitStatus.cannotWrite
     }
     guard let store else { return try orElse() }
+    // Who may only read sees what the database has.
+    try? store.takeInJournals()
     return try body(store)
   }
 

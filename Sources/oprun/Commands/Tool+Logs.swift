@@ -53,6 +53,7 @@ extension Tool {
     var last: String?
     while true {
       let isOver = !store.isInUse(run.name)
+      if isOver { try? store.takeInJournals() }
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
       let begun = words.filter { word in
         isOver || shown.steps.contains { StepName(word).covers($0.name) }

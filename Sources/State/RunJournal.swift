@@ -1,0 +1,140 @@
+// The journal of a run: rows of the table `result` that the database has not got yet. A line costs a twentieth of a
+// transaction, and outlives oprun as well. docs/design-state.md, "The journal".
+
+import Glibc
+import RunFiles
+
+/// Adds to the journal of the run that this process performs.
+final class RunJournal {
+  static let fileName = "@journal"
+
+  private let directory: RunDirectory
+  private let file: Int32
+  private var generation = 1
+  private var position = 0
+  private var lines: [UInt8] = []
+
+  /// Nil if the file cannot be made.
+  init?(in directory: RunDirectory) {
+    guard let file = try? directory.make(Self.fileName) else { return nil }
+    self.directory = directory
+    self.file = file
+  }
+
+  deinit { close(file) }
+
+  /// Adds the rows of records; false if one of them has none, or it cannot be written: then none of them is there.
+  func add(_ records: ArraySlice<Record>) -> Bool {
+    lines.removeAll(keepingCapacity: true)
+    for record in records {
+      guard let row = ResultRow(journaling: record) else { return false }
+      row.write(to: &lines, generation: generation)
+    }
+    guard pwrite(file, lines, lines.count, off_t(position)) == lines.count else { return false }
+    position += lines.count
+    return true
+  }
+
+  /// Empties it, now that the database has everything. What is behind the first line has an old generation from
+  /// now on.
+  func clear() {
+    guard position > 0 else { return }
+    pwrite(file, "\n", 1, 0)
+    position = 0
+    generation += 1
+  }
+
+  /// Removes the file, at the end of the run.
+  func remove() { directory.remove(Self.fileName) }
+
+  /// The rows in the journal of a run; empty if it has none.
+  static func rows(in directory: RunDirectory) -> [ResultRow] {
+    let file = directory.open(fileName)
+    guard file >= 0 else { return [] }
+    let text = content(owning: file)
+    var rows: [ResultRow] = []
+    var first: Int?
+    for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      guard let (row, generation) = ResultRow.reading(line: line),
+        generation == first ?? generation
+      else { break }
+      first = generation
+      rows.append(row)
+    }
+    return rows
+  }
+
+  private static func content(owning file: Int32) -> Substring {
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(file, &piece, piece.count)
+      guard count > 0 else { return Substring(String(decoding: bytes, as: UTF8.self)) }
+      bytes += piece[..<count]
+    }
+  }
+}
+
+extension StateStore {
+  /// Takes what journals have into the database, so that everybody finds it there: those of runs that died, and of
+  /// runs in progress. A run may do the same meanwhile, and has the last word.
+  package func takeInJournals() throws(StoreFailure) {
+    let names = try perform { database throws(DatabaseFailure) in
+      let runs = try database.prepare("SELECT id, name FROM run WHERE exit_status IS NULL")
+      var names: [(number: Int, name: String)] = []
+      while try runs.next() {
+        if let number = runs.number(0), let name = runs.text(1) { names.append((number, name)) }
+      }
+      return names
+    }
+    for (number, name) in names {
+      guard let directory = folder.run(named: name) else { continue }
+      let rows = RunJournal.rows(in: directory)
+      if rows.isEmpty { continue }
+      try perform("write") { database throws(DatabaseFailure) in
+        try database.transaction { () throws(DatabaseFailure) in
+          for row in rows { try database.complete(row, of: number) }
+        }
+      }
+    }
+  }
+}
+
+extension Database {
+  /// Writes a row unless there is a later one of the step.
+  fileprivate func complete(_ row: ResultRow, of run: Int) throws(DatabaseFailure) {
+    try prepare("INSERT OR IGNORE INTO step(name) VALUES(?)").bind(1, row.step).run()
+    let statement = try prepare(
+      """
+      \(ResultRow.insertion("(SELECT id FROM step WHERE name = ?2)"))
+      ON CONFLICT(run, step) DO UPDATE SET place = excluded.place, outcome = excluded.outcome,
+        cause = excluded.cause, started = excluded.started, duration = excluded.duration,
+        attempts = excluded.attempts, status = excluded.status, detail = excluded.detail,
+        processor = excluded.processor, memory = excluded.memory, output = excluded.output,
+        written = excluded.written, resolved = excluded.resolved
+      WHERE result.outcome IS NULL AND excluded.outcome IS NOT NULL
+      """)
+    statement.bind(1, run).bind(2, row.step)
+    row.bind(to: statement)
+    try statement.run()
+  }
+}
+
+extension ResultRow {
+  /// The statement that adds a row: ?1 is the run, `step` the number of the step, and `bind` sets the rest.
+  static func insertion(_ step: String, _ verb: String = "INSERT") -> String {
+    """
+    \(verb) INTO result(run, step, place, outcome, cause, started, duration, attempts,
+      status, detail, processor, memory, output, written, resolved)
+    VALUES(?1, \(step), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+    """
+  }
+
+  /// Sets all but the run and the step.
+  func bind(to statement: Statement) {
+    statement.bind(3, place).bind(4, outcome).bind(5, cause).bind(6, started).bind(7, duration)
+      .bind(8, attempts).bind(9, status).bind(10, detail).bind(11, processor).bind(12, memory)
+      .bind(13, output).bind(14, written).bind(15, resolved)
+  }
+}
