@@ -72,6 +72,9 @@ package final class CacheReview {
 
   package func verdict(on operation: OperationID) -> CacheVerdict { review(operation).verdict }
 
+  /// Whether files would be put back that are not there now.
+  var restoresFiles: Bool { !restored.isEmpty }
+
   func hit(on operation: OperationID) -> CacheHit? { review(operation).hit }
 
   var facts: ReviewedFacts { ReviewedFacts(self, plan, surroundings) }

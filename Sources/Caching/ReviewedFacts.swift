@@ -5,7 +5,7 @@ import Diagnostics
 package import Expressions
 import Glibc
 import Plans
-import Scheduling
+package import Scheduling
 
 /// Why something about a step is known only while running.
 package enum LateReason: Hashable {
@@ -17,6 +17,10 @@ package enum LateReason: Hashable {
   case run(String)
   /// Its instances are not known.
   case matrix
+  /// It uses what the instances of this step give, which are not known.
+  case instances(String)
+  /// It looks at files, of which some will be restored before.
+  case files
   /// There is no value, and this is why.
   case failure(String)
 }
@@ -70,7 +74,10 @@ final class ReviewedFacts: RunFacts {
 
   private func end(of operation: OperationID) -> ReviewedEnd? {
     let end = review.end(of: operation)
-    if end == nil { lack(.step(plan.steps[operation.index].id)) }
+    if end == nil {
+      let id = plan.steps[operation.index].id
+      lack(plan.groups[operation]?.isExpanding == true ? .instances(id) : .step(id))
+    }
     return end
   }
 
@@ -117,13 +124,29 @@ final class ReviewedFacts: RunFacts {
   func secret(heldBy text: String) -> String? { surroundings.secretHeld(text) }
 
   func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String {
-    try surroundings.hashFiles(patterns).get()
+    if review.restoresFiles { lack(.files) }
+    return try surroundings.hashFiles(patterns).get()
   }
 
-  func exists(_ path: String) throws(UnlocatedFailure) -> Bool { access(path, F_OK) == 0 }
+  func exists(_ path: String) throws(UnlocatedFailure) -> Bool {
+    if review.restoresFiles { lack(.files) }
+    return access(path, F_OK) == 0
+  }
 }
 
 extension CacheReview {
+  /// Why the step will be skipped, as far as its conditions are known; nil if it is not known that it will.
+  package func skipReason(of operation: OperationID) -> String? {
+    guard let late = plan.steps[operation.index].late, !late.parts.conditions.isEmpty else {
+      return nil
+    }
+    let facts = facts
+    guard let verdict = try? late.verdict(facts), facts.missing == nil,
+      case .skips(let reason, _) = verdict
+    else { return nil }
+    return reason
+  }
+
   /// How the operation would end without running anything; nil if it would run, or if that is not known.
   func end(of operation: OperationID) -> ReviewedEnd? {
     if let known = ends[operation] { return known }

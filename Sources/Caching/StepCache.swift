@@ -13,8 +13,8 @@ package struct CacheOptions {
   package var pipeline = ""
   /// True if every step runs, and is kept.
   package var refreshesAll = false
-  /// The steps that run, and are kept.
-  package var refreshed: Set<String> = []
+  /// The steps that run, and are kept, with all that is in them.
+  package var refreshed: [StepName] = []
   /// The version of the built-in steps.
   package var version = ""
   /// The variables that oprun inherited.
@@ -26,6 +26,10 @@ package struct CacheOptions {
   package var shared: SharedCache?
 
   package init() {}
+
+  fileprivate func refreshes(_ id: String) -> Bool {
+    !refreshed.isEmpty && refreshed.contains { $0.covers(id) }
+  }
 }
 
 /// Who is asked for.
@@ -87,7 +91,7 @@ package final class StepCache {
       description, record: index.record(of: name))
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
-    lookup.isRefreshed = options.refreshesAll || options.refreshed.contains(id)
+    lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
     return lookup
   }
 
@@ -107,7 +111,7 @@ package final class StepCache {
     _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
     upstream: [(step: String, result: CacheDigest)]
   ) -> CacheHit? {
-    guard !options.refreshesAll, !options.refreshed.contains(id),
+    guard !options.refreshesAll, !options.refreshes(id),
       misplaced(settings, step.settings.workingDirectory) == nil
     else { return nil }
     describe(step, action, settings, upstream)

@@ -74,9 +74,20 @@ extension RunLoop {
   ) throws(EvaluationFailure) -> Decision {
     if machine.endingWhileReady(of: group) != nil { return .join }
     let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
-    let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
-    if isWhole || ending.isAllowed { try publishOutputs(of: group, late, isPartial: !isWhole) }
+    let isWhole =
+      (ending.outcome == .succeeded || ending.outcome == .cached) && !hasLeftOut(in: group)
+    if isWhole || ending.isAllowed || hasLeftOut(in: group) {
+      try publishOutputs(of: group, late, isPartial: !isWhole)
+    }
     return .join
+  }
+
+  /// Whether a step in the group does not run because only a part of a run is resumed.
+  private func hasLeftOut(in group: OperationID) -> Bool {
+    guard let memory = options.memory, memory.isOfEarlierRun else { return false }
+    return machine.groups.members(of: group).contains {
+      memory.reasonToLeaveOut($0) != nil || hasLeftOut(in: $0)
+    }
   }
 
   /// The outputs of a group in the background that is otherwise ready.

@@ -41,6 +41,8 @@ package struct EarlierRun {
   package let exitStatus: Int32?
   /// The steps that have an outcome, by id.
   let steps: [String: EarlierStep]
+  /// Those that had begun and not ended.
+  var unfinished: Set<String> = []
 }
 
 extension EarlierRun {
@@ -69,8 +71,22 @@ extension StateStore {
         request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: Int32(clamping: run.number(6) ?? 0),
-        exitStatus: run.number(5).map { Int32($0) }, steps: try steps(of: number, database))
+        exitStatus: run.number(5).map { Int32($0) }, steps: try steps(of: number, database),
+        unfinished: try unfinishedSteps(of: number, database))
     }
+  }
+
+  private func unfinishedSteps(
+    of run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> Set<String> {
+    let rows = try database.prepare(
+      "SELECT name FROM result JOIN step ON step.id = step WHERE run = ? AND outcome IS NULL")
+    rows.bind(1, run)
+    var names: Set<String> = []
+    while try rows.next() {
+      if let name = rows.text(0) { names.insert(name) }
+    }
+    return names
   }
 
   private func steps(

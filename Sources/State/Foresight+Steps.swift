@@ -6,6 +6,8 @@ package import Scheduling
 /// What a step of a resumed run comes to.
 package enum ForeseenStep: Hashable {
   case kept
+  /// It was skipped, and will be again unless its condition has changed.
+  case skipped
   case leftOut(String)
   case runs(String)
 }
@@ -20,7 +22,9 @@ extension Foresight {
   /// What the step comes to, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
-    if keptSteps.contains(operation), !neededServices.contains(operation) { return .kept }
+    if keptSteps.contains(operation), !neededServices.contains(operation) {
+      return outcome(operation) == .skipped ? .skipped : .kept
+    }
     return .runs(reasonToRun(operation))
   }
 
@@ -66,29 +70,48 @@ extension Outcome {
 /// The recorded instances of steps whose matrix is known only while running.
 struct LateInstances {
   private var names: [OperationID: [String]] = [:]
+  /// The outermost group that is expanded, of each of its steps and of itself.
+  private let groups: [OperationID: OperationID]
 
   /// Takes time for each such step and each recorded step in the same group.
   init(_ plan: Plan, _ earlier: EarlierRun) {
-    let beginnings = Self.beginnings(plan)
-    if beginnings.isEmpty { return }
-    let recorded = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys.sorted()
-    for (operation, beginning) in beginnings {
+    groups = Self.groups(plan)
+    if groups.isEmpty { return }
+    let ended = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys
+    let recorded = (Array(ended) + earlier.unfinished).sorted()
+    for (operation, group) in groups
+    where plan.groups[operation]?.members.isEmpty != false {
+      let beginning = plan.steps[group.index].id + "["
       let name = StepName(plan.steps[operation.index].id)
       names[operation] = recorded.lazy.filter { $0.hasPrefix(beginning) && name.covers($0) }
     }
   }
 
-  /// What the names of the instances of steps begin with: the outermost group that is expanded, and its bracket.
-  private static func beginnings(_ plan: Plan) -> [OperationID: String] {
-    var beginnings: [OperationID: String] = [:]
+  private static func groups(_ plan: Plan) -> [OperationID: OperationID] {
+    var groups: [OperationID: OperationID] = [:]
     // Groups come after their members, so the outermost is the last to say.
     for (group, about) in plan.groups.sorted(by: { $0.key < $1.key }) where about.isExpanding {
-      for operation in [group] + (about.pattern?.operations ?? []) {
-        beginnings[operation] = plan.steps[group.index].id + "["
-      }
+      for operation in [group] + (about.pattern?.operations ?? []) { groups[operation] = group }
     }
-    return beginnings.filter { plan.groups[$0.key]?.members.isEmpty != false }
+    return groups
   }
 
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
+
+  /// The name that another step has in the instance of a group in which `operation` has this name; nil if it is not in
+  /// that group.
+  func name(
+    of other: OperationID, in instance: String, _ operation: OperationID, _ plan: Plan
+  ) -> String? {
+    guard let group = groups[operation], groups[other] == group, group != operation else {
+      return nil
+    }
+    let count = plan.steps[group.index].id.utf8.count
+    let own = plan.steps[operation.index].id.utf8.dropFirst(count)
+    guard instance.utf8.count > own.count, instance.utf8.suffix(own.count).elementsEqual(own) else {
+      return nil
+    }
+    let rest = plan.steps[other.index].id.utf8.dropFirst(count)
+    return String(decoding: Array(instance.utf8.dropLast(own.count)) + Array(rest), as: UTF8.self)
+  }
 }

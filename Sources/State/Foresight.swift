@@ -27,17 +27,25 @@ package struct Foresight {
   private(set) var keptSteps: Set<OperationID> = []
   /// The instances of steps whose matrix is known only while running.
   private(set) var instances: [OperationID: ForeseenInstances] = [:]
+  /// The names of those that are kept.
+  private(set) var keptInstances: Set<String> = []
+  /// More may run than is known.
+  package private(set) var isUncertain = false
 
   let plan: Plan
   let earlier: EarlierRun
   let selection: ResumeSelection
   private let masker: Masker?
   private let lateInstances: LateInstances
+  /// Cached steps that run, because the cache has no result of what they are now.
+  private let stale: Set<OperationID>
 
   init(
-    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?
+    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?,
+    stale: Set<OperationID>
   ) {
     self.masker = masker
+    self.stale = stale
     self.selection = selection
     self.plan = plan
     self.earlier = earlier
@@ -113,13 +121,12 @@ package struct Foresight {
         continue
       }
       guard let before = earlier.steps[step.id] else { continue }
-      // One that was left out may be skipped again because of its own condition.
       let isSkipped =
-        before.wasSkipped
-        && (!before.outcome.isLeftOut || step.late?.parts.conditions.isEmpty == false)
+        before.wasSkipped && (!before.outcome.isLeftOut || step.late?.skipReason != nil)
       guard before.isKeepable || isSkipped else { continue }
       // What depends on it had its success.
       if skipped.contains(operation), !before.wasSkipped { continue }
+      if stale.contains(operation) { continue }
       let upstream = plan.graph.dependencies(of: operation)
       if before.isKeepable, before.written != fingerprints.written(step) {
         edited.append(operation)
@@ -133,24 +140,39 @@ package struct Foresight {
     }
   }
 
-  /// Does the same for the instances of a step of which a matrix is known only while running.
+  /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of
+  /// its own instance of the group.
   private mutating func foresee(_ operation: OperationID, _ late: [String], _ written: Int) {
-    let before = late.compactMap { earlier.steps[$0] }.filter { !$0.outcome.isOfGroup }
-    let done = before.filter(\.isKeepable)
-    let upstream = plan.graph.dependencies(of: operation)
-    var found = ForeseenInstances(kept: 0, others: before.count)
-    if done.contains(where: { $0.written != written }) {
+    let done = late.compactMap { earlier.steps[$0] }.filter(\.isKeepable)
+    var found = ForeseenInstances(kept: 0, others: late.count)
+    if skipped.contains(operation) {
+      // What depends on it had its success.
+    } else if done.contains(where: { $0.written != written }) {
       edited.append(operation)
-    } else if !upstream.allSatisfy({ isUnchanged($0.from) }) {
-      if !done.isEmpty, !forced.contains(operation) { downstream.append(operation) }
     } else if done.contains(where: \.hasSecretOutput) {
       secretGivers.append(operation)
     } else if !forced.contains(operation) {
-      let kept = before.count { $0.isKeepable || $0.wasSkipped && !$0.outcome.isLeftOut }
-      found = ForeseenInstances(kept: kept, others: before.count - kept)
-      if found.others == 0 { keptSteps.insert(operation) }
+      let kept = late.filter { isKept($0, operation) }
+      keptInstances.formUnion(kept)
+      found = ForeseenInstances(kept: kept.count, others: late.count - kept.count)
+      if kept.count < done.count { downstream.append(operation) }
+      // One that had not ended may have had instances that had not begun.
+      let hasEnded = earlier.steps[plan.steps[operation.index].id] != nil
+      isUncertain = isUncertain || !hasEnded
+      if found.others == 0, hasEnded { keptSteps.insert(operation) }
     }
     instances[operation] = found
+  }
+
+  private func isKept(_ instance: String, _ operation: OperationID) -> Bool {
+    guard let before = earlier.steps[instance],
+      before.isKeepable || before.wasSkipped && !before.outcome.isLeftOut
+    else { return false }
+    return plan.graph.dependencies(of: operation).allSatisfy { edge in
+      if isUnchanged(edge.from) { return true }
+      let other = lateInstances.name(of: edge.from, in: instance, operation, plan)
+      return other.map(keptInstances.contains) ?? false
+    }
   }
 
   /// Whether what depends on it need not run again because of it. Services are only company, and of a
@@ -173,6 +195,13 @@ package struct Foresight {
       let wasSkipped = earlier.steps[plan.steps[index].id]?.wasSkipped == true
       if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
         leftOut[operation] = words
+      }
+    }
+    // Without their group there would be no instances to keep or to run.
+    for (group, about) in plan.groups where about.isExpanding {
+      let members = about.pattern?.operations ?? []
+      if !members.allSatisfy({ leftOut[$0] != nil && instances[$0]?.kept ?? 0 == 0 }) {
+        leftOut[group] = nil
       }
     }
   }
@@ -234,12 +263,13 @@ package struct Foresight {
     for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
     {
       let operation = OperationID(index)
+      if let instances = instances[operation] { keptCount += instances.kept }
       if leftOut[operation] != nil { continue }
       if let instances = instances[operation] {
-        keptCount += instances.kept
         runCount += instances.others
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
-        keptCount += 1
+        // What was skipped, and will be again, is neither.
+        if outcome(operation) != .skipped { keptCount += 1 }
       } else {
         runCount += 1
       }

@@ -35,16 +35,23 @@ package final class Resumption {
   /// What is known of the operations that have ended, by number.
   private var freshness: [Freshness?]
   private var members: [OperationID: [OperationID]] = [:]
+  /// What was made while running: its name, and what it waits for in particular.
+  private var made: [OperationID: (name: String, after: [OperationID])] = [:]
+  /// The operations that are copied for each instance of a group.
+  private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
 
   var runNumber: Int { earlier.number }
 
+  /// `stale` are cached steps that run, as far as that is known.
   package init(
-    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, masker: Masker? = nil
+    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, masker: Masker? = nil,
+    stale: Set<OperationID> = []
   ) {
     self.earlier = earlier
     self.plan = plan
-    foreseen = Foresight(earlier, plan, selection, masker)
+    foreseen = Foresight(earlier, plan, selection, masker, stale: stale)
+    copied = plan.groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
     freshness = [Freshness?](repeating: nil, count: plan.steps.count)
   }
 
@@ -60,7 +67,9 @@ package final class Resumption {
   /// True from the moment when it was decided to keep the step.
   func isKeeping(_ operation: OperationID) -> Bool { keeping.contains(operation) }
 
-  func reasonToLeaveOut(_ planned: OperationID) -> String? { foreseen.leftOut[planned] }
+  func reasonToLeaveOut(_ planned: OperationID, named name: String) -> String? {
+    foreseen.keptInstances.contains(name) ? nil : foreseen.leftOut[planned]
+  }
 
   func kept(
     _ operation: OperationID, of planned: OperationID, as step: RememberedStep
@@ -68,7 +77,7 @@ package final class Resumption {
     guard let before = earlier.steps[step.id], before.isKeepable, !before.hasSecretOutput,
       before.written == step.written, before.resolved == step.resolved,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
-      isUpstreamUnchanged(of: planned, since: before.origin)
+      isUpstreamUnchanged(of: operation, planned, since: before.origin)
     else { return nil }
     keeping.insert(operation)
     set(.kept(origin: before.origin), of: operation)
@@ -77,8 +86,19 @@ package final class Resumption {
       ending.outcome == .succeeded ? Ending(.cached) : ending, outputs: before.outputs)
   }
 
-  func appended(_ operation: OperationID, to group: OperationID) {
+  func appended(
+    _ operation: OperationID, named name: String, to group: OperationID, after: [OperationID]
+  ) {
     members[group, default: []].append(operation)
+    made[operation] = (name, after)
+  }
+
+  private func name(of operation: OperationID) -> String? {
+    operation.index < plan.steps.count ? plan.steps[operation.index].id : made[operation]?.name
+  }
+
+  private func wasSkipped(_ operation: OperationID) -> Bool {
+    name(of: operation).flatMap { earlier.steps[$0] }.map(\.wasSkipped) ?? true
   }
 
   func settled(_ operation: OperationID, _ ending: Ending) {
@@ -96,7 +116,7 @@ package final class Resumption {
       switch freshness.indices.contains(member.index) ? freshness[member.index] : nil {
       case .ranNow, nil: return .ranNow
       case .kept(let origin): newest = max(newest, origin)
-      case .skipped: break
+      case .skipped: if !wasSkipped(member) { return .ranNow }
       }
     }
     return newest == 0 ? .skipped : .kept(origin: newest)
@@ -107,22 +127,28 @@ package final class Resumption {
     freshness[operation.index] = value
   }
 
-  /// Whether nothing that the operation depends on ran since it did.
-  private func isUpstreamUnchanged(of planned: OperationID, since origin: Int) -> Bool {
-    plan.graph.dependencies(of: planned).allSatisfy { isUnchanged($0.from, since: origin) }
+  /// Whether nothing that the operation depends on ran since it did. A copy waits for those of its own instance.
+  private func isUpstreamUnchanged(
+    of operation: OperationID, _ planned: OperationID, since origin: Int
+  ) -> Bool {
+    let isCopy = operation != planned && copied.contains(planned)
+    let others = plan.graph.dependencies(of: planned).lazy.map(\.from).filter {
+      !(isCopy && self.copied.contains($0))
+    }
+    return others.allSatisfy { isUnchanged($0, since: origin) }
+      && (made[operation]?.after ?? []).allSatisfy { isUnchanged($0, since: origin) }
   }
 
   /// Services are only company; of a group in the background, which may not have ended, the other steps
   /// count.
   private func isUnchanged(_ operation: OperationID, since origin: Int) -> Bool {
-    guard plan.graph.takesSlot(operation) else {
+    guard operation.index >= plan.steps.count || plan.graph.takesSlot(operation) else {
       return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
     }
-    switch freshness[operation.index] ?? members[operation].map({ freshness(of: $0) }) {
+    let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
+    switch own ?? members[operation].map({ freshness(of: $0) }) {
     case .kept(let newest): return newest <= origin
-    case .skipped:
-      guard let before = earlier.steps[plan.steps[operation.index].id] else { return true }
-      return before.outcome.ending.outcome == .skipped
+    case .skipped: return wasSkipped(operation)
     case .ranNow, nil: return false
     }
   }

@@ -107,7 +107,7 @@ package final class RunRecorder: RunObserver {
     case .began(let beginning): pending.append(.began(beginning))
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
-    case .appended(let operation, let id, let group, _):
+    case .appended(let operation, let id, let group, let after):
       names.append(id)
       groups.append(group)
       if !standsForOthers(group) { stepCount -= 1 }
@@ -116,7 +116,7 @@ package final class RunRecorder: RunObserver {
       // Only the latest count is of interest: there may be thousands of instances.
       if case .counted? = pending.last { pending.removeLast() }
       pending.append(.counted(stepCount))
-      run.resumption?.appended(operation, to: group)
+      run.resumption?.appended(operation, named: name(of: operation), to: group, after: after)
     case .published(let operation, let outputs):
       if run.resumption?.isKeeping(operation) == true { break }
       pending.append(.published(name(of: operation), outputs))
@@ -142,8 +142,11 @@ package final class RunRecorder: RunObserver {
   }
 
   package func commit() throws(ObserverFailure) {
-    guard !pending.isEmpty, isPressing || writer != nil, !keepInJournal() else { return }
+    guard !pending.isEmpty, isPressing || writer != nil else { return }
+    if commitCount >= Self.commitsBeforeJournal, keepInJournal() { return }
     commitCount += 1
+    // Who waits for another program notices neither signals nor the ends of commands.
+    if writer != nil, try flush(isPatient: false) || keepInJournal() { return }
     try flush(isPatient: true)
   }
 
@@ -180,7 +183,7 @@ package final class RunRecorder: RunObserver {
   /// Lets the journal keep what is pending, if it can have all of it and the database has had the first records.
   private func keepInJournal() -> Bool {
     guard writer != nil, !run.isDurable, run.resumption == nil,
-      commitCount >= Self.commitsBeforeJournal, pending.count < Self.mostJournaled
+      pending.count < Self.mostJournaled
     else { return false }
     if journal == nil { journal = RunJournal(in: run.directory) }
     guard journal?.add(pending[journaledCount...]) == true else { return false }
@@ -358,7 +361,7 @@ extension RunRecorder: RunMemory {
   package var isOfEarlierRun: Bool { run.resumption != nil }
 
   package func reasonToLeaveOut(_ operation: OperationID) -> String? {
-    run.resumption?.reasonToLeaveOut(planned(operation))
+    run.resumption?.reasonToLeaveOut(planned(operation), named: name(of: operation))
   }
 
   package func kept(

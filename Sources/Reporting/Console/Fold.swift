@@ -7,12 +7,15 @@ import Scheduling
 struct Fold {
   private var counts: [Count: Int] = [:]
   private var total = 0
+  /// How many were up to date, with outputs that were put back.
+  private var restoredCount = 0
   private var start: Nanoseconds?
   /// Why the first of those that did not run did not.
   private var reason: String?
   private var hasOtherReasons = false
 
-  mutating func add(_ settled: SettledOperation, reason text: String?) {
+  mutating func add(_ settled: SettledOperation, reason text: String?, isRestored: Bool) {
+    if isRestored { restoredCount += 1 }
     let count = Count(settled.ending)
     counts[count, default: 0] += 1
     total += 1
@@ -73,6 +76,11 @@ struct Fold {
         if index > 0 { sink.write(", ") }
         sink.write(grouped: number)
         sink.write(count.words)
+        if count == .upToDate, restoredCount > 0 {
+          sink.write(" (")
+          sink.write(grouped: restoredCount)
+          sink.write(" restored)")
+        }
       }
     }
   }
@@ -87,7 +95,9 @@ extension ProgressLines {
   /// True if the line of its group stands for it, too. What failed has its own line at once.
   mutating func fold(_ settled: SettledOperation) -> Bool {
     guard let group = operations.fold(of: settled.operation) else { return false }
-    folds[group, default: Fold()].add(settled, reason: settled.reason(operations))
+    folds[group, default: Fold()].add(
+      settled, reason: settled.reason(operations),
+      isRestored: restored.remove(settled.operation) != nil)
     return !settled.ending.outcome.isFailure
   }
 

@@ -13,7 +13,7 @@ struct ProgressLines {
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
   /// Steps that are about to be up to date, and whose outputs were put back.
-  private var restored: Set<OperationID> = []
+  var restored: Set<OperationID> = []
   /// The folds by the group, until all of it has ended.
   var folds: [OperationID: Fold] = [:]
   /// Operations that ended in this turn without having started: told, and only counted.

@@ -27,8 +27,11 @@ struct ResumedRun {
     return earlier.request.parameters.filter { !names.contains($0.name) } + given
   }
 
-  func resumption(for plan: Plan, _ secrets: Secrets = .none) -> Resumption {
-    Resumption(earlier, plan, selection, masker: secrets.masker)
+  func resumption(
+    for plan: Plan, _ secrets: Secrets = .none, _ known: StepForecast = StepForecast()
+  ) -> Resumption {
+    Resumption(
+      earlier, plan, selection, masker: secrets.masker, stale: Set(known.reasons.keys))
   }
 
   /// Throws if a step that is selected does not exist, or if it is to run and to be skipped. `isPart` says that the
@@ -172,7 +175,8 @@ extension Tool {
   func announce(_ resumption: Resumption, _ invocation: Invocation) {
     let foreseen = resumption.foreseen
     let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
-    say("resuming \(resumption.earlier.name): \(kept), \(foreseen.runCount) to run")
+    let least = foreseen.isUncertain ? "at least " : ""
+    say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
     let names = { (operations: [OperationID]) in resumption.names(of: operations) }
     if !foreseen.edited.isEmpty {
       let change =
@@ -193,10 +197,10 @@ extension Tool {
   func showForesight(
     of resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) -> Int32 {
-    let resumption = resumed.resumption(for: plan, secrets)
-    announce(resumption, invocation)
     let plan = expecting(plan, invocation)
-    var known = cacheForecast(plan, invocation, secrets)
+    var known = cacheForecast(ofResumed: plan, invocation, secrets)
+    let resumption = resumed.resumption(for: plan, secrets, known)
+    announce(resumption, invocation)
     for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
     {
       let operation = OperationID(index)
@@ -207,10 +211,28 @@ extension Tool {
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
       case .kept: if !isDecided { known.upToDate[operation] = "kept" }
+      case .skipped: if !isDecided { known.upToDate[operation] = "was skipped" }
       case .runs(let words): if !isDecided { known.reasons[operation] = words }
       }
     }
     return dryRun(plan, invocation, known)
+  }
+
+  /// What is kept of a run, which is said.
+  func announced(
+    _ resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
+  ) -> Resumption {
+    let known = cacheForecast(ofResumed: plan, invocation, secrets)
+    let resumption = resumed.resumption(for: plan, secrets, known)
+    announce(resumption, invocation)
+    return resumption
+  }
+
+  /// What the cache knows of the steps of a run that is resumed: without it, cached steps are kept like others.
+  func cacheForecast(
+    ofResumed plan: Plan, _ invocation: Invocation, _ secrets: Secrets
+  ) -> StepForecast {
+    invocation.isOn(Options.noCache) ? StepForecast() : cacheForecast(plan, invocation, secrets)
   }
 
   /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because

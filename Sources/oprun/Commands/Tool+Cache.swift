@@ -85,6 +85,10 @@ extension Tool {
         continue
       }
       let verdict = review?.verdict(on: operation) ?? .neverRan
+      if let reason = review?.skipReason(of: operation) {
+        forecast.leftOut[operation] = reason
+        continue
+      }
       switch verdict {
       case .upToDate, .restorable: forecast.upToDate[operation] = verdict.reason
       case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed:
@@ -101,7 +105,10 @@ extension Tool {
     options.pipeline = invocation.operands.first.map(recordedPath) ?? "-"
     let named = invocation.operands.dropFirst()
     options.refreshesAll = invocation.isOn(Options.refresh) && named.isEmpty
-    options.refreshed = invocation.isOn(Options.refresh) ? Set(named) : []
+    // What is resumed from a step runs that step, whatever the cache has of it.
+    let resumed = invocation.texts(Options.from) + invocation.texts(Options.only)
+    options.refreshed = ((invocation.isOn(Options.refresh) ? Array(named) : []) + resumed)
+      .map(StepName.init)
     options.version = "\(version)"
     options.masker = secrets.masker
     options.workspace = currentDirectory

@@ -240,8 +240,7 @@ extension Tool {
       run.store = store
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
-      run.resumption = resumed.map { $0.resumption(for: plan, secrets) }
-      if let resumption = run.resumption { announce(resumption, invocation) }
+      run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
       let recorder = RunRecorder(run)
       options.memory = recorder
       // A step that is traced runs in any case.

@@ -201,6 +201,8 @@ extension LateReason {
     case .secret(let name): "it uses the secret \(quoted(name)), which is not set"
     case .run(let name): "it uses 'run.\(name)'"
     case .matrix: "its instances are not known before"
+    case .instances(let id): "it uses values of \(quoted(id)), whose instances are not known before"
+    case .files: "it looks at files, and some will be restored before"
     case .failure(let message): message
     }
   }
