@@ -115,7 +115,17 @@ extension StateStore {
     }
   }
 
-  package func isInUse(_ name: String) -> Bool { folder.run(named: name)?.isInUse ?? false }
+  /// Whether a process performs the run now.
+  package func isInUse(_ name: String) -> Bool {
+    folder.run(named: name)?.isInUse == true && !wasResumed(name)
+  }
+
+  /// Whether another run has begun to resume it. That one holds its lock meanwhile, and nobody resumes a run in
+  /// progress.
+  package func wasResumed(_ name: String) -> Bool {
+    let newer = "SELECT id FROM run WHERE resumed = (SELECT id FROM run WHERE name = ?) LIMIT 1"
+    return (try? database.prepare(newer).bind(1, name).next()) ?? false
+  }
 
   private func remove(_ runs: [Int]) throws(StoreFailure) {
     try perform("write") { database throws(DatabaseFailure) in

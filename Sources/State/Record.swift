@@ -45,6 +45,8 @@ enum Record {
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)
+  /// The outcome of the step is taken back.
+  case reopened(String)
   case changed(RecordedChange)
   case placed(String, CommandRole, CommandPlacement)
   case finished(RunEnd, at: Nanoseconds, Tally)

@@ -15,11 +15,12 @@ package struct Replay {
 
 extension StateStore {
   /// Replays a run. `plan` is the plan of its pipeline with the same parameters and steps; the `trace`
-  /// is the one to report it in.
+  /// is the one to report it in. `endsDead` tells of a run whose oprun died that what it had not ended has failed.
   package func replay(
-    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext
+    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, endsDead: Bool = false
   ) throws(StoreFailure) -> Replay {
     var replaying = Replaying(plan, run)
+    replaying.isDead = endsDead && run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
     for step in steps {
@@ -47,6 +48,8 @@ private struct Replaying {
   private var ends: [String: Nanoseconds] = [:]
   private var groups: [RecordedStep] = []
   private var missing: [String] = []
+  /// Its oprun died, and what had not ended has failed.
+  var isDead = false
   /// Where commands were that did not run here, by role and step.
   var places: [String: CommandPlacement] = [:]
   /// The number of the last attempt of each step, and the step.
@@ -126,9 +129,19 @@ private struct Replaying {
       end = ends[name(of: root)] ?? 0
     }
     ends[step.name] = end
-    guard let ending = step.ending else { return }
+    guard let ending = step.ending else {
+      if isDead, let start = step.started { addLost(operation, from: nanoseconds(start)) }
+      return
+    }
     let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
     events.append((1, RunEvent(at: end, .settled(operation, shown, cause(step) ?? .itself))))
+  }
+
+  private mutating func addLost(_ operation: OperationID, from start: Nanoseconds) {
+    let lost = CommandEnd(.lost("oprun died"))
+    add(operation, .attempt(1), from: start, lost, at: nil)
+    let time = start + max(1000, lost.duration)
+    events.append((1, RunEvent(at: time, .settled(operation, Ending(.failed), .itself))))
   }
 
   /// Adds the only attempt of a step.
@@ -183,7 +196,8 @@ private struct Replaying {
     for index in order { all.append(events[index].event) }
     let last = all.last?.time ?? 0
     let end = RunEnd(
-      exitStatus: Int32(clamping: run.exitStatus ?? 1), stopReason: run.stop.map(reason))
+      exitStatus: Int32(clamping: run.exitStatus ?? 1),
+      stopReason: isDead ? .stateFailure("its oprun died") : run.stop.map(reason))
     all.append(RunEvent(at: run.duration.map(nanoseconds) ?? last, .finished(end)))
     return Replay(events: all, missing: missing)
   }

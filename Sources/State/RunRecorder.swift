@@ -81,8 +81,9 @@ package final class RunRecorder: RunObserver {
   /// What a person should know, once.
   package private(set) var notices: [String] = []
 
-  /// How long the run stood still because another process held the lock.
+  /// How long the run stood still because another process held the lock, and for how long its end did.
   package private(set) var standstill: Nanoseconds = 0
+  package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
   /// How long the database may lag behind the journal, and by how many records.
@@ -220,7 +221,10 @@ package final class RunRecorder: RunObserver {
       guard error.isLocked, isPatient else { throw error }
     }
     let start = monotonicTime()
-    defer { standstill += monotonicTime() - start }
+    defer {
+      let time = monotonicTime() - start
+      if isOver { standstillAtEnd += time } else { standstill += time }
+    }
     try writer.write(pending, isPatient: true)
   }
 
@@ -354,6 +358,7 @@ extension RunRecorder {
     if !standsForOthers(operation) { tally.uncount(ending) }
     // It becomes an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
+    pending.append(.reopened(name(of: operation)))
   }
 }
 

@@ -68,6 +68,9 @@ final class RunWriter {
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
     case .settled(let key, let settled):
       if settled.isKept { try confirm(key) } else { try write(key, settled) }
+    case .reopened(let step):
+      try statement("DELETE FROM result WHERE run = ? AND step = ?")
+        .bind(1, number).bind(2, try stepNumber(of: step)).run()
     case .changed(let change): try write(change)
     case .placed(let step, let role, let place):
       try write(place, of: try stepNumber(of: step), role)

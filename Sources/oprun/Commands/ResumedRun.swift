@@ -94,7 +94,11 @@ extension Tool {
     let selection = try selection(invocation)
     let directory = store.folder.run(named: name)
     guard directory.map(lock) != false else {
-      say("\(name) is still running", help: "wait for its end, or end it")
+      if store.wasResumed(name) {
+        say("another oprun is resuming \(name)", help: "wait for its end, or end it")
+      } else {
+        say("\(name) is still running", help: "wait for its end, or end it")
+      }
       return ExitStatus.inUse
     }
     // It is read under its lock: it may have ended while that was waited for.

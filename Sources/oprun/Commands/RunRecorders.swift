@@ -113,12 +113,18 @@ struct RunRecorders {
 
   /// What is said if the run stood still because another program had locked the database.
   private var standstill: [String] {
-    guard recorder.standstill >= Self.toldStandstill else { return [] }
-    return [
-      "another program had locked the state database, and the run waited for that for "
-        + elapsedText(recorder.standstill)
-        + ": steps that ended meanwhile may seem to have taken longer"
-    ]
+    let locked = "another program had locked the state database, and the "
+    var notices: [String] = []
+    if recorder.standstill >= Self.toldStandstill {
+      notices.append(
+        locked + "run waited for that for " + elapsedText(recorder.standstill)
+          + ": steps that ended meanwhile may seem to have taken longer")
+    }
+    if recorder.standstillAtEnd >= Self.toldStandstill {
+      notices.append(
+        locked + "end of the run waited for that for " + elapsedText(recorder.standstillAtEnd))
+    }
+    return notices
   }
 
   /// A shorter time, in nanoseconds, is not worth a word.

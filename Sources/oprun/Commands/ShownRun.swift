@@ -112,7 +112,9 @@ struct ShownRun {
   /// Why there is nothing to print of a step; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
     let name = quoted(printable(step.name))
-    guard let ending = step.ending else { return nil }
+    guard let ending = step.ending else {
+      return isInUse ? nil : "\(name) printed nothing: it \(words(of: step))"
+    }
     switch ending.outcome {
     case .blocked: return "\(name) did not run, because \(causeWords(of: step))"
     case .skipped: return "\(name) was skipped: \(causeWords(of: step))"

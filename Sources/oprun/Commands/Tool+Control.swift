@@ -126,7 +126,10 @@ extension Tool {
     let candidates = all.enumerated().filter { index, name in
       index < 4 || folder.hasControl(of: name)
     }
-    let running = candidates.map(\.element).filter { isInProgress($0, folder) }
+    var running = candidates.map(\.element).filter { isInProgress($0, folder) }
+    if running.count > 1, let store = try? StateStore.find(in: folder) {
+      running = running.filter { !store.wasResumed($0) }
+    }
     if running.count > 1 { throw .severalRunsInProgress(running, command) }
     if let name = running.first { return .success(name) }
     // One whose oprun died may have left something in Slurm.

@@ -19,10 +19,11 @@ extension Tool {
       if follows { return try follow(run, words, store) }
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
       let chosen = try steps(words, of: shown, .logs)
-      let isInProgress = store.isInUse(run.name)
-      // A step that waits, or has printed nothing so far, has no log yet.
-      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: isInProgress) }.filter { log in
-        !isInProgress || open(log, store) != nil
+      // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
+      // have printed something.
+      let isOpen = run.exitStatus == nil
+      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }.filter { log in
+        !isOpen || open(log, store) != nil
       }
       if invocation.isOn(Options.json) {
         writeJSON(logs)

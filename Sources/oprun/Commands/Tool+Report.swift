@@ -59,7 +59,14 @@ extension Tool {
       return ExitStatus.cannotWrite
     }
     do throws(StoreFailure) {
-      let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
+      let replay = try store.replay(
+        run, recorded.plan, recordedTrace(of: run), endsDead: true)
+      if run.exitStatus == nil {
+        say(
+          store.isInUse(run.name)
+            ? "\(run.name) is in progress: the report has what has ended so far"
+            : "\(run.name) died: the report has what had begun")
+      }
       if !recorded.isOfNames { sayMissing(replay) }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
