@@ -67,7 +67,7 @@ package final class CacheReview {
     self.surroundings = surroundings
     self.runsTools = runsTools
     work = CacheWork(cache.folder)
-    copied = plan.groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
+    copied = plan.copiedOperations
   }
 
   package func verdict(on operation: OperationID) -> CacheVerdict { review(operation).verdict }
@@ -96,23 +96,19 @@ package final class CacheReview {
     if copied.contains(operation) { return Reviewed(verdict: .late(.matrix)) }
     switch ready(step) {
     case .success(let ready): return review(operation, ready)
-    case .failure(let lack): return Reviewed(verdict: .late(lack.reason))
+    case .failure(let reason): return Reviewed(verdict: .late(reason))
     }
   }
 
-  private struct Lack: Error {
-    let reason: LateReason
-  }
-
   /// The step with all values that it would run with.
-  private func ready(_ step: PlannedStep) -> Result<ReadyStep, Lack> {
+  private func ready(_ step: PlannedStep) -> Result<ReadyStep, LateReason> {
     guard let late = step.late else { return .success(ReadyStep(step)) }
     let facts = facts
     let resolved = late.resolved(step.work, step.settings, facts)
-    if let missing = facts.missing { return .failure(Lack(reason: missing)) }
+    if let missing = facts.missing { return .failure(missing) }
     guard let action = resolved.action else {
       let words = resolved.failures[.attempt]?.words.message ?? "it runs nothing"
-      return .failure(Lack(reason: .failure(words)))
+      return .failure(.failure(words))
     }
     return .success(ReadyStep(action, resolved.settings))
   }

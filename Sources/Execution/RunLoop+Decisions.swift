@@ -74,9 +74,9 @@ extension RunLoop {
   ) throws(EvaluationFailure) -> Decision {
     if machine.endingWhileReady(of: group) != nil { return .join }
     let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
-    let isWhole =
-      (ending.outcome == .succeeded || ending.outcome == .cached) && !hasLeftOut(in: group)
-    if isWhole || ending.isAllowed || hasLeftOut(in: group) {
+    let hasGaps = hasLeftOut(in: group)
+    let isWhole = (ending.outcome == .succeeded || ending.outcome == .cached) && !hasGaps
+    if isWhole || ending.isAllowed || hasGaps {
       try publishOutputs(of: group, late, isPartial: !isWhole)
     }
     return .join

@@ -9,6 +9,8 @@ package enum ForeseenStep: Hashable {
   /// It was skipped, and will be again unless its condition has changed.
   case skipped
   case leftOut(String)
+  /// An option names it.
+  case selected(String)
   case runs(String)
 }
 
@@ -25,11 +27,13 @@ extension Foresight {
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       return outcome(operation) == .skipped ? .skipped : .kept
     }
+    if let option = selection.option(naming: plan.steps[operation.index].id) {
+      return .selected(option)
+    }
     return .runs(reasonToRun(operation))
   }
 
   private func reasonToRun(_ operation: OperationID) -> String {
-    if let option = selection.option(naming: plan.steps[operation.index].id) { return option }
     if edited.contains(operation) { return "changed" }
     if secretGivers.contains(operation) { return "gave a secret" }
     if downstream.contains(operation) || forced.contains(operation) {

@@ -1,7 +1,7 @@
 // A row of the table `result`, with the name of its step instead of a number: what the database and the journal of a
 // run keep of a step.
 
-import Diagnostics
+import Expressions
 import Plans
 import Scheduling
 
@@ -66,41 +66,34 @@ extension ResultRow {
   /// Adds the line to bytes. `generation` tells lines that belong together from older ones behind them.
   func write(to bytes: inout [UInt8], generation: Int) {
     let start = bytes.count
-    Self.add(generation, to: &bytes)
-    Self.add(place, to: &bytes)
-    Self.add(written, to: &bytes)
-    Self.add(outcome, to: &bytes)
-    Self.add(started, to: &bytes)
-    Self.add(duration, to: &bytes)
-    Self.add(attempts, to: &bytes)
-    Self.add(status, to: &bytes)
-    Self.add(processor, to: &bytes)
-    Self.add(memory, to: &bytes)
-    Self.add(output, to: &bytes)
-    Self.add(resolved, to: &bytes)
-    for text in [step, cause, detail] {
-      if let text { bytes += Self.escaped(text).utf8 }
+    let numbers = [
+      generation, place, written, outcome, started, duration, attempts, status, processor, memory,
+      output, resolved,
+    ]
+    for number in numbers {
+      if let number { bytes += String(number).utf8 }
       bytes.append(Self.tab)
     }
-    bytes += Self.checksum(bytes[start...]).utf8
+    for text in [step, cause, detail] {
+      if let text { bytes += Value.string(text).json.utf8 }
+      bytes.append(Self.tab)
+    }
+    bytes += bytes[start...].withUnsafeBufferPointer(Self.checksum).utf8
     bytes.append(UInt8(ascii: "\n"))
   }
 
   private static let tab = UInt8(ascii: "\t")
 
-  private static func add(_ number: Int?, to bytes: inout [UInt8]) {
-    if let number { bytes += String(number).utf8 }
-    bytes.append(tab)
-  }
-
   /// Nil for what is not a whole line.
   static func reading(line: Substring.UTF8View) -> (row: ResultRow, generation: Int)? {
     let fields = line.split(separator: tab, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
-    guard fields.count == 16, checksum(line.dropLast(fields[15].utf8.count)) == fields[15],
-      let generation = Int(fields[0]), let place = Int(fields[1]), let written = Int(fields[2])
+    guard fields.count == 16,
+      Array(line.dropLast(fields[15].utf8.count)).withUnsafeBufferPointer(checksum) == fields[15],
+      let step = text(fields[12]), let generation = Int(fields[0]), let place = Int(fields[1]),
+      let written = Int(fields[2])
     else { return nil }
-    var row = ResultRow(step: unescaped(fields[12]), place: place, written: written)
+    var row = ResultRow(step: step, place: place, written: written)
     row.outcome = Int(fields[3])
     row.started = Int(fields[4])
     row.duration = Int(fields[5])
@@ -110,8 +103,8 @@ extension ResultRow {
     row.memory = Int(fields[9])
     row.output = Int(fields[10])
     row.resolved = Int(fields[11])
-    row.cause = fields[13].isEmpty ? nil : unescaped(fields[13])
-    row.detail = fields[14].isEmpty ? nil : unescaped(fields[14])
+    row.cause = text(fields[13])
+    row.detail = text(fields[14])
     return (row, generation)
   }
 
@@ -121,28 +114,16 @@ extension ResultRow {
     self.written = written
   }
 
-  private static func escaped(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "%") }) else { return text }
-    return text.unicodeScalars.map { scalar in
-      scalar.value < 0x20 || scalar == "%" ? "%\(scalar.value);" : String(scalar)
-    }.joined()
+  /// A string that is written as JSON, which holds no tab and no line break; nil for an empty field.
+  private static func text(_ field: String) -> String? {
+    guard case .string(let text)? = try? JSONReader.value(of: field) else { return nil }
+    return text
   }
 
-  private static func unescaped(_ text: String) -> String {
-    let parts = text.split(separator: "%", omittingEmptySubsequences: false)
-    return parts.dropFirst().reduce(String(parts[0])) { text, part in
-      let pieces = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
-      guard pieces.count == 2, let scalar = UInt32(pieces[0]).flatMap(Unicode.Scalar.init) else {
-        return text
-      }
-      return text + String(Character(scalar)) + pieces[1]
-    }
-  }
-
-  /// FNV-1a, in hexadecimal: a line that a kill has cut, or another has half overwritten, is told by it.
-  private static func checksum(_ bytes: some Sequence<UInt8>) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 16)
+  /// A line that a kill has cut, or another has half overwritten, is told by it.
+  private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    var digest = Digest()
+    digest.add(bytes)
+    return String(digest.finish(), radix: 16)
   }
 }

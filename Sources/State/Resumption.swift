@@ -51,7 +51,7 @@ package final class Resumption {
     self.earlier = earlier
     self.plan = plan
     foreseen = Foresight(earlier, plan, selection, masker, stale: stale)
-    copied = plan.groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
+    copied = plan.copiedOperations
     freshness = [Freshness?](repeating: nil, count: plan.steps.count)
   }
 

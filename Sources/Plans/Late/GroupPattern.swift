@@ -27,6 +27,11 @@ package final class GroupPattern: Sendable {
 }
 
 extension Plan {
+  /// All that stand for copies of them.
+  package var copiedOperations: Set<OperationID> {
+    groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
+  }
+
   /// Whether it stands for copies of it, which are made during the run.
   package func isCopied(_ operation: OperationID) -> Bool {
     groups.values.contains { $0.pattern?.operations.contains(operation) == true }

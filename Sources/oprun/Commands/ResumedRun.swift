@@ -216,6 +216,7 @@ extension Tool {
         known.leftOut[operation] = words
       case .kept: if !isDecided { known.upToDate[operation] = "kept" }
       case .skipped: if !isDecided { known.upToDate[operation] = "was skipped" }
+      case .selected(let option): known.reasons[operation] = option
       case .runs(let words): if !isDecided { known.reasons[operation] = words }
       }
     }
