@@ -24,15 +24,14 @@ struct ConfinementRules {
     for set in confinement.readable { addReadable(set) }
   }
 
-  /// A file that the command may write although no pattern names it.
-  mutating func addFile(_ path: String) {
-    placeholders.addFile(path)
-    rules.append((path, .wholeFile))
-  }
-
+  /// Must be called when all patterns have been looked up, and before the command starts.
   func mark() { placeholders.mark() }
 
-  mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
+  /// A file that exists, and that the command may write although no pattern names it.
+  mutating func allowFile(_ path: String) { rules.append((path, .wholeFile)) }
+
+  /// The same for a directory with everything in it.
+  mutating func allowFolder(_ path: String) { rules.append((path, .everything)) }
 
   /// A path without wildcards is one file, if it is not a directory; anything else needs a directory in
   /// which files can be made.
@@ -43,11 +42,12 @@ struct ConfinementRules {
     let place = "/" + fixed.joined(separator: "/")
     if fixed.count == names.count, !pattern.hasSuffix("/"), kind(of: place) != S_IFDIR {
       placeholders.addFolder("/" + fixed.dropLast().joined(separator: "/"))
-      return addFile(place)
+      placeholders.addFile(place)
+      return allowFile(place)
     }
     placeholders.addFolder(place)
     if contains(place, workspace) { widest = pattern }
-    rules.append((place, .everything))
+    allowFolder(place)
   }
 
   private mutating func addReadable(_ set: Confinement.Patterns) {

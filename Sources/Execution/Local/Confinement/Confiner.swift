@@ -11,6 +11,7 @@ import Running
 final class Confiner {
   private let workspace: String
   private var outside: OutsideRules
+  private let ownPlaces: OwnPlaces
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
@@ -20,8 +21,15 @@ final class Confiner {
   /// The first version in which a file cannot be truncated against the rules.
   static let neededVersion = 3
 
-  init(workspace: String, kernelVersion: Int = Int(clinux_landlock_version())) {
+  /// `directory` is that of the run.
+  init(
+    workspace: String, _ directory: RunDirectory,
+    kernelVersion: Int = Int(clinux_landlock_version())
+  ) {
     self.workspace = workspace
+    let path = directory.path
+    ownPlaces = OwnPlaces(
+      in: directory, path: path.hasPrefix("/") ? path : "\(workspace)/\(path)")
     outside = OutsideRules(workspace: workspace)
     obstacle =
       if kernelVersion < Confiner.neededVersion {
@@ -36,9 +44,7 @@ final class Confiner {
 
   /// Makes what the command needs to start; nil if it is not confined, because it need not be or
   /// cannot be, which is said once.
-  func start(
-    of command: Command, in directory: RunDirectory
-  ) throws(SystemError) -> ConfinedStart? {
+  func start(of command: Command) throws(SystemError) -> ConfinedStart? {
     guard let confinement = command.confinement else { return nil }
     if let obstacle { return say(obstacle) }
     let outsideRules: RuleList
@@ -51,31 +57,26 @@ final class Confiner {
     if let pattern = places.widest {
       return say(openedWorkspace(by: pattern))
     }
-    let folder = absolute(directory.path)
-    places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
+    places.allowFile(ownPlaces.makeFile(command.outputsName))
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
-    if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
+    if command.sharesJobs { places.allowFolder(ownPlaces.path(of: RunDirectory.jobserverName)) }
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
-    if !hasOwn {
-      try directory.makeFolder(command.temporaryName)
-      places.addFolder("\(folder)/\(command.temporaryName)")
-    }
+    let temporary = hasOwn ? nil : command.temporaryName
+    if let temporary { places.allowFolder(try ownPlaces.makeFolder(temporary)) }
+    let directory = command.directory ?? workspace
     let search = RefusalSearch(
-      workspace: workspace, directory: absolute(command.directory ?? workspace),
+      workspace: workspace,
+      directory: directory.hasPrefix("/") ? directory : "\(workspace)/\(directory)",
       rules: places.rules, start: wallNow())
     return ConfinedStart(
-      outside: outsideRules, places: places, search,
-      temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"))
+      outside: outsideRules, places: places, search, ownPlaces, outputs: command.outputsName,
+      temporary: temporary)
   }
 
   private func say(_ obstacle: String) -> ConfinedStart? {
     if saidObstacles.insert(obstacle).inserted { notices.append(obstacle) }
     return nil
-  }
-
-  private func absolute(_ path: String) -> String {
-    path.hasPrefix("/") ? path : "\(workspace)/\(path)"
   }
 }
 
@@ -83,24 +84,28 @@ final class Confiner {
 final class ConfinedStart {
   let outside: RuleList
   let rules: RuleList
-  /// The directory for temporary files; nil if the step has one of its own.
-  let temporaryPath: String?
   private let search: RefusalSearch
-  private let directory: RunDirectory?
   private let placeholders: Placeholders
+  private let ownPlaces: OwnPlaces
+  private let outputsName: String
+  private let temporaryName: String?
   private var isOver = false
 
   fileprivate init(
-    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
-    temporary: (directory: RunDirectory, path: String)?
+    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch, _ ownPlaces: OwnPlaces,
+    outputs: String, temporary: String?
   ) {
     self.outside = outside
     self.search = search
     rules = RuleList(places.rules, odd: places.oddRules)
     placeholders = places.placeholders
-    directory = temporary?.directory
-    temporaryPath = temporary?.path
+    self.ownPlaces = ownPlaces
+    outputsName = outputs
+    temporaryName = temporary
   }
+
+  /// The directory for temporary files; nil if the step has one of its own.
+  var temporaryPath: String? { temporaryName.map(ownPlaces.path) }
 
   /// The bytes at the end of a log in which refusals are looked for.
   private static let reach = 64 * 1024
@@ -119,15 +124,17 @@ final class ConfinedStart {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Called when the command has ended, or could not be started.
-  func end() {
+  /// Called when the command has ended, or could not be started. What processes that live on may still use
+  /// is not given to the next command.
+  func end(leavesProcesses: Bool) {
     if isOver { return }
     isOver = true
     placeholders.removeUntouched()
-    if let directory, let temporaryPath, let slash = temporaryPath.lastIndex(of: "/") {
-      directory.removeFolder(String(temporaryPath[temporaryPath.index(after: slash)...]))
+    ownPlaces.takeBackFile(outputsName, isReused: !leavesProcesses)
+    if let temporaryName {
+      ownPlaces.takeBackFolder(temporaryName, isReused: !leavesProcesses)
     }
   }
 
-  deinit { end() }
+  deinit { end(leavesProcesses: true) }
 }
