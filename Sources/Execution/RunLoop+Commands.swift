@@ -150,7 +150,7 @@ extension RunLoop {
 
   /// The id of the step; nil for the run itself.
   private func step(of key: CommandKey) -> String? {
-    key.operation == CommandKey.runOperation ? nil : machine.steps[key.operation].id
+    key.operation == .run ? nil : machine.steps[key.operation].id
   }
 }
 

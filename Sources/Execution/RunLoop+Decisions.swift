@@ -47,9 +47,9 @@ extension RunLoop {
   func publishOutputs(at time: Nanoseconds) {
     guard let late = machine.plan.outputs else { return }
     valueBudget = ValueBudget()
-    hashing.begin(CommandKey.runOperation)
+    hashing.begin(.run)
     let given = try? late.outputs(self, isPartial: true)
-    tell(.published(CommandKey.runOperation, given?.published ?? []), at: time)
+    tell(.published(.run, given?.published ?? []), at: time)
   }
 
   private func entry(

@@ -167,8 +167,12 @@ package struct RunHost: Hashable, Sendable {
   }
 }
 
+extension OperationID {
+  /// The run itself, which is no operation: it has hooks and outputs.
+  package static let run = OperationID(-1)
+}
+
 /// One process start for an operation: an attempt of its command, or one of its hooks.
-/// The run's own hooks use `OperationID(-1)`.
 package enum CommandRole: Hashable, Sendable {
   case attempt(Int)
   /// A command of a hook; `index` counts the commands of one hook from 1.

@@ -39,6 +39,8 @@ struct ActiveOperation {
   var ending: Ending?
   var cause = Cause.itself
   var hooksLeft: [(kind: HookKind, index: Int)] = []
+  /// True if a hook failed or was stopped, whether that changed the ending or not.
+  private(set) var hasFailedHook = false
 
   /// The attempts that were made before somebody asked for another one; `retry` counts from there.
   let attemptsBefore: Int
@@ -79,6 +81,7 @@ struct ActiveOperation {
       ending = Ending(.failed, isAllowed: settings.allowFailure == .always)
       cause = .hook(kind)
     }
+    hasFailedHook = true
     hooksLeft.removeAll { $0.kind == kind }
   }
 
@@ -88,10 +91,9 @@ struct ActiveOperation {
       ending = Ending(.cancelled)
       cause = .stopped(reason)
     }
+    hasFailedHook = true
     hooksLeft.removeAll { $0.kind == kind }
   }
-
-  var hasFailedHook: Bool { if case .hook = cause { true } else { false } }
 }
 
 extension ActiveOperation {

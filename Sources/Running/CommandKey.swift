@@ -16,6 +16,4 @@ package struct CommandKey: Hashable, Sendable {
     self.role = role
     self.repetition = repetition
   }
-
-  package static let runOperation = OperationID(-1)
 }

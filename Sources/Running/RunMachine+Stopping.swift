@@ -45,7 +45,7 @@ extension RunMachine {
   /// Settles running operations without waiting for the end of the commands that were just killed:
   /// an operation is cancelled, unless it had failed before.
   private mutating func settleActive(at now: Nanoseconds) {
-    for operation in active.keys.sorted() where operation != CommandKey.runOperation {
+    for operation in active.keys.sorted() where operation != .run {
       guard var state = active.removeValue(forKey: operation) else { continue }
       if state.ending?.outcome.isFailure != true {
         state.ending = Ending(.cancelled)
@@ -141,7 +141,7 @@ extension RunMachine {
   /// Stops the scheduler. An operation that is ready for another attempt has hooks to run, so the
   /// scheduler must not end it.
   private mutating func stopScheduler(_ reason: StopReason) {
-    for operation in active.keys.sorted() where operation != CommandKey.runOperation {
+    for operation in active.keys.sorted() where operation != .run {
       if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     }
     scheduler.stop(reason)
@@ -205,7 +205,7 @@ extension RunMachine {
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))
-    continueHooks(of: CommandKey.runOperation, &run, at: now)
+    continueHooks(of: .run, &run, at: now)
   }
 
   var runOutcome: Outcome {
@@ -242,7 +242,7 @@ extension RunMachine {
   /// `OPRUN_STATUS` and the others, for a hook of this operation.
   func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
-    let isRun = operation == CommandKey.runOperation
+    let isRun = operation == .run
     let duration = groupHooks.durations[operation]
     let end =
       isRun

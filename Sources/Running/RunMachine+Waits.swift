@@ -30,7 +30,7 @@ extension RunMachine {
     waits.witnesses = scheduler.firstReady()
     timers.set(
       Timer(
-        at: now + RunMachine.longWait, operation: CommandKey.runOperation, purpose: .longWait,
+        at: now + RunMachine.longWait, operation: .run, purpose: .longWait,
         phase: 0))
   }
 
@@ -64,7 +64,7 @@ extension RunMachine {
 
   private func holders(of shared: HeldUp.Shared) -> [OperationID] {
     let running = active.keys.filter {
-      $0 != CommandKey.runOperation && scheduler.state(of: $0) == .running
+      $0 != .run && scheduler.state(of: $0) == .running
     }
     return running.sorted().filter { [graph = scheduler.graph] operation in
       switch shared {

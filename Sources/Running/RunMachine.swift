@@ -117,7 +117,7 @@ package struct RunMachine {
     if let timeout = plan.timeout {
       timers.set(
         Timer(
-          at: now + timeout, operation: CommandKey.runOperation, purpose: .runTimeLimit, phase: 0))
+          at: now + timeout, operation: .run, purpose: .runTimeLimit, phase: 0))
     }
     startReady(at: now)
   }
@@ -274,7 +274,7 @@ package struct RunMachine {
     _ operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }
-    if operation == CommandKey.runOperation { return finishRun(state) }
+    if operation == .run { return finishRun(state) }
     if !groupHooks.durations.isEmpty, groupHooks.durations[operation] != nil {
       return settleGroup(operation, ending, state.cause, at: now)
     }

@@ -18,7 +18,7 @@ extension RunMachine {
   /// The command for an attempt, a hook or a probe; `ready` is that of a hook that was not known
   /// before. Traps for one that is refused.
   package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> StepCommand {
-    let isRun = key.operation == CommandKey.runOperation
+    let isRun = key.operation == .run
     let (action, settings) = ready.map { ($0.action, $0.settings) } ?? work(of: key)
     guard let action else { preconditionFailure("what is not known cannot run") }
     var variables: [EnvironmentVariable] = []
@@ -47,7 +47,7 @@ extension RunMachine {
 
   /// What the hooks of an operation, or of the run, have in common.
   package mutating func hookSettings(of operation: OperationID) -> StepSettings {
-    if operation == CommandKey.runOperation { return plan.settings }
+    if operation == .run { return plan.settings }
     if groupHooks.durations[operation] != nil { return steps[operation].settings }
     return steps.ready(operation).settings
   }

@@ -2,6 +2,7 @@
 
 import Diagnostics
 package import Plans
+import RunFiles
 package import Scheduling
 
 /// A recorded run. Times are in microseconds.
@@ -24,6 +25,8 @@ package struct RecordedRunSummary: Hashable, Sendable {
   /// How many steps ended in each way, without groups whose members stand for them.
   package let endings: [EndingNumber]
   package let logBytes: Int
+  /// True if a hook of the run itself failed.
+  package let hookFailed: Bool
 }
 
 /// How many steps of a run ended like this.
@@ -211,7 +214,17 @@ extension StateStore {
       started: rows.number(4) ?? 0, duration: rows.number(5), exitStatus: rows.number(6),
       stop: rows.text(7), host: rows.text(8) ?? "", processors: rows.number(13) ?? 1,
       process: rows.number(9) ?? 0, resumed: rows.text(10), steps: rows.number(11) ?? 0,
-      endings: try endings(of: number, database), logBytes: rows.number(12) ?? 0)
+      endings: try endings(of: number, database), logBytes: rows.number(12) ?? 0,
+      hookFailed: rows.number(6) == 0 ? false : try hasFailedHook(number, database))
+  }
+
+  private func hasFailedHook(_ run: Int, _ database: Database) throws(DatabaseFailure) -> Bool {
+    let rows = try database.prepare(
+      """
+      SELECT 1 FROM command JOIN step ON step.id = step
+      WHERE step.name = ? AND run = ? AND (status IS NOT 0 OR detail IS NOT NULL)
+      """)
+    return try rows.bind(1, RunDirectory.runHookName).bind(2, run).next()
   }
 
   /// Counts what is recorded of each step: the same whether the run has ended, goes on or died.

@@ -32,7 +32,10 @@ extension StateStore {
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
     for step in steps { replaying.add(step) }
-    for command in commands where Replaying.isOfRun(command) { replaying.add(command) }
+    for command in commands where Replaying.isOfRun(command) {
+      replaying.add(command)
+      if !command.end.isSuccess { replaying.hasFailedHook = true }
+    }
     replaying.settleGroups()
     return replaying.result(trace)
   }
@@ -50,6 +53,8 @@ private struct Replaying {
   private var missing: [String] = []
   /// Its oprun died, and what had not ended has failed.
   var isDead = false
+  /// A hook of the run itself failed.
+  var hasFailedHook = false
   /// Where commands were that did not run here, by role and step.
   var places: [String: CommandPlacement] = [:]
   /// The number of the last attempt of each step, and the step.
@@ -103,7 +108,7 @@ private struct Replaying {
 
   /// Adds a hook, or an attempt that another one followed.
   mutating func add(_ command: RecordedStepCommand) {
-    let operation = Self.isOfRun(command) ? OperationID(-1) : operations[command.step]
+    let operation = Self.isOfRun(command) ? .run : operations[command.step]
     guard let operation, let role = CommandRole(recorded: command.role), let start = command.started
     else { return }
     var end = command.end
@@ -197,7 +202,8 @@ private struct Replaying {
     let last = all.last?.time ?? 0
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1),
-      stopReason: isDead ? .stateFailure("its oprun died") : run.stop.map(reason))
+      stopReason: isDead ? .stateFailure("its oprun died") : run.stop.map(reason),
+      hookFailed: hasFailedHook)
     all.append(RunEvent(at: run.duration.map(nanoseconds) ?? last, .finished(end)))
     return Replay(events: all, missing: missing)
   }

@@ -406,7 +406,7 @@ private struct Playback {
   }
 
   private func id(_ operation: OperationID) -> String {
-    operation == CommandKey.runOperation ? "@run" : machine.steps[operation].id
+    operation == .run ? "@run" : machine.steps[operation].id
   }
 
   /// `a` for an attempt, `a.on_success.1` for a hook.

@@ -66,9 +66,8 @@ struct Annotations {
     finish(errors, .error, "failed")
     finish(warnings, .warning, "failed, which is allowed")
     guard end.exitStatus != 0, errors.written == 0 else { return }
-    var words = end.stopReason.map { "stopped: " + $0.words(operations) }
-    if end.hookFailed { words = "a hook of the run failed" }
-    guard let words else { return }
+    let words = end.remarks(operations).joined(separator: ", ")
+    if words.isEmpty { return }
     let name = shortName(operations.plan.name)
     write(
       Annotation(

@@ -155,12 +155,17 @@ extension RunOperations {
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
     let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
-    guard case .hook(let kind, let index) = role else { return settings.timeout }
-    let hooks = settings.hooks[kind]
-    guard hooks.indices.contains(index - 1) else { return nil }
-    let limit = hooks[index - 1].timeout
+    guard case .hook = role else { return settings.timeout }
+    guard let limit = hook(role, of: settings)?.timeout else { return nil }
     // A limit begins with the turn of the loop in which the command is started, its duration a little later.
     return end.duration + 50_000_000 >= limit ? limit : nil
+  }
+
+  /// The hook of a step, or of the run, with these settings.
+  func hook(_ role: CommandRole, of settings: StepSettings) -> HookCommand? {
+    guard case .hook(let kind, let index) = role else { return nil }
+    let hooks = settings.hooks[kind]
+    return hooks.indices.contains(index - 1) ? hooks[index - 1] : nil
   }
 
   /// The name for a place beside others: it is cut in its middle where a terminal is too narrow.
@@ -243,11 +248,10 @@ extension RunOperations {
   /// The command that decided how a step failed, with the values of its expressions as far as they are known.
   func command(of settled: SettledOperation) -> ShownCommand? {
     let step = step(settled.operation)
-    guard case .hook(let kind, let index)? = settled.decisive?.role else {
+    guard let role = settled.decisive?.role, case .hook = role else {
       return settled.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
     }
-    let hooks = step.settings.hooks[kind]
-    return hooks.indices.contains(index - 1) ? hooks[index - 1].work.shown : nil
+    return hook(role, of: step.settings)?.work.shown
   }
 
   /// The id, and the name for people, if there is one.

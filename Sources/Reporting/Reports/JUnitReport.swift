@@ -12,9 +12,10 @@ struct JUnitReport: Report {
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
     let skipped = record.steps.count { $0.isLeftOut }
+    let hooks = record.failedHooks
     write("name", record.operations.plan.name, to: sink)
-    write("tests", "\(record.steps.count)", to: sink)
-    write("failures", "\(record.failures.count)", to: sink)
+    write("tests", "\(record.steps.count + hooks.count)", to: sink)
+    write("failures", "\(record.failures.count + hooks.count)", to: sink)
     write("errors", "0", to: sink)
     write("skipped", "\(skipped)", to: sink)
     write("time", seconds(record.wallTime), to: sink)
@@ -26,6 +27,7 @@ struct JUnitReport: Report {
     sink.write(">\n")
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
       for step in record.steps { write(step, record, buffer, to: sink) }
+      for hook in hooks { write(hook, record, buffer, to: sink) }
     }
     sink.write("</testsuite>\n</testsuites>\n")
   }
@@ -54,10 +56,7 @@ struct JUnitReport: Report {
     }
     if let tail {
       sink.write("<system-out>")
-      for line in tail.lines {
-        sink.write(xml: line)
-        sink.writeNewline()
-      }
+      write(tail.lines, to: sink)
       sink.write("</system-out>\n")
     }
     sink.write("</testcase>\n")
@@ -94,11 +93,35 @@ struct JUnitReport: Report {
       [place.isEmpty ? nil : place, record.command(of: step).map { "$ \($0)" }].compactMap(\.self)
       + (tail?.lines.suffix(Self.linesOfFailure) ?? [])
       + (names.isEmpty ? [] : ["blocked because of it: \(names)"])
+    write(lines, to: sink)
+    sink.write("</failure>\n")
+  }
+
+  /// Writes a hook of the run itself that failed, as a case of its own: it may be all that failed.
+  private func write(
+    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    to sink: ByteSink
+  ) {
+    let stream = Stream(operation: .run, role: hook.role)
+    sink.write("<testcase")
+    write("classname", record.operations.plan.name, to: sink)
+    write("name", record.operations.title(of: stream), to: sink)
+    write("time", seconds(hook.end.duration), to: sink)
+    sink.write(">\n<failure")
+    write("type", Outcome.failed.word, to: sink)
+    let words = sink.captured { $0.write(hookOfRun: hook, record.operations) }
+    write("message", words, to: sink)
+    sink.write(">")
+    let tail = record.tail(ofHook: hook, limit: Self.linesOfFailure, buffer: buffer)
+    write((record.command(ofHook: hook).map { ["$ \($0)"] } ?? []) + (tail?.lines ?? []), to: sink)
+    sink.write("</failure>\n</testcase>\n")
+  }
+
+  private func write(_ lines: [String], to sink: ByteSink) {
     for line in lines {
       sink.write(xml: line)
       sink.writeNewline()
     }
-    sink.write("</failure>\n")
   }
 
   private func write(_ attribute: StaticString, _ value: String, to sink: ByteSink) {

@@ -21,6 +21,7 @@ struct MarkdownReport: Report {
         guard sink.position - start < Self.longest / 2 else { break }
         write(failure, record, buffer, to: sink)
       }
+      for hook in record.failedHooks { write(hook, record, buffer, to: sink) }
     }
     if let command = record.resumeCommand {
       sink.write("\nRun what failed or did not run: `\(command)`\n")
@@ -45,9 +46,9 @@ struct MarkdownReport: Report {
     sink.write(record.countsInWords)
     sink.write(" in ")
     sink.write(elapsed: record.wallTime)
-    if let reason = record.end?.stopReason {
-      sink.write(", stopped: ")
-      sink.write(markdown: reason.words(record.operations))
+    for remark in record.remarks {
+      sink.write(", ")
+      sink.write(markdown: remark)
     }
     sink.writeNewline()
   }
@@ -77,13 +78,32 @@ struct MarkdownReport: Report {
     sink.write(more > 0 ? " and \(more) more\n" : "\n")
   }
 
+  /// Writes a hook of the run itself that failed.
+  private func write(
+    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    to sink: ByteSink
+  ) {
+    sink.write("\n### ")
+    sink.write(markdown: record.operations.name(.run))
+    sink.write("\n\n")
+    sink.write(markdown: sink.captured { $0.write(hookOfRun: hook, record.operations) })
+    sink.writeNewline()
+    writeLines(
+      record.command(ofHook: hook),
+      record.tail(ofHook: hook, limit: Self.tailLength, buffer: buffer), to: sink)
+  }
+
   /// Writes the command, and the end of what it printed.
   private func writeLines(
     of failure: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
-    let command = record.command(of: failure)
-    let tail = record.tail(of: failure, limit: Self.tailLength, buffer: buffer)
+    writeLines(
+      record.command(of: failure),
+      record.tail(of: failure, limit: Self.tailLength, buffer: buffer), to: sink)
+  }
+
+  private func writeLines(_ command: String?, _ tail: LogTail?, to sink: ByteSink) {
     let lines = (command.map { ["$ \($0)"] } ?? []) + (tail?.lines ?? [])
     if lines.isEmpty { return }
     sink.write("\n<pre>")

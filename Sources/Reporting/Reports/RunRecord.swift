@@ -160,6 +160,19 @@ extension RunRecord {
     return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")
   }
 
+  /// How the run came out besides its steps.
+  var remarks: [String] { end?.remarks(operations) ?? [] }
+
+  /// The hooks of the run itself that failed.
+  var failedHooks: [CommandResult] { ledger.failedHooks }
+
+  /// The end of the output of a hook of the run.
+  func tail(ofHook hook: CommandResult, limit: Int, buffer: UnsafeMutableRawBufferPointer)
+    -> LogTail?
+  {
+    tail(of: Stream(operation: .run, role: hook.role), hook, limit, buffer)
+  }
+
   /// The command that resumes the run, if that has something to run.
   var resumeCommand: String? {
     guard let run = beginning?.runID, !failures.isEmpty else { return nil }
@@ -169,20 +182,36 @@ extension RunRecord {
   /// The first line of the command that decided how a step failed.
   func command(of step: StepRecord) -> String? {
     guard !operations.standsForOthers(step.operation) else { return nil }
-    return operations.command(of: step.settled).map { command in
-      let sink = ByteSink.intoMemory()
-      sink.write(firstLineOf: command, columns: Self.widestCommand)
-      return sink.text
-    }
+    return operations.command(of: step.settled).map(Self.firstLine)
+  }
+
+  /// The first line of a hook of the run.
+  func command(ofHook hook: CommandResult) -> String? {
+    operations.hook(hook.role, of: operations.plan.settings)?.work.shown.map(Self.firstLine)
+  }
+
+  private static func firstLine(of command: ShownCommand) -> String {
+    let sink = ByteSink.intoMemory()
+    sink.write(firstLineOf: command, columns: widestCommand)
+    return sink.text
   }
 
   private static let widestCommand = 400
 
   /// The end of the decisive output; nil if there is none, or it cannot be read.
   func tail(of step: StepRecord, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {
-    guard let decisive = step.settled.decisive, decisive.end.outputByteCount > 0 else { return nil }
-    let stream = Stream(operation: step.operation, role: decisive.role)
-    guard let log = try? operations.log(of: stream, writtenTo: decisive.log) else { return nil }
+    guard let decisive = step.settled.decisive else { return nil }
+    return tail(
+      of: Stream(operation: step.operation, role: decisive.role), decisive, limit, buffer)
+  }
+
+  private func tail(
+    of stream: Stream, _ command: CommandResult, _ limit: Int,
+    _ buffer: UnsafeMutableRawBufferPointer
+  ) -> LogTail? {
+    guard command.end.outputByteCount > 0,
+      let log = try? operations.log(of: stream, writtenTo: command.log)
+    else { return nil }
     return LogTail(of: log, limit: limit, columns: .max, buffer: buffer)
   }
 }

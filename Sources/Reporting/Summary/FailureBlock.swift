@@ -46,6 +46,22 @@ struct FailureBlock {
     }
   }
 
+  /// A hook of the run itself that failed: `! the run  on_success hook: exit 3 after 1ms`.
+  func write(hookOfRun hook: CommandResult, lineLimit: Int) {
+    let stream = Stream(operation: .run, role: hook.role)
+    screen.write(.warning)
+    sink.write(" ")
+    screen.write([
+      Piece(operations.name(.run), .strong),
+      Piece(sink.captured { $0.write(hookOfRun: hook, operations) }),
+    ])
+    let settings = operations.plan.settings
+    if let command = operations.hook(hook.role, of: settings)?.work.shown {
+      writeCommand(command, in: settings.workingDirectory)
+    }
+    if hook.end.outputByteCount > 0 { writeLog(stream, hook.log, lineLimit, settings) }
+  }
+
   /// What the service has written last, of those that the step depended on.
   private func writeService(_ service: OperationID) {
     guard let command = ledger.serviceCommands[service], command.end.outputByteCount > 0 else {
@@ -142,11 +158,15 @@ struct FailureBlock {
     if isEdited(failure.operation) {
       return sink.write("  edited since then: what it ran is not known any more\n")
     }
+    writeCommand(command, in: step.settings.workingDirectory)
+  }
+
+  private func writeCommand(_ command: ShownCommand, in directory: String?) {
     sink.write("  $ ")
     var pieces = [
       Piece(sink.captured { $0.write(firstLineOf: command, columns: commandColumns) })
     ]
-    if let directory = step.settings.workingDirectory {
+    if let directory {
       pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))
     }
     screen.write(pieces, at: 4, indent: 4)
@@ -199,6 +219,15 @@ struct FailureBlock {
 }
 
 extension ByteSink {
+  /// Writes `on_success hook: exit 3 after 1ms`.
+  func write(hookOfRun hook: CommandResult, _ operations: RunOperations) {
+    if case .hook(let kind, _) = hook.role {
+      write(kind.keyText)
+      write(" hook: ")
+    }
+    write(hook.end, limit: operations.limit(of: hook.end, as: hook.role, .run), columns: .max)
+  }
+
   /// Writes `, job 12 on n3` about a command that did not run here.
   func write(_ place: CommandPlacement?) {
     guard let place else { return }

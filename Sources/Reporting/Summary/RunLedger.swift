@@ -99,6 +99,8 @@ struct RunLedger {
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
+  /// The hooks of the run itself that failed.
+  private(set) var failedHooks: [CommandResult] = []
   /// Services that are or were ready: their time is that until then.
   private var ready: Set<OperationID> = []
   /// The last commands of services that have ended.
@@ -128,7 +130,10 @@ struct RunLedger {
 
   mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {
     work += command.end.duration
-    guard operation.rawValue >= 0 else { return }
+    guard operation.rawValue >= 0 else {
+      if !command.end.isSuccess { failedHooks.append(command) }
+      return
+    }
     // A command that cannot be started may end without a start.
     start(operation, at: time)
     if case .hook = command.role {

@@ -83,11 +83,16 @@ struct Summary {
       begin()
       writeOtherFailures()
     }
+    let hooks = isShown == nil ? ledger.failedHooks : []
+    for hook in hooks {
+      begin()
+      block.write(hookOfRun: hook, lineLimit: Self.linesOfOthers)
+    }
     if !advice.isEmpty {
       begin()
       write(advice)
     }
-    return failures.count + interrupted.count + advice.count > 0
+    return failures.count + interrupted.count + hooks.count + advice.count > 0
   }
 
   /// `  try  oprun resume 20260402-101502-k3   run what failed or did not run`.
@@ -139,7 +144,7 @@ extension Summary {
     words.append("in " + sink.captured { $0.write(elapsed: wallTime) })
     if end.hookFailed {
       words[words.count - 1] += ","
-      words.append("a hook of the run failed")
+      words.append(RunEnd.failedHookWords)
     }
     if let reason = end.stopReason {
       words[words.count - 1] += ","

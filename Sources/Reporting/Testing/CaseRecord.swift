@@ -11,8 +11,6 @@ package final class CaseRecord: RunObserver {
     let text: String
   }
 
-  private static let wholeRun = OperationID(-1)
-
   private let plan: Plan
   private var added: [OperationID: String] = [:]
   private(set) var timeline: [Entry] = []
@@ -38,7 +36,7 @@ package final class CaseRecord: RunObserver {
       if let text = words(of: end) { add("\(name(operation, role)): \(text)", at: event.time) }
     case .settled(let operation, let ending, let cause):
       settle(name(operation), ending, cause, at: event.time)
-    case .published(Self.wholeRun, let published):
+    case .published(.run, let published):
       for output in published { outputs[output.name] = output.json }
     case .stopping(let reason):
       add("the run stops: \(reason.words { self.name($0) })", at: event.time)
@@ -107,7 +105,7 @@ package final class CaseRecord: RunObserver {
 
   private func name(_ operation: OperationID, _ role: CommandRole) -> String {
     guard case .hook(let kind, _) = role else { return name(operation) }
-    return operation == Self.wholeRun ? kind.key : "\(name(operation)).\(kind.key)"
+    return operation == .run ? kind.key : "\(name(operation)).\(kind.key)"
   }
 
   private func name(_ operation: OperationID) -> String {

@@ -139,3 +139,14 @@ extension ByteSink {
     write(")")
   }
 }
+
+extension RunEnd {
+  /// What a list, a report and the last line of a run say about a hook of the run itself that failed.
+  package static let failedHookWords = "a hook of the run failed"
+
+  /// How a run came out besides its steps.
+  func remarks(_ operations: RunOperations) -> [String] {
+    (hookFailed ? [Self.failedHookWords] : [])
+      + (stopReason.map { ["stopped: " + $0.words(operations)] } ?? [])
+  }
+}

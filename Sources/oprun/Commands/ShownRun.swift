@@ -39,6 +39,9 @@ struct ShownRun {
     self.causes = causes
   }
 
+  /// The hooks of the run itself, in the order in which they ran.
+  var hooks: [RecordedStepCommand] { commands.filter { $0.step == RunDirectory.runHookName } }
+
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {
     run.file != nil && run.exitStatus != 0 && !isInUse

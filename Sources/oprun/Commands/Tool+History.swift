@@ -43,7 +43,7 @@ extension Tool {
     let blanks = 16 - state.utf8.count - duration.unicodeScalars.count
     let time = String(repeating: " ", count: max(0, blanks)) + duration
     var texts = [run.counts, oneLine(run.pipeline)]
-    if let stop = run.stop { texts.append("stopped: \(oneLine(stop))") }
+    texts += run.remarks
     screen.writeLine([run.name, "\(state) \(time)"], texts)
   }
 
@@ -142,6 +142,11 @@ extension RecordedRunSummary {
     guard let exitStatus else { return isInUse ? "running" : "died" }
     if exitStatus == 0 { return "succeeded" }
     return stop != nil && exitStatus != 1 ? "stopped" : "failed"
+  }
+
+  /// How it came out besides its steps.
+  var remarks: [String] {
+    (hookFailed ? [RunEnd.failedHookWords] : []) + (stop.map { ["stopped: \(oneLine($0))"] } ?? [])
   }
 
   /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end

@@ -22,9 +22,10 @@ extension Tool {
       // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
       // have printed something.
       let isOpen = run.exitStatus == nil
-      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }.filter { log in
+      let stepLogs = chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }.filter { log in
         !isOpen || open(log, store) != nil
       }
+      let logs = stepLogs + (words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : [])
       if invocation.isOn(Options.json) {
         writeJSON(logs)
         return ExitStatus.success
@@ -38,7 +39,7 @@ extension Tool {
 
   /// Says why there is nothing of steps that somebody asked for.
   private func saySilence(of chosen: [RecordedStep], among logs: [ShownLog], _ shown: ShownRun) {
-    let printed = Set(logs.map(\.step))
+    let printed = Set(logs.compactMap(\.step))
     let silent = chosen.filter { !printed.contains($0.name) }.compactMap { shown.silence(of: $0) }
     for message in silent.prefix(Self.mostSilent) { say(message) }
     if silent.count > Self.mostSilent { say("… and \(silent.count - Self.mostSilent) more") }
@@ -61,7 +62,8 @@ extension Tool {
       }
       let chosen =
         words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
-      for log in chosen.flatMap({ shown.logs(of: $0, isOpen: true) }) {
+      let hookLogs = words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : []
+      for log in chosen.flatMap({ shown.logs(of: $0, isOpen: true) }) + hookLogs {
         let before = written[log.path] ?? 0
         let end = write(log, hasHeading: last != log.path, from: before, store)
         if end.position > before { last = log.path }
@@ -104,7 +106,7 @@ extension Tool {
   private func writeJSON(_ logs: [ShownLog]) {
     output.write(jsonList: logs) { log in
       output.write("\n{\"step\":")
-      output.write(json: log.step)
+      if let step = log.step { output.write(json: step) } else { output.write("null") }
       output.write(",\"role\":")
       output.write(json: log.role)
       output.write(",\"file\":")
@@ -115,9 +117,10 @@ extension Tool {
   }
 }
 
-/// A log of a step.
+/// A log of a step, or of a hook of the run itself.
 struct ShownLog {
-  let step: String
+  /// Nil for a hook of the run.
+  let step: String?
   let role: String
   let run: String
   let name: String
@@ -125,6 +128,7 @@ struct ShownLog {
 
   /// `unit`, `unit (attempt 2)`.
   var title: String {
+    let step = step ?? "the run"
     if role == "1" { return step }
     return Int(role).map { "\(step) (attempt \($0))" } ?? "\(step) (\(role.prefix { $0 != "." }))"
   }
@@ -149,5 +153,14 @@ extension ShownRun {
         step: step.name, role: role, run: run, name: name, path: folder.shown("runs/\(run)/\(name)")
       )
     }
+  }
+
+  /// The log of a hook of the run itself; nil if it has printed nothing.
+  func log(of hook: RecordedStepCommand) -> ShownLog? {
+    guard hook.output ?? 0 > 0, let role = CommandRole(recorded: hook.role) else { return nil }
+    let name = RunDirectory.logName(of: RunDirectory.runHookName, role)
+    return ShownLog(
+      step: nil, role: hook.role, run: run.name, name: name,
+      path: folder.shown("runs/\(run.name)/\(name)"))
   }
 }

@@ -17,6 +17,7 @@ extension Tool {
     write("duration_ms", milliseconds: run.duration)
     write("exit_status", run.exitStatus)
     write("stop", run.stop)
+    if run.hookFailed { write("hook_failed", true) }
     write("host", run.host)
     write("resumes", run.resumed)
     let counts = run.endingCounts
@@ -99,16 +100,31 @@ extension Tool {
     if commands.isEmpty { return }
     output.write(field: "commands")
     output.write(jsonList: commands) { command in
-      output.write("{\"role\":")
-      output.write(json: command.role)
-      write("started_ms", milliseconds: command.started)
-      write("duration_ms", milliseconds: command.duration)
-      write(command.status, command.detail)
-      write("output_bytes", command.output)
+      writeFields(of: command)
       write(shown.place(of: step, command.role))
       write("log", shown.logPath(of: step, command.role, command.output))
       output.write("}")
     }
+  }
+
+  /// Writes the hooks of the run itself.
+  func writeHooks(of shown: ShownRun) {
+    if shown.hooks.isEmpty { return }
+    output.write(field: "hooks")
+    output.write(jsonList: shown.hooks) { hook in
+      writeFields(of: hook)
+      write("log", shown.log(of: hook)?.path)
+      output.write("}")
+    }
+  }
+
+  private func writeFields(of command: RecordedStepCommand) {
+    output.write("{\"role\":")
+    output.write(json: command.role)
+    write("started_ms", milliseconds: command.started)
+    write("duration_ms", milliseconds: command.duration)
+    write(command.status, command.detail)
+    write("output_bytes", command.output)
   }
 }
 

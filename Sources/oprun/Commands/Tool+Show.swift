@@ -22,6 +22,7 @@ extension Tool {
         write(json: run, store) {
           writeFields(of: (try? store.changes(of: run)) ?? [])
           writeFields(of: chosen, shown)
+          if words.isEmpty { writeHooks(of: shown) }
         }
         output.writeNewline()
       } else {
@@ -107,7 +108,7 @@ extension Tool {
     let run = shown.run
     var state = run.state(isInUse: shown.isInUse)
     if let status = run.exitStatus, status != 0 { state += ", exit \(status)" }
-    if let stop = run.stop { state += ", stopped: \(oneLine(stop))" }
+    for remark in run.remarks { state += ", \(remark)" }
     screen.writeLine([run.name], [state])
     screen.writeField("pipeline", oneLine(run.pipeline))
     if let file = run.file { screen.writeField("file", oneLine(file)) }

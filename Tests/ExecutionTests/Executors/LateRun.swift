@@ -85,7 +85,7 @@ final class Chronicle: RunObserver {
   }
 
   private func id(_ operation: OperationID) -> String {
-    operation == CommandKey.runOperation ? "@run" : plan.steps[operation.index].id
+    operation == .run ? "@run" : plan.steps[operation.index].id
   }
 
   private func name(_ operation: OperationID, _ role: CommandRole) -> String {

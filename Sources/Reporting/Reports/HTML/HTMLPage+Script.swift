@@ -68,7 +68,7 @@ extension HTMLPage {
       if (!isOver) add(verdict, 'div', {}, 'running for ' + time(run.wall) + ' when this page was written; reload it for news');
       const failure = run.steps.find(step => mood(step.outcome) === 'bad');
       if (failure) add(verdict, 'div', {}, failure.id + ': ' + (failure.reason || failure.outcome));
-      if (run.stopped) add(verdict, 'div', {}, 'stopped: ' + run.stopped);
+      for (const remark of run.remarks || []) add(verdict, 'div', {}, remark);
       add(verdict, 'div', { class: 'faint' }, [run.run, run.host, run.time?.replace('T', ' ').slice(0, 19) + ' UTC',
         isOver && 'exit ' + run.status].filter(Boolean).join(' · '));
       const work = run.commands.reduce((sum, command) => sum + command.time, 0);

@@ -60,9 +60,9 @@ struct HTMLReport: Report {
       sink.write(field: "status")
       sink.write(decimal: Int(end.exitStatus))
     }
-    if let reason = record.end?.stopReason {
-      sink.write(field: "stopped")
-      sink.write(json: reason.words(operations))
+    if !record.remarks.isEmpty {
+      sink.write(field: "remarks")
+      sink.write(jsonList: record.remarks) { sink.write(json: $0) }
     }
     sink.write(field: "path")
     sink.write(jsonList: record.criticalPath) { sink.write(json: operations.name($0)) }
