@@ -154,7 +154,7 @@ final class RunLoop {
   /// Where commands are that do not run here.
   var places: [OperationID: CommandPlacement] = [:]
   /// How the last attempts of steps ended that failed.
-  var failedEnds: [OperationID: CommandEnd] = [:]
+  var failedEnds: [OperationID: EndedCommand] = [:]
 
   init(
     _ plan: Plan, _ options: RunOptions, _ parts: RunParts, observers: [any RunObserver]

@@ -23,12 +23,7 @@ extension RunDirectory {
   package static let runHookName = "@run"
 
   private static func name(of step: String, _ role: CommandRole, _ kind: String) -> String {
-    let name = isFileName(step) ? step : fileName(of: step)
-    return switch role {
-    case .attempt(let number): "\(name).\(number).\(kind)"
-    case .hook(let hook, let index): "\(name).\(hook.key).\(index).\(kind)"
-    case .probe(let index): "\(name).wait_for.\(index).\(kind)"
-    }
+    "\(isFileName(step) ? step : fileName(of: step)).\(role.name).\(kind)"
   }
 }
 

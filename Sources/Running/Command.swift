@@ -69,10 +69,6 @@ package struct Command: Sendable {
   }
 }
 
-extension CommandRole {
-  package var isAttempt: Bool { if case .attempt = self { true } else { false } }
-}
-
 /// What is asked of Slurm for one command, and what the job sees to itself.
 package struct SlurmOrder: Hashable, Sendable {
   package let request: SlurmRequest

@@ -78,14 +78,3 @@ extension Cause {
     }
   }
 }
-
-extension CommandRole {
-  /// `1`, `on_failure.2`.
-  var recorded: String {
-    switch self {
-    case .attempt(let number): String(number)
-    case .hook(let kind, let index): "\(kind.key).\(index)"
-    case .probe(let index): "wait_for.\(index)"
-    }
-  }
-}

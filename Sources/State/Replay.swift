@@ -109,7 +109,7 @@ private struct Replaying {
   /// Adds a hook, or an attempt that another one followed.
   mutating func add(_ command: RecordedStepCommand) {
     let operation = Self.isOfRun(command) ? .run : operations[command.step]
-    guard let operation, let role = CommandRole(recorded: command.role), let start = command.started
+    guard let operation, let role = CommandRole(named: command.role), let start = command.started
     else { return }
     var end = command.end
     if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
@@ -243,21 +243,6 @@ private struct Replaying {
       known += [.failure(operation), .groupTimeout(operation)]
     }
     return known.first { $0.words(name(of:)) == words } ?? .stateFailure(words)
-  }
-}
-
-extension CommandRole {
-  /// The role that is recorded like this.
-  init?(recorded text: String) {
-    if let number = Int(text) {
-      self = .attempt(number)
-      return
-    }
-    let parts = text.split(separator: ".")
-    guard parts.count == 2, let index = Int(parts[1]),
-      let kind = HookKind.allCases.first(where: { $0.key == parts[0] })
-    else { return nil }
-    self = .hook(kind, index: index)
   }
 }
 

@@ -146,7 +146,7 @@ final class RunWriter {
         memory, output) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     )
-    .bind(1, number).bind(2, step).bind(3, command.role.recorded)
+    .bind(1, number).bind(2, step).bind(3, command.role.name)
     .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
     .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
     .bind(8, Int(end.processorTime / 1000)).bind(9, end.peakMemory.map { Int($0 >> 10) })
@@ -214,7 +214,7 @@ final class RunWriter {
     try statement(
       "INSERT OR REPLACE INTO placement(run, step, role, job, node, reason) VALUES(?, ?, ?, ?, ?, ?)"
     )
-    .bind(1, number).bind(2, step).bind(3, role.recorded).bind(4, place.job).bind(5, place.node)
+    .bind(1, number).bind(2, step).bind(3, role.name).bind(4, place.job).bind(5, place.node)
     .bind(6, place.reason).run()
   }
 

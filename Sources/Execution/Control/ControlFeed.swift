@@ -4,11 +4,25 @@
 import Plans
 import Scheduling
 
+/// A command that has ended, for those who follow the run.
+struct EndedCommand {
+  let role: CommandRole
+  let end: CommandEnd
+
+  /// Which of two ends of a step is told, if both are new: the one that says more about how the step came out.
+  func orEarlier(_ earlier: EndedCommand?) -> EndedCommand {
+    guard let earlier, earlier.role.isAttempt, !role.isAttempt,
+      !earlier.end.isSuccess || end.isSuccess
+    else { return self }
+    return earlier
+  }
+}
+
 struct ControlFeed {
   /// What a client is told next.
   enum Item {
     /// A step as it is, with the last command that ended.
-    case step(OperationID, CommandEnd?)
+    case step(OperationID, EndedCommand?)
     /// A step that is not planned, because nothing of it has changed; by its place among these.
     case unplanned(Int)
     /// Every step has been told.
@@ -24,7 +38,7 @@ struct ControlFeed {
   /// The first step that is not planned and has not been told.
   private var unplannedCursor = 0
   /// Those that have changed since they were told, with the last command that ended.
-  private var changed: [OperationID: CommandEnd?] = [:]
+  private var changed: [OperationID: EndedCommand?] = [:]
   /// The same, in the order in which they changed; also some that were told since.
   private var order: [OperationID] = []
   private var orderStart = 0
@@ -39,11 +53,12 @@ struct ControlFeed {
 
   var isUpToDate: Bool { hasToldAll && changed.isEmpty && !isRunChanged }
 
-  mutating func note(_ operation: OperationID, _ end: CommandEnd? = nil) {
+  mutating func note(_ operation: OperationID, _ end: EndedCommand? = nil) {
     // What has not been told yet will be told as it is then.
     guard operation.index >= 0, operation.index < cursor || end != nil else { return }
-    let known: CommandEnd? = changed[operation] ?? nil
-    if changed.updateValue(end ?? known, forKey: operation) == nil { order.append(operation) }
+    let known: EndedCommand? = changed[operation] ?? nil
+    let told = end?.orEarlier(known) ?? known
+    if changed.updateValue(told, forKey: operation) == nil { order.append(operation) }
   }
 
   /// Leaves out the operations before this one that have not been told. What becomes of them is

@@ -107,9 +107,9 @@ extension RunLoop {
 
   func noteForFeeds(_ event: RunEvent.Kind, at time: Nanoseconds) {
     if case .controlled(let note) = event { notePause(note, at: time) }
-    if case .ended(let operation, .attempt, let end) = event {
+    if case .ended(let operation, let role, let end) = event, role.isAttempt {
       if !end.isSuccess {
-        failedEnds[operation] = end
+        failedEnds[operation] = EndedCommand(role: role, end: end)
       } else if !failedEnds.isEmpty {
         failedEnds[operation] = nil
       }
@@ -123,7 +123,8 @@ extension RunLoop {
         .retrying(let operation, _, _), .settled(let operation, _, _),
         .reopened(let operation, _), .placed(let operation, _, _):
         connection.feed?.note(operation)
-      case .ended(let operation, _, let end): connection.feed?.note(operation, end)
+      case .ended(let operation, let role, let end):
+        connection.feed?.note(operation, EndedCommand(role: role, end: end))
       case .controlled, .stopping: connection.feed?.isRunChanged = true
       case .began, .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .heldUp,
         .published, .orphansFound, .outOfReach, .restored, .notice, .finished:

@@ -147,7 +147,7 @@ extension RunLoop {
 
   /// Nil if nobody asked about a step like this.
   func stepLine(
-    _ operation: OperationID, _ end: CommandEnd?, in feed: ControlFeed,
+    _ operation: OperationID, _ ended: EndedCommand?, in feed: ControlFeed,
     _ starts: [CommandKey: Nanoseconds], at time: Nanoseconds
   ) -> String? {
     let state = machine.scheduler.state(of: operation)
@@ -165,7 +165,10 @@ extension RunLoop {
       fields.add("queue", machine.plan.queues[queue.index].name)
     }
     if let attempt = machine.attempt(of: operation) { fields.add("attempt", attempt) }
-    if let role, case .hook(let kind, _) = role { fields.add("hook", kind.key) }
+    if let role, case .hook(let kind, _) = role {
+      fields.add("hook", kind.key)
+      fields.add("command", role.name)
+    }
     if let role, let start = starts[CommandKey(operation: operation, role: role)] {
       fields.add("since_ms", milliseconds: start)
     }
@@ -180,7 +183,7 @@ extension RunLoop {
         fields.add("because_of", name(of: root))
       }
     }
-    if let end = end ?? failedEnds[operation] { add(end, to: &fields) }
+    if let ended = ended ?? failedEnds[operation] { add(ended, to: &fields) }
     if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
     return fields.line
   }
@@ -213,7 +216,9 @@ extension RunLoop {
     machine.groupPlan(operation)?.isOfInstances ?? false
   }
 
-  private func add(_ end: CommandEnd, to fields: inout Fields) {
+  private func add(_ ended: EndedCommand, to fields: inout Fields) {
+    let end = ended.end
+    fields.add("ended", ended.role.name)
     switch end.status {
     case .exited(let code): fields.add("exit_code", Int(code))
     case .signalled(let number): fields.add("signal", signalName(number))

@@ -15,6 +15,10 @@ final class FollowedRun {
     var ending: Ending?
     var role: CommandRole?
     var attempt = 1
+    /// The command whose end was told last.
+    var ended: CommandRole?
+    var attemptFailed = false
+    var failedHook: HookKind?
   }
 
   private let directory: RunDirectory
@@ -30,7 +34,8 @@ final class FollowedRun {
   private var isLive = false
   /// The commands that run.
   private var running: [OperationID: CommandRole] = [:]
-  private var opened: Set<OperationID> = []
+  /// The commands whose logs are open.
+  private var opened: [OperationID: CommandRole] = [:]
 
   /// The logs that are looked at for their last lines.
   private static let mostLogs = 100
@@ -132,11 +137,16 @@ final class FollowedRun {
       if known[number].ending == nil, let ending = ending(state, row) {
         end(operation, row)
         known[number].ending = ending
-        let root = row.text("because_of").flatMap { numbers[$0] }
-        tell(.settled(operation, ending, root.map { .dependency($0) } ?? .itself))
+        tell(.settled(operation, ending, cause(of: ending, known[number], row)))
       }
     }
     known[number].state = state
+  }
+
+  private func cause(of ending: Ending, _ step: Known, _ row: ControlLine) -> Cause {
+    if let root = row.text("because_of").flatMap({ numbers[$0] }) { return .dependency(root) }
+    guard ending.outcome == .failed, !step.attemptFailed else { return .itself }
+    return step.failedHook.map { .hook($0) } ?? .itself
   }
 
   private func ending(_ state: String, _ row: ControlLine) -> Ending? {
@@ -146,7 +156,8 @@ final class FollowedRun {
   private func hearRunning(_ operation: OperationID, _ row: ControlLine) {
     let kind = row.text("hook").flatMap { key in HookKind.allCases.first { $0.key == key } }
     let role =
-      kind.map { CommandRole.hook($0, index: 1) } ?? .attempt(known[operation.index].attempt)
+      row.text("command").flatMap(CommandRole.init(named:))
+      ?? kind.map { CommandRole.hook($0, index: 1) } ?? .attempt(known[operation.index].attempt)
     guard known[operation.index].role != role else { return }
     end(operation, row)
     known[operation.index].role = role
@@ -158,30 +169,41 @@ final class FollowedRun {
   /// The command that ran has ended, or one that was not told of.
   private func end(_ operation: OperationID, _ row: ControlLine) {
     let wasRunning = running.removeValue(forKey: operation)
-    guard let end = CommandEnd(row) else {
-      if wasRunning != nil { opened.remove(operation) }
-      return
-    }
-    let role = wasRunning ?? .attempt(known[operation.index].attempt)
+    guard let end = CommandEnd(row) else { return closeLog(of: operation) }
+    let role =
+      row.text("ended").flatMap(CommandRole.init(named:)) ?? wasRunning
+      ?? .attempt(known[operation.index].attempt)
     known[operation.index].role = nil
-    if wasRunning == nil { tell(.started(operation, role), at: max(0, now - end.duration)) }
+    // The end of a failed attempt is told again in every later line.
+    if wasRunning != role, known[operation.index].ended == role { return }
+    known[operation.index].ended = role
+    switch role {
+    case .attempt: known[operation.index].attemptFailed = !end.isSuccess
+    case .hook(let kind, _): if !end.isSuccess { known[operation.index].failedHook = kind }
+    case .probe: break
+    }
+    if wasRunning != role { tell(.started(operation, role), at: max(0, now - end.duration)) }
     if end.outputByteCount > 0 { openLog(of: operation, role) }
     tell(.ended(operation, role, end))
-    directory.logs.remove(of: operation, role)
-    opened.remove(operation)
+    closeLog(of: operation)
   }
 
   // MARK: Output
 
   private func openLog(of operation: OperationID, _ role: CommandRole) {
-    guard opened.insert(operation).inserted else { return }
+    if opened[operation] == role { return }
+    closeLog(of: operation)
     let name = numbers.first { $0.value == operation }?.key ?? ""
     let file = directory.open(RunDirectory.logName(of: name, role))
-    guard file >= 0 else {
-      opened.remove(operation)
-      return
-    }
+    guard file >= 0 else { return }
+    opened[operation] = role
     directory.logs.add(LogFile(owning: file), of: operation, role)
+  }
+
+  private func closeLog(of operation: OperationID) {
+    if let role = opened.removeValue(forKey: operation) {
+      directory.logs.remove(of: operation, role)
+    }
   }
 
   /// Looks at what the steps have printed that run.

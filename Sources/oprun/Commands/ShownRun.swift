@@ -50,7 +50,7 @@ struct ShownRun {
 
   /// The path of a log; nil if there is none.
   func logPath(of step: RecordedStep, _ role: String, _ output: Int?) -> String? {
-    guard output ?? 0 > 0, let role = CommandRole(recorded: role) else { return nil }
+    guard output ?? 0 > 0, let role = CommandRole(named: role) else { return nil }
     let name = RunDirectory.logName(of: step.name, role)
     return folder.shown("runs/\(step.origin ?? run.name)/\(name)")
   }
@@ -145,19 +145,4 @@ extension RecordedStep {
   fileprivate var attemptWords: String { attempts.map { $0 > 1 ? " (attempt \($0))" : "" } ?? "" }
 
   fileprivate var isBlocked: Bool { ending?.outcome == .blocked }
-}
-
-extension CommandRole {
-  /// The role with this name in the database.
-  init?(recorded: String) {
-    if let number = Int(recorded) {
-      self = .attempt(number)
-      return
-    }
-    let parts = recorded.split(separator: ".").map(String.init)
-    guard parts.count == 2, let index = Int(parts[1]),
-      let kind = HookKind.allCases.first(where: { $0.key == parts[0] })
-    else { return nil }
-    self = .hook(kind, index: index)
-  }
 }

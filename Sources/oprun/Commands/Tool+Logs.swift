@@ -146,7 +146,7 @@ extension ShownRun {
       roles.insert(String(last), at: roles.firstIndex { Int($0) == nil } ?? roles.count)
     }
     return roles.compactMap { role in
-      guard let kind = CommandRole(recorded: role) else { return nil }
+      guard let kind = CommandRole(named: role) else { return nil }
       let run = step.origin ?? run.name
       let name = RunDirectory.logName(of: step.name, kind)
       return ShownLog(
@@ -157,7 +157,7 @@ extension ShownRun {
 
   /// The log of a hook of the run itself; nil if it has printed nothing.
   func log(of hook: RecordedStepCommand) -> ShownLog? {
-    guard hook.output ?? 0 > 0, let role = CommandRole(recorded: hook.role) else { return nil }
+    guard hook.output ?? 0 > 0, let role = CommandRole(named: hook.role) else { return nil }
     let name = RunDirectory.logName(of: RunDirectory.runHookName, role)
     return ShownLog(
       step: nil, role: hook.role, run: run.name, name: name,
