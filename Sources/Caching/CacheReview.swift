@@ -25,6 +25,8 @@ package enum CacheVerdict: Hashable {
   case refreshed
   /// It cannot be cached.
   case refused(String)
+  /// Its condition, or that of a group that it is in, is known to be false; the reason says so.
+  case skipped(String)
 }
 
 /// One part of a key that is not what it was.

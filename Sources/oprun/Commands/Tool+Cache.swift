@@ -91,7 +91,7 @@ extension Tool {
       }
       switch verdict {
       case .upToDate, .restorable: forecast.upToDate[operation] = verdict.reason
-      case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed:
+      case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed, .skipped:
         forecast.reasons[operation] = verdict.reason
       }
     }

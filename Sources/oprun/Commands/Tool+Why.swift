@@ -27,19 +27,19 @@ extension Tool {
   private func explain(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     let review = review(of: plan, invocation, secrets, runsTools: true)
     let asked = plan.askedSteps
+    let around = Groups(plan)
     if invocation.isOn(Options.json) {
       output.write(jsonList: asked) { operation in
         let id = secrets.masker?.mask(plan.steps[operation.index].id)
         writeJSON(
-          review?.verdict(on: operation) ?? plan.verdictWithoutCache(on: operation),
-          of: id ?? plan.steps[operation.index].id)
+          plan.verdict(on: operation, around, review), of: id ?? plan.steps[operation.index].id)
       }
       output.writeNewline()
       return ExitStatus.success
     }
     shareOutputWithRunner()
     for operation in asked {
-      let verdict = review?.verdict(on: operation) ?? plan.verdictWithoutCache(on: operation)
+      let verdict = plan.verdict(on: operation, around, review)
       let id = secrets.masker?.mask(plan.steps[operation.index].id)
       output.write(messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline)
       output.writeNewline()
@@ -113,8 +113,22 @@ extension Plan {
     return members.flatMap { self.members(of: $0) }
   }
 
-  fileprivate func verdictWithoutCache(on operation: OperationID) -> CacheVerdict {
-    steps[operation.index].settings.cache == nil ? .uncached : .neverRan
+  fileprivate func verdict(
+    on operation: OperationID, _ around: Groups, _ review: CacheReview?
+  ) -> CacheVerdict {
+    if let reason = skipReason(of: operation, around, review) { return .skipped(reason) }
+    return review?.verdict(on: operation)
+      ?? (steps[operation.index].settings.cache == nil ? .uncached : .neverRan)
+  }
+
+  /// Why it would be skipped, by its own condition or that of a group that it is in; nil if that is not known.
+  private func skipReason(
+    of operation: OperationID, _ around: Groups, _ review: CacheReview?
+  ) -> String? {
+    if let reason = steps[operation.index].late?.skipReason ?? review?.skipReason(of: operation) {
+      return reason
+    }
+    return around.group(of: operation).flatMap { skipReason(of: $0, around, review) }
   }
 }
 
@@ -130,6 +144,7 @@ extension CacheVerdict {
     case .lost: "lost"
     case .refused: "refused"
     case .refreshed: "refreshed"
+    case .skipped: "skipped"
     }
   }
 
@@ -145,6 +160,7 @@ extension CacheVerdict {
     case .lost: "runs: its outputs have changed, and the cache does not have them"
     case .refused(let reason): "runs every time: \(reason)"
     case .refreshed: "runs: it was asked for"
+    case .skipped(let reason): "is skipped: \(joinedLines(reason))"
     }
   }
 
@@ -156,6 +172,7 @@ extension CacheVerdict {
     case .restorable: return "up to date, to be restored"
     case .neverRan: return "no result is known"
     case .refreshed: return "--refresh"
+    case .skipped(let reason): return reason
     case .refused(let reason): return "not cached: \(reason)"
     case .changed, .lost:
       let first = changes.first.map { change in
@@ -170,7 +187,7 @@ extension CacheVerdict {
   /// Why it cannot be cached, or is not known, in words.
   var explanation: String? {
     switch self {
-    case .refused(let reason): reason
+    case .refused(let reason), .skipped(let reason): reason
     case .late(let reason): reason.words
     case .uncached, .upToDate, .restorable, .neverRan, .changed, .lost, .refreshed: nil
     }
@@ -180,7 +197,7 @@ extension CacheVerdict {
     switch self {
     case .changed(let changes): changes
     case .lost(let files): files.map { .file($0) }
-    case .uncached, .late, .upToDate, .restorable, .neverRan, .refused, .refreshed: []
+    case .uncached, .late, .upToDate, .restorable, .neverRan, .refused, .refreshed, .skipped: []
     }
   }
 
