@@ -36,7 +36,7 @@ package enum KeyChange: Hashable {
 }
 
 package final class CacheReview {
-  let plan: Plan
+  package let plan: Plan
   private let cache: StepCache
   private let surroundings: ReviewSurroundings
   private let runsTools: Bool
@@ -46,6 +46,8 @@ package final class CacheReview {
   private var reviews: [OperationID: Reviewed] = [:]
   /// How operations would end that do not run; nil for the others.
   var ends: [OperationID: ReviewedEnd?] = [:]
+  /// What may change what steps read; nil for nothing.
+  var disturbers: [OperationID: OperationID?] = [:]
   /// The outputs of the instances of groups, as one value.
   var lists: [OperationID: Value] = [:]
 

@@ -147,6 +147,25 @@ extension CacheReview {
     return reason
   }
 
+  /// A step without a cache that would run before a step that is up to date now, and may change what that
+  /// reads; nil if there is none. The recursion is as deep as cached steps depend on each other.
+  package func disturber(of operation: OperationID) -> OperationID? {
+    if let known = disturbers[operation] { return known }
+    let found = plan.graph.dependencies(of: operation).lazy
+      .compactMap { self.disturber(in: $0.from) }.first
+    disturbers[operation] = .some(found)
+    return found
+  }
+
+  private func disturber(in operation: OperationID) -> OperationID? {
+    if let members = plan.groups[operation]?.members, !members.isEmpty {
+      return members.lazy.compactMap { self.disturber(in: $0) }.first
+    }
+    if end(of: operation)?.ending.outcome == .skipped { return nil }
+    if plan.steps[operation.index].settings.cache != nil { return disturber(of: operation) }
+    return plan.graph.takesSlot(operation) ? operation : nil
+  }
+
   /// How the operation would end without running anything; nil if it would run, or if that is not known.
   func end(of operation: OperationID) -> ReviewedEnd? {
     if let known = ends[operation] { return known }

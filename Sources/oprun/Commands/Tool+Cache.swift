@@ -90,12 +90,19 @@ extension Tool {
         continue
       }
       switch verdict {
-      case .upToDate, .restorable: forecast.upToDate[operation] = verdict.reason
+      case .upToDate, .restorable:
+        forecast.upToDate[operation] = verdict.reason.map { $0 + (unless(operation, review) ?? "") }
       case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed, .skipped:
         forecast.reasons[operation] = verdict.reason
       }
     }
     return forecast
+  }
+
+  /// What may make a step run that is up to date now; nil if nothing may.
+  func unless(_ operation: OperationID, _ review: CacheReview?) -> String? {
+    guard let review, let other = review.disturber(of: operation) else { return nil }
+    return ", unless \(quoted(review.plan.steps[other.index].id)) changes its inputs"
   }
 
   func cacheOptions(

@@ -29,10 +29,15 @@ extension Tool {
     let asked = plan.askedSteps
     let around = Groups(plan)
     if invocation.isOn(Options.json) {
+      let id = { (operation: OperationID) in
+        let id = plan.steps[operation.index].id
+        return secrets.masker?.mask(id) ?? id
+      }
       output.write(jsonList: asked) { operation in
-        let id = secrets.masker?.mask(plan.steps[operation.index].id)
+        let verdict = plan.verdict(on: operation, around, review)
+        let other = verdict.isUpToDate ? review?.disturber(of: operation) : nil
         writeJSON(
-          plan.verdict(on: operation, around, review), of: id ?? plan.steps[operation.index].id)
+          verdict, of: id(operation), unless: other.map(id))
       }
       output.writeNewline()
       return ExitStatus.success
@@ -41,7 +46,10 @@ extension Tool {
     for operation in asked {
       let verdict = plan.verdict(on: operation, around, review)
       let id = secrets.masker?.mask(plan.steps[operation.index].id)
-      output.write(messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline)
+      let unless = verdict.isUpToDate ? unless(operation, review) ?? "" : ""
+      output.write(
+        messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline
+          + messageLine(secrets.masker?.mask(unless) ?? unless))
       output.writeNewline()
       for line in verdict.lines {
         output.write("  " + messageLine(line))
@@ -65,7 +73,7 @@ extension Tool {
     return CacheReview(StepCache(folder, options), plan, surroundings, runsTools: runsTools)
   }
 
-  private func writeJSON(_ verdict: CacheVerdict, of id: String) {
+  private func writeJSON(_ verdict: CacheVerdict, of id: String, unless other: String?) {
     output.write("{")
     output.write(field: "step", isFirst: true)
     output.write(json: id)
@@ -88,6 +96,10 @@ extension Tool {
         output.write(json: change.kind)
       }
       output.write("}")
+    }
+    if let other {
+      output.write(field: "unless_changed_by")
+      output.write(json: other)
     }
     if let reason = verdict.explanation {
       output.write(field: "reason")
@@ -147,6 +159,8 @@ extension CacheVerdict {
     case .skipped: "skipped"
     }
   }
+
+  var isUpToDate: Bool { self == .upToDate || self == .restorable }
 
   var headline: String {
     switch self {
