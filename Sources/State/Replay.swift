@@ -242,7 +242,8 @@ private struct Replaying {
     {
       known += [.failure(operation), .groupTimeout(operation)]
     }
-    return known.first { $0.words(name(of:)) == words } ?? .stateFailure(words)
+    return known.first { $0.words(name(of:)) == words } ?? StopReason(requestIn: words)
+      ?? .stateFailure(words)
   }
 }
 

@@ -11,12 +11,12 @@ struct JUnitReport: Report {
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
-    let skipped = record.steps.count { $0.isLeftOut }
+    let skipped = record.steps.count { $0.isLeftOut && !$0.isError(record) }
     let hooks = record.failedHooks
     write("name", record.operations.plan.name, to: sink)
     write("tests", "\(record.steps.count + hooks.count)", to: sink)
     write("failures", "\(record.failures.count + hooks.count)", to: sink)
-    write("errors", "0", to: sink)
+    write("errors", "\(record.interrupted.count)", to: sink)
     write("skipped", "\(skipped)", to: sink)
     write("time", seconds(record.wallTime), to: sink)
     if let beginning = record.beginning {
@@ -48,7 +48,9 @@ struct JUnitReport: Report {
     sink.write(">\n")
     if let place { write(place, to: sink) }
     if step.settled.isFailure {
-      writeFailure(step, record, tail, to: sink)
+      write("failure", step, record, tail, to: sink)
+    } else if step.isError(record) {
+      write("error", step, record, tail, to: sink)
     } else if step.isLeftOut {
       sink.write("<skipped")
       write("message", record.sentence(of: step), to: sink)
@@ -78,10 +80,12 @@ struct JUnitReport: Report {
 
   /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for
   /// a file and a line.
-  private func writeFailure(
-    _ step: StepRecord, _ record: RunRecord, _ tail: LogTail?, to sink: ByteSink
+  private func write(
+    _ element: StaticString, _ step: StepRecord, _ record: RunRecord, _ tail: LogTail?,
+    to sink: ByteSink
   ) {
-    sink.write("<failure")
+    sink.write("<")
+    sink.write(element)
     write("type", step.settled.ending.outcome.word, to: sink)
     write("message", record.reason(of: step), to: sink)
     sink.write(">")
@@ -94,7 +98,9 @@ struct JUnitReport: Report {
       + (tail?.lines.suffix(Self.linesOfFailure) ?? [])
       + (names.isEmpty ? [] : ["blocked because of it: \(names)"])
     write(lines, to: sink)
-    sink.write("</failure>\n")
+    sink.write("</")
+    sink.write(element)
+    sink.write(">\n")
   }
 
   /// Writes a hook of the run itself that failed, as a case of its own: it may be all that failed.
@@ -139,6 +145,11 @@ struct JUnitReport: Report {
 }
 
 extension StepRecord {
+  /// Whether the step neither passed nor failed, but the run failed because of what ended it.
+  fileprivate func isError(_ record: RunRecord) -> Bool {
+    settled.isInterrupted && !record.operations.isService(operation)
+  }
+
   /// Whether the step counts as neither passed nor failed.
   fileprivate var isLeftOut: Bool {
     switch settled.ending.outcome {

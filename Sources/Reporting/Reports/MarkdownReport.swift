@@ -17,7 +17,7 @@ struct MarkdownReport: Report {
     writeVerdict(record, to: sink)
     let start = sink.position
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
-      for failure in record.failures.prefix(Self.mostFailures) {
+      for failure in (record.failures + record.interrupted).prefix(Self.mostFailures) {
         guard sink.position - start < Self.longest / 2 else { break }
         write(failure, record, buffer, to: sink)
       }
@@ -146,8 +146,11 @@ extension ByteSink {
   /// Writes text on one line, escaping everything that Markdown or HTML would interpret, even in a
   /// table.
   func write(markdown text: String) {
-    for scalar in oneLine(text).unicodeScalars {
+    let scalars = Array(oneLine(text).unicodeScalars)
+    for (index, scalar) in scalars.enumerated() {
       switch scalar {
+      // A colon before a blank begins no `:emoji:`.
+      case ":" where index + 1 < scalars.count && scalars[index + 1] == " ": write(":")
       case "&": write("&amp;")
       case "<": write("&lt;")
       case ">": write("&gt;")

@@ -106,6 +106,11 @@ extension RunRecord {
   /// The failures that are not allowed.
   var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
 
+  /// Steps whose commands were ended from outside, or by a limit of the run or of a group.
+  var interrupted: [StepRecord] {
+    steps.filter { $0.settled.isInterrupted && !operations.isService($0.operation) }
+  }
+
   /// How many steps ended in which way, failures first, without counts of zero.
   var counts: [(count: Int, words: String)] {
     let order: [Outcome] = [
@@ -175,7 +180,7 @@ extension RunRecord {
 
   /// The command that resumes the run, if that has something to run.
   var resumeCommand: String? {
-    guard let run = beginning?.runID, !failures.isEmpty else { return nil }
+    guard let run = beginning?.runID, !failures.isEmpty || !interrupted.isEmpty else { return nil }
     return operations.resumeCommand(of: run)
   }
 

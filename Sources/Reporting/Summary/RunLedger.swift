@@ -24,6 +24,19 @@ struct SettledOperation {
   }
 }
 
+extension SettledOperation {
+  /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
+  /// what it did.
+  var isInterrupted: Bool {
+    guard ending.outcome == .cancelled, record?.last != nil, case .stopped(let reason) = cause
+    else { return false }
+    return switch reason {
+    case .signal, .runTimeout, .groupTimeout, .request: true
+    case .failure, .noWidth, .suspended, .stateFailure: false
+    }
+  }
+}
+
 /// One command's end.
 struct CommandResult {
   let role: CommandRole
@@ -235,16 +248,9 @@ struct RunLedger {
     }
   }
 
-  /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
-  /// what it did.
   private func isInterrupted(_ settled: SettledOperation) -> Bool {
-    guard interrupted.count < Self.interruptedLimit, settled.record?.last != nil,
-      !operations.isService(settled.operation), case .stopped(let reason) = settled.cause
-    else { return false }
-    return switch reason {
-    case .signal, .runTimeout, .groupTimeout, .request: true
-    case .failure, .noWidth, .suspended, .stateFailure: false
-    }
+    interrupted.count < Self.interruptedLimit && settled.isInterrupted
+      && !operations.isService(settled.operation)
   }
 }
 

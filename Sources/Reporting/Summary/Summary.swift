@@ -48,7 +48,7 @@ struct Summary {
 
   /// Whether resuming has something to run that may come out differently.
   private func isWorthResuming(after end: RunEnd) -> Bool {
-    if !ledger.failures.isEmpty { return true }
+    if !ledger.failures.isEmpty || !ledger.interrupted.isEmpty { return true }
     return switch end.stopReason {
     case .signal, .request, .runTimeout, .groupTimeout, .failure: true
     case .noWidth, .suspended, .stateFailure, nil: false

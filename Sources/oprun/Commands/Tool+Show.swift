@@ -107,8 +107,11 @@ extension Tool {
   private func writeHead(_ shown: ShownRun, _ store: StateStore, _ screen: Screen) {
     let run = shown.run
     var state = run.state(isInUse: shown.isInUse)
+    // `stopped: SIGINT, exit 130`, but `failed, exit 1, stopped: 'unit' failed`.
+    var remarks = run.remarks
+    if state == "stopped", let remark = remarks.popLast() { state = remark }
     if let status = run.exitStatus, status != 0 { state += ", exit \(status)" }
-    for remark in run.remarks { state += ", \(remark)" }
+    for remark in remarks { state += ", \(remark)" }
     screen.writeLine([run.name], [state])
     screen.writeField("pipeline", oneLine(run.pipeline))
     if let file = run.file { screen.writeField("file", oneLine(file)) }
