@@ -106,7 +106,13 @@ extension Decoder {
     let text = tree.string(node)
     if let choice = choices[text] { return choice }
     if log.hasRoom(at: span(node)) {
-      let close = log.suggester.closest(to: text, among: choices.keys.sorted())
+      let names = choices.keys.sorted()
+      // `boolean` for `bool`, `str` for `string`.
+      let close =
+        log.suggester.closest(to: text, among: names)
+        ?? names.first {
+          min($0.utf8.count, text.utf8.count) >= 3 && ($0.hasPrefix(text) || text.hasPrefix($0))
+        }
       reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
     }
     return nil
