@@ -43,6 +43,17 @@ package struct Groups: Sendable {
     groupOfMember.isEmpty ? nil : groupOfMember[member]
   }
 
+  /// The number of groups that it is in. Linear in that.
+  package func depth(of member: OperationID) -> Int {
+    var depth = 0
+    var next = group(of: member)
+    while let group = next {
+      depth += 1
+      next = self.group(of: group)
+    }
+    return depth
+  }
+
   /// A failure of it is allowed.
   package func forgives(_ group: OperationID) -> Bool {
     forgiving.isEmpty ? false : forgiving.contains(group)

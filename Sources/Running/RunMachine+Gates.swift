@@ -175,7 +175,7 @@ extension RunMachine {
   /// Settles operations at their gates after a stop; the scheduler has ended those that were ready.
   mutating func cancelGated(_ reason: StopReason) {
     for operation in gates.keys.sorted()
-    where gates[operation]?.isOpen == false && !owesHooks(operation) {
+    where gates[operation]?.isOpen == false && !endsByItsMembers(operation) {
       // A group that is asked for its instances waits for its steps, and was ended with what waits.
       if scheduler.state(of: operation).hasEnded { continue }
       setGate(of: operation, to: nil)
@@ -211,7 +211,11 @@ extension RunMachine {
     case .ended: break
     case .running:
       active[operation]?.cancelReason = reason
-      if case .attempt = active[operation]?.role { askToEnd(operation, .cancelled, at: now) }
+      switch active[operation]?.role {
+      case .attempt: askToEnd(operation, .cancelled, at: now)
+      case .hook where reason.endsHooks: askToEnd(operation, .cancelled, at: now)
+      case .hook, .probe, nil: break
+      }
     case .ready where active[operation] != nil, .paused where active[operation] != nil:
       cancelRetry(of: operation, reason, at: now)
     case .waiting, .ready, .paused:

@@ -31,11 +31,27 @@ extension RunMachine {
     while let group = next {
       if groupHooks.idle.remove(group) != nil {
         groupHooks.begun[group] = now
-        scheduler.detach(group)
-        let unended = groups.members(of: group).count { !scheduler.state(of: $0).hasEnded }
-        setGate(of: group, to: .gathering(unendedCount: unended))
+        gather(group)
       }
       next = groups.group(of: group)
+    }
+  }
+
+  /// From here on the group ends by its members alone.
+  private mutating func gather(_ group: OperationID) {
+    scheduler.detach(group)
+    let unended = groups.members(of: group).count { !scheduler.state(of: $0).hasEnded }
+    setGate(of: group, to: .gathering(unendedCount: unended))
+  }
+
+  /// Called before everything that waits is ended: a group of which something is under way ends after that.
+  mutating func keepGroups() {
+    for operation in active.keys.sorted() where operation != .run {
+      var next = groups.group(of: operation)
+      while let group = next {
+        if scheduler.state(of: group) == .waiting { gather(group) }
+        next = groups.group(of: group)
+      }
     }
   }
 
@@ -89,10 +105,13 @@ extension RunMachine {
 
   /// Settles groups without their hooks: oprun ends at once.
   mutating func settleGroups() {
-    let open = groupHooks.begun.keys + groupHooks.due.map { $0.group }
+    let open = gates.keys.filter { endsByItsMembers($0) } + groupHooks.due.map { $0.group }
     groupHooks.begun = [:]
     groupHooks.due = []
-    for group in open.sorted() where !scheduler.state(of: group).hasEnded {
+    // What is in another group ends before it.
+    let depths = open.map { (depth: groups.depth(of: $0), group: $0) }
+    for (_, group) in depths.sorted(by: { ($1.depth, $0.group) < ($0.depth, $1.group) })
+    where !scheduler.state(of: group).hasEnded {
       setGate(of: group, to: nil)
       let end = groups.ending(of: group, in: scheduler)
       let cause = groups.cause(of: group, end, in: scheduler, stop: stopReason)
@@ -101,9 +120,12 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// Hooks of the group are still to run.
-  func owesHooks(_ group: OperationID) -> Bool {
-    groupHooks.begun.isEmpty ? false : groupHooks.begun[group] != nil
+  /// It is a group that will end by itself, after its members.
+  func endsByItsMembers(_ operation: OperationID) -> Bool {
+    switch gates[operation] {
+    case .gathering, .asked(.join): true
+    case .asked, .waiting, .starting, .unexpanded, .held, .expired, nil: false
+    }
   }
 
   /// What failed in the group and was not allowed to: its steps, and groups in it that failed by

@@ -28,8 +28,8 @@ extension RunMachine {
     var state = state(of: key)
     let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
-    if end.isStopped, let stopReason {
-      state.hookStopped(kind, stopReason)
+    if end.isStopped, let reason = state.cancelReason ?? stopReason {
+      state.hookStopped(kind, reason)
     } else if !end.isSuccess {
       state.hookFailed(kind)
     }

@@ -144,6 +144,7 @@ extension RunMachine {
     for operation in active.keys.sorted() where operation != .run {
       if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     }
+    keepGroups()
     scheduler.stop(reason)
     cancelGated(reason)
     tellSettled()
@@ -318,7 +319,7 @@ extension StopReason {
   var isUrgent: Bool { !isFailure }
 
   /// What runs is asked to end, running hooks too.
-  fileprivate var endsHooks: Bool {
+  var endsHooks: Bool {
     switch self {
     case .signal, .request, .runTimeout: true
     case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout: false

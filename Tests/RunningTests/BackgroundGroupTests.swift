@@ -54,16 +54,18 @@ import Testing
         graph: "&g/db; g/up: g/db?ready; &g: g/db?done g/up?done", signals: [(9, 2)]
       ).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 9:signal2 "
-        + "9:stopping(signal2) 9:g=cancelled<signal2 9:stop(g/db) 9:-g/db=sig15 "
-        + "9:g/db=cancelled<signal2 9:end=130")
+        + "9:stopping(signal2) 9:stop(g/db) 9:-g/db=sig15 9:g/db=cancelled<signal2 "
+        + "9:g=cancelled<signal2 9:end=130"
+    )
     #expect(
       simulation(
         graph: "z; &g/db: z; g/up: z g/db?ready; &g: g/db?done g/up?done", named: ["g"],
         signals: [(9, 2)]
       ).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:+g/db 1:g/db!ready 1:+g/up 2:-g/up=0 "
-        + "2:g/up=succeeded 9:signal2 9:stopping(signal2) 9:g=cancelled<signal2 "
-        + "9:stop(g/db) 9:-g/db=sig15 9:g/db=cancelled<signal2 9:end=130")
+        + "2:g/up=succeeded 9:signal2 9:stopping(signal2) 9:stop(g/db) 9:-g/db=sig15 "
+        + "9:g/db=cancelled<signal2 9:g=cancelled<signal2 9:end=130"
+    )
   }
 
   @Test func `with a step that fails blocks what depends on it at once`() {
@@ -122,15 +124,17 @@ import Testing
     #expect(
       simulation(["g/db": "hang", "a": "hang"], signals: [(3, 15)]).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 3:signal15 "
-        + "3:stopping(signal15) 3:g=cancelled<signal15 3:b=cancelled<signal15 3:stop(g/db) "
-        + "3:stop(a) 3:-g/db=sig15 3:g/db=cancelled<signal15 3:-a=sig15 "
-        + "3:a=cancelled<signal15 3:end=143")
+        + "3:stopping(signal15) 3:b=cancelled<signal15 3:stop(g/db) 3:stop(a) "
+        + "3:-g/db=sig15 3:g/db=cancelled<signal15 3:g=cancelled<signal15 3:-a=sig15 "
+        + "3:a=cancelled<signal15 3:end=143"
+    )
     #expect(
       simulation(["g/db": "hang", "g/up": "hang"], signals: [(3, 15)]).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 3:signal15 3:stopping(signal15) "
-        + "3:g=cancelled<signal15 3:a=cancelled<signal15 3:b=cancelled<signal15 "
-        + "3:stop(g/db) 3:stop(g/up) 3:-g/db=sig15 3:g/db=cancelled<signal15 3:-g/up=sig15 "
-        + "3:g/up=cancelled<signal15 3:end=143")
+        + "3:a=cancelled<signal15 3:b=cancelled<signal15 3:stop(g/db) 3:stop(g/up) "
+        + "3:-g/db=sig15 3:g/db=cancelled<signal15 3:-g/up=sig15 "
+        + "3:g/up=cancelled<signal15 3:g=cancelled<signal15 3:end=143"
+    )
   }
 
   @Test func `is stopped by the policies`() {
@@ -139,13 +143,15 @@ import Testing
     #expect(
       simulation(graph: graph, scripts, policy: .stop).timeline()
         == "0:+bad 0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 2:-bad=1 "
-        + "2:bad=failed 2:stopping(bad) 2:g=cancelled<bad 6:-a=0 6:a=succeeded 6:stop(g/db) "
-        + "6:-g/db=sig15 6:g/db=succeeded 6:end=1")
+        + "2:bad=failed 2:stopping(bad) 6:-a=0 6:a=succeeded 6:stop(g/db) 6:-g/db=sig15 "
+        + "6:g/db=succeeded 6:g=succeeded 6:end=1"
+    )
     #expect(
       simulation(graph: graph, scripts, policy: .cancel).timeline()
         == "0:+bad 0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 2:-bad=1 "
-        + "2:bad=failed 2:stopping(bad) 2:g=cancelled<bad 2:stop(g/db) 2:stop(a) "
-        + "2:-g/db=sig15 2:g/db=cancelled<bad 2:-a=sig15 2:a=cancelled<bad 2:end=1")
+        + "2:bad=failed 2:stopping(bad) 2:stop(g/db) 2:stop(a) 2:-g/db=sig15 "
+        + "2:g/db=cancelled<bad 2:g=cancelled<bad 2:-a=sig15 2:a=cancelled<bad 2:end=1"
+    )
   }
 
   @Test func `has a time limit to its end`() {

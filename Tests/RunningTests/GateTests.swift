@@ -24,8 +24,9 @@ import Testing
       groups: ["g": ["a", "b"]], signals: [(3, 15)])
     #expect(
       run.timeline()
-        == "0:+a 0:+b 1:-b=0 1:b=succeeded 3:signal15 3:stopping(signal15) 3:g=cancelled<signal15 "
-        + "3:stop(a) 3:-a=sig15 3:a=cancelled<signal15 3:end=143")
+        == "0:+a 0:+b 1:-b=0 1:b=succeeded 3:signal15 3:stopping(signal15) 3:stop(a) "
+        + "3:-a=sig15 3:a=cancelled<signal15 3:g=cancelled<signal15 3:end=143"
+    )
   }
 
   @Test func `a group ends after its members, with the worst of their ends`() {
@@ -117,8 +118,9 @@ import Testing
     #expect(
       run.timeline()
         == "0:g>x 0:g>y 0:g>z 0:+x 0:+y 1:-y=0 1:y=succeeded 1:+z 2:-z=0 2:z=succeeded "
-        + "3:signal15 3:stopping(signal15) 3:c=cancelled<signal15 3:g=cancelled<signal15 "
-        + "3:stop(x) 3:-x=sig15 3:x=cancelled<signal15 3:end=143")
+        + "3:signal15 3:stopping(signal15) 3:c=cancelled<signal15 3:stop(x) 3:-x=sig15 "
+        + "3:x=cancelled<signal15 3:g=cancelled<signal15 3:end=143"
+    )
   }
 
   @Test func `with the policy stop running instances go on, and no other starts`() {
@@ -128,7 +130,8 @@ import Testing
     #expect(
       run.timeline()
         == "0:g>x 0:g>y 0:g>z 0:+x 0:+y 1:-x=1 1:x=failed 1:stopping(x) 1:c=cancelled<x "
-        + "1:z=cancelled<x 1:g=cancelled<x 3:-y=0 3:y=succeeded 3:end=1")
+        + "1:z=cancelled<x 3:-y=0 3:y=succeeded 3:g=failed<x 3:end=1"
+    )
   }
 
   @Test func `a member of a group is retried before the group ends`() {

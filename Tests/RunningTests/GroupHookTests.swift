@@ -234,8 +234,9 @@ private let second: Nanoseconds = 1_000_000_000
       signals: [(2, 2)])
     #expect(
       run.timeline()
-        == "0:+a1 2:signal2 2:stopping(signal2) 2:g1=cancelled<signal2 2:g2=cancelled<signal2 "
-        + "2:g=cancelled<signal2 2:a2=cancelled<signal2 2:stop(a1) 2:-a1=sig15 "
-        + "2:a1=cancelled<signal2 2:end=130")
+        == "0:+a1 2:signal2 2:stopping(signal2) 2:g2=cancelled<signal2 "
+        + "2:a2=cancelled<signal2 2:stop(a1) 2:-a1=sig15 2:a1=cancelled<signal2 "
+        + "2:g1=cancelled<signal2 2:g=cancelled<signal2 2:end=130"
+    )
   }
 }

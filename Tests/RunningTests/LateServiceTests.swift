@@ -93,15 +93,16 @@ import Testing
       groups: ["g*": ["g/db", "g/up"]], signals: [(3, 15)])
     #expect(
       run.timeline()
-        == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] 1:g/db>g[y]/db "
-        + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready 1:g[y]/db!ready "
-        + "1:+g[x]/up 1:+g[y]/up 2:-g[x]/up=0 2:g[x]/up=succeeded 3:signal15 "
-        + "3:stopping(signal15) 3:a=cancelled<signal15 3:g[x]=cancelled<signal15 "
-        + "3:g[y]=cancelled<signal15 3:g/db=cancelled<signal15 3:g/up=cancelled<signal15 "
-        + "3:g=cancelled<signal15 3:stop(g[x]/db) 3:stop(g[y]/db) 3:stop(g[y]/up) "
-        + "3:-g[x]/db=sig15 3:g[x]/db=cancelled<signal15 3:-g[y]/db=sig15 "
-        + "3:g[y]/db=cancelled<signal15 3:-g[y]/up=sig15 3:g[y]/up=cancelled<signal15 "
-        + "3:end=143")
+        == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] "
+        + "1:g/db>g[y]/db 1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready "
+        + "1:g[y]/db!ready 1:+g[x]/up 1:+g[y]/up 2:-g[x]/up=0 2:g[x]/up=succeeded "
+        + "3:signal15 3:stopping(signal15) 3:a=cancelled<signal15 3:stop(g[x]/db) "
+        + "3:stop(g[y]/db) 3:stop(g[y]/up) 3:-g[x]/db=sig15 3:g[x]/db=cancelled<signal15 "
+        + "3:g[x]=cancelled<signal15 3:-g[y]/db=sig15 3:g[y]/db=cancelled<signal15 "
+        + "3:g/db=cancelled<signal15 3:-g[y]/up=sig15 3:g[y]/up=cancelled<signal15 "
+        + "3:g[y]=cancelled<signal15 3:g/up=cancelled<signal15 3:g=cancelled<signal15 "
+        + "3:end=143"
+    )
   }
 
   @Test func `of a group without instances let what depends on it run`() {

@@ -88,18 +88,21 @@ import Testing
       simulation("expand g[x] g[y]", scripts, policy: .stop).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a 2:d=cancelled<g[x]/a "
-        + "2:g[y]/b=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a 2:g/a=cancelled<g[x]/a "
-        + "2:g/b=cancelled<g[x]/a 2:g=cancelled<g[x]/a 2:g[x]=cancelled<g[x]/a 4:-g[y]/a=0 "
-        + "4:g[y]/a=succeeded 4:end=1")
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a "
+        + "2:g[x]=failed<g[x]/a 4:-g[y]/a=0 4:g[y]/a=succeeded 4:g[y]=cancelled<g[x]/a "
+        + "4:g/a=failed<g[x]/a 4:g=failed<g[x]/a 4:end=1"
+    )
     #expect(
       simulation("expand g[x] g[y]", scripts, policy: .cancel).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a 2:d=cancelled<g[x]/a "
-        + "2:g[y]/b=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a 2:g/a=cancelled<g[x]/a "
-        + "2:g/b=cancelled<g[x]/a 2:g=cancelled<g[x]/a 2:stop(g[y]/a) 2:g[x]=cancelled<g[x]/a "
-        + "2:-g[y]/a=sig15 2:g[y]/a=cancelled<g[x]/a 2:end=1")
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:stop(g[y]/a) "
+        + "2:g/b=cancelled<g[x]/a 2:g[x]=failed<g[x]/a 2:-g[y]/a=sig15 "
+        + "2:g[y]/a=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a 2:g/a=failed<g[x]/a "
+        + "2:g=failed<g[x]/a 2:end=1"
+    )
   }
 
   @Test func `the limit is that of each instance`() {
@@ -125,12 +128,14 @@ import Testing
     #expect(
       simulation("expand g[x] g[y]", ["g[x]/a": "hang"], signals: [(3, 2)]).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
-        + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[y]/a=0 2:g[y]/a=succeeded 2:+g[y]/b "
-        + "3:signal2 3:stopping(signal2) 3:c=cancelled<signal2 3:d=cancelled<signal2 "
-        + "3:g[x]/b=cancelled<signal2 3:g[x]=cancelled<signal2 3:g[y]=cancelled<signal2 "
-        + "3:g/a=cancelled<signal2 3:g/b=cancelled<signal2 3:g=cancelled<signal2 3:stop(g[x]/a) "
-        + "3:stop(g[y]/b) 3:-g[y]/b=0 3:g[y]/b=cancelled<signal2 3:-g[x]/a=sig15 "
-        + "3:g[x]/a=cancelled<signal2 3:end=130")
+        + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[y]/a=0 2:g[y]/a=succeeded "
+        + "2:+g[y]/b 3:signal2 3:stopping(signal2) 3:c=cancelled<signal2 "
+        + "3:d=cancelled<signal2 3:g[x]/b=cancelled<signal2 3:stop(g[x]/a) 3:stop(g[y]/b) "
+        + "3:-g[y]/b=0 3:g[y]/b=cancelled<signal2 3:g[y]=cancelled<signal2 "
+        + "3:g/b=cancelled<signal2 3:-g[x]/a=sig15 3:g[x]/a=cancelled<signal2 "
+        + "3:g[x]=cancelled<signal2 3:g/a=cancelled<signal2 3:g=cancelled<signal2 "
+        + "3:end=130"
+    )
   }
 
   @Test func `groups in it are made with it`() {

@@ -134,6 +134,7 @@ extension RunRecord {
     let sink = ByteSink.intoMemory()
     if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
+      sink.write(hookOf: decisive.role)
       sink.write(decisive.end, limit: limit, columns: .max)
       sink.write(decisive.place)
     } else {

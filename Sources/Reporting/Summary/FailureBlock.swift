@@ -92,10 +92,7 @@ struct FailureBlock {
     guard let decisive = failure.decisive else {
       return writeEndWithoutCommand(failure, to: sink)
     }
-    if case .hook(let kind) = failure.cause {
-      sink.write(kind.keyText)
-      sink.write(" hook: ")
-    }
+    sink.write(hookOf: decisive.role)
     if case .notReady(let words) = failure.cause {
       return writeNotReady(words, after: decisive.end, to: sink)
     }
@@ -219,12 +216,16 @@ struct FailureBlock {
 }
 
 extension ByteSink {
+  /// Writes `on_success hook: `; nothing for an attempt.
+  func write(hookOf role: CommandRole) {
+    guard case .hook(let kind, _) = role else { return }
+    write(kind.keyText)
+    write(" hook: ")
+  }
+
   /// Writes `on_success hook: exit 3 after 1ms`.
   func write(hookOfRun hook: CommandResult, _ operations: RunOperations) {
-    if case .hook(let kind, _) = hook.role {
-      write(kind.keyText)
-      write(" hook: ")
-    }
+    write(hookOf: hook.role)
     write(hook.end, limit: operations.limit(of: hook.end, as: hook.role, .run), columns: .max)
   }
 

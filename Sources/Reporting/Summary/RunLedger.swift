@@ -20,7 +20,14 @@ struct SettledOperation {
 
   /// The command whose end decided; nil if none ran.
   var decisive: CommandResult? {
-    if case .hook = cause { record?.failedHook } else { record?.last }
+    if case .hook = cause { return record?.failedHook }
+    // It had succeeded, and was stopped in a hook.
+    if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
+      record?.last?.end.isSuccess ?? true
+    {
+      return hook
+    }
+    return record?.last
   }
 }
 

@@ -35,7 +35,7 @@ struct ShownRun {
     self.outputs = outputs
     self.folder = folder
     var causes: [String: Ending] = [:]
-    for step in steps where step.ending?.outcome != .succeeded { causes[step.name] = step.ending }
+    for step in steps { causes[step.name] = step.ending }
     self.causes = causes
   }
 
