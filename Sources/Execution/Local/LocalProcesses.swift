@@ -26,7 +26,7 @@ final class LocalProcesses {
   let waiting: KernelWaiting
   private let launcher: Launcher
   private let workspace: String
-  private lazy var confiner = Confiner(workspace: workspace, directory)
+  private lazy var confiner = Confiner(workspace: workspace)
   private var conditions: LaunchConditions
   private let directory: RunDirectory
   private let masker: Masker?
@@ -106,7 +106,7 @@ final class LocalProcesses {
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let process = slot.start(request, conditions)
     guard process > 0 else {
-      request.confined?.end(leavesProcesses: false)
+      request.confined?.end()
       putBack(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
@@ -129,7 +129,7 @@ final class LocalProcesses {
     _ command: Command, adding variables: inout [EnvironmentVariable]
   ) throws(SystemError) -> ConfinedStart? {
     guard command.confinement != nil else { return nil }
-    let confined = try confiner.start(of: command)
+    let confined = try confiner.start(of: command, in: directory)
     for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
     if let path = confined?.temporaryPath {
       variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
@@ -340,15 +340,14 @@ final class LocalProcesses {
     } catch {
       news.append(.stateFailed(error.message))
     }
-    let leavesProcesses = tolerated.contains(command.number) || command.hasLostProcesses
-    command.confined?.end(leavesProcesses: leavesProcesses)
+    command.confined?.end()
     if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
     takeBackKeys(of: command)
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
-    if !command.pipe.isTerminal, leavesProcesses {
+    if !command.pipe.isTerminal, tolerated.contains(command.number) || command.hasLostProcesses {
       command.pipe.closeWriteEnd()
       abandonedPipes[command.pipe.token] = command.pipe
       if abandonedPipes.count > conditions.sparePipes, let oldest = abandonedPipes.keys.min() {

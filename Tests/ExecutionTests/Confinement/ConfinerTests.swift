@@ -40,9 +40,9 @@ final class ConfinerTests {
     (2, "the kernel has version 2 of Landlock, wanted 3 or newer (Linux 6.2)"),
   ])
   func `a kernel that cannot confine is reported once`(_ version: Int, _ reason: String) throws {
-    let confiner = Confiner(workspace: workspace, run.directory, kernelVersion: version)
+    let confiner = Confiner(workspace: workspace, kernelVersion: version)
     for _ in 1...2 {
-      let start = try confiner.start(of: command(outputs: ["x"]))
+      let start = try confiner.start(of: command(outputs: ["x"]), in: run.directory)
       #expect(start == nil)
     }
     #expect(
@@ -53,31 +53,30 @@ final class ConfinerTests {
   @Test func `nothing is confined in the root of the file system, or by what opens everything`()
     throws
   {
-    let confiner = Confiner(workspace: "/", run.directory, kernelVersion: 3)
-    #expect(try confiner.start(of: command(outputs: [])) == nil)
+    let confiner = Confiner(workspace: "/", kernelVersion: 3)
+    #expect(try confiner.start(of: command(outputs: []), in: run.directory) == nil)
     #expect(
       confiner.takeNotices() == [
         "cached steps are not confined to what they declare: oprun was started in '/'"
       ])
-    let other = Confiner(workspace: workspace, run.directory, kernelVersion: 3)
+    let other = Confiner(workspace: workspace, kernelVersion: 3)
     for pattern in ["*.o", ".", "./", "../*", "**"] {
       #expect(
-        try other.start(of: command(outputs: [pattern])) == nil, "\(pattern)")
+        try other.start(of: command(outputs: [pattern]), in: run.directory) == nil, "\(pattern)")
       #expect(other.takeNotices() == [openedWorkspace(by: pattern)])
     }
   }
 
   @Test func `what is made for a command and not used is removed again`() throws {
-    var confiner: Confiner? = Confiner(workspace: workspace, run.directory, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
     let outputs = ["a/b/file", "a/used", "c/d/", "e/*.o", "used/deep/"]
-    var start = try confiner?.start(of: command(outputs: outputs))
+    let start = try #require(try confiner.start(of: command(outputs: outputs), in: run.directory))
     #expect(exists("a/b/file") && exists("c/d") && exists("e") && exists("used/deep"))
     #expect(FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
     try Data("x".utf8).write(to: URL(fileURLWithPath: run.path(of: "step.1.tmp/left")))
     try Data().write(to: URL(fileURLWithPath: "\(workspace)/a/used"))
     try Data().write(to: URL(fileURLWithPath: "\(workspace)/used/deep/x"))
-    start?.end(leavesProcesses: false)
-    (start, confiner) = (nil, nil)
+    start.end()
     #expect(!exists("a/b") && !exists("c") && !exists("e"))
     #expect(exists("a/used") && exists("used/deep/x"))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
@@ -89,18 +88,18 @@ final class ConfinerTests {
     killed.addFolder("\(workspace)/out")
     killed.addFile("\(workspace)/out/file")
     killed.mark()
-    let confiner = Confiner(workspace: workspace, run.directory, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
     let start = try #require(
-      try confiner.start(of: command(outputs: ["out/file"])))
-    start.end(leavesProcesses: false)
+      try confiner.start(of: command(outputs: ["out/file"]), in: run.directory))
+    start.end()
     #expect(!exists("out"))
   }
 
   @Test func `a step that sets TMPDIR keeps its own`() throws {
-    let confiner = Confiner(workspace: workspace, run.directory, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
     let own = [EnvironmentVariable(name: "TMPDIR", value: "/var/tmp")]
     let start = try #require(
-      try confiner.start(of: command(outputs: [], environment: own)))
+      try confiner.start(of: command(outputs: [], environment: own), in: run.directory))
     #expect(start.temporaryPath == nil)
   }
 

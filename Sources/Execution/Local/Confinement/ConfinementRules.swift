@@ -24,14 +24,15 @@ struct ConfinementRules {
     for set in confinement.readable { addReadable(set) }
   }
 
-  /// Must be called when all patterns have been looked up, and before the command starts.
+  /// A file that the command may write although no pattern names it.
+  mutating func addFile(_ path: String) {
+    placeholders.addFile(path)
+    rules.append((path, .wholeFile))
+  }
+
   func mark() { placeholders.mark() }
 
-  /// A file that exists, and that the command may write although no pattern names it.
-  mutating func allowFile(_ path: String) { rules.append((path, .wholeFile)) }
-
-  /// The same for a directory with everything in it.
-  mutating func allowFolder(_ path: String) { rules.append((path, .everything)) }
+  mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
 
   /// A path without wildcards is one file, if it is not a directory; anything else needs a directory in
   /// which files can be made.
@@ -42,12 +43,11 @@ struct ConfinementRules {
     let place = "/" + fixed.joined(separator: "/")
     if fixed.count == names.count, !pattern.hasSuffix("/"), kind(of: place) != S_IFDIR {
       placeholders.addFolder("/" + fixed.dropLast().joined(separator: "/"))
-      placeholders.addFile(place)
-      return allowFile(place)
+      return addFile(place)
     }
     placeholders.addFolder(place)
     if contains(place, workspace) { widest = pattern }
-    allowFolder(place)
+    rules.append((place, .everything))
   }
 
   private mutating func addReadable(_ set: Confinement.Patterns) {

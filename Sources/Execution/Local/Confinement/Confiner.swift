@@ -11,7 +11,6 @@ import Running
 final class Confiner {
   private let workspace: String
   private var outside: OutsideRules
-  private let ownPlaces: OwnPlaces
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
@@ -21,15 +20,8 @@ final class Confiner {
   /// The first version in which a file cannot be truncated against the rules.
   static let neededVersion = 3
 
-  /// `directory` is that of the run.
-  init(
-    workspace: String, _ directory: RunDirectory,
-    kernelVersion: Int = Int(clinux_landlock_version())
-  ) {
+  init(workspace: String, kernelVersion: Int = Int(clinux_landlock_version())) {
     self.workspace = workspace
-    let path = directory.path
-    ownPlaces = OwnPlaces(
-      in: directory, path: path.hasPrefix("/") ? path : "\(workspace)/\(path)")
     outside = OutsideRules(workspace: workspace)
     obstacle =
       if kernelVersion < Confiner.neededVersion {
@@ -44,7 +36,9 @@ final class Confiner {
 
   /// Makes what the command needs to start; nil if it is not confined, because it need not be or
   /// cannot be, which is said once.
-  func start(of command: Command) throws(SystemError) -> ConfinedStart? {
+  func start(
+    of command: Command, in directory: RunDirectory
+  ) throws(SystemError) -> ConfinedStart? {
     guard let confinement = command.confinement else { return nil }
     if let obstacle { return say(obstacle) }
     let outsideRules: RuleList
@@ -57,26 +51,31 @@ final class Confiner {
     if let pattern = places.widest {
       return say(openedWorkspace(by: pattern))
     }
+    let folder = absolute(directory.path)
+    places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
-    places.allowFile(ownPlaces.makeFile(command.outputsName))
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
-    if command.sharesJobs { places.allowFolder(ownPlaces.path(of: RunDirectory.jobserverName)) }
+    if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
-    let temporary = hasOwn ? nil : command.temporaryName
-    if let temporary { places.allowFolder(try ownPlaces.makeFolder(temporary)) }
-    let directory = command.directory ?? workspace
+    if !hasOwn {
+      try directory.makeFolder(command.temporaryName)
+      places.addFolder("\(folder)/\(command.temporaryName)")
+    }
     let search = RefusalSearch(
-      workspace: workspace,
-      directory: directory.hasPrefix("/") ? directory : "\(workspace)/\(directory)",
+      workspace: workspace, directory: absolute(command.directory ?? workspace),
       rules: places.rules, start: wallNow())
     return ConfinedStart(
-      outside: outsideRules, places: places, search, ownPlaces, outputs: command.outputsName,
-      temporary: temporary)
+      outside: outsideRules, places: places, search,
+      temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"))
   }
 
   private func say(_ obstacle: String) -> ConfinedStart? {
     if saidObstacles.insert(obstacle).inserted { notices.append(obstacle) }
     return nil
+  }
+
+  private func absolute(_ path: String) -> String {
+    path.hasPrefix("/") ? path : "\(workspace)/\(path)"
   }
 }
 
@@ -84,28 +83,24 @@ final class Confiner {
 final class ConfinedStart {
   let outside: RuleList
   let rules: RuleList
+  /// The directory for temporary files; nil if the step has one of its own.
+  let temporaryPath: String?
   private let search: RefusalSearch
+  private let directory: RunDirectory?
   private let placeholders: Placeholders
-  private let ownPlaces: OwnPlaces
-  private let outputsName: String
-  private let temporaryName: String?
   private var isOver = false
 
   fileprivate init(
-    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch, _ ownPlaces: OwnPlaces,
-    outputs: String, temporary: String?
+    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
+    temporary: (directory: RunDirectory, path: String)?
   ) {
     self.outside = outside
     self.search = search
     rules = RuleList(places.rules, odd: places.oddRules)
     placeholders = places.placeholders
-    self.ownPlaces = ownPlaces
-    outputsName = outputs
-    temporaryName = temporary
+    directory = temporary?.directory
+    temporaryPath = temporary?.path
   }
-
-  /// The directory for temporary files; nil if the step has one of its own.
-  var temporaryPath: String? { temporaryName.map(ownPlaces.path) }
 
   /// The bytes at the end of a log in which refusals are looked for.
   private static let reach = 64 * 1024
@@ -124,17 +119,15 @@ final class ConfinedStart {
     return String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Called when the command has ended, or could not be started. What processes that live on may still use
-  /// is not given to the next command.
-  func end(leavesProcesses: Bool) {
+  /// Called when the command has ended, or could not be started.
+  func end() {
     if isOver { return }
     isOver = true
     placeholders.removeUntouched()
-    ownPlaces.takeBackFile(outputsName, isReused: !leavesProcesses)
-    if let temporaryName {
-      ownPlaces.takeBackFolder(temporaryName, isReused: !leavesProcesses)
+    if let directory, let temporaryPath, let slash = temporaryPath.lastIndex(of: "/") {
+      directory.removeFolder(String(temporaryPath[temporaryPath.index(after: slash)...]))
     }
   }
 
-  deinit { end(leavesProcesses: true) }
+  deinit { end() }
 }

@@ -50,7 +50,7 @@ struct Placeholders {
     }
   }
 
-  static func isUntouched(_ placeholder: (path: String, isFolder: Bool)) -> Bool {
+  private static func isUntouched(_ placeholder: (path: String, isFolder: Bool)) -> Bool {
     var status = stat()
     guard lstat(placeholder.path, &status) == 0,
       status.st_mtim.tv_sec == untouched.tv_sec, status.st_mtim.tv_nsec == untouched.tv_nsec
