@@ -122,9 +122,12 @@ package final class CacheReview {
       return Reviewed(verdict: .uncached)
     }
     let lookup = cache.lookup(
-      plan.steps[operation.index].id, ready, action, settings, upstream: upstream(of: operation))
+      plan.steps[operation.index].id, ready, action, settings,
+      upstream: upstream(of: operation, ready.settings.workingDirectory))
     lookup.isReviewed = true
     let hit = answer(lookup)
+    // What a tool said the last time is known of each step by itself.
+    if !runsTools { cache.forgetTools() }
     if let result = lookup.result {
       if lookup.wasRestorable { noteRestored(lookup) }
       return Reviewed(
@@ -137,17 +140,24 @@ package final class CacheReview {
     return Reviewed(verdict: changes.isEmpty ? .lost(lookup.lost) : .changed(changes))
   }
 
-  private func upstream(of operation: OperationID) -> [(step: String, result: CacheDigest)] {
-    plan.graph.dependencies(of: operation).flatMap { results(of: $0.from) }
+  private func upstream(of operation: OperationID, _ directory: String?) -> Upstream {
+    var upstream = Upstream(of: directory, in: surroundings.workspace)
+    for edge in plan.graph.dependencies(of: operation) { add(edge.from, to: &upstream) }
+    return upstream
   }
 
-  private func results(of operation: OperationID) -> [(step: String, result: CacheDigest)] {
+  private func add(_ operation: OperationID, to upstream: inout Upstream) {
     if let members = plan.groups[operation]?.members, !members.isEmpty {
-      return members.flatMap { results(of: $0) }
+      for member in members { add(member, to: &upstream) }
+      return
     }
-    guard plan.steps[operation.index].settings.cache != nil else { return [] }
+    let step = plan.steps[operation.index]
+    guard step.settings.cache != nil else { return }
+    if end(of: operation)?.ending.outcome == .skipped {
+      return upstream.addOutputs(of: step.settings)
+    }
     // A step that would run gives nobody knows what.
-    return [(plan.steps[operation.index].id, review(operation).result ?? .none)]
+    upstream.add(review(operation).result ?? .none, of: step.id)
   }
 
   /// Does all that is asked about the step; returns what it would give without running.
@@ -189,16 +199,29 @@ package final class CacheReview {
       FilePattern(String($0.dropFirst()))
     }
     for (path, entry) in restored
-    where path.text.utf8.starts(with: prefix.utf8) && entry.kind == .file {
+    where path.text.utf8.starts(with: prefix.utf8) {
       let own = String(Substring(path.text.utf8.dropFirst(prefix.utf8.count)))
-      guard patterns.contains(where: { $0.covers(own) }),
+      // A pattern with wildcards finds no directories.
+      guard
+        patterns.contains(where: { $0.covers(own) && ($0.isPlain || entry.kind != .directory) }),
         !excluded.contains(where: { $0.covers(own) })
       else { continue }
       entries.removeAll { $0.path.hasSameBytes(as: own) && !$0.isOnlyListed }
       entries.append(entry.moved(to: own))
+      if var behind = restoredBehind(entry, path)?.moved(to: own) {
+        behind.isBehindLink = true
+        entries.append(behind)
+      }
     }
     return .inspected(
       entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
+  }
+
+  /// The file that a restored link leads to, if that is restored, too, in the same directory or below it.
+  private func restoredBehind(_ entry: FileEntry, _ path: PathName) -> FileEntry? {
+    guard entry.kind == .link, let slash = path.text.lastIndex(of: "/") else { return nil }
+    let target = restored[PathName(path.text[...slash] + entry.target)]
+    return target?.kind == .file ? target : nil
   }
 
   private func answer(tool command: String, _ job: CacheJob, _ lookup: CacheLookup) {

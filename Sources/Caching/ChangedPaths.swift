@@ -29,7 +29,7 @@ package struct ChangedPaths {
   }
 
   /// Those that a pattern finds and none of the others covers; nil if there are none. All patterns are
-  /// absolute. Logarithmic, and linear in those below the directory where the pattern's wildcards begin.
+  /// absolute. Logarithmic, linear in the names of the pattern, and linear in those below the directory where the pattern's wildcards begin.
   func found(by pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
     var first: String?
     var count = 0
@@ -39,7 +39,13 @@ package struct ChangedPaths {
       count += 1
     }
     let fixed = pattern.fixedPath
-    if pattern.isPlain, contains(fixed) { take(fixed) }
+    if contains(fixed) { take(fixed) }
+    // A link that leads to it now leads elsewhere.
+    var around = fixed[...]
+    while let slash = around.utf8.lastIndex(of: UInt8(ascii: "/")), slash > around.startIndex {
+      around = around[..<slash]
+      if contains(String(around)) { take(String(around)) }
+    }
     for path in below(fixed) where pattern.isPlain || pattern.finds(path) { take(path) }
     for folder in folders where pattern.reaches(into: folder) { take(folder) }
     return first.map { Summary(path: $0, count: count) }

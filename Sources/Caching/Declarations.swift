@@ -11,11 +11,12 @@ package struct Declaration {
   package private(set) var outputs: [FilePattern] = []
   package private(set) var scratch: [FilePattern] = []
 
-  /// Nil if it declares nothing, or something that is known only while it runs.
+  /// Nil if it declares nothing, or something that is known only while it runs, or if its expressions look at files.
   package init?(_ step: PlannedStep, _ workspace: String) {
-    let late = (step.late?.parts.expansion?.parts ?? step.late?.parts)?.settings
+    let parts = step.late?.parts.expansion?.parts ?? step.late?.parts
+    let late = parts?.settings
     guard let cache = step.settings.cache, late?.cache == nil,
-      late?.workingDirectory.isEmpty != false
+      late?.workingDirectory.isEmpty != false, parts?.looksAtFiles != true
     else { return nil }
     let directory =
       step.settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
@@ -88,12 +89,13 @@ package struct Declarations {
     read.reaches(into: folder, onlyPlainly: onlyPlainly)
   }
 
-  /// Whether a step declares that it reads a file.
+  /// Whether a step declares that it reads a file, or what is behind a link.
   package func name(_ path: String) -> Bool {
-    read.covers(path)
-      && all.contains { declaration in
-        declaration.inputs.contains { $0.finds(path) }
-          && !declaration.excluded.contains { $0.covers(path) }
-      }
+    read.leads(through: path)
+      || read.covers(path)
+        && all.contains { declaration in
+          declaration.inputs.contains { $0.finds(path) }
+            && !declaration.excluded.contains { $0.covers(path) }
+        }
   }
 }

@@ -46,6 +46,7 @@ struct FileInspector {
   private let followsLinks: Bool
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
+  /// Where the pattern at hand was looked for: how much of it was left, and the directory.
   private var visited: Set<PathName> = []
   /// The directories around the one that is being read, behind links.
   private var around: [FolderIdentity] = []
@@ -71,9 +72,9 @@ struct FileInspector {
   mutating func inspect(_ patterns: [String]) throws(CacheFailure) -> [FileEntry] {
     excluded = patterns.filter { $0.hasPrefix("!") }.map { FilePattern(String($0.dropFirst())) }
     entries = []
-    visited = []
     for text in patterns where !text.hasPrefix("!") {
       let pattern = FilePattern(text)
+      visited = []
       if pattern.isPlain {
         try addPlain(pattern.fixedPath)
       } else {

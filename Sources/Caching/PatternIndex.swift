@@ -40,6 +40,12 @@ struct PatternIndex {
     !plain.isEmpty && FoldersAround(path).contains { plain.contains(PathName($0)) }
   }
 
+  /// Whether a path is on the way to what one may find: if it is a link, it decides where that is.
+  func leads(through path: String) -> Bool {
+    let path = PathName(path)
+    return waysToPlain.contains(path) || waysToWild.contains(path) || wild[path] != nil
+  }
+
   /// Whether one may find something in a directory, or in one that is in it.
   func reaches(into folder: String, onlyPlainly: Bool) -> Bool {
     if waysToPlain.contains(PathName(folder)) || coversPlainly(folder) { return true }

@@ -50,7 +50,7 @@ package enum CacheNext {
 
 package final class StepCache {
   package let folder: CacheFolder
-  private let options: CacheOptions
+  let options: CacheOptions
   private let run: DescribedRun
   /// The beginning of the names of steps.
   private let names: String
@@ -78,12 +78,13 @@ package final class StepCache {
     folder.lockShared()
   }
 
-  /// Begins to find out about a step; `upstream` are the results that it depends on, by step.
+  /// Begins to find out about a step.
   package func lookup(
     _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    upstream: [(step: String, result: CacheDigest)]
+    upstream: Upstream
   ) -> CacheLookup {
-    describe(step, action, settings, upstream)
+    let settings = upstream.added(to: settings)
+    describe(id, step, action, settings, upstream)
     let name = CacheDigest(of: names, id)
     let lookup = CacheLookup(
       options.masker?.mask(id) ?? id, name: name, settings,
@@ -96,11 +97,14 @@ package final class StepCache {
   }
 
   private func describe(
-    _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    _ upstream: [(step: String, result: CacheDigest)]
+    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
+    _ upstream: Upstream
   ) {
     description.describe(step, action, settings, in: run)
-    for part in upstream {
+    // A command sees its name.
+    description.add(
+      .variable, OprunVariable.step.rawValue, value: options.masker?.mask(id) ?? id)
+    for part in upstream.results {
       description.add(.upstream, part.step, value: part.result.hexadecimal)
     }
   }
@@ -109,12 +113,13 @@ package final class StepCache {
   /// from stamps, and so is what most steps of most runs come to. Nil if `lookup` must find out more.
   package func unchanged(
     _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    upstream: [(step: String, result: CacheDigest)]
+    upstream: Upstream
   ) -> CacheHit? {
+    let settings = upstream.added(to: settings)
     guard !options.refreshesAll, !options.refreshes(id),
       misplaced(settings, step.settings.workingDirectory) == nil
     else { return nil }
-    describe(step, action, settings, upstream)
+    describe(id, step, action, settings, upstream)
     for command in settings.tools {
       guard case .success(let digest)? = tools[command] else { return nil }
       description.add(.tool, command, value: digest.hexadecimal)
@@ -283,6 +288,9 @@ package final class StepCache {
     return nil
   }
 
+  /// Asks all tools again.
+  func forgetTools() { tools = [:] }
+
   package func take(_ reply: CacheReply, ofTool command: String) {
     switch reply {
     case .tool(let digest): tools[command] = .success(digest)
@@ -361,39 +369,5 @@ package final class StepCache {
         kind: entry.kind, isBehindLink: entry.isBehindLink, stamp: entry.stamp)
       return file.isStill(at: directory.isEmpty ? entry.path : joined(directory, entry.path))
     }
-  }
-
-  /// Why the outputs cannot be kept where they are.
-  private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFailure? {
-    if directory == nil, settings.outputs.allSatisfy(\.goesDown),
-      settings.scratch.allSatisfy(\.goesDown)
-    {
-      return nil
-    }
-    let workspace = options.workspace.split(separator: "/")
-    let start = (directory ?? "").hasPrefix("/") ? [] : workspace
-    for pattern in settings.outputs + settings.scratch {
-      var names = start
-      for name in (directory ?? "").split(separator: "/") + pattern.split(separator: "/") {
-        if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }
-      }
-      guard names.count > workspace.count, names.starts(with: workspace) else {
-        return CacheFailure(
-          "\(quoted(pattern)) is not below the directory that oprun was started in")
-      }
-    }
-    return nil
-  }
-}
-
-extension String {
-  /// Whether it is clear at a glance that the path leads below the directory that it starts in.
-  fileprivate var goesDown: Bool {
-    var isStart = true
-    for byte in utf8 {
-      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
-      isStart = byte == UInt8(ascii: "/")
-    }
-    return !isEmpty
   }
 }

@@ -20,24 +20,13 @@ extension RunLoop {
       writable: Confinement.Patterns(cache.outputs + cache.scratch, in: directory))
   }
 
-  /// The declared outputs of the steps that an operation depends on. A group stands for its members.
+  /// The declared outputs of the steps that an operation depends on.
   private func outputsBefore(_ operation: OperationID) -> [Confinement.Patterns] {
-    var found: [Confinement.Patterns] = []
-    var visited: Set<OperationID> = []
-    var waiting = [operation]
-    while let next = waiting.popLast() {
-      for edge in machine.scheduler.graph.dependencies(of: next)
-      where visited.insert(edge.from).inserted {
-        if machine.groupPlan(edge.from) != nil || machine.standsForCopies(edge.from) {
-          waiting.append(edge.from)
-          continue
-        }
-        let settings = declarations[edge.from] ?? machine.steps[edge.from].settings
-        guard let cache = settings.cache, !cache.outputs.isEmpty else { continue }
-        found.append(Confinement.Patterns(cache.outputs, in: directory(of: settings)))
-      }
+    stepsBefore(operation).compactMap { step in
+      let settings = declaration(of: step)
+      guard let cache = settings.cache, !cache.outputs.isEmpty else { return nil }
+      return Confinement.Patterns(cache.outputs, in: directory(of: settings))
     }
-    return found
   }
 
   private func directory(of settings: StepSettings) -> String {

@@ -31,7 +31,7 @@ extension RunLoop {
     if let known = caching.lookups[operation] {
       lookup = known
     } else {
-      let upstream = upstream(of: operation)
+      let upstream = upstream(of: operation, step.settings.workingDirectory, caching)
       if let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream) {
         caching.unchanged.insert(operation)
         return .hit(hit)
@@ -58,25 +58,39 @@ extension RunLoop {
     }
   }
 
-  /// The results that the step depends on: those of cached steps. What others give it is among its inputs
-  /// or in its command.
-  private func upstream(of operation: OperationID) -> [(step: String, result: CacheDigest)] {
-    guard let caching else { return [] }
-    var results: [(step: String, result: CacheDigest)] = []
-    for dependency in caching.dependencies(of: operation, in: machine.plan) {
-      results += self.results(of: dependency, caching)
+  /// What the step may have got from cached steps. What others give it is among its inputs or in its command.
+  private func upstream(
+    of operation: OperationID, _ directory: String?, _ caching: RunCache
+  ) -> Upstream {
+    var upstream = Upstream(of: directory, in: builder.workspace)
+    for step in stepsBefore(operation) {
+      if let result = caching.result(of: step, id: { machine.steps[step].id }) {
+        upstream.add(result, of: machine.steps[step].id)
+      } else {
+        upstream.addOutputs(of: declaration(of: step))
+      }
     }
-    return results
+    return upstream
   }
 
-  private func results(
-    of operation: OperationID, _ caching: RunCache
-  ) -> [(step: String, result: CacheDigest)] {
-    if let result = caching.result(of: operation, id: { machine.steps[operation].id }) {
-      return [(machine.steps[operation].id, result)]
-    }
-    let copies = machine.copies(of: operation)?.map(\.0) ?? []
-    return (machine.groups.members(of: operation) + copies).flatMap { results(of: $0, caching) }
+  /// The settings with which the step runs, as far as its cache is concerned.
+  func declaration(of step: OperationID) -> StepSettings {
+    declarations[step] ?? machine.steps[step].settings
+  }
+
+  /// The steps that an operation depends on. The members of groups stand for these.
+  func stepsBefore(_ operation: OperationID) -> [OperationID] {
+    let before =
+      caching?.dependencies(of: operation, in: machine.plan)
+      ?? machine.scheduler.graph.dependencies(of: operation).map(\.from)
+    return before.flatMap { steps(in: $0) }
+  }
+
+  private func steps(in operation: OperationID) -> [OperationID] {
+    let members =
+      machine.groups.members(of: operation) + (machine.copies(of: operation)?.map(\.0) ?? [])
+    if members.isEmpty { return machine.groupPlan(operation) == nil ? [operation] : [] }
+    return members.flatMap { steps(in: $0) }
   }
 
   // MARK: Jobs

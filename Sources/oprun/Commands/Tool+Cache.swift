@@ -77,9 +77,12 @@ extension Tool {
     guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
     let isOff = invocation.isOn(Options.noCache)
     let review = isOff ? nil : review(of: plan, invocation, secrets, runsTools: false)
-    for index in plan.steps.indices where plan.steps[index].settings.cache != nil {
+    for index in plan.steps.indices where plan.groups[OperationID(index)] == nil {
       let operation = OperationID(index)
-      guard plan.groups[operation] == nil else { continue }
+      if plan.steps[index].settings.cache == nil {
+        forecast.leftOut[operation] = review?.skipReason(of: operation)
+        continue
+      }
       if isOff {
         forecast.reasons[operation] = "--no-cache"
         continue

@@ -1,0 +1,40 @@
+// Where outputs may be: below the directory that oprun was started in.
+
+import Diagnostics
+import Plans
+
+extension StepCache {
+  /// Why the outputs cannot be kept where they are.
+  func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFailure? {
+    if directory == nil, settings.outputs.allSatisfy(\.goesDown),
+      settings.scratch.allSatisfy(\.goesDown)
+    {
+      return nil
+    }
+    let workspace = options.workspace.split(separator: "/")
+    let start = (directory ?? "").hasPrefix("/") ? [] : workspace
+    for pattern in settings.outputs + settings.scratch {
+      var names = start
+      for name in (directory ?? "").split(separator: "/") + pattern.split(separator: "/") {
+        if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }
+      }
+      guard names.count > workspace.count, names.starts(with: workspace) else {
+        return CacheFailure(
+          "\(quoted(pattern)) is not below the directory that oprun was started in")
+      }
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// Whether it is clear at a glance that the path leads below the directory that it starts in.
+  fileprivate var goesDown: Bool {
+    var isStart = true
+    for byte in utf8 {
+      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
+      isStart = byte == UInt8(ascii: "/")
+    }
+    return !isEmpty
+  }
+}

@@ -1,0 +1,47 @@
+// What a step may have got from the cached steps that it depends on.
+
+package import Plans
+
+/// The results of the steps that a step depends on, and where those have no result, what they would make: it may be
+/// there all the same, because a step failed, was skipped, or made what is not kept.
+package struct Upstream {
+  /// By the ids of the steps.
+  var results: [(step: String, result: CacheDigest)] = []
+  /// Patterns, for the inputs of the step.
+  private(set) var inputs: [String] = []
+  private let directory: String?
+  private let workspace: String
+
+  /// `directory` is the one that the inputs of the step are relative to, `workspace` where oprun was started.
+  package init(of directory: String?, in workspace: String) {
+    self.directory = directory
+    self.workspace = workspace
+  }
+
+  package mutating func add(_ result: CacheDigest, of step: String) {
+    results.append((step, result))
+  }
+
+  /// Adds a step that has no result.
+  package mutating func addOutputs(of settings: StepSettings) {
+    for pattern in settings.cache?.outputs ?? [] {
+      let place = settings.workingDirectory
+      let path = place == directory ? pattern : absolute(pattern, in: place)
+      inputs.append(path.hasSuffix("/") ? String(path.dropLast()) : path)
+    }
+  }
+
+  private func absolute(_ pattern: String, in directory: String?) -> String {
+    guard let directory else { return "\(workspace)/\(pattern)" }
+    return directory.hasPrefix("/")
+      ? "\(directory)/\(pattern)" : "\(workspace)/\(directory)/\(pattern)"
+  }
+
+  /// What the step reads, with this.
+  func added(to settings: CacheSettings) -> CacheSettings {
+    if inputs.isEmpty { return settings }
+    var settings = settings
+    settings.inputs += inputs
+    return settings
+  }
+}
