@@ -57,7 +57,7 @@ package struct RecordedStep: Hashable, Sendable {
   /// The peak memory in KiB.
   package let memory: Int?
   package let output: Int?
-  /// The run in which it ran, if that was another one.
+  /// The run in which it ran, if that was another one; empty if that was removed.
   package let origin: String?
 }
 
@@ -72,6 +72,9 @@ extension RecordedStep {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
     return !cause.hasPrefix("condition ") && !cause.hasPrefix("hook ")
   }
+
+  /// Whether its logs were removed, with the run in which it ran.
+  package var hasLostLogs: Bool { origin?.isEmpty == true }
 
   /// How it ended, as the run showed it.
   package var shownEnding: Ending? { origin == nil ? ending : ending?.asKept }
@@ -255,7 +258,7 @@ extension StateStore {
       let rows = try database.prepare(
         """
         SELECT step.name, outcome, cause, result.started, result.duration, attempts, result.status,
-          result.detail, result.processor, result.memory, result.output, ifnull(run.name, origin),
+          result.detail, result.processor, result.memory, result.output, iif(origin IS NULL, NULL, ifnull(run.name, '')),
           ifnull(last.duration, result.duration)
         FROM \(try database.results(ofRun: "?1")) AS result
         JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin

@@ -31,14 +31,22 @@ extension StateStore {
       replaying.places["\(placement.role) \(placement.step)"] = placement.place
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
-    for step in steps { replaying.add(step) }
+    // What was blocked ended with what blocked it.
+    for step in steps where !step.isCausedByOther { replaying.add(step) }
+    replaying.settleGroups { !$0.isCausedByOther }
+    for step in steps where step.isCausedByOther { replaying.add(step) }
+    replaying.settleGroups { $0.isCausedByOther }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
       if !command.end.isSuccess { replaying.hasFailedHook = true }
     }
-    replaying.settleGroups()
     return replaying.result(trace)
   }
+}
+
+extension RecordedStep {
+  /// Whether it ended as it did because another one had ended.
+  fileprivate var isCausedByOther: Bool { cause?.hasPrefix("dependency ") == true }
 }
 
 /// The run that is replayed, as far as its records were read.
@@ -63,6 +71,7 @@ private struct Replaying {
   private var retried: Set<OperationID> = []
   /// When the first hook of a step was started.
   private var hookStarts: [OperationID: Nanoseconds] = [:]
+  private var hookEnds: [OperationID: Nanoseconds] = [:]
 
   init(_ plan: Plan, _ run: RecordedRunSummary) {
     self.plan = plan
@@ -78,32 +87,15 @@ private struct Replaying {
   /// from.
   mutating func find(_ name: String) {
     guard operations[name] == nil else { return }
-    let origins = [Self.withoutLastInstance(name), Self.withoutInstances(name)]
-    guard let origin = origins.compactMap({ operations[$0] }).first else {
+    let origins = InstanceName(name).origins
+    guard let origin = origins.first(where: { operations[$0] != nil }).flatMap({ operations[$0] })
+    else {
       missing.append(name)
       return
     }
     let operation = OperationID(plan.steps.count + appended.count)
     operations[name] = operation
     appended.append(RunEvent(at: 0, .appended(operation, id: name, group: origin)))
-  }
-
-  /// `build[os=linux]/unit[1]` without `[1]`.
-  private static func withoutLastInstance(_ name: String) -> String {
-    guard name.hasSuffix("]"), let bracket = name.lastIndex(of: "[") else { return name }
-    return String(name[..<bracket])
-  }
-
-  /// `build[os=linux]/unit` without what is in brackets.
-  private static func withoutInstances(_ name: String) -> String {
-    var depth = 0
-    var text = ""
-    for character in name {
-      if character == "[" { depth += 1 }
-      if depth == 0 { text.append(character) }
-      if character == "]" { depth = max(0, depth - 1) }
-    }
-    return text
   }
 
   /// Adds a hook, or an attempt that another one followed.
@@ -117,7 +109,9 @@ private struct Replaying {
     add(operation, role, from: begin, end, at: places["\(command.role) \(command.step)"])
     switch role {
     case .attempt: retried.insert(operation)
-    case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
+    case .hook:
+      hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
+      hookEnds[operation] = max(hookEnds[operation] ?? 0, begin + max(1000, end.duration))
     case .probe: break
     }
   }
@@ -176,14 +170,15 @@ private struct Replaying {
     events.append((0, RunEvent(at: time, .ended(operation, role, end))))
   }
 
-  /// A group ends with the last of its members.
-  mutating func settleGroups() {
-    for group in groups {
+  /// A group ends with the last of its members, and its hooks.
+  mutating func settleGroups(where isNow: (RecordedStep) -> Bool) {
+    for group in groups where isNow(group) {
       guard let operation = operations[group.name], let ending = group.ending else { continue }
       let members = ends.filter {
         $0.key.hasPrefix(group.name + "/") || $0.key.hasPrefix(group.name + "[")
       }
-      let end = members.values.max() ?? 0
+      let end = max(members.values.max() ?? 0, hookEnds[operation] ?? 0)
+      ends[group.name] = end
       events.append((1, RunEvent(at: end, .settled(operation, ending, cause(group) ?? .itself))))
     }
   }
@@ -200,6 +195,8 @@ private struct Replaying {
     all.reserveCapacity(all.count + order.count + 1)
     for index in order { all.append(events[index].event) }
     let last = all.last?.time ?? 0
+    // It goes on.
+    if run.exitStatus == nil, !isDead { return Replay(events: all, missing: missing) }
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1),
       stopReason: isDead ? .stateFailure("its oprun died") : run.stop.map(reason),

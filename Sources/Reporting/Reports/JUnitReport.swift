@@ -13,10 +13,15 @@ struct JUnitReport: Report {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
     let skipped = record.steps.count { $0.isLeftOut && !$0.isError(record) }
     let hooks = record.failedHooks
+    // The run itself stands for what no step and no hook says.
+    let isRunAtFault =
+      record.end.map { $0.exitStatus != 0 } == true && record.failures.isEmpty
+      && record.interrupted.isEmpty && hooks.isEmpty
+    let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
-    write("tests", "\(record.steps.count + hooks.count)", to: sink)
+    write("tests", "\(record.steps.count + hooks.count + runCount)", to: sink)
     write("failures", "\(record.failures.count + hooks.count)", to: sink)
-    write("errors", "\(record.interrupted.count)", to: sink)
+    write("errors", "\(record.interrupted.count + runCount)", to: sink)
     write("skipped", "\(skipped)", to: sink)
     write("time", seconds(record.wallTime), to: sink)
     if let beginning = record.beginning {
@@ -29,6 +34,7 @@ struct JUnitReport: Report {
       for step in record.steps { write(step, record, buffer, to: sink) }
       for hook in hooks { write(hook, record, buffer, to: sink) }
     }
+    if isRunAtFault, let end = record.end { write(end, record, to: sink) }
     sink.write("</testsuite>\n</testsuites>\n")
   }
 
@@ -121,6 +127,19 @@ struct JUnitReport: Report {
     let tail = record.tail(ofHook: hook, limit: Self.linesOfFailure, buffer: buffer)
     write((record.command(ofHook: hook).map { ["$ \($0)"] } ?? []) + (tail?.lines ?? []), to: sink)
     sink.write("</failure>\n</testcase>\n")
+  }
+
+  /// Writes the run as a case of its own: it failed for a reason that is none of a step's.
+  private func write(_ end: RunEnd, _ record: RunRecord, to sink: ByteSink) {
+    sink.write("<testcase")
+    write("classname", record.operations.plan.name, to: sink)
+    write("name", record.operations.name(.run), to: sink)
+    write("time", seconds(record.wallTime), to: sink)
+    sink.write(">\n<error")
+    write("type", "run", to: sink)
+    let words = ["exit \(end.exitStatus)"] + record.remarks
+    write("message", words.joined(separator: ", "), to: sink)
+    sink.write("/>\n</testcase>\n")
   }
 
   private func write(_ lines: [String], to sink: ByteSink) {

@@ -23,7 +23,7 @@ struct MarkdownReport: Report {
       }
       for hook in record.failedHooks { write(hook, record, buffer, to: sink) }
     }
-    if let command = record.resumeCommand {
+    if record.end != nil, let command = record.resumeCommand {
       sink.write("\nRun what failed or did not run: `\(command)`\n")
     }
     sink.write("\n| | step | time | |\n|---|---|---:|---|\n")
@@ -40,7 +40,7 @@ struct MarkdownReport: Report {
 
   private func writeVerdict(_ record: RunRecord, to sink: ByteSink) {
     sink.write("## ")
-    sink.write(record.end?.exitStatus == 0 ? "✅ " : "❌ ")
+    sink.write(record.end.map { $0.exitStatus == 0 ? "✅ " : "❌ " } ?? "⏳ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
     sink.write(record.countsInWords)

@@ -48,6 +48,7 @@ struct RunRecord {
   }
 
   mutating func observe(_ event: RunEvent) {
+    wallTime = max(wallTime, event.time)
     switch event.kind {
     case .began(let beginning): self.beginning = beginning
     case .started(let operation, let role):
@@ -148,6 +149,8 @@ extension RunRecord {
     let ending = step.settled.ending
     let reason = reason(of: step)
     if reason.isEmpty { return ending.words }
+    // `cancelled by ann` says it all.
+    if reason.hasPrefix("\(ending.words) ") { return reason }
     guard step.settled.decisive?.end.timedOut == true else { return "\(ending.words): \(reason)" }
     return reason + (ending.isAllowed ? ", but allowed" : "")
   }

@@ -50,7 +50,9 @@ struct ShownRun {
 
   /// The path of a log; nil if there is none.
   func logPath(of step: RecordedStep, _ role: String, _ output: Int?) -> String? {
-    guard output ?? 0 > 0, let role = CommandRole(named: role) else { return nil }
+    guard output ?? 0 > 0, !step.hasLostLogs, let role = CommandRole(named: role) else {
+      return nil
+    }
     let name = RunDirectory.logName(of: step.name, role)
     return folder.shown("runs/\(step.origin ?? run.name)/\(name)")
   }
@@ -79,7 +81,9 @@ struct ShownRun {
     guard let ending = step.ending else {
       return isInUse ? "running" : "was running when oprun died"
     }
-    if let origin = step.origin { return "kept from \(origin)" }
+    if let origin = step.origin {
+      return step.hasLostLogs ? "kept from a run that was removed" : "kept from \(origin)"
+    }
     switch ending.outcome {
     case .succeeded: return step.elapsed + step.attemptWords + place
     case .cached: return "up to date"
@@ -90,8 +94,11 @@ struct ShownRun {
       let words = end.map { $0 + place } ?? causeWords(of: step)
       return words + cause + (ending.isAllowed ? ", allowed" : "")
     case .cancelled:
-      return (step.started == nil ? "did not start" : "cancelled")
-        + (step.cause == nil ? "" : ": \(causeWords(of: step))")
+      let cause = causeWords(of: step)
+      if step.started == nil { return "did not start" + (cause.isEmpty ? "" : ": \(cause)") }
+      // `cancelled by ann` says it all.
+      return cause.hasPrefix("cancelled ")
+        ? cause : "cancelled" + (cause.isEmpty ? "" : ": \(cause)")
     case .skipped: return "skipped: \(causeWords(of: step))"
     case .blocked: return "blocked: \(causeWords(of: step))"
     }
@@ -115,6 +122,7 @@ struct ShownRun {
   /// Why there is nothing to print of a step; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
     let name = quoted(printable(step.name))
+    if step.hasLostLogs { return "\(name) ran in a run that was removed, with its logs" }
     guard let ending = step.ending else {
       return isInUse ? nil : "\(name) printed nothing: it \(words(of: step))"
     }

@@ -18,7 +18,8 @@ extension Tool {
         invocation.operands, in: store, awaitsSteps: follows, .logs)
       if follows { return try follow(run, words, store) }
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let chosen = try steps(words, of: shown, .logs)
+      // The hooks of a group are its own.
+      let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
       // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
       // have printed something.
       let isOpen = run.exitStatus == nil
@@ -138,6 +139,7 @@ extension ShownRun {
   /// The logs of a step, the first attempt first. `isOpen` includes those of which nothing is
   /// recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
+    if step.hasLostLogs { return [] }
     var roles = commands.lazy.filter { $0.step == step.name && $0.output ?? 0 > 0 }.map(\.role)
       .sorted { (Int($0) ?? .max, $0) < (Int($1) ?? .max, $1) }
     let last =
