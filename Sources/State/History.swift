@@ -73,6 +73,9 @@ extension RecordedStep {
     return !cause.hasPrefix("condition ") && !cause.hasPrefix("hook ")
   }
 
+  /// The name as the run printed it: the recorded one also tells names apart that contain secrets.
+  package var shownName: String { InstanceName.withoutNumber(name) }
+
   /// Whether its logs were removed, with the run in which it ran.
   package var hasLostLogs: Bool { origin?.isEmpty == true }
 

@@ -1,5 +1,7 @@
 // From the name of an instance to what it may have been made from.
 
+import Diagnostics
+
 /// The name of a step that was made during a run: `build[os=linux]/unit[1]`.
 struct InstanceName {
   private let name: String
@@ -32,6 +34,15 @@ struct InstanceName {
   }
 
   private static let most = 6
+
+  /// `deploy[token=***]` for `deploy[token=***]~7`: names that contain secrets are told apart by numbers.
+  static func withoutNumber(_ name: String) -> String {
+    guard name.utf8.last.map({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) == true,
+      let tilde = name.lastIndex(of: "~"), name[..<tilde].containsText("***"),
+      Int(name[name.index(after: tilde)...]) != nil
+    else { return name }
+    return String(name[..<tilde])
+  }
 
   private func without(_ set: Int) -> String {
     var text = ""

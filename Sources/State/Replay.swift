@@ -1,5 +1,6 @@
 // The events of a recorded run, made from its records, for reports that are written afterwards.
 
+package import Masking
 package import Plans
 import RunFiles
 import Scheduling
@@ -15,11 +16,12 @@ package struct Replay {
 
 extension StateStore {
   /// Replays a run. `plan` is the plan of its pipeline with the same parameters and steps; the `trace`
-  /// is the one to report it in. `endsDead` tells of a run whose oprun died that what it had not ended has failed.
+  /// is the one to report it in; `masker` is that of its secrets, which names are recorded without. `endsDead` tells of a run whose oprun died that what it had not ended has failed.
   package func replay(
-    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, endsDead: Bool = false
+    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, _ masker: Masker? = nil,
+    endsDead: Bool = false
   ) throws(StoreFailure) -> Replay {
-    var replaying = Replaying(plan, run)
+    var replaying = Replaying(plan, run, masker)
     replaying.isDead = endsDead && run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
@@ -73,10 +75,12 @@ private struct Replaying {
   private var hookStarts: [OperationID: Nanoseconds] = [:]
   private var hookEnds: [OperationID: Nanoseconds] = [:]
 
-  init(_ plan: Plan, _ run: RecordedRunSummary) {
+  init(_ plan: Plan, _ run: RecordedRunSummary, _ masker: Masker?) {
     self.plan = plan
     self.run = run
-    for (index, step) in plan.steps.enumerated() { operations[step.id] = OperationID(index) }
+    for (index, step) in plan.steps.enumerated() {
+      operations[masker?.name(step.id, number: index) ?? step.id] = OperationID(index)
+    }
   }
 
   static func isOfRun(_ command: RecordedStepCommand) -> Bool {
@@ -87,7 +91,8 @@ private struct Replaying {
   /// from.
   mutating func find(_ name: String) {
     guard operations[name] == nil else { return }
-    let origins = InstanceName(name).origins
+    let id = InstanceName.withoutNumber(name)
+    let origins = InstanceName(id).origins
     guard let origin = origins.first(where: { operations[$0] != nil }).flatMap({ operations[$0] })
     else {
       missing.append(name)
@@ -95,7 +100,7 @@ private struct Replaying {
     }
     let operation = OperationID(plan.steps.count + appended.count)
     operations[name] = operation
-    appended.append(RunEvent(at: 0, .appended(operation, id: name, group: origin)))
+    appended.append(RunEvent(at: 0, .appended(operation, id: id, group: origin)))
   }
 
   /// Adds a hook, or an attempt that another one followed.

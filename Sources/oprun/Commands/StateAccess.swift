@@ -97,7 +97,7 @@ extension Tool {
         let steps = try? store.steps(of: run)
       else { throw error }
       let isInUse = store.isInUse(newest)
-      if !(awaitsSteps && isInUse), !steps.contains(where: { first.covers($0.name) }) {
+      if !(awaitsSteps && isInUse), !steps.contains(where: { $0.isMeant(by: first) }) {
         throw isInUse
           ? .neitherRunNorStep(first.word, of: newest, among: steps.map(\.name), command) : error
       }
@@ -113,15 +113,21 @@ extension Tool {
   ) throws(UsageFailure) -> [RecordedStep] {
     let steps = shown.steps
     let names = words.map(StepName.init)
-    for name in names where !steps.contains(where: { name.covers($0.name) }) {
+    for name in names where !steps.contains(where: { $0.isMeant(by: name) }) {
       throw .unknownStep(
         name.word, of: shown.run.name, isInProgress: shown.isInUse, among: steps.lazy.map(\.name),
         command)
     }
     if words.isEmpty { return steps.filter { !$0.standsForOthers } }
     return steps.filter { step in
-      names.contains { $0.covers(step.name) }
+      names.contains { step.isMeant(by: $0) }
         && (!step.standsForOthers || words.contains(step.name))
     }
+  }
+}
+
+extension RecordedStep {
+  fileprivate func isMeant(by word: StepName) -> Bool {
+    word.covers(name) || word.covers(shownName)
   }
 }

@@ -41,7 +41,8 @@ extension Tool {
       return ExitStatus.cannotWrite
     }
     do throws(StoreFailure) {
-      let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
+      let replay = try store.replay(
+        run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker)
       sayMissing(replay)
       let analysis = RunAnalysis(
         replay.events, recorded.plan, directory, recorded.secrets.masker)

@@ -31,7 +31,11 @@ extension Tool {
         writeJSON(logs)
         return ExitStatus.success
       }
-      let missing = logs.filter { !write($0, hasHeading: logs.count > 1, from: 0, store).isThere }
+      let missing = logs.filter { log in
+        let end = write(log, hasHeading: logs.count > 1, from: 0, store)
+        if logs.count > 1, end.isInLine { output.writeNewline() }
+        return !end.isThere
+      }
       for log in missing { say("\(quoted(log.path)) is not there any more") }
       if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
       return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
@@ -53,7 +57,7 @@ extension Tool {
     _ run: RecordedRunSummary, _ words: [String], _ store: StateStore
   ) throws(UsageFailure) -> Int32 {
     var written: [String: Int] = [:]
-    var last: String?
+    var last: (path: String, isInLine: Bool)?
     while true {
       let isOver = !store.isInUse(run.name)
       if isOver { try? store.takeInJournals() }
@@ -64,10 +68,17 @@ extension Tool {
       let chosen =
         words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
       let hookLogs = words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : []
-      for log in chosen.flatMap({ shown.logs(of: $0, isOpen: true) }) + hookLogs {
+      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: true) } + hookLogs
+      let open = isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name))
+      for log in logs {
         let before = written[log.path] ?? 0
-        let end = write(log, hasHeading: last != log.path, from: before, store)
-        if end.position > before { last = log.path }
+        // Beside other logs, a line that is not finished waits for the rest of it.
+        let isWhole = logs.count == 1 || log.step.map { !open.contains($0) } ?? true
+        let isOther = last?.path != log.path
+        let end = write(
+          log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole, from: before,
+          store)
+        if end.position > before { last = (log.path, end.isInLine) }
         written[log.path] = end.position
       }
       output.flush()
@@ -76,25 +87,33 @@ extension Tool {
     }
   }
 
-  /// Writes a log from a position on; returns where it ended.
+  /// Writes a log from a position on; returns where it ended, and whether that is in a line. A heading begins a line,
+  /// also if what was written before is not the end of one. Without `isWhole`, a line without its end is left out.
   private func write(
-    _ log: ShownLog, hasHeading: Bool, from start: Int, _ store: StateStore
-  ) -> (isThere: Bool, position: Int) {
-    guard let file = open(log, store) else { return (false, start) }
+    _ log: ShownLog, hasHeading: Bool, after isInLine: Bool = false, isWhole: Bool = true,
+    from start: Int, _ store: StateStore
+  ) -> (isThere: Bool, position: Int, isInLine: Bool) {
+    guard let file = open(log, store) else { return (false, start, false) }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
+    let newline = UInt8(ascii: "\n")
     var position = start
+    var endsInLine = false
     while true {
-      let count = file.read(at: position, into: piece)
+      var count = file.read(at: position, into: piece)
+      if !isWhole, count < piece.count {
+        count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? 0
+      }
       if count == 0 { break }
-      if position == start, hasHeading { output.write("> \(printable(log.title))\n") }
+      if position == start, hasHeading {
+        if isInLine { output.writeNewline() }
+        output.write("> \(printable(log.title))\n")
+      }
       output.write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       position += count
-      if count < piece.count, hasHeading, piece[count - 1] != UInt8(ascii: "\n") {
-        output.writeNewline()
-      }
+      endsInLine = piece[count - 1] != newline
     }
-    return (true, position)
+    return (true, position, endsInLine)
   }
 
   private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {

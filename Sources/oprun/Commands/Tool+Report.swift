@@ -60,7 +60,7 @@ extension Tool {
     }
     do throws(StoreFailure) {
       let replay = try store.replay(
-        run, recorded.plan, recordedTrace(of: run), endsDead: true)
+        run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker, endsDead: true)
       if run.exitStatus == nil {
         say(
           store.isInUse(run.name)

@@ -84,7 +84,9 @@ extension Tool {
       return (nil, { _, _ in false })
     }
     let trace = recordedTrace(of: shown.run)
-    if let current, let replay = try? store.replay(shown.run, current.plan, trace),
+    if let current,
+      let replay = try? store.replay(
+        shown.run, current.plan, trace, current.secrets.masker),
       replay.missing.isEmpty
     {
       let review = RunReview(plan: current.plan, directory: directory, screen: screen)
