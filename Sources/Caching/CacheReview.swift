@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Expressions
+import Glibc
 package import Plans
 import RunFiles
 package import Scheduling
@@ -206,9 +207,15 @@ package final class CacheReview {
         patterns.contains(where: { $0.covers(own) && ($0.isPlain || entry.kind != .directory) }),
         !excluded.contains(where: { $0.covers(own) })
       else { continue }
+      let behind = restoredBehind(entry, path)
+      // The link is there, and leads to what is there.
+      let isThere = entries.contains {
+        $0.path.hasSameBytes(as: own) && $0.kind == .link && $0.target == entry.target
+      }
+      if isThere, behind == nil { continue }
       entries.removeAll { $0.path.hasSameBytes(as: own) && !$0.isOnlyListed }
       entries.append(entry.moved(to: own))
-      if var behind = restoredBehind(entry, path)?.moved(to: own) {
+      if var behind = behind?.moved(to: own) {
         behind.isBehindLink = true
         entries.append(behind)
       }
@@ -217,11 +224,14 @@ package final class CacheReview {
       entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
   }
 
-  /// The file that a restored link leads to, if that is restored, too, in the same directory or below it.
+  /// The file that a restored link leads to, if that is restored, too, in the same directory or below it; or that there
+  /// is none.
   private func restoredBehind(_ entry: FileEntry, _ path: PathName) -> FileEntry? {
-    guard entry.kind == .link, let slash = path.text.lastIndex(of: "/") else { return nil }
-    let target = restored[PathName(path.text[...slash] + entry.target)]
-    return target?.kind == .file ? target : nil
+    guard entry.kind == .link else { return nil }
+    let start = path.text.lastIndex(of: "/").map { path.text[...$0] } ?? ""
+    let target = entry.target.hasPrefix("/") ? entry.target : start + entry.target
+    if let known = restored[PathName(target)] { return known.kind == .file ? known : nil }
+    return access(target, F_OK) == 0 ? nil : FileEntry(entry.path, .absent)
   }
 
   private func answer(tool command: String, _ job: CacheJob, _ lookup: CacheLookup) {
