@@ -26,15 +26,11 @@ package struct Upstream {
   package mutating func addOutputs(of settings: StepSettings) {
     for pattern in settings.cache?.outputs ?? [] {
       let place = settings.workingDirectory
-      let path = place == directory ? pattern : absolute(pattern, in: place)
+      let path =
+        place == directory
+        ? pattern : joined(place.map { joined(workspace, $0) } ?? workspace, pattern)
       inputs.append(path.hasSuffix("/") ? String(path.dropLast()) : path)
     }
-  }
-
-  private func absolute(_ pattern: String, in directory: String?) -> String {
-    guard let directory else { return "\(workspace)/\(pattern)" }
-    return directory.hasPrefix("/")
-      ? "\(directory)/\(pattern)" : "\(workspace)/\(directory)/\(pattern)"
   }
 
   /// What the step reads, with this.

@@ -43,15 +43,9 @@ package struct Groups: Sendable {
     groupOfMember.isEmpty ? nil : groupOfMember[member]
   }
 
-  /// The number of groups that it is in. Linear in that.
-  package func depth(of member: OperationID) -> Int {
-    var depth = 0
-    var next = group(of: member)
-    while let group = next {
-      depth += 1
-      next = self.group(of: group)
-    }
-    return depth
+  /// The groups that it is in, from the inside out. Linear in their number.
+  package func around(_ member: OperationID) -> [OperationID] {
+    Array(sequence(first: member) { group(of: $0) }.dropFirst())
   }
 
   /// A failure of it is allowed.

@@ -47,10 +47,8 @@ extension RunMachine {
   /// Called before everything that waits is ended: a group of which something is under way ends after that.
   mutating func keepGroups() {
     for operation in active.keys.sorted() where operation != .run {
-      var next = groups.group(of: operation)
-      while let group = next {
-        if scheduler.state(of: group) == .waiting { gather(group) }
-        next = groups.group(of: group)
+      for group in groups.around(operation) where scheduler.state(of: group) == .waiting {
+        gather(group)
       }
     }
   }
@@ -109,7 +107,7 @@ extension RunMachine {
     groupHooks.begun = [:]
     groupHooks.due = []
     // What is in another group ends before it.
-    let depths = open.map { (depth: groups.depth(of: $0), group: $0) }
+    let depths = open.map { (depth: groups.around($0).count, group: $0) }
     for (_, group) in depths.sorted(by: { ($1.depth, $0.group) < ($0.depth, $1.group) })
     where !scheduler.state(of: group).hasEnded {
       setGate(of: group, to: nil)

@@ -212,12 +212,9 @@ extension Forecast {
 
   /// The nearest enclosing group that is known not to run.
   private func skippedGroup(around operation: OperationID) -> (OperationID, String)? {
-    var next = groups.group(of: operation)
-    while let group = next {
-      if let reason = plan.steps[group.index].late?.skipReason { return (group, reason) }
-      next = groups.group(of: group)
-    }
-    return nil
+    groups.around(operation).lazy.compactMap { [plan] group in
+      plan.steps[group.index].late?.skipReason.map { (group, $0) }
+    }.first
   }
 
   private mutating func skipMembers(of group: OperationID, _ reason: String) {

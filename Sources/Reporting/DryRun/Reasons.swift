@@ -52,12 +52,10 @@ struct Reasons {
 
   private func skipReason(of operation: OperationID) -> String {
     if let reason = known.leftOut[operation] { return reason }
-    var next: OperationID? = operation
-    while let step = next {
-      if let reason = plan.steps[step.index].late?.skipReason { return joinedLines(reason) }
-      next = groups.group(of: step)
+    let reasons = ([operation] + groups.around(operation)).lazy.compactMap {
+      plan.steps[$0.index].late?.skipReason
     }
-    return GroupPlan.emptyMatrix
+    return reasons.first.map(joinedLines) ?? GroupPlan.emptyMatrix
   }
 
   /// Writes `, queue net, priority high`; nothing for the defaults.

@@ -11,7 +11,7 @@ struct JUnitReport: Report {
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
-    let skipped = record.steps.count { $0.isLeftOut && !$0.isError(record) }
+    let skipped = record.steps.count { $0.isLeftOut && !record.isInterrupted($0) }
     let hooks = record.failedHooks
     // The run itself stands for what no step and no hook says.
     let isRunAtFault =
@@ -55,7 +55,7 @@ struct JUnitReport: Report {
     if let place { write(place, to: sink) }
     if step.settled.isFailure {
       write("failure", step, record, tail, to: sink)
-    } else if step.isError(record) {
+    } else if record.isInterrupted(step) {
       write("error", step, record, tail, to: sink)
     } else if step.isLeftOut {
       sink.write("<skipped")
@@ -164,11 +164,6 @@ struct JUnitReport: Report {
 }
 
 extension StepRecord {
-  /// Whether the step neither passed nor failed, but the run failed because of what ended it.
-  fileprivate func isError(_ record: RunRecord) -> Bool {
-    settled.isInterrupted && !record.operations.isService(operation)
-  }
-
   /// Whether the step counts as neither passed nor failed.
   fileprivate var isLeftOut: Bool {
     switch settled.ending.outcome {

@@ -108,8 +108,10 @@ extension RunRecord {
   var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
 
   /// Steps whose commands were ended from outside, or by a limit of the run or of a group.
-  var interrupted: [StepRecord] {
-    steps.filter { $0.settled.isInterrupted && !operations.isService($0.operation) }
+  var interrupted: [StepRecord] { steps.filter(isInterrupted) }
+
+  func isInterrupted(_ step: StepRecord) -> Bool {
+    step.settled.isInterrupted && !operations.isService(step.operation)
   }
 
   /// How many steps ended in which way, failures first, without counts of zero.

@@ -27,14 +27,14 @@ extension Tool {
   private func explain(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     let review = review(of: plan, invocation, secrets, runsTools: true)
     let asked = plan.askedSteps
-    let around = Groups(plan)
+    let groups = Groups(plan)
     if invocation.isOn(Options.json) {
       let id = { (operation: OperationID) in
         let id = plan.steps[operation.index].id
         return secrets.masker?.mask(id) ?? id
       }
       output.write(jsonList: asked) { operation in
-        let verdict = plan.verdict(on: operation, around, review)
+        let verdict = plan.verdict(on: operation, groups, review)
         let other = verdict.isUpToDate ? review?.disturber(of: operation) : nil
         writeJSON(
           verdict, of: id(operation), unless: other.map(id))
@@ -44,7 +44,7 @@ extension Tool {
     }
     shareOutputWithRunner()
     for operation in asked {
-      let verdict = plan.verdict(on: operation, around, review)
+      let verdict = plan.verdict(on: operation, groups, review)
       let id = secrets.masker?.mask(plan.steps[operation.index].id)
       let unless = verdict.isUpToDate ? unless(operation, review) ?? "" : ""
       output.write(
@@ -126,21 +126,20 @@ extension Plan {
   }
 
   fileprivate func verdict(
-    on operation: OperationID, _ around: Groups, _ review: CacheReview?
+    on operation: OperationID, _ groups: Groups, _ review: CacheReview?
   ) -> CacheVerdict {
-    if let reason = skipReason(of: operation, around, review) { return .skipped(reason) }
+    if let reason = skipReason(of: operation, groups, review) { return .skipped(reason) }
     return review?.verdict(on: operation)
       ?? (steps[operation.index].settings.cache == nil ? .uncached : .neverRan)
   }
 
   /// Why it would be skipped, by its own condition or that of a group that it is in; nil if that is not known.
   private func skipReason(
-    of operation: OperationID, _ around: Groups, _ review: CacheReview?
+    of operation: OperationID, _ groups: Groups, _ review: CacheReview?
   ) -> String? {
-    if let reason = steps[operation.index].late?.skipReason ?? review?.skipReason(of: operation) {
-      return reason
-    }
-    return around.group(of: operation).flatMap { skipReason(of: $0, around, review) }
+    ([operation] + groups.around(operation)).lazy.compactMap {
+      steps[$0.index].late?.skipReason ?? review?.skipReason(of: $0)
+    }.first
   }
 }
 
