@@ -29,11 +29,9 @@ package final class StateFolder {
 
   /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.
   package func run(named name: String) -> RunDirectory? {
-    guard Self.isRunName(name) else { return nil }
-    let folder = openat(
-      descriptor, "runs/\(name)", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard folder >= 0 else { return nil }
-    return RunDirectory(owning: folder, path: shown("runs/\(name)"), state: self)
+    openRun(name).map {
+      RunDirectory(owning: $0, path: shown("runs/\(name)"), state: self)
+    }
   }
 
   /// The names in a folder within the state directory.
@@ -57,6 +55,20 @@ package final class StateFolder {
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
     return removeTree("runs/\(name)", in: descriptor)
+  }
+
+  /// The bytes in the logs of a run and in its other files.
+  package func size(ofRun name: String) -> Int {
+    guard let run = openRun(name) else { return 0 }
+    defer { close(run) }
+    return sizeOfFiles(in: run)
+  }
+
+  private func openRun(_ name: String) -> Int32? {
+    guard Self.isRunName(name) else { return nil }
+    let run = openat(
+      descriptor, "runs/\(name)", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    return run >= 0 ? run : nil
   }
 
   /// The form of a run's name: `20260402-101502-k3`.

@@ -24,7 +24,8 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let steps: Int
   /// How many steps ended in each way, without groups whose members stand for them.
   package let endings: [EndingNumber]
-  package let logBytes: Int
+  /// The size of its logs; nil if its end was not recorded.
+  package let logBytes: Int?
   /// True if a hook of the run itself failed.
   package let hookFailed: Bool
 }
@@ -220,7 +221,8 @@ extension StateStore {
       started: rows.number(4) ?? 0, duration: rows.number(5), exitStatus: rows.number(6),
       stop: rows.text(7), host: rows.text(8) ?? "", processors: rows.number(13) ?? 1,
       process: rows.number(9) ?? 0, resumed: rows.text(10), steps: rows.number(11) ?? 0,
-      endings: try endings(of: number, database), logBytes: rows.number(12) ?? 0,
+      endings: try endings(of: number, database),
+      logBytes: rows.number(6) == nil ? nil : rows.number(12) ?? 0,
       hookFailed: rows.number(6) == 0 ? false : try hasFailedHook(number, database))
   }
 

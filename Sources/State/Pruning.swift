@@ -75,13 +75,14 @@ extension StateStore {
     var gone: [Int] = []
     var kept = (count: 0, bytes: 0)
     for run in try runs() {
+      let bytes = run.logBytes ?? folder.size(ofRun: run.name)
       let isOver =
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
-        || limits.size.map { kept.bytes + run.logBytes > $0 } == true
+        || limits.size.map { kept.bytes + bytes > $0 } == true
       guard isOver, !isInUse(run.name) else {
         kept.count += 1
-        kept.bytes += run.logBytes
+        kept.bytes += bytes
         continue
       }
       guard isTrial || folder.removeRun(run.name) else {
@@ -91,7 +92,7 @@ extension StateStore {
         continue
       }
       pruned.runs.append(run.name)
-      pruned.bytes += run.logBytes
+      pruned.bytes += bytes
       gone.append(run.number)
     }
     if isTrial { return pruned }
