@@ -22,7 +22,7 @@ extension CommandRole {
     }
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let index = Int(parts[1]),
-      let kind = HookKind.allCases.first(where: { $0.key == parts[0] })
+      let kind = HookKind(key: parts[0])
     else { return nil }
     self = .hook(kind, index: index)
   }

@@ -97,6 +97,17 @@ struct ActiveOperation {
 }
 
 extension ActiveOperation {
+  /// The meaning of the end of an attempt, apart from retries and hooks.
+  func outcome(of end: CommandEnd) -> Outcome {
+    switch stopCause {
+    case .cancelled: .cancelled
+    case .timeLimit: .timedOut
+    case .notReady: .failed
+    case .unneeded: .succeeded
+    case nil: end.timedOut ? .timedOut : end.status == .exited(0) ? .succeeded : .failed
+    }
+  }
+
   /// Says why oprun ended the command that ran, if it did.
   func marked(_ end: CommandEnd) -> CommandEnd {
     if stopCause == nil { return end }

@@ -153,6 +153,14 @@ extension RunMachine {
     else { return }
     failedSteps.append(operation)
   }
+
+  /// A group that failed by itself counts beside its members.
+  mutating func noteFault(of operation: OperationID, _ ending: Ending, _ cause: Cause) {
+    guard ending.outcome.isFailure, cause.isOfGroupItself,
+      !groups.members(of: operation).isEmpty
+    else { return }
+    faultyGroups[operation] = cause
+  }
 }
 
 // What is asked about operations, to tell somebody outside.
@@ -168,12 +176,21 @@ extension RunMachine {
     active[operation] != nil || gate(of: operation) != nil
   }
 
-  /// Whether it runs, waits for another attempt, or has failed; never true for a group.
+  /// Why a group failed, if that was not because of a member.
+  package func fault(ofGroup group: OperationID) -> Cause? { faultyGroups[group] }
+
+  /// Whether people count its members in its place.
+  private func standsForOthers(_ operation: OperationID) -> Bool {
+    !groups.members(of: operation).isEmpty && faultyGroups[operation] == nil
+  }
+
+  /// Whether it runs, waits for another attempt, or has failed; a group only if it failed by itself.
   package func isOfInterest(_ operation: OperationID) -> Bool {
-    guard groups.members(of: operation).isEmpty else { return false }
+    guard !standsForOthers(operation) else { return false }
     return switch scheduler.state(of: operation) {
     case .running: true
-    case .ended(let ending): ending.outcome.isFailure && !ending.isAllowed
+    case .ended(let ending):
+      ending.outcome.isFailure && !asReported(ending, of: operation).isAllowed
     case .waiting, .ready, .paused: attempt(of: operation) != nil
     }
   }
@@ -186,7 +203,7 @@ extension RunMachine {
     return index
   }
 
-  /// The numbers of steps in each state. Groups are not counted: their members are.
+  /// The numbers of steps in each state. Groups are counted only if they failed by themselves: their members are.
   package struct StateCounts: Equatable, Sendable {
     package var steps = 0
     package var waiting = 0
@@ -203,14 +220,14 @@ extension RunMachine {
     var counts = StateCounts()
     for index in 0..<steps.count {
       let operation = OperationID(index)
-      guard groups.members(of: operation).isEmpty else { continue }
+      guard !standsForOthers(operation) else { continue }
       counts.steps += 1
       switch scheduler.state(of: operation) {
       case .waiting, .paused: counts.waiting += 1
       case .ready: counts.ready += 1
       case .running: counts.running += 1
       case .ended(let ending):
-        if ending.isAllowed {
+        if asReported(ending, of: operation).isAllowed {
           counts.allowed += 1
         } else {
           counts.ended[Int(ending.outcome.rawValue)] += 1

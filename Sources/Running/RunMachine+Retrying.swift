@@ -2,7 +2,7 @@
 // blocked because of them waits again. docs/control.md says what can be run again, and what cannot.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 extension RunMachine {
   /// Runs a step again, or those that failed in a group; one that waits for its next attempt starts it.
@@ -23,6 +23,7 @@ extension RunMachine {
     let reopened = scheduler.reopen(step, in: endedGroups(around: step))
     for (operation, ending) in reopened {
       failedSteps.removeAll { $0 == operation }
+      faultyGroups[operation] = nil
       if let group = groups.group(of: operation), case .gathering(let count) = gate(of: group) {
         setGate(of: group, to: .gathering(unendedCount: count + 1))
       }
@@ -31,7 +32,7 @@ extension RunMachine {
   }
 
   /// An ending as events have it: a failure in a group that may fail is allowed.
-  func asReported(_ ending: Ending, of operation: OperationID) -> Ending {
+  package func asReported(_ ending: Ending, of operation: OperationID) -> Ending {
     let isForgiven = ending.outcome.isFailure && groups.isForgiven(operation)
     return isForgiven ? Ending(ending.outcome, isAllowed: true) : ending
   }

@@ -64,6 +64,8 @@ package struct RunMachine {
   var cancelledGroups: [OperationID: StopReason] = [:]
   /// Groups with a time limit of which nothing has started.
   var unstartedLimits: Set<OperationID>
+  /// Groups that failed by themselves, and why.
+  var faultyGroups: [OperationID: Cause] = [:]
   /// Groups whose time limit is over.
   var expiredGroups: Set<OperationID> = []
   /// The number of probes whose commands have not ended.
@@ -329,6 +331,7 @@ package struct RunMachine {
     setGate(of: operation, to: nil)
     steps.end(operation)
     noteCancelled(operation, ending, cause)
+    noteFault(of: operation, ending, cause)
     waits.changeCount += 1
     if !services.isEmpty { noteServices(operation, ending) }
     if !instanceLimits.isEmpty { instanceLimits.ended(operation, groups) }
@@ -383,18 +386,5 @@ package struct RunMachine {
     _ state: ActiveOperation
   ) {
     timers.set(Timer(at: time, operation: operation, purpose: purpose, phase: state.phase))
-  }
-}
-
-extension ActiveOperation {
-  /// The meaning of the end of an attempt, apart from retries and hooks.
-  fileprivate func outcome(of end: CommandEnd) -> Outcome {
-    switch stopCause {
-    case .cancelled: .cancelled
-    case .timeLimit: .timedOut
-    case .notReady: .failed
-    case .unneeded: .succeeded
-    case nil: end.timedOut ? .timedOut : end.status == .exited(0) ? .succeeded : .failed
-    }
   }
 }

@@ -150,6 +150,16 @@ package enum Cause: Hashable, Sendable {
   case notReady(String)
   /// A hook failed after the command had succeeded.
   case hook(HookKind)
+
+  /// Whether a group that fails for this reason does so by itself and not because of a member: its hooks
+  /// failed, its time was over, its outputs could not be evaluated, or its matrix not be expanded. It then counts
+  /// beside its members.
+  package var isOfGroupItself: Bool {
+    switch self {
+    case .condition, .hook: true
+    case .itself, .dependency, .wait, .service, .notReady, .stopped: false
+    }
+  }
 }
 
 /// Why a run ends early.
@@ -171,6 +181,12 @@ package enum StopReason: Hashable, Sendable {
 }
 
 extension HookKind {
+  /// Nil if no hook has this key.
+  package init?(key: some StringProtocol) {
+    guard let kind = Self.allCases.first(where: { $0.key == key }) else { return nil }
+    self = kind
+  }
+
   package var key: String { "\(keyText)" }
 
   /// The key in the file: `on_success`.

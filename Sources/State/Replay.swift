@@ -229,7 +229,7 @@ private struct Replaying {
     case "wait": .wait(rest)
     case "service": .service(rest)
     case "not_ready": .notReady(rest)
-    case "hook": HookKind.allCases.first { $0.key == rest }.map { .hook($0) }
+    case "hook": HookKind(key: rest).map { .hook($0) }
     case "stopped": .stopped(reason(rest))
     default: nil
     }

@@ -151,7 +151,7 @@ extension RunLoop {
     guard let control else { return }
     for connection in control.connections.values where connection.feed?.follows == true {
       fill(connection, at: now)
-      connection.add("{\"finished\":true,\"exit_status\":\(end.exitStatus)}\n")
+      connection.add(endLine(end))
       connection.endsWhenSent = true
       control.send(to: connection, at: now)
     }

@@ -103,6 +103,18 @@ extension RunLoop {
     return fields.line
   }
 
+  /// The last line for those who follow the run.
+  func endLine(_ end: RunEnd) -> String {
+    var fields = Fields()
+    fields.add("finished", true)
+    fields.add("exit_status", Int(end.exitStatus))
+    if end.hookFailed { fields.add("hook_failed", true) }
+    if let reason = end.stopReason {
+      fields.add("stopping", masked(reason.words { machine.steps[$0].id }))
+    }
+    return fields.line
+  }
+
   private func addState(to fields: inout Fields, at time: Nanoseconds) {
     fields.add("elapsed_ms", milliseconds: time)
     if let reason = machine.stopReason {
@@ -178,11 +190,12 @@ extension RunLoop {
       if let reason = place.reason { fields.add("waits_for", reason) }
     }
     if case .ended(let ending) = state {
-      if ending.isAllowed { fields.add("allowed", true) }
+      if machine.asReported(ending, of: operation).isAllowed { fields.add("allowed", true) }
       if let root = machine.scheduler.root(of: operation) {
         fields.add("because_of", name(of: root))
       }
     }
+    if let fault = machine.fault(ofGroup: operation) { add(fault: fault, to: &fields) }
     if let ended = ended ?? failedEnds[operation] { add(ended, to: &fields) }
     if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
     return fields.line
@@ -214,6 +227,12 @@ extension RunLoop {
 
   private func isMatrix(_ operation: OperationID) -> Bool {
     machine.groupPlan(operation)?.isOfInstances ?? false
+  }
+
+  /// Why a group failed by itself.
+  private func add(fault: Cause, to fields: inout Fields) {
+    if case .condition(let words) = fault { fields.add("reason", masked(words)) }
+    if case .hook(let kind) = fault { fields.add("failed_hook", kind.key) }
   }
 
   private func add(_ ended: EndedCommand, to fields: inout Fields) {

@@ -121,6 +121,8 @@ struct RunLedger {
   private var longest: OperationID?
   /// The hooks of the run itself that failed.
   private(set) var failedHooks: [CommandResult] = []
+  /// Groups that failed by themselves.
+  private var faultyGroups: Set<OperationID> = []
   /// Services that are or were ready: their time is that until then.
   private var ready: Set<OperationID> = []
   /// The last commands of services that have ended.
@@ -184,7 +186,10 @@ struct RunLedger {
       extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
     }
     if operations.isService(operation) { serviceCommands[operation] = record?.last }
-    if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
+    if operations.standsForOthers(operation) {
+      guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
+      faultyGroups.insert(operation)
+    }
     counts.add(ending)
     if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
@@ -199,7 +204,7 @@ struct RunLedger {
   mutating func reopen(_ operation: OperationID, _ ending: Ending) {
     outcomes[operation.index] = nil
     serviceCommands[operation] = nil
-    if operations.standsForOthers(operation) { return }
+    if operations.standsForOthers(operation), faultyGroups.remove(operation) == nil { return }
     counts.add(ending, -1)
     if ending.outcome.isOfWork { workCount -= 1 }
     let group = operations.fold(of: operation)
@@ -217,15 +222,6 @@ struct RunLedger {
       for root in blocked.keys { blocked[root]?.remove(operation, in: group) }
     case .cancelled: interrupted.removeAll { $0.operation == operation }
     case .succeeded, .cached, .skipped: break
-    }
-  }
-
-  /// Whether a group failed by itself, because its outputs cannot be evaluated or its matrix cannot
-  /// be expanded.
-  private func isOwnFault(_ ending: Ending, _ cause: Cause) -> Bool {
-    switch cause {
-    case .condition, .hook: return ending.outcome.isFailure
-    case .itself, .dependency, .wait, .service, .notReady, .stopped: return false
     }
   }
 

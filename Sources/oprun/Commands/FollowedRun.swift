@@ -80,8 +80,13 @@ final class FollowedRun {
   /// Takes a line; true if it is the last one.
   func take(_ line: ControlLine) -> Bool {
     if line.isTrue("finished") {
-      let status = Int32(line.number("exit_status") ?? 0)
-      tell(.finished(RunEnd(exitStatus: status)))
+      // Only the words of the reason are known.
+      tell(
+        .finished(
+          RunEnd(
+            exitStatus: Int32(line.number("exit_status") ?? 0),
+            stopReason: line.text("stopping").map { .stateFailure($0) },
+            hookFailed: line.isTrue("hook_failed"))))
       return true
     }
     if line.isTrue("changed") { hearRun(line) } else if line.has("step") { hear(line) }
@@ -144,6 +149,10 @@ final class FollowedRun {
   }
 
   private func cause(of ending: Ending, _ step: Known, _ row: ControlLine) -> Cause {
+    if row.has("group") {
+      if let reason = row.text("reason") { return .condition(reason) }
+      if let hook = row.text("failed_hook").flatMap(HookKind.init(key:)) { return .hook(hook) }
+    }
     if let root = row.text("because_of").flatMap({ numbers[$0] }) { return .dependency(root) }
     guard ending.outcome == .failed, !step.attemptFailed else { return .itself }
     return step.failedHook.map { .hook($0) } ?? .itself
@@ -154,7 +163,7 @@ final class FollowedRun {
   }
 
   private func hearRunning(_ operation: OperationID, _ row: ControlLine) {
-    let kind = row.text("hook").flatMap { key in HookKind.allCases.first { $0.key == key } }
+    let kind = row.text("hook").flatMap(HookKind.init(key:))
     let role =
       row.text("command").flatMap(CommandRole.init(named:))
       ?? kind.map { CommandRole.hook($0, index: 1) } ?? .attempt(known[operation.index].attempt)

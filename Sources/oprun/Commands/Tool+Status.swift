@@ -197,7 +197,10 @@ extension ControlLine {
     default:
       let time = number("duration_ms").map { elapsedText(Int64($0) * 1_000_000) } ?? ""
       if isTrue("timed_out") || text("state") == "timed_out" {
-        words.append("timed out after \(time)")
+        words.append(time.isEmpty ? "timed out" : "timed out after \(time)")
+        if has("group"), let reason = text("reason") { words.append(oneLine(reason)) }
+      } else if let hook = text("failed_hook") {
+        words.append("\(hook) failed")
       } else if let reason = text("reason") {
         words.append(oneLine(reason))
       } else if let signal = text("signal") {
