@@ -88,8 +88,7 @@ extension RecordedStep {
     guard attempts != nil else { return nil }
     return CommandEnd(
       status: status, detail: detail, duration: attemptDuration, processor: processor,
-      memory: memory, output: output
-    ).marked(timedOut: ending?.outcome == .timedOut, isStopped: ending?.outcome == .cancelled)
+      memory: memory, output: output)
   }
 }
 

@@ -74,8 +74,14 @@ extension StateStore {
     var pruned = Pruned()
     var gone: [Int] = []
     var kept = (count: 0, bytes: 0)
-    for run in try runs() {
-      let bytes = run.logBytes ?? folder.size(ofRun: run.name)
+    let all = try runs()
+    // What commands printed is more than what limits on their logs let through.
+    let mayBeTooLarge = limits.size.map { limit in
+      all.contains { $0.logBytes == nil } || all.reduce(0) { $0 + ($1.logBytes ?? 0) } > limit
+    }
+    for run in all {
+      let printed = mayBeTooLarge == true ? nil : run.logBytes
+      let bytes = printed ?? folder.size(ofRun: run.name)
       let isOver =
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true

@@ -48,13 +48,14 @@ extension CommandEnd {
     }
   }
 
-  /// What says that its time limit ended a command.
-  static let timeoutDetail = "timed out"
+  /// What says that its time limit ended a command, and that it was stopped for another reason.
+  static let (timeoutDetail, stoppedDetail) = ("timed out", "stopped")
 
   /// What else there is to say about it.
   var recordedDetail: String? {
     switch status {
-    case .exited, .signalled: timedOut ? CommandEnd.timeoutDetail : nil
+    case .exited, .signalled:
+      timedOut ? CommandEnd.timeoutDetail : isStopped ? CommandEnd.stoppedDetail : nil
     case .notStarted(let reason, _): "not started: \(reason)"
     case .outputsRefused(let reason): reason
     case .abandoned: "could not be ended, given up"

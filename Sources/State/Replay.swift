@@ -157,9 +157,7 @@ private struct Replaying {
     let duration = max(0, (hookStarts[operation] ?? end) - start)
     let attempt = CommandEnd(
       status: step.status, detail: step.detail, duration: Int(duration / 1000),
-      processor: step.processor, memory: step.memory, output: step.output
-    ).marked(
-      timedOut: step.ending?.outcome == .timedOut, isStopped: step.ending?.outcome == .cancelled)
+      processor: step.processor, memory: step.memory, output: step.output)
     add(
       operation, .attempt(attempts), from: start, attempt, at: places["\(attempts) \(step.name)"])
   }
@@ -255,8 +253,8 @@ extension CommandEnd {
     status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
   ) {
     let notStarted = "not started: "
-    let timedOut = detail == Self.timeoutDetail
-    let detail = timedOut ? nil : detail
+    let (timedOut, isStopped) = (detail == Self.timeoutDetail, detail == Self.stoppedDetail)
+    let detail = timedOut || isStopped ? nil : detail
     let end: Status =
       if let detail, detail.hasPrefix(notStarted) {
         .notStarted(
@@ -271,7 +269,7 @@ extension CommandEnd {
         .abandoned
       }
     self.init(
-      end, timedOut: timedOut, duration: Nanoseconds(duration ?? 0) &* 1000,
+      end, timedOut: timedOut, isStopped: isStopped, duration: Nanoseconds(duration ?? 0) &* 1000,
       processorTime: Nanoseconds(processor ?? 0) &* 1000,
       peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
   }

@@ -86,6 +86,8 @@ package final class RunRecorder: RunObserver {
   package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
+  /// So much may a step take longer than its only command and still have the same duration.
+  private static let unnoticedTime: Nanoseconds = 10_000_000
   /// How long the database may lag behind the journal, and by how many records.
   private static let journalTime: Nanoseconds = 100_000_000
   private static let mostJournaled = 1000
@@ -321,10 +323,11 @@ extension RunRecorder {
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
-    // When the last attempt of several was started follows from nothing else, nor how long one took that a hook
-    // followed.
-    if let last = step?.last, case .attempt(let number) = last.role,
-      number > 1 || step?.hasHooks == true || ending.outcome.isFailure
+    // When the last attempt of several was started follows from nothing else, nor how long one took that something
+    // followed: a hook, or processes that it had left behind and that had to be ended.
+    if let step, let last = step.last, case .attempt(let number) = last.role,
+      number > 1 || step.hasHooks || ending.outcome.isFailure
+        || time - step.start - last.end.duration > Self.unnoticedTime
     {
       pending.append(.command(name(of: operation), last))
     }

@@ -62,11 +62,11 @@ struct Annotations {
   }
 
   /// The end of the run.
-  mutating func finish(_ end: RunEnd) {
+  mutating func finish(_ end: RunEnd, _ counts: EndingCounts) {
     finish(errors, .error, "failed")
     finish(warnings, .warning, "failed, which is allowed")
     guard end.exitStatus != 0, errors.written == 0 else { return }
-    let words = end.remarks(operations).joined(separator: ", ")
+    let words = end.remarks(operations, counts).joined(separator: ", ")
     if words.isEmpty { return }
     let name = shortName(operations.plan.name)
     write(

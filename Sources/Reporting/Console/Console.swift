@@ -239,7 +239,7 @@ package final class Console: RunObserver {
     display?.end()
     heartbeat = nil
     screen.ci?.closeGroup(on: screen)
-    annotations?.finish(end)
+    annotations?.finish(end, ledger.counts)
     screen.ci?.beginSummary(operations.plan.name, on: screen)
     screen.turnToMessages()
     var summary = Summary(operations: operations, ledger: ledger, screen: screen)

@@ -212,13 +212,6 @@ func counted(_ number: Int) -> String {
   return sink.text
 }
 
-/// A measured time: `3.4s`, `2m05s`.
-func elapsedText(_ time: Nanoseconds) -> String {
-  let sink = ByteSink.intoMemory()
-  sink.write(elapsed: time)
-  return sink.text
-}
-
 /// An estimated time in whole seconds: `4s`, `2m05s`.
 func roughText(_ time: Nanoseconds) -> String {
   let seconds = (max(0, time) + 999_999_999) / 1_000_000_000

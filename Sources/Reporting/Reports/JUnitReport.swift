@@ -23,7 +23,7 @@ struct JUnitReport: Report {
     write("failures", "\(record.failures.count + hooks.count)", to: sink)
     write("errors", "\(record.interrupted.count + runCount)", to: sink)
     write("skipped", "\(skipped)", to: sink)
-    write("time", seconds(record.wallTime), to: sink)
+    write("time", decimalSeconds(record.wallTime), to: sink)
     if let beginning = record.beginning {
       let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
       write("timestamp", time.text, to: sink)
@@ -45,7 +45,7 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
-    write("time", seconds(step.duration), to: sink)
+    write("time", decimalSeconds(step.duration), to: sink)
     let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
     let place = step.settled.decisive?.place
     guard tail != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
@@ -118,7 +118,7 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.title(of: stream), to: sink)
-    write("time", seconds(hook.end.duration), to: sink)
+    write("time", decimalSeconds(hook.end.duration), to: sink)
     sink.write(">\n<failure")
     write("type", Outcome.failed.word, to: sink)
     let words = sink.captured { $0.write(hookOfRun: hook, record.operations) }
@@ -134,7 +134,7 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.name(.run), to: sink)
-    write("time", seconds(record.wallTime), to: sink)
+    write("time", decimalSeconds(record.wallTime), to: sink)
     sink.write(">\n<error")
     write("type", "run", to: sink)
     let words = ["exit \(end.exitStatus)"] + record.remarks
@@ -155,11 +155,6 @@ struct JUnitReport: Report {
     sink.write("=\"")
     sink.write(xml: value)
     sink.write("\"")
-  }
-
-  private func seconds(_ time: Nanoseconds) -> String {
-    let milliseconds = time / 1_000_000
-    return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
   }
 }
 

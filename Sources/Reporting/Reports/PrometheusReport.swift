@@ -13,10 +13,10 @@ struct PrometheusReport: Report {
         "oprun_run_timestamp_seconds", "When the run ended, since 1970.",
         { record in
           let start = record.beginning?.clock.wallTime ?? 0
-          return seconds(start + record.wallTime)
+          return decimalSeconds(start + record.wallTime)
         }
       ),
-      ("oprun_run_duration_seconds", "How long the run took.", { seconds($0.wallTime) }),
+      ("oprun_run_duration_seconds", "How long the run took.", { decimalSeconds($0.wallTime) }),
       ("oprun_run_exit_status", "The exit status of the run.", { "\($0.end?.exitStatus ?? 1)" }),
     ]
     for metric in metrics {
@@ -39,7 +39,7 @@ struct PrometheusReport: Report {
     writeHead(
       "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
     for step in steps {
-      write("oprun_step_duration_seconds", labels(step), seconds(step.duration), to: sink)
+      write("oprun_step_duration_seconds", labels(step), decimalSeconds(step.duration), to: sink)
     }
     writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink)
     for step in steps {
@@ -73,9 +73,4 @@ struct PrometheusReport: Report {
     return text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
       "\n", with: "\\n")
   }
-}
-
-private func seconds(_ time: Nanoseconds) -> String {
-  let milliseconds = time / 1_000_000
-  return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
 }

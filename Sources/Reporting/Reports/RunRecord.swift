@@ -172,7 +172,7 @@ extension RunRecord {
   }
 
   /// How the run came out besides its steps.
-  var remarks: [String] { end?.remarks(operations) ?? [] }
+  var remarks: [String] { end?.remarks(operations, ledger.counts) ?? [] }
 
   /// The hooks of the run itself that failed.
   var failedHooks: [CommandResult] { ledger.failedHooks }

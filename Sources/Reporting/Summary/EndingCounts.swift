@@ -80,4 +80,18 @@ package struct EndingCounts {
       return sink.text
     }
   }
+  /// What else a list, a report and the last line say about a run that ended with these numbers. `stop` is the
+  /// reason why it ended early, in words.
+  package func remarks(exitStatus: Int, hookFailed: Bool, stop: String?) -> [String] {
+    var remarks: [String] = []
+    if hookFailed { remarks.append("a hook of the run failed") }
+    if let stop { remarks.append("stopped: \(stop)") }
+    let isAllAllowed =
+      self[.allowed] > 0
+      && [.failed, .timedOut, .blocked, .cancelled].allSatisfy { self[$0] == 0 }
+    if exitStatus != 0, remarks.isEmpty, isAllAllowed {
+      remarks.append("--strict allows no failures")
+    }
+    return remarks
+  }
 }

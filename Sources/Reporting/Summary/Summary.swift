@@ -142,13 +142,13 @@ extension Summary {
     sink.write(" ")
     var words = counts
     words.append("in " + sink.captured { $0.write(elapsed: wallTime) })
-    if end.hookFailed {
-      words[words.count - 1] += ","
-      words.append(RunEnd.failedHookWords)
-    }
+    var remarks = end.remarks(operations, ledger.counts)
     if let reason = end.stopReason {
+      remarks.append(remarks.removeLast() + reason.limit(in: operations))
+    }
+    for remark in remarks {
       words[words.count - 1] += ","
-      words.append("stopped: " + reason.words(operations) + reason.limit(in: operations))
+      words.append(remark)
     }
     let name = Piece(shortName(operations.plan.name) + ":", .strong, cut: .middle)
     screen.write(

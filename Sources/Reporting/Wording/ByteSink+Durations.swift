@@ -49,6 +49,19 @@ extension ByteSink {
   package func write(exact time: Nanoseconds) { write(exactDuration(time)) }
 }
 
+/// A measured time, rounded for people: `12ms`, `3.4s`.
+package func elapsedText(_ time: Nanoseconds) -> String {
+  let sink = ByteSink.intoMemory()
+  sink.write(elapsed: time)
+  return sink.text
+}
+
+/// Seconds with three decimal places, for programs: `3.417`.
+func decimalSeconds(_ time: Nanoseconds) -> String {
+  let milliseconds = (time + 500_000) / 1_000_000
+  return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+}
+
 /// A configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
 package func exactDuration(_ time: Nanoseconds) -> String {
   var rest = time / 1_000_000

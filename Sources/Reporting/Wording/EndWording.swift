@@ -141,12 +141,9 @@ extension ByteSink {
 }
 
 extension RunEnd {
-  /// What a list, a report and the last line of a run say about a hook of the run itself that failed.
-  package static let failedHookWords = "a hook of the run failed"
-
-  /// How a run came out besides its steps.
-  func remarks(_ operations: RunOperations) -> [String] {
-    (hookFailed ? [Self.failedHookWords] : [])
-      + (stopReason.map { ["stopped: " + $0.words(operations)] } ?? [])
+  /// How a run came out besides the numbers of its steps.
+  func remarks(_ operations: RunOperations, _ counts: EndingCounts) -> [String] {
+    counts.remarks(
+      exitStatus: Int(exitStatus), hookFailed: hookFailed, stop: stopReason?.words(operations))
   }
 }

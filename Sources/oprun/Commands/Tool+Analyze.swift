@@ -113,11 +113,12 @@ extension Tool {
     guard !flaky.isEmpty else { return }
     output.write("\nflaky in the last \(Self.historyLength) runs, unchanged\n")
     for step in flaky.prefix(10) {
+      let count = { (number: Int) in step.runs == 1 ? "" : " \(number)" }
       var words: [String] = []
-      if step.failures > 0 { words.append("failed in \(step.failures)") }
-      if step.retries > 0 { words.append("needed a retry in \(step.retries)") }
-      let runs = step.runs == 1 ? "its only run" : "\(step.runs) runs"
-      output.write("  \(printable(step.name))  \(words.joined(separator: " and ")) of \(runs)\n")
+      if step.failures > 0 { words.append("failed in\(count(step.failures))") }
+      if step.retries > 0 { words.append("needed a retry in\(count(step.retries))") }
+      let runs = step.runs == 1 ? "its only run" : "of \(step.runs) runs"
+      output.write("  \(printable(step.name))  \(words.joined(separator: " and ")) \(runs)\n")
     }
   }
 

@@ -144,9 +144,10 @@ extension RecordedRunSummary {
     return stop != nil && exitStatus != 1 ? "stopped" : "failed"
   }
 
-  /// How it came out besides its steps.
+  /// How it came out besides the numbers of its steps.
   var remarks: [String] {
-    (hookFailed ? [RunEnd.failedHookWords] : []) + (stop.map { ["stopped: \(oneLine($0))"] } ?? [])
+    endingCounts.remarks(
+      exitStatus: exitStatus ?? 0, hookFailed: hookFailed, stop: stop.map { oneLine($0) })
   }
 
   /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end
@@ -165,18 +166,4 @@ extension RecordedRunSummary {
 
   /// The number of steps that have no ending, in a run that goes on, or died.
   var notEnded: Int { exitStatus == nil ? max(0, steps - endingCounts.total) : 0 }
-}
-
-/// A measured time for people: `3.4s`.
-func elapsedText(_ time: Int64) -> String {
-  let milliseconds = max(time > 0 ? 1 : 0, (time + 500_000) / 1_000_000)
-  if milliseconds < 95 { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
-  if milliseconds < 59_950 {
-    let tenths = (milliseconds + 50) / 100
-    return "\(tenths / 10).\(tenths % 10)s"
-  }
-  let seconds = (milliseconds + 500) / 1000
-  let pad = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
-  return seconds < 3600
-    ? "\(seconds / 60)m\(pad(seconds % 60))s" : "\(seconds / 3600)h\(pad(seconds / 60 % 60))m"
 }
