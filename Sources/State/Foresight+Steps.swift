@@ -91,6 +91,9 @@ struct LateInstances {
     }
   }
 
+  /// Knows no names of recorded instances.
+  init(_ plan: Plan) { groups = Self.groups(plan) }
+
   private static func groups(_ plan: Plan) -> [OperationID: OperationID] {
     var groups: [OperationID: OperationID] = [:]
     // Groups come after their members, so the outermost is the last to say.
@@ -101,6 +104,25 @@ struct LateInstances {
   }
 
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
+
+  /// The names of what an instance waits for in particular; nil if that is what its step waits for. `operation` is
+  /// that in the plan.
+  func dependencies(of instance: String, _ operation: OperationID, _ plan: Plan) -> [String]? {
+    guard let group = groups[operation] else { return nil }
+    if group == operation {
+      let count = plan.steps[group.index].id.utf8.count
+      return plan.groups[group]?.pattern?.operations.map {
+        instance + String(decoding: plan.steps[$0.index].id.utf8.dropFirst(count), as: UTF8.self)
+      }
+    }
+    var isInside = false
+    let names = plan.graph.dependencies(of: operation).map { edge in
+      let name = name(of: edge.from, in: instance, operation, plan)
+      isInside = isInside || name != nil
+      return name ?? plan.steps[edge.from.index].id
+    }
+    return isInside ? names : nil
+  }
 
   /// The name that another step has in the instance of a group in which `operation` has this name; nil if it is not in
   /// that group.

@@ -48,7 +48,10 @@ package struct RecordedStep: Hashable, Sendable {
   /// `dependency unit`: a word and what it is about.
   package let cause: String?
   package let started: Int?
+  /// Nil if it never started.
   package let duration: Int?
+  /// When it had its outcome.
+  let ended: Int?
   package let attempts: Int?
   /// How long the last attempt took; `duration` is that of the step, with everything else that belongs to it.
   package let attemptDuration: Int?
@@ -184,7 +187,7 @@ extension StateStore {
       let results = try database.prepare(
         """
         SELECT step.name, duration FROM result JOIN step ON step.id = step
-          WHERE run = ? AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL
+          WHERE run = ? AND outcome = 0 AND origin IS NULL AND started IS NOT NULL AND duration IS NOT NULL
         """)
       runs.bind(1, file)
       var durations = StepDurations()
@@ -279,9 +282,11 @@ extension StateStore {
 
   private func step(_ rows: Statement) -> RecordedStep {
     let outcome = rows.number(1).flatMap(RecordedOutcome.init)
+    let (started, duration) = (rows.number(3), rows.number(4))
     return RecordedStep(
       name: rows.text(0) ?? "", ending: outcome?.ending, isGroup: outcome?.isOfGroup ?? false,
-      cause: rows.text(2), started: rows.number(3), duration: rows.number(4),
+      cause: rows.text(2), started: started, duration: started == nil ? nil : duration,
+      ended: duration.map { (started ?? 0) + $0 },
       attempts: rows.number(5), attemptDuration: rows.number(12), status: rows.number(6),
       detail: rows.text(7), processor: rows.number(8), memory: rows.number(9),
       output: rows.number(10), origin: rows.text(11))

@@ -25,19 +25,15 @@ extension StateStore {
     replaying.isDead = endsDead && run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
+    for step in steps { replaying.find(step.name) }
     for step in steps {
-      replaying.find(step.name)
       if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
     }
     for placement in try placements(of: run) {
-      replaying.places["\(placement.role) \(placement.step)"] = placement.place
+      replaying.placements["\(placement.role) \(placement.step)"] = placement.place
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
-    // What was blocked ended with what blocked it.
-    for step in steps where !step.isCausedByOther { replaying.add(step) }
-    replaying.settleGroups { !$0.isCausedByOther }
-    for step in steps where step.isCausedByOther { replaying.add(step) }
-    replaying.settleGroups { $0.isCausedByOther }
+    for step in steps { replaying.add(step) }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
       if !command.end.isSuccess { replaying.hasFailedHook = true }
@@ -46,38 +42,37 @@ extension StateStore {
   }
 }
 
-extension RecordedStep {
-  /// Whether it ended as it did because another one had ended.
-  fileprivate var isCausedByOther: Bool { cause?.hasPrefix("dependency ") == true }
-}
-
 /// The run that is replayed, as far as its records were read.
 private struct Replaying {
   private let plan: Plan
   private let run: RecordedRunSummary
   private var operations: [String: OperationID] = [:]
-  private var appended: [RunEvent] = []
-  private var events: [(rank: Int, event: RunEvent)] = []
-  private var ends: [String: Nanoseconds] = [:]
-  private var groups: [RecordedStep] = []
+  /// What was made during the run, and from what.
+  private var made: [(name: String, origin: OperationID)] = []
+  /// The events; at the same time those with a lower rank come first, then those with a lower place.
+  private var events: [(rank: Int, place: Int, event: RunEvent)] = []
+  /// The places of operations, what they depend on first.
+  private let places: [Int]
   private var missing: [String] = []
   /// Its oprun died, and what had not ended has failed.
   var isDead = false
   /// A hook of the run itself failed.
   var hasFailedHook = false
   /// Where commands were that did not run here, by role and step.
-  var places: [String: CommandPlacement] = [:]
+  var placements: [String: CommandPlacement] = [:]
   /// The number of the last attempt of each step, and the step.
   var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
   private var retried: Set<OperationID> = []
   /// When the first hook of a step was started.
   private var hookStarts: [OperationID: Nanoseconds] = [:]
-  private var hookEnds: [OperationID: Nanoseconds] = [:]
 
   init(_ plan: Plan, _ run: RecordedRunSummary, _ masker: Masker?) {
     self.plan = plan
     self.run = run
+    var places = [Int](repeating: 0, count: plan.steps.count)
+    for (place, index) in plan.graph.dependenciesFirst().enumerated() { places[Int(index)] = place }
+    self.places = places
     for (index, step) in plan.steps.enumerated() {
       operations[masker?.name(step.id, number: index) ?? step.id] = OperationID(index)
     }
@@ -91,16 +86,36 @@ private struct Replaying {
   /// from.
   mutating func find(_ name: String) {
     guard operations[name] == nil else { return }
-    let id = InstanceName.withoutNumber(name)
-    let origins = InstanceName(id).origins
+    let origins = InstanceName(InstanceName.withoutNumber(name)).origins
     guard let origin = origins.first(where: { operations[$0] != nil }).flatMap({ operations[$0] })
     else {
       missing.append(name)
       return
     }
-    let operation = OperationID(plan.steps.count + appended.count)
-    operations[name] = operation
-    appended.append(RunEvent(at: 0, .appended(operation, id: id, group: origin)))
+    operations[name] = OperationID(plan.steps.count + made.count)
+    made.append((name, origin))
+  }
+
+  /// The events that say what was made during the run.
+  private var appended: [RunEvent] {
+    let late = LateInstances(plan)
+    return made.enumerated().map { index, instance in
+      let after = late.dependencies(of: instance.name, instance.origin, plan).map { names in
+        names.compactMap { operations[$0] }
+      }
+      return RunEvent(
+        at: 0,
+        .appended(
+          OperationID(plan.steps.count + index), id: InstanceName.withoutNumber(instance.name),
+          group: instance.origin, after: after ?? []))
+    }
+  }
+
+  /// The operation of the plan that it was made from.
+  private func planned(_ operation: OperationID) -> OperationID {
+    var step = operation
+    while step.index >= plan.steps.count { step = made[step.index - plan.steps.count].origin }
+    return step
   }
 
   /// Adds a hook, or an attempt that another one followed.
@@ -111,41 +126,42 @@ private struct Replaying {
     var end = command.end
     if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
     let begin = nanoseconds(start)
-    add(operation, role, from: begin, end, at: places["\(command.role) \(command.step)"])
+    add(operation, role, from: begin, end, at: placements["\(command.role) \(command.step)"])
     switch role {
     case .attempt: retried.insert(operation)
-    case .hook:
-      hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
-      hookEnds[operation] = max(hookEnds[operation] ?? 0, begin + max(1000, end.duration))
+    case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
     case .probe: break
     }
   }
 
   mutating func add(_ step: RecordedStep) {
     guard let operation = operations[step.name] else { return }
-    if step.isGroup { return groups.append(step) }
     let isKept = step.origin != nil
-    var end: Nanoseconds = 0
-    if let start = step.started, let duration = step.duration, !isKept {
-      end = nanoseconds(start + max(1, duration))
+    var end = isKept ? 0 : nanoseconds(step.ended ?? 0)
+    if let start = step.started, step.duration != nil, !isKept {
+      end = max(end, nanoseconds(start + 1))
       add(step, operation, from: nanoseconds(start), to: end)
-    } else if case .dependency(let root)? = cause(step) {
-      end = ends[name(of: root)] ?? 0
     }
-    ends[step.name] = end
     guard let ending = step.ending else {
       if isDead, let start = step.started { addLost(operation, from: nanoseconds(start)) }
       return
     }
     let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
-    events.append((1, RunEvent(at: end, .settled(operation, shown, cause(step) ?? .itself))))
+    settle(operation, shown, cause(step) ?? .itself, at: end)
   }
 
   private mutating func addLost(_ operation: OperationID, from start: Nanoseconds) {
-    let lost = CommandEnd(.lost("oprun died"))
-    add(operation, .attempt(1), from: start, lost, at: nil)
-    let time = start + max(1000, lost.duration)
-    events.append((1, RunEvent(at: time, .settled(operation, Ending(.failed), .itself))))
+    add(operation, .attempt(1), from: start, CommandEnd(.lost("oprun died")), at: nil)
+    settle(operation, Ending(.failed), .itself, at: start + 1000)
+  }
+
+  /// Adds the end of an operation. If several ended in the same turn of the run's loop, those on which others depend
+  /// were first.
+  private mutating func settle(
+    _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
+  ) {
+    let event = RunEvent(at: time, .settled(operation, ending, cause))
+    events.append((1, places[planned(operation).index], event))
   }
 
   /// Adds the only attempt of a step.
@@ -159,7 +175,8 @@ private struct Replaying {
       status: step.status, detail: step.detail, duration: Int(duration / 1000),
       processor: step.processor, memory: step.memory, output: step.output)
     add(
-      operation, .attempt(attempts), from: start, attempt, at: places["\(attempts) \(step.name)"])
+      operation, .attempt(attempts), from: start, attempt,
+      at: placements["\(attempts) \(step.name)"])
   }
 
   private mutating func add(
@@ -168,22 +185,9 @@ private struct Replaying {
   ) {
     // Times are recorded in microseconds: whatever was started when this ended was started after it.
     let time = start + max(1000, end.duration)
-    events.append((2, RunEvent(at: start, .started(operation, role))))
-    if let place { events.append((2, RunEvent(at: start, .placed(operation, role, place)))) }
-    events.append((0, RunEvent(at: time, .ended(operation, role, end))))
-  }
-
-  /// A group ends with the last of its members, and its hooks.
-  mutating func settleGroups(where isNow: (RecordedStep) -> Bool) {
-    for group in groups where isNow(group) {
-      guard let operation = operations[group.name], let ending = group.ending else { continue }
-      let members = ends.filter {
-        $0.key.hasPrefix(group.name + "/") || $0.key.hasPrefix(group.name + "[")
-      }
-      let end = max(members.values.max() ?? 0, hookEnds[operation] ?? 0)
-      ends[group.name] = end
-      events.append((1, RunEvent(at: end, .settled(operation, ending, cause(group) ?? .itself))))
-    }
+    events.append((2, 0, RunEvent(at: start, .started(operation, role))))
+    if let place { events.append((2, 0, RunEvent(at: start, .placed(operation, role, place)))) }
+    events.append((0, 0, RunEvent(at: time, .ended(operation, role, end))))
   }
 
   func result(_ trace: TraceContext) -> Replay {
@@ -191,8 +195,10 @@ private struct Replaying {
       runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
       host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
       trace: trace)
-    let order = events.indices.sorted {
-      (events[$0].event.time, events[$0].rank, $0) < (events[$1].event.time, events[$1].rank, $1)
+    let order = events.indices.sorted { first, second in
+      let (one, other) = (events[first], events[second])
+      return (one.event.time, one.rank, one.place, first)
+        < (other.event.time, other.rank, other.place, second)
     }
     var all = [RunEvent(at: 0, .began(beginning))] + appended
     all.reserveCapacity(all.count + order.count + 1)
@@ -214,7 +220,8 @@ private struct Replaying {
   }
 
   private func name(of operation: OperationID) -> String {
-    operation.index < plan.steps.count ? plan.steps[operation.index].id : ""
+    let index = operation.index - plan.steps.count
+    return index < 0 ? plan.steps[operation.index].id : InstanceName.withoutNumber(made[index].name)
   }
 
   private func cause(_ step: RecordedStep) -> Cause? {

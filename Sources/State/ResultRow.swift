@@ -13,6 +13,7 @@ struct ResultRow: Hashable {
   var cause: String?
   /// In microseconds since the start of the run.
   var started: Int?
+  /// The duration; if it never started, the time from the start of the run until it had its outcome.
   var duration: Int?
   var attempts: Int?
   var status: Int?
@@ -34,7 +35,7 @@ struct ResultRow: Hashable {
     outcome = settled.outcome.number
     cause = settled.cause
     started = settled.start.map { Int($0 / 1000) }
-    duration = settled.start.map { Int((settled.end - $0) / 1000) }
+    duration = Int((settled.end - (settled.start ?? 0)) / 1000)
     resolved = settled.resolved == 0 ? nil : settled.resolved
     guard let last = settled.last else { return }
     if case .attempt(let number) = last.role { attempts = number }

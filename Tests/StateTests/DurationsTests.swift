@@ -25,8 +25,8 @@ struct DurationsTests {
       try store.database.execute(
         """
         INSERT OR IGNORE INTO step(name) VALUES('\(step)');
-        INSERT INTO result(run, step, place, outcome, duration)
-          VALUES((SELECT max(id) FROM run), (SELECT id FROM step WHERE name = '\(step)'), 0,
+        INSERT INTO result(run, step, place, started, outcome, duration)
+          VALUES((SELECT max(id) FROM run), (SELECT id FROM step WHERE name = '\(step)'), 0, 0,
             \(duration == nil ? 10 : 0), \(duration.map(String.init) ?? "NULL"))
         """)
     }
@@ -75,8 +75,8 @@ struct DurationsTests {
       try store.database.execute(
         """
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-          INSERT INTO result(run, step, place, outcome, duration)
-            SELECT (SELECT max(id) FROM run), 100 + i, i, 10, \(duration) FROM n
+          INSERT INTO result(run, step, place, started, outcome, duration)
+            SELECT (SELECT max(id) FROM run), 100 + i, i, 0, 10, \(duration) FROM n
         """)
     }
     for time in [1, 2, 3, 4, 5] {

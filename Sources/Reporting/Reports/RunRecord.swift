@@ -138,8 +138,17 @@ extension RunRecord {
     if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(hookOf: decisive.role)
-      sink.write(decisive.end, limit: limit, columns: .max)
+      if case .notReady = settled.cause {
+        sink.write("not ready after ")
+        sink.write(elapsed: decisive.end.duration)
+      } else {
+        sink.write(decisive.end, limit: limit, columns: .max)
+      }
       sink.write(decisive.place)
+      switch settled.cause {
+      case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")
+      case .itself, .dependency, .condition, .wait, .stopped, .hook: break
+      }
     } else {
       sink.write(settled.reason(operations) ?? "")
     }
@@ -234,7 +243,7 @@ extension SettledOperation {
 
 extension Ending {
   /// The ending in words: `timed out but allowed`.
-  var words: String {
+  package var words: String {
     let word = outcome == .timedOut ? "timed out" : outcome.word
     return isAllowed ? "\(word) but allowed" : word
   }

@@ -88,11 +88,7 @@ struct ShownRun {
     case .succeeded: return step.elapsed + step.attemptWords + place
     case .cached: return "up to date"
     case .failed, .timedOut:
-      let limit = limits(step.name)
-      let end = step.end.map { oneLine($0.words(limit: limit)) + step.attemptWords }
-      let cause = end == nil || step.cause == nil ? "" : ": \(causeWords(of: step))"
-      let words = end.map { $0 + place } ?? causeWords(of: step)
-      return words + cause + (ending.isAllowed ? ", allowed" : "")
+      return failureWords(of: step, ending, place) + (ending.isAllowed ? ", allowed" : "")
     case .cancelled:
       let cause = causeWords(of: step)
       if step.started == nil { return "did not start" + (cause.isEmpty ? "" : ": \(cause)") }
@@ -102,6 +98,20 @@ struct ShownRun {
     case .skipped: return "skipped: \(causeWords(of: step))"
     case .blocked: return "blocked: \(causeWords(of: step))"
     }
+  }
+
+  private func failureWords(of step: RecordedStep, _ ending: Ending, _ place: String) -> String {
+    let cause = step.cause == nil ? "" : ": \(causeWords(of: step))"
+    guard let end = step.end else {
+      let isWait = step.cause?.hasPrefix("wait ") == true
+      return isWait ? causeWords(of: step) : Ending(ending.outcome).words + cause
+    }
+    let isUnready = step.cause?.hasPrefix("not_ready ") == true
+    let words =
+      isUnready
+      ? "not ready after \(elapsedText(end.duration))"
+      : oneLine(end.words(limit: limits(step.name)))
+    return words + step.attemptWords + place + cause
   }
 
   /// `'unit' failed` for `dependency unit`.
