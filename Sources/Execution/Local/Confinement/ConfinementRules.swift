@@ -42,10 +42,14 @@ struct ConfinementRules {
     let fixed = names.prefix { !hasWildcard($0) }
     let place = "/" + fixed.joined(separator: "/")
     if fixed.count == names.count, !pattern.hasSuffix("/"), kind(of: place) != S_IFDIR {
-      placeholders.addFolder("/" + fixed.dropLast().joined(separator: "/"))
+      placeholders.makeFolder("/" + fixed.dropLast().joined(separator: "/"))
       return addFile(place)
     }
-    placeholders.addFolder(place)
+    if fixed.count == names.count {
+      placeholders.addFolder(place)
+    } else {
+      placeholders.makeFolder(place)
+    }
     if contains(place, workspace) { widest = pattern }
     rules.append((place, .everything))
   }

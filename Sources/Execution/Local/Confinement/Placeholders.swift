@@ -4,7 +4,8 @@ import CLinux
 import Glibc
 
 /// Empty files and directories in the places of outputs. What the command does not touch is removed
-/// afterwards: what was not made must not look as if it had been.
+/// afterwards: what was not made must not look as if it had been. Directories that only lead to outputs stay:
+/// another step may have found one of them, and be about to make something in it.
 struct Placeholders {
   private var made: [(path: String, isFolder: Bool)] = []
 
@@ -20,16 +21,20 @@ struct Placeholders {
     made.append((path, false))
   }
 
-  /// Makes a directory and those that lead to it, as far as they are missing and can be made. Those
-  /// that a run left which was killed count as made.
+  /// Makes a directory that is an output, unless there is something already or none can be made. One that a
+  /// killed run left counts as made.
   mutating func addFolder(_ path: String) {
-    if path.isEmpty || made.contains(where: { $0.path == path }) { return }
-    if access(path, F_OK) == 0 {
-      if Placeholders.isUntouched((path, true)) { made.append((path, true)) }
-      return
-    }
-    if let slash = path.lastIndex(of: "/") { addFolder(String(path[..<slash])) }
-    if mkdir(path, 0o777) == 0 { made.append((path, true)) }
+    if made.contains(where: { $0.path == path }) { return }
+    if makeFolder(path) || Placeholders.isUntouched((path, true)) { made.append((path, true)) }
+  }
+
+  /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was
+  /// there.
+  @discardableResult
+  func makeFolder(_ path: String) -> Bool {
+    if path.isEmpty || access(path, F_OK) == 0 { return false }
+    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
+    return mkdir(path, 0o777) == 0
   }
 
   /// Must be called when all of them are made: making one changes the directory that it is in.
