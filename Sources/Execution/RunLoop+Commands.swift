@@ -111,8 +111,15 @@ extension RunLoop {
     }
   }
 
-  /// What a command has written for others; nil if that is nothing.
+  /// What a command has written for others, in the order of its names, which a step that is kept has, too; nil if that
+  /// is nothing.
   private func takenOutputs(
+    of key: CommandKey, _ settings: StepSettings
+  ) throws(OutputFailure) -> ValueMap? {
+    try writtenOutputs(of: key, settings)?.sortedByName
+  }
+
+  private func writtenOutputs(
     of key: CommandKey, _ settings: StepSettings
   ) throws(OutputFailure) -> ValueMap? {
     guard let bytes = executor.outputs(of: key) else {

@@ -21,6 +21,9 @@ extension RunLoop {
       return nil
     }
     hashing.decided(operation)
+    if case .join = decision, question == .join, options.memory?.owesHooks(operation) == true {
+      machine.oweHooks(of: operation, at: now)
+    }
     return decision
   }
 
@@ -86,7 +89,7 @@ extension RunLoop {
   private func hasLeftOut(in group: OperationID) -> Bool {
     guard let memory = options.memory, memory.isOfEarlierRun else { return false }
     return machine.groups.members(of: group).contains {
-      memory.reasonToLeaveOut($0) != nil || hasLeftOut(in: $0)
+      memory.leavesGap($0) || hasLeftOut(in: $0)
     }
   }
 

@@ -23,20 +23,21 @@ extension RunLoop {
     }
     if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
     let step = machine.steps[operation]
+    if step.late != nil { memory?.noteResolved(operation, as: ready) }
     switch cached(operation, step.id, ready) {
     case .later: return decision
     case .runs:
       if memory?.isOfEarlierRun == true { return decision }
     case .hit(let result):
       // What was kept for the resumed run counts as not having run since then.
-      _ = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
+      _ = memory?.kept(operation, id: step.id, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
       if caching?.lookups[operation]?.hasRestored == true { tell(.restored(operation), at: now) }
       return .keep(Ending(.cached))
     case .unknown: break
     }
-    let kept = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
+    let kept = memory?.kept(operation, id: step.id, as: ready)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
     return .keep(kept.ending)
   }

@@ -337,11 +337,6 @@ package enum RetryTrigger: Hashable, Sendable {
   case exit(Int32)
 }
 
-package enum AllowFailure: Hashable, Sendable {
-  case never, always
-  case exitCodes([Int32])
-}
-
 /// How a running command is asked to end, and how long it may take until KILL.
 package struct StopSequence: Hashable, Sendable {
   /// The signal that is sent first; SIGTERM by default.

@@ -25,7 +25,18 @@ package protocol RunMemory: AnyObject {
   /// conditions are looked at.
   func reasonToLeaveOut(_ operation: OperationID) -> String?
 
+  /// Whether the step is left out although it ran before: what stands for it has no whole result then.
+  func leavesGap(_ operation: OperationID) -> Bool
+
+  /// Takes what a step has become of which something was not known before; called before anything else is asked
+  /// about it.
+  func noteResolved(_ operation: OperationID, as step: ReadyStep)
+
   /// What became of the step before, if it is still what it was; nil if it must run. Asked when
   /// everything that it depends on has ended.
-  func kept(_ operation: OperationID, id: String, as step: ReadyStep, isLate: Bool) -> KeptStep?
+  func kept(_ operation: OperationID, id: String, as step: ReadyStep) -> KeptStep?
+
+  /// Whether the hooks of a group did not run to their end before, or failed, so that they run again even if no step
+  /// of it does.
+  func owesHooks(_ group: OperationID) -> Bool
 }

@@ -142,25 +142,3 @@ extension RetryPolicy {
     return min(wait, maxDelay)
   }
 }
-
-extension AllowFailure {
-  func allows(_ end: CommandEnd) -> Bool {
-    switch self {
-    case .never: false
-    case .always: true
-    case .exitCodes(let codes): end.status.exitCode.map(codes.contains) ?? false
-    }
-  }
-}
-
-extension CommandEnd.Status {
-  /// The status that a shell would report; nil if the command has none.
-  fileprivate var exitCode: Int32? {
-    switch self {
-    case .exited(let code), .notStarted(_, let code): code
-    case .signalled, .outputsRefused, .abandoned, .lost: nil
-    }
-  }
-
-  fileprivate var isSignal: Bool { if case .signalled = self { true } else { false } }
-}

@@ -1,7 +1,7 @@
 // The hooks and the failure policy of a pipeline that is used: they are for its own steps.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 /// Groups that have hooks.
 struct GroupHooks {
@@ -37,6 +37,11 @@ extension RunMachine {
     }
   }
 
+  /// The hooks of a group run although nothing of it has: in an earlier run they had not come to their end.
+  package mutating func oweHooks(of group: OperationID, at now: Nanoseconds) {
+    if groupHooks.idle.remove(group) != nil { groupHooks.begun[group] = now }
+  }
+
   /// From here on the group ends by its members alone.
   private mutating func gather(_ group: OperationID) {
     scheduler.detach(group)
@@ -59,7 +64,9 @@ extension RunMachine {
   ) -> Bool {
     guard let start = groupHooks.begun.removeValue(forKey: group) else { return false }
     var state = ActiveOperation(settings: steps[group].settings)
-    state.ending = isSuccess(group, cause) ? Ending(.succeeded) : ending
+    // Hooks that are owed run for steps that succeeded in an earlier run.
+    let hasSucceeded = ending.outcome == .cached || isSuccess(group, cause)
+    state.ending = hasSucceeded ? Ending(.succeeded) : ending
     state.cause = cause
     let outcome = state.ending?.outcome ?? ending.outcome
     state.planHooks(for: Ending(outcome == .blocked ? .failed : outcome))

@@ -13,11 +13,18 @@ struct EarlierStep: Hashable {
   let resolved: Int
   /// The number of the run in which it ran: that run, or one before that it resumed.
   let origin: Int
+  /// How its last command ended; nil if none ran.
+  let end: CommandEnd?
+  /// True if its command had succeeded, and a hook failed.
+  let isFailedHook: Bool
   var outputs: [PublishedOutput] = []
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
 
   var wasSkipped: Bool { outcome.ending.outcome == .skipped }
+
+  /// It was skipped or blocked.
+  var didNotRun: Bool { outcome.ending.outcome.isOfNothing }
 
   /// True if it does not run again as long as nothing has changed.
   var isKeepable: Bool {
@@ -95,7 +102,7 @@ extension StateStore {
     var steps: [String: EarlierStep] = [:]
     let rows = try database.prepare(
       """
-      SELECT name, outcome, written, resolved, origin
+      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause
       FROM \(try database.results(ofRun: "?1")) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
@@ -105,7 +112,14 @@ extension StateStore {
       else { continue }
       steps[name] = EarlierStep(
         outcome: outcome, written: rows.number(2) ?? 0, resolved: rows.number(3) ?? 0,
-        origin: rows.number(4) ?? run)
+        origin: rows.number(4) ?? run,
+        end: rows.number(7) == nil
+          ? nil
+          : CommandEnd(
+            status: rows.number(5), detail: rows.text(6), duration: nil, processor: nil,
+            memory: nil,
+            output: nil),
+        isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false)
     }
     let outputs = try database.prepare(
       """
@@ -122,5 +136,15 @@ extension StateStore {
       }
     }
     return steps
+  }
+}
+
+extension Outcome {
+  /// Whether an operation with this outcome ran nothing, and nothing was to run.
+  var isOfNothing: Bool {
+    switch self {
+    case .skipped, .blocked: true
+    case .succeeded, .cached, .failed, .timedOut, .cancelled: false
+    }
   }
 }

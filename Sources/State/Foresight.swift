@@ -111,7 +111,10 @@ package struct Foresight {
     for number in plan.graph.dependenciesFirst() {
       let operation = OperationID(Int(number))
       if let group = plan.groups[operation], !group.members.isEmpty {
-        if group.members.allSatisfy(keptSteps.contains) { keptSteps.insert(operation) }
+        let isKept = group.members.allSatisfy { keptSteps.contains($0) || staysBlocked($0) }
+        if isKept, !owesHooks(operation, named: plan.steps[operation.index].id) {
+          keptSteps.insert(operation)
+        }
         continue
       }
       let step = plan.steps[operation.index]
@@ -138,6 +141,23 @@ package struct Foresight {
         keptSteps.insert(operation)
       }
     }
+  }
+
+  /// It was blocked by what is kept, as in a group that may fail.
+  private func staysBlocked(_ operation: OperationID) -> Bool {
+    outcome(operation) == .blocked
+      && plan.graph.dependencies(of: operation).allSatisfy {
+        keptSteps.contains($0.from) || staysBlocked($0.from)
+      }
+  }
+
+  /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed.
+  func owesHooks(_ group: OperationID, named name: String) -> Bool {
+    guard !plan.steps[group.index].settings.hooks.isEmpty,
+      case .nested? = plan.groups[group]?.kind
+    else { return false }
+    guard let before = earlier.steps[name] else { return true }
+    return before.isFailedHook || before.outcome.ending.outcome == .cancelled
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of

@@ -12,6 +12,8 @@ struct RememberedStep: Hashable {
   let id: String
   let written: Int
   let resolved: Int
+  /// Which failures of its own are allowed.
+  let allowance: AllowFailure
 }
 
 /// Part of a pipeline that is to run again.
@@ -35,8 +37,8 @@ package final class Resumption {
   /// What is known of the operations that have ended, by number.
   private var freshness: [Freshness?]
   private var members: [OperationID: [OperationID]] = [:]
-  /// What was made while running: its name, and what it waits for in particular.
-  private var made: [OperationID: (name: String, after: [OperationID])] = [:]
+  /// What was made while running: its name, from what, and what it waits for in particular.
+  private var made: [OperationID: (name: String, origin: OperationID, after: [OperationID])] = [:]
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
@@ -57,8 +59,8 @@ package final class Resumption {
 
   /// Which execution stands behind the ending of an operation.
   private enum Freshness {
-    /// It was skipped, or consists of nothing but what was.
-    case skipped
+    /// It was skipped or blocked, or consists of nothing but what was.
+    case didNotRun
     /// It ran in the run of this number.
     case kept(origin: Int)
     case ranNow
@@ -81,33 +83,60 @@ package final class Resumption {
     else { return nil }
     keeping.insert(operation)
     set(.kept(origin: before.origin), of: operation)
-    let ending = before.outcome.ending
+    let outcome = before.outcome.ending.outcome
+    // What only its group allows is a failure inside the group.
     return KeptStep(
-      ending.outcome == .succeeded ? Ending(.cached) : ending, outputs: before.outputs)
+      outcome == .succeeded
+        ? Ending(.cached) : Ending(outcome, isAllowed: step.allowance.allows(before.end)),
+      outputs: before.outputs)
+  }
+
+  /// Whether the hooks of a group, which is a used pipeline, run again: they had not come to their end, or failed.
+  func owesHooks(_ group: OperationID, named name: String) -> Bool {
+    guard foreseen.owesHooks(planned(group), named: name),
+      case .kept = freshness(of: members(of: group))
+    else { return false }
+    return true
   }
 
   func appended(
     _ operation: OperationID, named name: String, to group: OperationID, after: [OperationID]
   ) {
     members[group, default: []].append(operation)
-    made[operation] = (name, after)
+    made[operation] = (name, group, after)
+  }
+
+  /// The operation of the plan that it was made from.
+  private func planned(_ operation: OperationID) -> OperationID {
+    made[operation].map { planned($0.origin) } ?? operation
   }
 
   private func name(of operation: OperationID) -> String? {
     operation.index < plan.steps.count ? plan.steps[operation.index].id : made[operation]?.name
   }
 
-  private func wasSkipped(_ operation: OperationID) -> Bool {
-    name(of: operation).flatMap { earlier.steps[$0] }.map(\.wasSkipped) ?? true
+  private func didNotRun(_ operation: OperationID) -> Bool {
+    name(of: operation).flatMap { earlier.steps[$0] }.map(\.didNotRun) ?? true
   }
 
   func settled(_ operation: OperationID, _ ending: Ending) {
     if keeping.contains(operation) { return }
-    let members =
-      self.members[operation]
-      ?? (operation.index < plan.steps.count ? plan.groups[operation]?.members : nil) ?? []
-    if !members.isEmpty { return set(freshness(of: members), of: operation) }
-    set(ending.outcome == .skipped ? .skipped : .ranNow, of: operation)
+    let members = members(of: operation)
+    if members.isEmpty {
+      return set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)
+    }
+    let isHooked = name(of: operation).map { owesHooks(operation, named: $0) } ?? false
+    set(isHooked ? .ranNow : freshness(of: members), of: operation)
+  }
+
+  private func members(of group: OperationID) -> [OperationID] {
+    if let members = members[group] { return members }
+    if let plan = plan.groups[group] { return plan.members }
+    // A group that was made while running waits for its members.
+    guard let made = made[group], plan.groups[planned(group)]?.members.isEmpty == false else {
+      return []
+    }
+    return made.after
   }
 
   private func freshness(of members: [OperationID]) -> Freshness {
@@ -116,10 +145,10 @@ package final class Resumption {
       switch freshness.indices.contains(member.index) ? freshness[member.index] : nil {
       case .ranNow, nil: return .ranNow
       case .kept(let origin): newest = max(newest, origin)
-      case .skipped: if !wasSkipped(member) { return .ranNow }
+      case .didNotRun: if !didNotRun(member) { return .ranNow }
       }
     }
-    return newest == 0 ? .skipped : .kept(origin: newest)
+    return newest == 0 ? .didNotRun : .kept(origin: newest)
   }
 
   private func set(_ value: Freshness, of operation: OperationID) {
@@ -148,7 +177,7 @@ package final class Resumption {
     let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
     switch own ?? members[operation].map({ freshness(of: $0) }) {
     case .kept(let newest): return newest <= origin
-    case .skipped: return wasSkipped(operation)
+    case .didNotRun: return didNotRun(operation)
     case .ranNow, nil: return false
     }
   }

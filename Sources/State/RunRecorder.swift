@@ -75,8 +75,8 @@ package final class RunRecorder: RunObserver {
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
   private var ended: [OperationID: RecordedCommand] = [:]
   private var tally = Tally()
-  private var fingerprints: Fingerprints
-  private var resolved: [OperationID: Int] = [:]
+  var fingerprints: Fingerprints
+  var resolved: [OperationID: Int] = [:]
   private var retryAt: Nanoseconds?
   /// What a person should know, once.
   package private(set) var notices: [String] = []
@@ -264,7 +264,7 @@ extension RunRecorder {
   }
 
   /// The operation of the plan that it was made from.
-  private func planned(_ operation: OperationID) -> OperationID {
+  func planned(_ operation: OperationID) -> OperationID {
     operation.index < run.plan.steps.count
       ? operation : planned(groups[operation.index - run.plan.steps.count])
   }
@@ -362,27 +362,6 @@ extension RunRecorder {
     // It becomes an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))
-  }
-}
-
-extension RunRecorder: RunMemory {
-  package var isOfEarlierRun: Bool { run.resumption != nil }
-
-  package func reasonToLeaveOut(_ operation: OperationID) -> String? {
-    run.resumption?.reasonToLeaveOut(planned(operation), named: name(of: operation))
-  }
-
-  package func kept(
-    _ operation: OperationID, id: String, as step: ReadyStep, isLate: Bool
-  ) -> KeptStep? {
-    let number = isLate ? fingerprints.resolved(step) : 0
-    if isLate { resolved[operation] = number }
-    guard let resumption = run.resumption else { return nil }
-    let base = planned(operation)
-    let written = fingerprints.written(run.plan.steps[base.index])
-    return resumption.kept(
-      operation, of: base,
-      as: RememberedStep(id: name(of: operation), written: written, resolved: number))
   }
 }
 

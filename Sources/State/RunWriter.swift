@@ -120,11 +120,15 @@ final class RunWriter {
 
   private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    if run.resumption != nil {
-      try statement("DELETE FROM output WHERE run = ? AND step = ?")
-        .bind(1, number).bind(2, step).run()
-    }
+    try forgetOutputs(of: step)
     try write(ResultRow(key, startedAt: time), of: step)
+  }
+
+  /// Removes what was taken over from the run that is resumed.
+  private func forgetOutputs(of step: Int) throws(DatabaseFailure) {
+    guard run.resumption != nil else { return }
+    try statement("DELETE FROM output WHERE run = ? AND step = ?")
+      .bind(1, number).bind(2, step).run()
   }
 
   private func write(_ row: ResultRow, of step: Int) throws(DatabaseFailure) {
@@ -134,7 +138,9 @@ final class RunWriter {
   }
 
   private func write(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
-    try write(ResultRow(key, settled), of: try stepNumber(of: key))
+    let step = try stepNumber(of: key)
+    if settled.outcome.ending.outcome.isOfNothing { try forgetOutputs(of: step) }
+    try write(ResultRow(key, settled), of: step)
     steps[key.name] = nil
   }
 

@@ -45,7 +45,8 @@ struct ResumptionTests {
       guard let (ending, origin) = endings[step.id] else { continue }
       steps[step.id] = EarlierStep(
         outcome: RecordedOutcome(ending, isOfGroup: false),
-        written: fingerprints.written(step), resolved: 0, origin: origin)
+        written: fingerprints.written(step), resolved: 0, origin: origin, end: nil,
+        isFailedHook: false)
     }
     return EarlierRun(
       name: "20260402-101502-k3", number: 7,
@@ -63,7 +64,8 @@ struct ResumptionTests {
         resumption.settled(operation, Ending(.skipped))
         continue
       }
-      let now = RememberedStep(id: step.id, written: fingerprints.written(step), resolved: 0)
+      let now = RememberedStep(
+        id: step.id, written: fingerprints.written(step), resolved: 0, allowance: .always)
       if resumption.kept(operation, of: operation, as: now) == nil {
         ran.append(step.id)
         resumption.settled(operation, Ending(.succeeded))

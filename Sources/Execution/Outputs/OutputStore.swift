@@ -17,6 +17,12 @@ struct OutputStore {
 }
 
 extension ValueMap {
+  /// The same members in the order of the bytes of their names.
+  var sortedByName: ValueMap {
+    let order = names.indices.sorted { names[$0].utf8.lexicographicallyPrecedes(names[$1].utf8) }
+    return ValueMap(order.map { (names[$0], values[$0]) })
+  }
+
   var published: [PublishedOutput] {
     zip(names, values).map { PublishedOutput(name: $0, json: $1.json) }
   }
