@@ -34,6 +34,8 @@ package final class CacheLookup {
   var isMissing = false
   /// True if the shared cache was asked for its result.
   var wasFetched = false
+  /// The results of the steps that it depends on, which are in its key.
+  var upstream: [Upstream.Result] = []
   /// The outputs that the step declares; nil if it declares none.
   var declared: [OutputDeclaration]?
   /// True if it runs whatever is known of it.
@@ -131,6 +133,9 @@ extension CacheLookup {
     if let input = firstReplaced(inputs ?? [], after) {
       throw CacheFailure("input \(quoted(input)) was written or replaced while it ran")
     }
+    if let folder = changedFolder(after) {
+      throw CacheFailure("something in the input \(quoted(folder)) came and went while it ran")
+    }
     var stored = StoredResult()
     stored.step = step
     stored.files = outputs
@@ -138,6 +143,18 @@ extension CacheLookup {
     stored.log = log
     stored.logSize = logSize
     return SealedResult(lookup: self, inputs: after, stored: stored, files: outputs)
+  }
+
+  /// A directory of which everything is an input, and in which something was made or removed. With '!' the step, or another
+  /// one, may make something there.
+  private func changedFolder(_ after: [FileEntry]) -> String? {
+    if settings.inputs.contains(where: { $0.hasPrefix("!") }) { return nil }
+    let whole = { (entries: [FileEntry]) in
+      entries.filter { $0.kind == .directory && !$0.isOnlyListed }
+    }
+    return zip(whole(inputs ?? []), whole(after)).first { old, new in
+      !old.stamp.isOfSameChange(as: new.stamp)
+    }?.1.path
   }
 
   private func changedInput(_ after: [FileEntry]) -> String {

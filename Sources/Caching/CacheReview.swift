@@ -158,7 +158,8 @@ package final class CacheReview {
       return upstream.addOutputs(of: step.settings)
     }
     // A step that would run gives nobody knows what.
-    upstream.add(review(operation).result ?? .none, of: step.id)
+    upstream.add(
+      review(operation).result ?? .none, of: step.id, in: step.settings.workingDirectory)
   }
 
   /// Does all that is asked about the step; returns what it would give without running.

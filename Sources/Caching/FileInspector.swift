@@ -50,6 +50,10 @@ struct FileInspector {
   private var visited: Set<PathName> = []
   /// The directories around the one that is being read, behind links.
   private var around: [FolderIdentity] = []
+  /// The directories that were read with everything in them.
+  private var whole: Set<FolderIdentity> = []
+  /// The directories behind links that patterns were looked for in, with how much of the pattern was left.
+  private var linked: Set<LinkedFolder> = []
   private let moment = FileStamp.now
 
   /// Links are followed where the content behind them matters, which it does for what is read.
@@ -71,10 +75,10 @@ struct FileInspector {
   /// among it, to notice new files by their stamps.
   mutating func inspect(_ patterns: [String]) throws(CacheFailure) -> [FileEntry] {
     excluded = patterns.filter { $0.hasPrefix("!") }.map { FilePattern(String($0.dropFirst())) }
-    entries = []
+    (entries, whole) = ([], [])
     for text in patterns where !text.hasPrefix("!") {
       let pattern = FilePattern(text)
-      visited = []
+      (visited, linked) = ([], [])
       if pattern.isPlain {
         try addPlain(pattern.fixedPath)
       } else {
@@ -119,12 +123,25 @@ struct FileInspector {
       return entries.append(FileEntry(path, .absent))
     }
     if FileEntry.Kind(status.st_mode) == .directory { return try addTree(path, status) }
+    try addAny(path, status)
+  }
+
+  /// Anything but a directory; of a link to one, everything in that.
+  private mutating func addAny(_ path: String, _ status: stat) throws(CacheFailure) {
     try add(path, status)
+    guard let target = try folder(behind: path, status) else { return }
+    // What was read by another path counts already.
+    if excluded.isEmpty, whole.contains(FolderIdentity(target)) { return }
+    try addTree(path, target)
+  }
+
+  /// The directory that a link leads to, if that matters.
+  private func folder(behind path: String, _ status: stat) throws(CacheFailure) -> stat? {
     guard FileEntry.Kind(status.st_mode) == .link, followsLinks,
       let target = try self.status(path, followsLinks: true),
       FileEntry.Kind(target.st_mode) == .directory
-    else { return }
-    try addTree(path, target)
+    else { return nil }
+    return target
   }
 
   /// A file or a link, with what is behind it.
@@ -160,6 +177,7 @@ struct FileInspector {
     let identity = FolderIdentity(status)
     guard identity != hidden, !around.contains(identity) else { return }
     around.append(identity)
+    whole.insert(identity)
     defer { around.removeLast() }
     var entry = FileEntry(path, .directory)
     entry.stamp = stamp(status)
@@ -175,7 +193,7 @@ struct FileInspector {
       if FileEntry.Kind(status.st_mode) == .directory {
         try addTree(inner, status)
       } else {
-        try add(inner, status)
+        try addAny(inner, status)
       }
     }
   }
@@ -204,7 +222,7 @@ struct FileInspector {
     for entry in listing.names {
       if name == "**" {
         guard !entry.hasPrefix("."), !isExcluded(path + entry) else { continue }
-        if try isFolder(path + entry) {
+        if try isFolder(path + entry, for: pattern) {
           try search(path + entry + "/", pattern)
         } else if rest.isEmpty {
           try addFile(path + entry)
@@ -212,7 +230,7 @@ struct FileInspector {
       } else if FilePattern.matches(name, entry), !isExcluded(path + entry) {
         if rest.isEmpty {
           try addFile(path + entry)
-        } else if try isFolder(path + entry) {
+        } else if try isFolder(path + entry, for: rest) {
           try search(path + entry + "/", rest)
         }
       }
@@ -241,11 +259,20 @@ struct FileInspector {
     guard !isExcluded(path), let status = try status(path),
       FileEntry.Kind(status.st_mode) != .directory
     else { return }
-    try add(path, status)
+    try addAny(path, status)
   }
 
-  private func isFolder(_ path: String) throws(CacheFailure) -> Bool {
-    try status(path).map { FileEntry.Kind($0.st_mode) == .directory } ?? false
+  /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in
+  /// a circle.
+  private mutating func isFolder(
+    _ path: String, for rest: ArraySlice<String>
+  ) throws(CacheFailure) -> Bool {
+    guard let status = try status(path) else { return false }
+    if FileEntry.Kind(status.st_mode) == .directory { return true }
+    guard let target = try folder(behind: path, status) else { return false }
+    return linked.insert(
+      LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
+    ).inserted
   }
 
   // MARK: Files
@@ -296,6 +323,11 @@ struct FileInspector {
     if FileStamp(before) != FileStamp(after) { entry.stamp.distrust() }
     known[PathName(entry.path)] = (entry.stamp, entry.digest)
   }
+}
+
+private struct LinkedFolder: Hashable {
+  let identity: FolderIdentity
+  let nameCount: Int
 }
 
 extension FileEntry {

@@ -59,7 +59,7 @@ struct SeenFile {
     if fstatat(AT_FDCWD, path, &status, isBehindLink ? 0 : AT_SYMLINK_NOFOLLOW) != 0 {
       return kind == .absent && FileStatusFailure(errno).meansAbsent
     }
-    if kind == .directory, isBehindLink {
+    if kind == .directory, stamp == .unknown {
       return FileEntry.Kind(status.st_mode) == .directory
     }
     return kind != .absent && FileStamp(status) == stamp

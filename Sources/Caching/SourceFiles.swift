@@ -29,13 +29,14 @@ struct SourceFile {
   fileprivate init(_ path: String) {
     self.path = path
     place = realPath(path) ?? ""
-    file =
-      switch FileEntry.status(of: path, in: AT_FDCWD, followsLinks: true) {
-      case .success(let status):
-        SeenFile(
-          kind: FileEntry.Kind(status.st_mode), isBehindLink: true, stamp: FileStamp(status))
-      case .failure: SeenFile(kind: .absent, isBehindLink: true, stamp: .unknown)
-      }
+    switch FileEntry.status(of: path, in: AT_FDCWD, followsLinks: true) {
+    case .success(let status):
+      let kind = FileEntry.Kind(status.st_mode)
+      // What is in a directory is no source by itself.
+      file = SeenFile(
+        kind: kind, isBehindLink: true, stamp: kind == .directory ? .unknown : FileStamp(status))
+    case .failure: file = SeenFile(kind: .absent, isBehindLink: true, stamp: .unknown)
+    }
   }
 
   /// Nil if the bytes are damaged.

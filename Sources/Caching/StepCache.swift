@@ -90,6 +90,7 @@ package final class StepCache {
       options.masker?.mask(id) ?? id, name: name, settings,
       directory: step.settings.workingDirectory ?? "",
       description, record: index.record(of: name))
+    lookup.upstream = upstream.results
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
     lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
@@ -168,6 +169,8 @@ package final class StepCache {
       StepDescription.resultDigest(of: $0.key, $0.outputs)
     }
   }
+
+  func record(ofStep id: String) -> StepRecord? { index.record(of: CacheDigest(of: names, id)) }
 
   /// What is to be done next about the step.
   package func advance(_ lookup: CacheLookup) -> CacheNext {

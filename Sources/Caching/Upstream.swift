@@ -5,8 +5,15 @@ package import Plans
 /// The results of the steps that a step depends on, and where those have no result, what they would make: it may be
 /// there all the same, because a step failed, was skipped, or made what is not kept.
 package struct Upstream {
-  /// By the ids of the steps.
-  var results: [(step: String, result: CacheDigest)] = []
+  struct Result {
+    /// The id of the step.
+    let step: String
+    let result: CacheDigest
+    /// The one that its outputs are relative to; nil for where oprun was started.
+    let directory: String?
+  }
+
+  private(set) var results: [Result] = []
   /// Patterns, for the inputs of the step.
   private(set) var inputs: [String] = []
   private let directory: String?
@@ -18,8 +25,8 @@ package struct Upstream {
     self.workspace = workspace
   }
 
-  package mutating func add(_ result: CacheDigest, of step: String) {
-    results.append((step, result))
+  package mutating func add(_ result: CacheDigest, of step: String, in directory: String?) {
+    results.append(Result(step: step, result: result, directory: directory))
   }
 
   /// Adds a step that has no result.

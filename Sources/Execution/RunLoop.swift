@@ -153,6 +153,8 @@ final class RunLoop {
   let slurm: SlurmPlan?
   /// Where commands are that do not run here.
   var places: [OperationID: CommandPlacement] = [:]
+  /// What instances depend on that were made during the run.
+  var instanceDependencies = InstanceDependencies()
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: EndedCommand] = [:]
 
@@ -305,6 +307,9 @@ final class RunLoop {
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
     if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
+    if case .appended(let operation, _, let group, let after) = event {
+      instanceDependencies.append(operation, to: group, after: after)
+    }
     if let caching { learn(event, caching, at: time) }
   }
 

@@ -38,8 +38,6 @@ final class RunCache {
   private static let retryDelay: Nanoseconds = 50_000_000
   /// The operations that wait for the output of a tool.
   private var waitingForTools: Set<OperationID> = []
-  /// What operations that were added while running wait for, and belong to.
-  private var appended: [OperationID: (group: OperationID, after: [OperationID])] = [:]
 
   init(_ cache: StepCache, processorCount: Int) {
     self.cache = cache
@@ -110,19 +108,6 @@ final class RunCache {
 
   /// When there is something to do although nothing is ready.
   var deadline: Nanoseconds? { [retryAt, jobs.answersDue].compactMap { $0 }.min() }
-
-  func append(_ operation: OperationID, to group: OperationID, after: [OperationID]) {
-    appended[operation] = (group, after)
-  }
-
-  /// What an operation depends on.
-  func dependencies(of operation: OperationID, in plan: Plan) -> [OperationID] {
-    if operation.index < plan.steps.count {
-      return plan.graph.dependencies(of: operation).map(\.from)
-    }
-    guard let (group, after) = appended[operation] else { return [] }
-    return after + dependencies(of: group, in: plan)
-  }
 }
 
 /// A set of operations, of which most are in it or none.

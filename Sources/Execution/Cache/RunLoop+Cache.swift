@@ -65,7 +65,8 @@ extension RunLoop {
     var upstream = Upstream(of: directory, in: builder.workspace)
     for step in stepsBefore(operation) {
       if let result = caching.result(of: step, id: { machine.steps[step].id }) {
-        upstream.add(result, of: machine.steps[step].id)
+        upstream.add(
+          result, of: machine.steps[step].id, in: declaration(of: step).workingDirectory)
       } else {
         upstream.addOutputs(of: declaration(of: step))
       }
@@ -80,10 +81,7 @@ extension RunLoop {
 
   /// The steps that an operation depends on. The members of groups stand for these.
   func stepsBefore(_ operation: OperationID) -> [OperationID] {
-    let before =
-      caching?.dependencies(of: operation, in: machine.plan)
-      ?? machine.scheduler.graph.dependencies(of: operation).map(\.from)
-    return before.flatMap { steps(in: $0) }
+    instanceDependencies.dependencies(of: operation, in: machine.plan).flatMap { steps(in: $0) }
   }
 
   private func steps(in operation: OperationID) -> [OperationID] {
@@ -219,7 +217,7 @@ extension RunLoop {
   /// Begins to keep what the command has made; false if there is nothing to keep.
   func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
-      machine.undisturbedAttempt(of: key) != nil, machine.stopReason == nil
+      machine.undisturbedAttempt(of: key) != nil, !isEnding
     else { return false }
     let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
       "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
@@ -228,6 +226,14 @@ extension RunLoop {
     caching.ends[key] = end
     caching.add(job, for: .keeping(key))
     return true
+  }
+
+  /// Whether the run ends as soon as it can. After a failure, what runs comes to its end.
+  private var isEnding: Bool {
+    switch machine.stopReason {
+    case nil, .failure: false
+    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .stateFailure: true
+    }
   }
 
   /// Reports the end of a command whose result is being kept: it will not be.
@@ -247,6 +253,7 @@ extension RunLoop {
           name: output.name, json: output.json, isMasked: masker?.finds(in: output.json) == true)
       }
       do throws(CacheFailure) {
+        try caching.cache.checkUpstream(of: lookup)
         caching.sealed[key.operation] = try lookup.seal(reply, published)
       } catch {
         tellOfFault(error, key.operation)
@@ -257,9 +264,6 @@ extension RunLoop {
 
   /// Learns from events: a result is kept when its step has succeeded, with its hooks.
   func learn(_ event: RunEvent.Kind, _ caching: RunCache, at time: Nanoseconds) {
-    if case .appended(let operation, _, let group, let after) = event {
-      caching.append(operation, to: group, after: after)
-    }
     guard case .settled(let operation, let ending, _) = event else { return }
     defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
     if ending.outcome == .cached { closeShownAgain(operation) }
