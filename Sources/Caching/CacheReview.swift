@@ -44,6 +44,8 @@ package final class CacheReview {
   private var work: CacheWork
   /// Files that would be restored, by their paths from where oprun was started.
   private var restored: [PathName: FileEntry] = [:]
+  /// Directories from which restoring removes what does not belong there.
+  private var cleared: [String] = []
   private var reviews: [OperationID: Reviewed] = [:]
   /// How operations would end that do not run; nil for the others.
   var ends: [OperationID: ReviewedEnd?] = [:]
@@ -73,6 +75,8 @@ package final class CacheReview {
     self.runsTools = runsTools
     work = CacheWork(cache.folder)
     copied = plan.copiedOperations
+    // What a step would restore is known before those are looked at that come after it.
+    for number in plan.graph.dependenciesFirst() { _ = review(OperationID(Int(number))) }
   }
 
   package func verdict(on operation: OperationID) -> CacheVerdict { review(operation).verdict }
@@ -82,7 +86,10 @@ package final class CacheReview {
 
   func hit(on operation: OperationID) -> CacheHit? { review(operation).hit }
 
-  var facts: ReviewedFacts { ReviewedFacts(self, plan, surroundings) }
+  /// The facts for what is evaluated before an operation runs.
+  func facts(for operation: OperationID) -> ReviewedFacts {
+    ReviewedFacts(self, plan, surroundings, of: operation)
+  }
 
   /// The recursion is as deep as cached steps depend on each other.
   private func review(_ operation: OperationID) -> Reviewed {
@@ -99,16 +106,17 @@ package final class CacheReview {
       return Reviewed(verdict: group.isExpanding ? .late(.matrix) : .uncached)
     }
     if copied.contains(operation) { return Reviewed(verdict: .late(.matrix)) }
-    switch ready(step) {
+    switch ready(operation) {
     case .success(let ready): return review(operation, ready)
     case .failure(let reason): return Reviewed(verdict: .late(reason))
     }
   }
 
   /// The step with all values that it would run with.
-  private func ready(_ step: PlannedStep) -> Result<ReadyStep, LateReason> {
+  private func ready(_ operation: OperationID) -> Result<ReadyStep, LateReason> {
+    let step = plan.steps[operation.index]
     guard let late = step.late else { return .success(ReadyStep(step)) }
-    let facts = facts
+    let facts = facts(for: operation)
     let resolved = late.resolved(step.work, step.settings, facts)
     if let missing = facts.missing { return .failure(missing) }
     guard let action = resolved.action else {
@@ -138,7 +146,32 @@ package final class CacheReview {
     if lookup.isRefreshed { return Reviewed(verdict: .refreshed) }
     guard let record = lookup.record else { return Reviewed(verdict: .neverRan) }
     let changes = changes(from: record, lookup)
-    return Reviewed(verdict: changes.isEmpty ? .lost(lookup.lost) : .changed(changes))
+    if changes.isEmpty { return Reviewed(verdict: .lost(lookup.lost)) }
+    if let doubtful = onlyDoubt(of: operation, changes) {
+      return Reviewed(verdict: .late(.result(doubtful)))
+    }
+    return Reviewed(verdict: .changed(changes))
+  }
+
+  /// A step before the operation whose result is not known, if nothing else has changed: it may come to the same
+  /// result again.
+  private func onlyDoubt(of operation: OperationID, _ changes: [KeyChange]) -> String? {
+    let doubtful = plan.graph.dependencies(of: operation).flatMap { doubtfulSteps(in: $0.from) }
+    let isOnly = changes.allSatisfy { change in
+      guard case .part(.upstream, let name, _, _) = change else { return false }
+      return doubtful.contains { StepName($0).covers(name) }
+    }
+    return isOnly ? doubtful.first : nil
+  }
+
+  private func doubtfulSteps(in operation: OperationID) -> [String] {
+    if let members = plan.groups[operation]?.members, !members.isEmpty {
+      return members.flatMap { doubtfulSteps(in: $0) }
+    }
+    switch review(operation).verdict {
+    case .late, .lost, .refreshed, .refused: return [plan.steps[operation.index].id]
+    case .uncached, .upToDate, .restorable, .neverRan, .changed, .skipped: return []
+    }
   }
 
   private func upstream(of operation: OperationID, _ directory: String?) -> Upstream {
@@ -186,9 +219,11 @@ package final class CacheReview {
   }
 
   private func noteRestored(_ lookup: CacheLookup) {
+    let named = Set(lookup.settings.outputs.map { PathName(FilePattern($0).path) })
     for entry in lookup.candidate?.files ?? [] {
       let path = lookup.directory.isEmpty ? entry.path : joined(lookup.directory, entry.path)
       restored[PathName(path)] = entry
+      if entry.kind == .directory, named.contains(PathName(entry.path)) { cleared.append(path) }
     }
   }
 
@@ -200,12 +235,16 @@ package final class CacheReview {
     let excluded = lookup.settings.inputs.filter { $0.hasPrefix("!") }.map {
       FilePattern(String($0.dropFirst()))
     }
+    entries.removeAll { entry in
+      let path = PathName(prefix + entry.path)
+      return restored[path] == nil && cleared.contains { path.text.isBelow($0) }
+    }
     for (path, entry) in restored
     where path.text.utf8.starts(with: prefix.utf8) {
       let own = String(Substring(path.text.utf8.dropFirst(prefix.utf8.count)))
       // A pattern with wildcards finds no directories.
       guard
-        patterns.contains(where: { $0.covers(own) && ($0.isPlain || entry.kind != .directory) }),
+        patterns.contains(where: { $0.finds(own) && ($0.isPlain || entry.kind != .directory) }),
         !excluded.contains(where: { $0.covers(own) })
       else { continue }
       let behind = restoredBehind(entry, path)

@@ -19,7 +19,9 @@ package enum LateReason: Error, Hashable {
   case matrix
   /// It uses what the instances of this step give, which are not known.
   case instances(String)
-  /// It looks at files, of which some will be restored before.
+  /// It depends on the result of this step, which would run and may come to the same again.
+  case result(String)
+  /// It looks at files, which steps before it may change.
   case files
   /// There is no value, and this is why.
   case failure(String)
@@ -61,10 +63,16 @@ final class ReviewedFacts: RunFacts {
   private let review: CacheReview
   private let plan: Plan
   private let surroundings: ReviewSurroundings
+  private let operation: OperationID
   private var vars: [LateVarNumber: Value] = [:]
   let valueBudget: ValueBudget? = ValueBudget()
 
-  init(_ review: CacheReview, _ plan: Plan, _ surroundings: ReviewSurroundings) {
+  /// For what is evaluated before `operation` runs.
+  init(
+    _ review: CacheReview, _ plan: Plan, _ surroundings: ReviewSurroundings,
+    of operation: OperationID
+  ) {
+    self.operation = operation
     self.review = review
     self.plan = plan
     self.surroundings = surroundings
@@ -124,12 +132,12 @@ final class ReviewedFacts: RunFacts {
   func secret(heldBy text: String) -> String? { surroundings.secretHeld(text) }
 
   func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String {
-    if review.restoresFiles { lack(.files) }
+    if review.mayChangeFiles(before: operation) { lack(.files) }
     return try surroundings.hashFiles(patterns).get()
   }
 
   func exists(_ path: String) throws(UnlocatedFailure) -> Bool {
-    if review.restoresFiles { lack(.files) }
+    if review.mayChangeFiles(before: operation) { lack(.files) }
     return access(path, F_OK) == 0
   }
 }
@@ -137,10 +145,13 @@ final class ReviewedFacts: RunFacts {
 extension CacheReview {
   /// Why the step will be skipped, as far as its conditions are known; nil if it is not known that it will.
   package func skipReason(of operation: OperationID) -> String? {
+    if let other = failuresInVain(of: operation)?.first {
+      return "\(quoted(plan.steps[other.index].id)) is up to date"
+    }
     guard let late = plan.steps[operation.index].late, !late.parts.conditions.isEmpty else {
       return nil
     }
-    let facts = facts
+    let facts = facts(for: operation)
     guard let verdict = try? late.verdict(facts), facts.missing == nil,
       case .skips(let reason, _) = verdict
     else { return nil }
@@ -155,6 +166,21 @@ extension CacheReview {
       .compactMap { self.disturber(in: $0.from) }.first
     disturbers[operation] = .some(found)
     return found
+  }
+
+  /// The steps that an operation runs after only if they fail, if none of them will: nothing fails that does not run.
+  private func failuresInVain(of operation: OperationID) -> [OperationID]? {
+    let awaited = plan.graph.dependencies(of: operation).filter { $0.condition == .failed }
+    guard !awaited.isEmpty,
+      awaited.allSatisfy({ end(of: $0.from)?.ending.outcome == .cached })
+    else { return nil }
+    return awaited.map(\.from)
+  }
+
+  /// Whether files may be put back or changed before the operation runs.
+  func mayChangeFiles(before operation: OperationID) -> Bool {
+    restoresFiles || disturber(of: operation) != nil
+      || plan.graph.dependencies(of: operation).contains { end(of: $0.from) == nil }
   }
 
   private func disturber(in operation: OperationID) -> OperationID? {
@@ -177,13 +203,12 @@ extension CacheReview {
   private func endNow(of operation: OperationID) -> ReviewedEnd? {
     let step = plan.steps[operation.index]
     if step.late?.skipReason != nil { return ReviewedEnd(ending: Ending(.skipped)) }
-    if let group = plan.groups[operation] { return end(of: group, step) }
-    // Whether a step runs that waits for failures is for the scheduler to say.
-    guard plan.graph.dependencies(of: operation).allSatisfy({ $0.condition != .failed }) else {
-      return nil
+    if let group = plan.groups[operation] { return end(of: group, operation, step) }
+    if plan.graph.dependencies(of: operation).contains(where: { $0.condition == .failed }) {
+      return failuresInVain(of: operation).map { _ in ReviewedEnd(ending: Ending(.skipped)) }
     }
     if let late = step.late, !late.parts.conditions.isEmpty {
-      let facts = facts
+      let facts = facts(for: operation)
       guard let verdict = try? late.verdict(facts), facts.missing == nil else { return nil }
       if case .skips = verdict { return ReviewedEnd(ending: Ending(.skipped)) }
     }
@@ -193,17 +218,20 @@ extension CacheReview {
   }
 
   /// The end of a group: that of its members.
-  private func end(of group: GroupPlan, _ step: PlannedStep) -> ReviewedEnd? {
+  private func end(
+    of group: GroupPlan, _ operation: OperationID, _ step: PlannedStep
+  ) -> ReviewedEnd? {
     if case .expanding = group.kind { return nil }
     var ending = Ending(.skipped)
     for member in group.members {
       guard let end = end(of: member) else { return nil }
       if end.ending.outcome == .cached { ending = end.ending }
     }
-    guard let late = step.late, !late.parts.outputs.isEmpty else {
+    // What was skipped gives nothing.
+    guard ending.outcome == .cached, let late = step.late, !late.parts.outputs.isEmpty else {
       return ReviewedEnd(ending: ending)
     }
-    let facts = facts
+    let facts = facts(for: operation)
     guard let outputs = try? late.outputs(facts, isPartial: false), facts.missing == nil else {
       return nil
     }

@@ -232,7 +232,8 @@ extension LateReason {
     case .run(let name): "it uses 'run.\(name)'"
     case .matrix: "its instances are not known before"
     case .instances(let id): "it uses values of \(quoted(id)), whose instances are not known before"
-    case .files: "it looks at files, and some will be restored before"
+    case .result(let id): "it depends on the result of \(quoted(id)), which would run"
+    case .files: "it looks at files, which steps before it may change"
     case .failure(let message): message
     }
   }
