@@ -33,7 +33,7 @@ extension RunLoop {
       _ = memory?.kept(operation, id: step.id, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
-      if caching?.lookups[operation]?.hasRestored == true { tell(.restored(operation), at: now) }
+      if caching?.lookups[operation]?.hasRestored == true { tell(.restored(operation), at: turnTime) }
       return .keep(Ending(.cached))
     case .unknown: break
     }
@@ -58,7 +58,7 @@ extension RunLoop {
       values[output.name] = value
     }
     outputs.publish(values, of: operation)
-    tell(.published(operation, published), at: now)
+    tell(.published(operation, published), at: turnTime)
     return true
   }
 }

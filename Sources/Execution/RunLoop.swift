@@ -195,7 +195,7 @@ final class RunLoop {
     while true {
       perform()
       if let end { return leave(end) }
-      let time = now
+      let time = beginTurn()
       observers.endTurn(at: time)
       writeCache(at: time)
       if !hearFailures(at: time) { turn() }
@@ -203,6 +203,14 @@ final class RunLoop {
   }
 
   var now: Nanoseconds { waiting.now }
+
+  /// The time that everything has which is reported in this turn.
+  private(set) var turnTime: Nanoseconds = 0
+
+  private func beginTurn() -> Nanoseconds {
+    turnTime = now
+    return turnTime
+  }
 
   private var beginning: RunBeginning {
     RunBeginning(
@@ -218,7 +226,7 @@ final class RunLoop {
     if let wanted = hostMutexes?.deadline { due = min(due ?? .max, wanted) }
     if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
-    let time = now
+    let time = beginTurn()
     for item in ready { pass(item, at: time) }
     if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
     retryLocked(at: time)
@@ -247,7 +255,7 @@ final class RunLoop {
   /// Does what the machine requests and reports the news to it, until neither has anything more.
   private func perform() {
     while true {
-      let time = now
+      let time = beginTurn()
       let actions = machine.takeActions()
       machine.holdStarts()
       for action in actions { perform(action, at: time) }

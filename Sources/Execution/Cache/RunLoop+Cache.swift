@@ -296,7 +296,7 @@ extension RunLoop {
   private func say(_ message: String, _ caching: RunCache) {
     guard caching.told.insert(message).inserted else { return }
     if end == nil {
-      tell(.notice(message), at: now)
+      tell(.notice(message), at: turnTime)
     } else {
       caching.cache.lateNotices.append(message)
     }
