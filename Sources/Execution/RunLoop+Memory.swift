@@ -33,7 +33,9 @@ extension RunLoop {
       _ = memory?.kept(operation, id: step.id, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
-      if caching?.lookups[operation]?.hasRestored == true { tell(.restored(operation), at: turnTime) }
+      if caching?.lookups[operation]?.hasRestored == true {
+        tell(.restored(operation), at: turnTime)
+      }
       return .keep(Ending(.cached))
     case .unknown: break
     }

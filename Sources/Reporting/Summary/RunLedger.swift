@@ -114,6 +114,7 @@ struct RunLedger {
   private(set) var otherFailures = FoldedNames()
   /// The first operations whose commands were ended because the run, or their group, had to end.
   private(set) var interrupted: [SettledOperation] = []
+  private(set) var otherInterrupted = FoldedNames()
   /// What was blocked because of each of the first failures.
   private var blocked: [OperationID: FoldedNames] = [:]
   /// Time that commands took, added up.
@@ -220,7 +221,12 @@ struct RunLedger {
       }
     case .blocked:
       for root in blocked.keys { blocked[root]?.remove(operation, in: group) }
-    case .cancelled: interrupted.removeAll { $0.operation == operation }
+    case .cancelled:
+      if let index = interrupted.firstIndex(where: { $0.operation == operation }) {
+        interrupted.remove(at: index)
+      } else {
+        otherInterrupted.remove(operation, in: group)
+      }
     case .succeeded, .cached, .skipped: break
     }
   }
@@ -246,14 +252,21 @@ struct RunLedger {
     case .blocked:
       guard case .dependency(let root) = settled.cause else { return }
       blocked[root]?.add(settled.operation, in: operations.fold(of: settled.operation))
-    case .cancelled: if isInterrupted(settled) { interrupted.append(settled) }
+    case .cancelled: if isInterrupted(settled) { add(interrupted: settled) }
     case .succeeded, .cached, .skipped: break
     }
   }
 
   private func isInterrupted(_ settled: SettledOperation) -> Bool {
-    interrupted.count < Self.interruptedLimit && settled.isInterrupted
-      && !operations.isService(settled.operation)
+    settled.isInterrupted && !operations.isService(settled.operation)
+  }
+
+  private mutating func add(interrupted settled: SettledOperation) {
+    if interrupted.count < Self.interruptedLimit {
+      interrupted.append(settled)
+    } else {
+      otherInterrupted.add(settled.operation, in: operations.fold(of: settled.operation))
+    }
   }
 }
 

@@ -72,16 +72,18 @@ struct Summary {
     block.isEdited = isEdited
     let failures = ledger.failures.filter { isShown?($0) ?? true }
     let interrupted = ledger.interrupted.filter { isShown?($0) ?? true }
-    for (index, failure) in (failures + interrupted).enumerated() {
-      begin()
-      block.write(
-        failure, blocked: ledger.blocked(by: failure),
-        lineLimit: index == 0 ? Self.linesOfFirst : Self.linesOfOthers)
-      guard index == failures.count - 1, isShown == nil, ledger.otherFailures.count > 0 else {
-        continue
+    var lineLimit = Self.linesOfFirst
+    for (steps, others, words) in [
+      (failures, ledger.otherFailures, "failed"), (interrupted, ledger.otherInterrupted, "stopped"),
+    ] {
+      for step in steps {
+        begin()
+        block.write(step, blocked: ledger.blocked(by: step), lineLimit: lineLimit)
+        lineLimit = Self.linesOfOthers
       }
+      guard isShown == nil, others.count > 0 else { continue }
       begin()
-      writeOtherFailures()
+      write(others, words)
     }
     let hooks = isShown == nil ? ledger.failedHooks : []
     for hook in hooks {
@@ -108,15 +110,14 @@ struct Summary {
   }
 
   /// `✗ 7 more failed: a, b and 5 more`.
-  private func writeOtherFailures() {
-    let others = ledger.otherFailures
-    screen.write(.failed)
+  private func write(_ others: FoldedNames, _ words: String) {
+    screen.write(words == "failed" ? .failed : .notRun)
     sink.write(" ")
-    let words = sink.captured {
+    let beginning = sink.captured {
       $0.write(grouped: others.count)
-      $0.write(" more failed:")
+      $0.write(" more \(words):")
     }
-    screen.write([Piece(words)] + operations.pieces(others), at: 2)
+    screen.write([Piece(beginning)] + operations.pieces(others), at: 2)
   }
 }
 
