@@ -8,7 +8,7 @@ package import Scheduling
 
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
-  package let name: String
+  package private(set) var name: String
   /// The purpose of the pipeline, in the words of the file.
   package let description: String?
   package let sources: SourceMap
@@ -50,6 +50,13 @@ package struct Plan: Sendable {
   package let outputs: LateStep?
   /// How steps reach Slurm; nil if none of them does.
   package internal(set) var slurm: SlurmPlan?
+
+  /// The same plan with another name.
+  package func named(_ name: String) -> Plan {
+    var plan = self
+    plan.name = name
+    return plan
+  }
 
   /// The same plan with a shared cache.
   package func sharing(_ place: SharedCacheAddress) -> Plan {

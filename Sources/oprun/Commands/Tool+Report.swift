@@ -39,15 +39,24 @@ extension Tool {
         guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
           let steps = try? store.steps(of: run)
         else { return exit.status }
-        say(
-          "the pipeline of \(run.name) cannot be used any more: the report has names, times and "
-            + "outcomes, but no commands and no graph")
-        let names = steps.filter { !$0.standsForOthers }.map(\.name)
-        let plan = Plan(name: run.pipeline, stepsNamed: names)
-        return report(run, RecordedPlan(plan, .none, isOfNames: true), store, invocation)
-      case .success(let recorded): return report(run, recorded, store, invocation)
+        say("the pipeline of \(run.name) cannot be used any more: \(Self.onlyNames)")
+        return report(run, Self.namesOnly(run, steps), store, invocation)
+      case .success(var recorded):
+        recorded.plan = recorded.plan.named(run.pipeline)
+        return report(run, recorded, store, invocation)
       }
     }
+  }
+
+  private static let onlyNames =
+    "the report has names, times and outcomes, but no commands and no graph"
+
+  /// The plan of a run with nothing but the names of its steps.
+  private static func namesOnly(
+    _ run: RecordedRunSummary, _ steps: [RecordedStep]
+  ) -> RecordedPlan {
+    let names = steps.filter { !$0.standsForOthers }.map(\.name)
+    return RecordedPlan(Plan(name: run.pipeline, stepsNamed: names), .none, isOfNames: true)
   }
 
   private func report(
@@ -61,13 +70,17 @@ extension Tool {
     do throws(StoreFailure) {
       let replay = try store.replay(
         run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker, endsDead: true)
+      if !recorded.isOfNames, !replay.missing.isEmpty {
+        // A report without them would count less than there was.
+        sayMissing(replay, ": \(Self.onlyNames)")
+        return report(run, Self.namesOnly(run, try store.steps(of: run)), store, invocation)
+      }
       if run.exitStatus == nil {
         say(
           store.isInUse(run.name)
             ? "\(run.name) is in progress: the report has what has ended so far"
             : "\(run.name) died: the report has what had begun")
       }
-      if !recorded.isOfNames { sayMissing(replay) }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
       reports.replay(replay.events)
@@ -83,10 +96,12 @@ extension Tool {
     }
   }
 
-  func sayMissing(_ replay: Replay) {
+  func sayMissing(_ replay: Replay, _ consequence: String = "") {
     guard let first = replay.missing.first else { return }
     let more = replay.missing.count > 1 ? " and \(replay.missing.count - 1) more" : ""
-    say("the pipeline has changed since: it has no step \(quoted(first))\(more)")
+    say(
+      "the pipeline, or a secret in its names, has changed since: it has no step \(quoted(first))\(more)"
+        + consequence)
   }
 
   /// The trace in which a run is reported, whenever that is.
@@ -171,7 +186,7 @@ private func traceNumbers(of run: RecordedRunSummary) -> (UInt64, UInt64) {
 
 /// The plan of a run that was recorded.
 struct RecordedPlan {
-  let plan: Plan
+  var plan: Plan
   let secrets: Secrets
   /// Nothing but the names of the steps is known.
   let isOfNames: Bool
