@@ -51,13 +51,13 @@ package struct ChangedPaths {
     return first.map { Summary(path: $0, count: count) }
   }
 
-  private func contains(_ path: String) -> Bool {
+  package func contains(_ path: String) -> Bool {
     let index = firstIndex(notBefore: path)
     return index < files.count && files[index].hasSameBytes(as: path)
   }
 
   /// Those in a directory and below it.
-  private func below(_ folder: String) -> ArraySlice<String> {
+  package func below(_ folder: String) -> ArraySlice<String> {
     let prefix = folder == "/" ? folder : folder + "/"
     let first = firstIndex(notBefore: prefix)
     return files[first...].prefix { $0.utf8.starts(with: prefix.utf8) }
