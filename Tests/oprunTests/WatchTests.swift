@@ -185,12 +185,12 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let watch = try FolderWatch()
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     let count = min(try bound(), 100_000) / 2 + 1
     for number in 0..<count { close(open("\(folder)/\(number)", O_CREAT | O_WRONLY, 0o600)) }
     let lost = try watch.take()
     #expect(watch.hasLostChanges && lost.count < 2 * count)
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     #expect(!watch.hasLostChanges)
     close(open("\(folder)/0", O_WRONLY))
     let changes = try watch.take()
@@ -202,7 +202,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let watch = try FolderWatch()
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     let odd: [CChar] = Array("\(folder)/b".utf8CString.dropLast()) + [-1, 0]
     close(open(odd, O_CREAT | O_WRONLY, 0o600))
     #expect(Set(try watch.take()) == [NotedChange(path: folder, existed: true, kind: .folder)])

@@ -10,6 +10,8 @@ struct ChangeBatch {
     var kind: NotedChange.Kind
     /// All of it has happened while a run was in progress.
     var isOfRun: Bool
+    /// All of it has happened where only a link leads to.
+    var isBehindLink = false
   }
 
   private(set) var entries: [PathName: Entry] = [:]
@@ -19,10 +21,13 @@ struct ChangeBatch {
       let path = PathName(change.path)
       if var entry = entries[path] {
         entry.isOfRun = entry.isOfRun && isOfRun
+        entry.isBehindLink = entry.isBehindLink && change.isBehindLink
         if entry.kind != .folder { entry.kind = change.kind }
         entries[path] = entry
       } else {
-        entries[path] = Entry(existed: change.existed, kind: change.kind, isOfRun: isOfRun)
+        entries[path] = Entry(
+          existed: change.existed, kind: change.kind, isOfRun: isOfRun,
+          isBehindLink: change.isBehindLink)
       }
     }
   }

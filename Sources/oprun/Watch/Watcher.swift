@@ -68,7 +68,7 @@ final class Watcher {
       note(try folders.take())
       if let status = handleSignals() { return status }
       if let status = try handleEnd() { return status }
-      if folders.hasLostChanges || folders.hasLostRoot { try lookAtEverything() }
+      if folders.hasLostChanges { try lookAtEverything() }
       if machine.isDue(at: Self.now()) { try look() }
     }
   }
@@ -89,15 +89,16 @@ final class Watcher {
   }
 
   private func watchFolders() throws(SystemError) {
-    let watched = watched
-    let ignored = ignored
-    try folders.watch(watched.roots) { folder in
-      watched.wants(folder, isIgnored: ignored.contains(folder))
-    }
+    try folders.watch(watched.scope(without: ignored))
   }
 
   private func note(_ changes: [NotedChange]) {
-    let changes = changes.filter { !watched.isOfOthers($0.path) }
+    let changes = changes.filter { change in
+      // What a run makes does not count behind a link either.
+      let isOwn =
+        machine.isRunning && change.isBehindLink && watched.declarations.make(change.place)
+      return !watched.isOfOthers(change.path) && !isOwn
+    }
     guard !changes.isEmpty else { return }
     batch.note(changes, isOfRun: machine.isRunning)
     machine.note(at: Self.now())
@@ -212,24 +213,24 @@ final class Watcher {
 
   /// Looks at what was noted.
   private func look() throws(SystemError) {
+    if folders.isOutdated { try watchFolders() }
     let entries = batch.take { path in
       var status = stat()
       return lstat(path, &status) == 0
     }
-    let hidden = ignored.among(entries.map(\.path))
+    let hidden = ignored.among(entries.filter { !$0.entry.isBehindLink }.map(\.path))
     var sorted = ChangesByTime()
     var editing = OwnChanges.Verdict?.none
-    var hasEditedRules = false
     for (path, entry) in entries {
       let name = PathName(path)
       if watched.sources.contains(name) || brokenSources?.contains(name) == true {
         let verdict = entry.isOfRun ? judgeInput(path, entry) : .counts
         if editing != .counts { editing = verdict }
       }
-      if path.hasSuffix("/.gitignore") { hasEditedRules = true }
       if hidden.contains(name), !watched.names(path) { continue }
       sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
     }
+    let hasEditedRules = entries.contains { $0.path.hasSuffix("/.gitignore") }
     if hasEditedRules { ignored = IgnoredFiles(below: watched.workspace) }
     if let editing {
       let before = watched.plan
@@ -260,7 +261,7 @@ final class Watcher {
       ? watched.declarations.reach(into: path, onlyPlainly: isIgnored)
       : watched.declarations.name(path)
     let isForOthers =
-      watched.isInWorkspace(path) && !isMade && !isIgnored
+      watched.isInWorkspace(path) && !isMade && !isIgnored && !entry.isBehindLink
       && !watched.sources.contains(PathName(path))
     let isAsBefore = isInput && !isFolder && contents.isAsBefore(path)
     var verdict = OwnChanges.Verdict.counts
