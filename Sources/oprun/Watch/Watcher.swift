@@ -92,6 +92,19 @@ final class Watcher {
     try folders.watch(watched.scope(without: ignored))
   }
 
+  /// What has the path of the workspace may be something else by now.
+  private func checkWorkspace() throws(SystemError) {
+    var here = stat()
+    var there = stat()
+    guard stat(".", &here) == 0, stat(watched.workspace, &there) == 0, here.st_ino == there.st_ino,
+      here.st_dev == there.st_dev
+    else {
+      throw SystemError(
+        "cannot watch \(quoted(watched.workspace)) any more: it was moved or removed", errno: ENOENT
+      )
+    }
+  }
+
   private func note(_ changes: [NotedChange]) {
     let changes = changes.filter { change in
       // What a run makes does not count behind a link either.
@@ -198,10 +211,8 @@ final class Watcher {
   /// The kernel has lost some, so anything may have changed.
   private func lookAtEverything() throws(SystemError) {
     ignored = IgnoredFiles(below: watched.workspace)
+    try checkWorkspace()
     try watchFolders()
-    guard folders.count > 0 else {
-      throw SystemError("cannot watch \(quoted(watched.workspace))", errno: ENOENT)
-    }
     _ = batch.take { _ in true }
     if machine.isRunning {
       hasLostInRun = true
@@ -213,6 +224,7 @@ final class Watcher {
 
   /// Looks at what was noted.
   private func look() throws(SystemError) {
+    try checkWorkspace()
     if folders.isOutdated { try watchFolders() }
     let entries = batch.take { path in
       var status = stat()
