@@ -242,20 +242,33 @@ final class Watcher {
       if hidden.contains(name), !watched.names(path) { continue }
       sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
     }
-    let hasEditedRules = entries.contains { $0.path.hasSuffix("/.gitignore") }
-    if hasEditedRules { ignored = IgnoredFiles(below: watched.workspace) }
+    let rules = entries.filter { $0.path.hasSuffix("/.gitignore") }.map(\.entry)
+    if !rules.isEmpty { followRules(isOfRun: rules.allSatisfy(\.isOfRun), into: &sorted) }
     if let editing {
       let before = watched.plan
       guard reload() else { return held.add(sorted) }
       let edited = State.editedSteps(of: watched.plan, since: before, tool.errors.masker)
       sorted.add(editing) { $0.edited.formUnion(edited) }
     }
-    if editing != nil || hasEditedRules { try watchFolders() }
+    if editing != nil || !rules.isEmpty { try watchFolders() }
     held.add(sorted)
     guard brokenSources == nil else { return }
     let all = held
     held = ChangesByTime()
     try follow(all)
+  }
+
+  /// What git ignores is something else now, so what was not noticed before may have changed.
+  private func followRules(isOfRun: Bool, into sorted: inout ChangesByTime) {
+    let before = ignored
+    ignored = IgnoredFiles(below: watched.workspace)
+    for path in ignored.changes(since: before) {
+      var status = stat()
+      let isFolder = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      let entry = ChangeBatch.Entry(
+        existed: true, kind: isFolder ? .folder : .file, isOfRun: isOfRun)
+      sort(path, entry, isIgnored: false, into: &sorted)
+    }
   }
 
   private func sort(
