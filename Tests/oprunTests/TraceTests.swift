@@ -149,6 +149,21 @@ struct TraceTests {
     #expect(proposal("k o\nk o/.git\nn o/.git/HEAD\nk o/.git/refs") == ["out: o/"])
   }
 
+  @Test func `new files in directories that were listed matter`() {
+    #expect(proposal("L src /usr/bin/find") == ["in: src/*"])
+    #expect(proposal("L src /usr/bin/find\nL src/a /usr/bin/find\nr src/x.c") == ["in: src/**"])
+    #expect(proposal("L src /usr/bin/dash\nr src/x.c") == ["in: src/*.c"])
+    #expect(proposal("L src /usr/bin/dash\nr src/README") == ["in: src/*"])
+    #expect(proposal("L /ws /usr/bin/make\nL inc /usr/bin/make\nr Makefile") == ["in: Makefile"])
+    #expect(proposal("o v1 current\nL v1 /usr/bin/ls") == ["in: current/*"])
+    #expect(proposal("k out\nn out/a\nL out /usr/bin/ls") == ["out: out/a"])
+    #expect(proposal("L .git/refs /usr/bin/git") == [])
+    #expect(
+      proposal("L /ws /usr/bin/ls\nL d /usr/bin/ls\nr d/x\nn d/y") == [
+        "in: d/x", "out: d/y", "listed, but no pattern is about new files in it: ., d",
+      ])
+  }
+
   @Test func `what cannot be declared is remarked`() {
     #expect(
       proposal("u state.db\nd old.txt", gone: ["old.txt"]) == [

@@ -96,7 +96,12 @@ struct TracedDeclaration {
     let read = Self.withRepositories(
       shown(Self.names(of: files, in: place, given: given)).subtracting(made.written))
     let others = made.written.union(made.temporary).union(shown(given))
-    inputs = PatternSummary.patterns(for: read, avoiding: others)
+    let listed = ListedFolders(files, place, read: read, others: others)
+    let patterns = listed.patterns.map { FilePattern($0) }
+    let rest = read.filter { path in !patterns.contains { $0.finds(path) } }
+    inputs =
+      (listed.patterns
+      + PatternSummary.patterns(for: rest, avoiding: others, listed: listed.all)).sorted()
     let outputs = made.outputs(beside: read.union(shown(given))) { folder in
       files.hasMadeAll(in: "\(place.directory)/\(folder)", names: names)
     }
@@ -115,6 +120,7 @@ struct TracedDeclaration {
       Self.remark(
         "directories that are renamed, which a confined step can do only in a directory that a pattern opens",
         made.renamedAtTop),
+      Self.remark("listed, but no pattern is about new files in it", listed.rest),
     ].compactMap(\.self)
   }
 
