@@ -173,6 +173,17 @@ import Testing
   }
 }
 
+@Suite struct `What is said after a run` {
+  @Test func `is said once, in order`() {
+    var unsaid = UnsaidMessages()
+    for message in ["'in' changed", "'other' changed", "'in' changed"] {
+      unsaid.add(message, help: nil)
+    }
+    #expect(unsaid.take().map(\.message) == ["'in' changed", "'other' changed"])
+    #expect(unsaid.take().isEmpty)
+  }
+}
+
 @Suite struct `A queue of changes that overflows` {
   private func bound() throws -> Int {
     let text = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)

@@ -37,7 +37,7 @@ final class Watcher {
   private var hasLostInRun = false
   private var hadLostInRun = false
   /// What is said when the run in progress has ended, whose display it would disturb.
-  private var unsaid: [(message: String, help: String?)] = []
+  private var unsaid = UnsaidMessages()
 
   init(_ tool: Tool, _ invocation: Invocation, _ watched: WatchedPipeline) throws(SystemError) {
     self.tool = tool
@@ -118,7 +118,7 @@ final class Watcher {
   }
 
   private func say(_ message: String, help: String? = nil) {
-    if machine.isRunning { unsaid.append((message, help)) } else { tool.say(message, help: help) }
+    if machine.isRunning { unsaid.add(message, help: help) } else { tool.say(message, help: help) }
   }
 
   // MARK: Runs
@@ -177,8 +177,7 @@ final class Watcher {
     // What it has changed is judged as long as it counts as running.
     machine.forgetNoted()
     try look()
-    for (message, help) in unsaid { tool.say(message, help: help) }
-    unsaid = []
+    for (message, help) in unsaid.take() { tool.say(message, help: help) }
     hadLostInRun = hasLostInRun
     hasLostInRun = false
     own.runEnds(isWhole: !machine.isCancelling)
