@@ -166,6 +166,17 @@ import Testing
     #expect(taken(gone, existing: []) == ["/w/d folder", "/w/d/f file"])
   }
 
+  @Test func `may be those of a directory that becomes a file`() {
+    var batch = ChangeBatch()
+    let kinds: [NotedChange.Kind] = [.folder, .file, .newFolder, .file]
+    let paths = ["/w/d", "/w/d", "/w/new", "/w/new"]
+    batch.note(
+      zip(paths, kinds).map { NotedChange(path: $0, existed: true, kind: $1) }, isOfRun: false)
+    let entries = batch.take { _ in true }.map(\.entry)
+    #expect(entries.map(\.kind) == [.folder, .file])
+    #expect(entries.map(\.isAlsoFile) == [true, false])
+  }
+
   @Test func `are told apart by the bytes of names`() {
     let names = ["/\u{e9}", "/e\u{301}"]
     let changes = names.map { NotedChange(path: $0, existed: true) }

@@ -12,6 +12,8 @@ struct ChangeBatch {
     var isOfRun: Bool
     /// All of it has happened where only a link leads to.
     var isBehindLink = false
+    /// It was a directory, or a link to one, and became a file, or the other way round.
+    var isAlsoFile = false
   }
 
   private(set) var entries: [PathName: Entry] = [:]
@@ -22,6 +24,7 @@ struct ChangeBatch {
       if var entry = entries[path] {
         entry.isOfRun = entry.isOfRun && isOfRun
         entry.isBehindLink = entry.isBehindLink && change.isBehindLink
+        if Set([entry.kind, change.kind]) == [.file, .folder] { entry.isAlsoFile = true }
         if entry.kind != .folder { entry.kind = change.kind }
         entries[path] = entry
       } else {

@@ -249,10 +249,18 @@ final class FolderWatch {
     }
     for link in folder.ends[PathName(name)] ?? [] {
       if event.hasCome || event.hasGone { isOutdated = true }
-      changes.append(
-        NotedChange(
-          path: link.text, existed: true, kind: links[link] == true ? .folder : .file,
-          place: folder.place == "/" ? "/" + name : "\(folder.place)/\(name)"))
+      changes += Self.changes(
+        of: link.text, existed: true, isFolder: links[link] == true,
+        in: folder.place == "/" ? "/" + name : "\(folder.place)/\(name)")
+    }
+  }
+
+  /// A link to a directory is that, and a file.
+  private static func changes(
+    of path: String, existed: Bool, isFolder: Bool, in place: String
+  ) -> [NotedChange] {
+    (isFolder ? [.file, .folder] : [NotedChange.Kind.file]).map {
+      NotedChange(path: path, existed: existed, kind: $0, place: place)
     }
   }
 
@@ -273,17 +281,16 @@ final class FolderWatch {
   private func noteFile(
     _ path: WatchedPath, _ event: Event, existed: Bool, _ changes: inout [NotedChange]
   ) {
-    var kind = NotedChange.Kind.file
+    var isFolder = false
     if event.hasCome || event.hasGone {
       let link = links[PathName(path.path)]
-      let isLink = event.hasCome && self.kind(of: path.place) == S_IFLNK
+      let isLink = event.hasCome && kind(of: path.place) == S_IFLNK
       let target = isLink ? path.leading(to: LinkTrail(path.place).end) : path
       let leads = isLink && scope.wants(target)
       if link != nil || leads || isLink && scope.follows(path) { isOutdated = true }
-      if link == true || leads && self.kind(of: target.place) == S_IFDIR { kind = .folder }
+      isFolder = link == true || leads && kind(of: target.place) == S_IFDIR
     }
-    changes.append(
-      NotedChange(path: path.path, existed: existed, kind: kind, place: path.place))
+    changes += Self.changes(of: path.path, existed: existed, isFolder: isFolder, in: path.place)
   }
 
   private func noteFolder(

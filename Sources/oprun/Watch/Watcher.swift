@@ -273,6 +273,12 @@ final class Watcher {
   private func sort(
     _ path: String, _ entry: ChangeBatch.Entry, isIgnored: Bool, into sorted: inout ChangesByTime
   ) {
+    if entry.isAlsoFile {
+      var file = entry
+      file.kind = .file
+      file.isAlsoFile = false
+      sort(path, file, isIgnored: isIgnored, into: &sorted)
+    }
     if entry.kind == .newFolder {
       if entry.isOfRun { own.make(path) }
       return
