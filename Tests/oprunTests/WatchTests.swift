@@ -168,13 +168,13 @@ import Testing
 
   @Test func `may be those of a directory that becomes a file`() {
     var batch = ChangeBatch()
-    let kinds: [NotedChange.Kind] = [.folder, .file, .newFolder, .file]
-    let paths = ["/w/d", "/w/d", "/w/new", "/w/new"]
+    let kinds: [NotedChange.Kind] = [.folder, .file, .file, .newFolder]
+    let paths = ["/w/d", "/w/d", "/w/f", "/w/f"]
     batch.note(
       zip(paths, kinds).map { NotedChange(path: $0, existed: true, kind: $1) }, isOfRun: false)
     let entries = batch.take { _ in true }.map(\.entry)
-    #expect(entries.map(\.kind) == [.folder, .file])
-    #expect(entries.map(\.isAlsoFile) == [true, false])
+    #expect(entries.map(\.kind) == [.folder, .newFolder])
+    #expect(entries.map(\.isAlsoFile) == [true, true])
   }
 
   @Test func `are told apart by the bytes of names`() {

@@ -24,7 +24,7 @@ struct ChangeBatch {
       if var entry = entries[path] {
         entry.isOfRun = entry.isOfRun && isOfRun
         entry.isBehindLink = entry.isBehindLink && change.isBehindLink
-        if Set([entry.kind, change.kind]) == [.file, .folder] { entry.isAlsoFile = true }
+        if (entry.kind == .file) != (change.kind == .file) { entry.isAlsoFile = true }
         if entry.kind != .folder { entry.kind = change.kind }
         entries[path] = entry
       } else {
