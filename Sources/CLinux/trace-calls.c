@@ -26,12 +26,14 @@
 
 static const int wanted[] = {
 #ifdef SYS_open
-    SYS_open, SYS_creat, SYS_rename, SYS_link, SYS_symlink, SYS_unlink,
+    SYS_open, SYS_creat, SYS_rename, SYS_link, SYS_symlink, SYS_unlink, SYS_mkdir, SYS_rmdir,
+    SYS_mknod, SYS_getdents,
 #endif
 #ifdef SYS_renameat
     SYS_renameat,
 #endif
     SYS_openat, SYS_openat2, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat, SYS_truncate,
+    SYS_mkdirat, SYS_mknodat, SYS_getdents64,
 };
 enum { wanted_count = sizeof wanted / sizeof *wanted };
 
@@ -136,6 +138,21 @@ static int begin_one(struct trace_call *call, pid_t process, int directory, uint
   return find_path(process, directory, address, call->first);
 }
 
+static int read_link(const char *path, char *found) {
+  ssize_t length = readlink(path, found, PATH_MAX - 1);
+  if (length > 0) found[length] = 0;
+  return length > 0;
+}
+
+// The directory that a descriptor is open for, and the program that lists it.
+static int begin_listing(struct trace_call *call, pid_t process, int directory) {
+  char link[64];
+  snprintf(link, sizeof link, "/proc/%d/exe", process);
+  if (!read_link(link, call->second)) return 0;
+  snprintf(link, sizeof link, "/proc/%d/fd/%d", process, directory);
+  return read_link(link, call->first);
+}
+
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *a) {
   call->number = number;
   switch (number) {
@@ -146,8 +163,15 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_rename:
   case SYS_link: return begin_two(call, process, AT_FDCWD, a[0], AT_FDCWD, a[1]);
   case SYS_symlink: return begin_one(call, process, AT_FDCWD, a[1]);
-  case SYS_unlink: return begin_one(call, process, AT_FDCWD, a[0]);
+  case SYS_unlink:
+  case SYS_rmdir:
+  case SYS_mknod:
+  case SYS_mkdir: return begin_one(call, process, AT_FDCWD, a[0]);
+  case SYS_getdents: return begin_listing(call, process, (int)a[0]);
 #endif
+  case SYS_getdents64: return begin_listing(call, process, (int)a[0]);
+  case SYS_mknodat:
+  case SYS_mkdirat: return begin_one(call, process, (int)a[0], a[1]);
 #ifdef SYS_renameat
   case SYS_renameat:
 #endif
@@ -162,7 +186,9 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
     return begin_open(call, process, (int)a[0], a[1], how.flags);
   }
   case SYS_symlinkat: return begin_one(call, process, (int)a[1], a[2]);
-  case SYS_unlinkat: return begin_one(call, process, (int)a[0], a[1]);
+  case SYS_unlinkat:
+    call->flags = a[2];
+    return begin_one(call, process, (int)a[0], a[1]);
   case SYS_truncate: return begin_one(call, process, AT_FDCWD, a[0]);
   default: return 0;
   }
@@ -175,8 +201,10 @@ static void end_open(const struct trace_call *call, pid_t process, long descript
   snprintf(link, sizeof link, "/proc/%d/fd/%ld", process, descriptor);
   ssize_t length = readlink(link, path, sizeof path - 1);
   struct stat status;
-  if (length <= 0 || *path != '/' || stat(link, &status) || S_ISDIR(status.st_mode)) return;
+  if (length <= 0 || *path != '/' || stat(link, &status)) return;
   path[length] = 0;
+  // Its name is noted in case it is listed.
+  if (S_ISDIR(status.st_mode)) return *call->second ? trace_write('o', path, call->second) : (void)0;
   int access = call->flags & O_ACCMODE;
   if (!call->existed) trace_write(call->flags & O_EXCL ? 'e' : 'n', path, NULL);
   else if (access == O_RDWR && !(call->flags & O_TRUNC)) trace_write('u', path, NULL);
@@ -202,24 +230,31 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
   case SYS_renameat2: return trace_write(call->existed ? 'M' : 'm', call->first, call->second);
 #ifdef SYS_open
   case SYS_link:
-  case SYS_symlink:
-  case SYS_unlink:
 #endif
-  case SYS_linkat:
-  case SYS_symlinkat:
-  case SYS_unlinkat:
-  case SYS_truncate: break;
-  default: return;
-  }
+  case SYS_linkat: return trace_write('l', call->first, call->second);
 #ifdef SYS_open
-  if (call->number == SYS_link) return trace_write('l', call->first, call->second);
-  if (call->number == SYS_symlink) return trace_write('n', call->first, NULL);
-  if (call->number == SYS_unlink) return trace_write('d', call->first, NULL);
+  case SYS_symlink:
 #endif
-  if (call->number == SYS_linkat) trace_write('l', call->first, call->second);
-  else if (call->number == SYS_symlinkat) trace_write('n', call->first, NULL);
-  else if (call->number == SYS_unlinkat) trace_write('d', call->first, NULL);
-  else trace_write('w', call->first, NULL);
+  case SYS_symlinkat: return trace_write('n', call->first, NULL);
+#ifdef SYS_open
+  case SYS_unlink: return trace_write('d', call->first, NULL);
+  case SYS_rmdir: return trace_write('K', call->first, NULL);
+  case SYS_mkdir:
+#endif
+  case SYS_mkdirat: return trace_write('k', call->first, NULL);
+#ifdef SYS_open
+  case SYS_mknod:
+#endif
+  case SYS_mknodat: return trace_write('e', call->first, NULL);
+  case SYS_unlinkat: return trace_write(call->flags & AT_REMOVEDIR ? 'K' : 'd', call->first, NULL);
+  case SYS_truncate: return trace_write('w', call->first, NULL);
+#ifdef SYS_open
+  case SYS_getdents:
+#endif
+  // After the last names there is an empty answer.
+  case SYS_getdents64:
+    if (result > 0) trace_write('L', call->first, call->second);
+  }
 }
 
 void trace_program(pid_t process) {

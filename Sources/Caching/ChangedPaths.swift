@@ -15,7 +15,7 @@ package struct ChangedPaths {
 
   package var isEmpty: Bool { files.isEmpty && folders.isEmpty }
 
-  package var count: Int { files.count + folders.count }
+  package var count: Int { files.count + folders.lazy.filter { !contains($0) }.count }
 
   /// One of them, and how many there are; nil if there is none.
   package var summary: Summary? {
@@ -33,8 +33,11 @@ package struct ChangedPaths {
   func found(by pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
     var first: String?
     var count = 0
+    var taken: Set<PathName> = []
     func take(_ path: String) {
       if excluded.contains(where: { $0.covers(path) }) { return }
+      // A link to a directory is among the files, too.
+      if !folders.isEmpty, !taken.insert(PathName(path)).inserted { return }
       first = first ?? path
       count += 1
     }
@@ -51,13 +54,13 @@ package struct ChangedPaths {
     return first.map { Summary(path: $0, count: count) }
   }
 
-  private func contains(_ path: String) -> Bool {
+  package func contains(_ path: String) -> Bool {
     let index = firstIndex(notBefore: path)
     return index < files.count && files[index].hasSameBytes(as: path)
   }
 
   /// Those in a directory and below it.
-  private func below(_ folder: String) -> ArraySlice<String> {
+  package func below(_ folder: String) -> ArraySlice<String> {
     let prefix = folder == "/" ? folder : folder + "/"
     let first = firstIndex(notBefore: prefix)
     return files[first...].prefix { $0.utf8.starts(with: prefix.utf8) }

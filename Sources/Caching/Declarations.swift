@@ -84,9 +84,14 @@ package struct Declarations {
   /// Whether a step names a path as an input without wildcards, or a directory around it.
   package func namePlainly(_ path: String) -> Bool { read.coversPlainly(path) }
 
-  /// Whether inputs may lie in a directory, or in one that is in it.
-  package func reach(into folder: String, onlyPlainly: Bool) -> Bool {
+  /// Whether inputs may lie in a directory, or in one that is in it. `links` are the numbers of the names in its path
+  /// that are those of links.
+  package func reach(into folder: String, onlyPlainly: Bool, links: Set<Int> = []) -> Bool {
     read.reaches(into: folder, onlyPlainly: onlyPlainly)
+      && (links.isEmpty
+        || inputs.contains {
+          (!onlyPlainly || $0.isPlain) && $0.reaches(into: folder, through: links)
+        })
   }
 
   /// Whether a step declares that it reads a file, or what is behind a link.

@@ -211,7 +211,7 @@ struct FileInspector {
     }
     let rest = pattern.dropFirst()
     if name != "**", !FilePattern.hasWildcard(name) {
-      if rest.isEmpty { return try addFile(path + name) }
+      if rest.isEmpty { return try addNamed(path + name) }
       return try search(path + name + "/", rest)
     }
     if name == "**", !rest.isEmpty { try search(path, rest) }
@@ -260,6 +260,13 @@ struct FileInspector {
       FileEntry.Kind(status.st_mode) != .directory
     else { return }
     try addAny(path, status)
+  }
+
+  /// A file of a name without wildcards, which may come to a directory that was not listed.
+  private mutating func addNamed(_ path: String) throws(CacheFailure) {
+    let count = entries.count
+    try addFile(path)
+    if entries.count == count, !isExcluded(path) { _ = try listed(path + "/") }
   }
 
   /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in

@@ -64,10 +64,11 @@ package struct FilePattern: Hashable {
     return finds(names[...], Self.parts(of: path)[...])
   }
 
-  /// Whether it may find something in a directory of that path, or in one that is in it.
-  package func reaches(into folder: String) -> Bool {
+  /// Whether it may find something in a directory of that path, or in one that is in it. Wildcards find nothing behind
+  /// links; `links` are the numbers of the names in the path that are those of links.
+  package func reaches(into folder: String, through links: Set<Int> = []) -> Bool {
     guard Self.isAbsolute(folder) == isAbsolute else { return false }
-    return reaches(names[...], Self.parts(of: folder)[...])
+    return reaches(names[...], Self.parts(of: folder)[...], links)
   }
 
   private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
@@ -109,17 +110,21 @@ package struct FilePattern: Hashable {
     return Self.matches(name, part) && finds(rest, parts.dropFirst())
   }
 
-  private func reaches(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
+  private func reaches(
+    _ pattern: ArraySlice<String>, _ parts: ArraySlice<String>, _ links: Set<Int>
+  ) -> Bool {
     guard let part = parts.first else { return true }
-    guard let name = pattern.first else { return isPlain }
+    guard let name = pattern.first else { return isPlain && links.isDisjoint(with: parts.indices) }
     let rest = pattern.dropFirst()
+    let isLink = links.contains(parts.startIndex)
     if name == "**" {
-      if !rest.isEmpty, reaches(rest, parts) { return true }
-      return !part.hasPrefix(".") && reaches(pattern, parts.dropFirst())
+      if !rest.isEmpty, reaches(rest, parts, links) { return true }
+      return !isLink && !part.hasPrefix(".") && reaches(pattern, parts.dropFirst(), links)
     }
     // The last name of a pattern with wildcards is that of a file.
     if rest.isEmpty, !isPlain { return false }
-    return Self.matches(name, part) && reaches(rest, parts.dropFirst())
+    if isLink, Self.hasWildcard(name) { return false }
+    return Self.matches(name, part) && reaches(rest, parts.dropFirst(), links)
   }
 
   package static func hasWildcard(_ name: String) -> Bool {

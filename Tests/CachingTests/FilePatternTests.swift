@@ -46,6 +46,18 @@ struct FilePatternPathTests {
   }
 
   @Test(arguments: [
+    ("src/*.c", "src", 0, true), ("src", "src", 0, true), ("src", "src/a", 1, false),
+    ("src/x/*.c", "src/x", 1, true), ("*/a.c", "src", 0, false), ("*/x/a.c", "src/x", 1, true),
+    ("**/x/a.c", "src/x", 1, true), ("**/a.c", "src", 0, false), ("**/a.c", "src/x", 0, false),
+    ("src/**/a.c", "src/x", 0, true), ("src/**/a.c", "src/x", 1, false),
+  ])
+  func `only names without wildcards lead through links`(
+    _ pattern: String, _ folder: String, _ link: Int, _ isReached: Bool
+  ) {
+    #expect(FilePattern(pattern).reaches(into: folder, through: [link]) == isReached)
+  }
+
+  @Test(arguments: [
     ("src/*.c", "src", true), ("src/*.c", "src/a", false), ("src", "src/a/b", true),
     ("src/a.c", "src", true), ("src/a.c", "lib", false), ("**/*.c", "a/b", true),
     ("**/*.c", ".git", false), ("a/**/b/*.c", "a/x/y", true), ("a/*/b", "a/x", true),

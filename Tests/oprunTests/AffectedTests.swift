@@ -159,9 +159,11 @@ import Testing
     let start = processorTime()
     let watched = WatchedPipeline(
       plan, sources: [PathName("/w/p.yml")], workspace: "/w", state: "/w/.oprun")
-    let wanted = names.filter { watched.wants("/w/\($0)", isIgnored: false) }
-    let unwanted = names.filter { watched.wants("/w/\($0)/deep", isIgnored: false) }
-    let plain = names.filter { watched.wants("/w/\($0)", isIgnored: true) }
+    let wanted = names.filter { watched.wants(WatchedPath(root: "/w/\($0)"), isIgnored: false) }
+    let unwanted = names.filter {
+      watched.wants(WatchedPath(root: "/w/\($0)/deep"), isIgnored: false)
+    }
+    let plain = names.filter { watched.wants(WatchedPath(root: "/w/\($0)"), isIgnored: true) }
     #expect([wanted.count, unwanted.count, plain.count] == [4000, 0, 4000])
     #expect(processorTime() - start < 8)
   }

@@ -11,7 +11,7 @@ struct TraceTests {
   /// unless they begin with a slash; `gone` are those that do not exist at the end.
   private func proposal(
     _ records: String, in directory: String = "/ws", gone: Set<String> = [],
-    upstream: [String] = []
+    upstream: [String] = [], names: [String: [String]] = [:]
   ) -> [String] {
     let absolute = { (path: Substring) in path.hasPrefix("/") ? String(path) : "/ws/\(path)" }
     let list = records.split(separator: "\n").map { line in
@@ -25,7 +25,7 @@ struct TraceTests {
     let place = TracedWorkspace(
       workspace: "/ws", directory: directory, state: "/ws/.oprun",
       upstream: upstream.map { (FilePattern($0), "/ws") })
-    let declaration = TracedDeclaration(files, place)
+    let declaration = TracedDeclaration(files, place) { names[$0] }
     return [
       ("in", declaration.inputs), ("out", declaration.outputs), ("scratch", declaration.scratch),
     ]
@@ -113,7 +113,55 @@ struct TraceTests {
     #expect(proposal("n d/a\nn d/b\nn d/c\nn d/e") == ["out: d/*"])
     #expect(proposal("r d/x\nn d/a\nn d/b\nn d/c\nn d/e") == ["in: d/x", "out: d/a d/b d/c d/e"])
     #expect(
-      proposal("n t/a\nn t/b\nm t d", gone: ["t/a", "t/b", "t"]) == ["out: d/a d/b"])
+      proposal("n t/a\nn t/b\nm t d", gone: ["t/a", "t/b", "t"]) == [
+        "out: d/a d/b",
+        "directories that are renamed, which a confined step can do only in a directory that a pattern opens: d",
+      ])
+    #expect(
+      proposal("k o/t\nn o/t/a\nm o/t o/d", gone: ["o/t/a", "o/t"]) == ["out: o/**"])
+    #expect(
+      proposal("r o/x\nk o/t\nn o/t/a\nm o/t o/d", gone: ["o/t/a", "o/t"])
+        == ["in: o/x", "out: o/d*/a"])
+  }
+
+  @Test func `directories that are left empty, and names with a dot, are outputs`() {
+    #expect(proposal("k out\nk out/empty\nn out/a") == ["out: out/"])
+    #expect(proposal("k out") == ["out: out/"])
+    #expect(proposal("n d/a\nn d/b\nn d/c\nn d/.e") == ["out: d/"])
+    #expect(
+      proposal("n d/a\nn d/b\nn d/c\nn d/.e", names: ["/ws/d": ["a", "b", "c", ".e", "other"]])
+        == ["out: d/* d/.e"])
+    #expect(proposal("r d/x\nk d/empty\nn d/.e") == ["in: d/x", "out: d/.e d/empty/"])
+    #expect(proposal("k t\nn t/f\nd t/f\nK t", gone: ["t", "t/f"]) == ["scratch: t/*"])
+    #expect(proposal("e o/p\nd o/p", gone: ["o/p"]) == ["scratch: o/*"])
+  }
+
+  @Test func `nothing in a repository is an output, unless the command has made it`() {
+    #expect(
+      proposal(
+        "r .git/HEAD\nr .git/index\ne .git/index.lock\nM .git/index.lock .git/index\nn v",
+        gone: [".git/index.lock"]) == [
+          "in: .git/HEAD .git/index", "out: v",
+          "changed in a repository, where no output should be: .git/index, .git/index.lock",
+        ])
+    #expect(
+      proposal("r .git/HEAD\nr .git/objects/1/2\nr a/.git/HEAD\nr x") == ["in: .git a/.git/HEAD x"])
+    #expect(proposal("k o\nk o/.git\nn o/.git/HEAD\nk o/.git/refs") == ["out: o/"])
+  }
+
+  @Test func `new files in directories that were listed matter`() {
+    #expect(proposal("L src /usr/bin/find") == ["in: src/*"])
+    #expect(proposal("L src /usr/bin/find\nL src/a /usr/bin/find\nr src/x.c") == ["in: src/**"])
+    #expect(proposal("L src /usr/bin/dash\nr src/x.c") == ["in: src/*.c"])
+    #expect(proposal("L src /usr/bin/dash\nr src/README") == ["in: src/*"])
+    #expect(proposal("L /ws /usr/bin/make\nL inc /usr/bin/make\nr Makefile") == ["in: Makefile"])
+    #expect(proposal("o v1 current\nL v1 /usr/bin/ls") == ["in: current/*"])
+    #expect(proposal("k out\nn out/a\nL out /usr/bin/ls") == ["out: out/a"])
+    #expect(proposal("L .git/refs /usr/bin/git") == [])
+    #expect(
+      proposal("L /ws /usr/bin/ls\nL d /usr/bin/ls\nr d/x\nn d/y") == [
+        "in: d/x", "out: d/y", "listed, but no pattern is about new files in it: ., d",
+      ])
   }
 
   @Test func `what cannot be declared is remarked`() {

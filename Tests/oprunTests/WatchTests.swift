@@ -166,10 +166,32 @@ import Testing
     #expect(taken(gone, existing: []) == ["/w/d folder", "/w/d/f file"])
   }
 
+  @Test func `may be those of a directory that becomes a file`() {
+    var batch = ChangeBatch()
+    let kinds: [NotedChange.Kind] = [.folder, .file, .file, .newFolder]
+    let paths = ["/w/d", "/w/d", "/w/f", "/w/f"]
+    batch.note(
+      zip(paths, kinds).map { NotedChange(path: $0, existed: true, kind: $1) }, isOfRun: false)
+    let entries = batch.take { _ in true }.map(\.entry)
+    #expect(entries.map(\.kind) == [.folder, .newFolder])
+    #expect(entries.map(\.isAlsoFile) == [true, true])
+  }
+
   @Test func `are told apart by the bytes of names`() {
     let names = ["/\u{e9}", "/e\u{301}"]
     let changes = names.map { NotedChange(path: $0, existed: true) }
     #expect(taken(changes, existing: []).map { $0.utf8.count } == [9, 8])
+  }
+}
+
+@Suite struct `What is said after a run` {
+  @Test func `is said once, in order`() {
+    var unsaid = UnsaidMessages()
+    for message in ["'in' changed", "'other' changed", "'in' changed"] {
+      unsaid.add(message, help: nil)
+    }
+    #expect(unsaid.take().map(\.message) == ["'in' changed", "'other' changed"])
+    #expect(unsaid.take().isEmpty)
   }
 }
 
@@ -185,12 +207,12 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let watch = try FolderWatch()
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     let count = min(try bound(), 100_000) / 2 + 1
     for number in 0..<count { close(open("\(folder)/\(number)", O_CREAT | O_WRONLY, 0o600)) }
     let lost = try watch.take()
     #expect(watch.hasLostChanges && lost.count < 2 * count)
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     #expect(!watch.hasLostChanges)
     close(open("\(folder)/0", O_WRONLY))
     let changes = try watch.take()
@@ -202,7 +224,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let watch = try FolderWatch()
-    try watch.watch([folder]) { _ in true }
+    try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
     let odd: [CChar] = Array("\(folder)/b".utf8CString.dropLast()) + [-1, 0]
     close(open(odd, O_CREAT | O_WRONLY, 0o600))
     #expect(Set(try watch.take()) == [NotedChange(path: folder, existed: true, kind: .folder)])

@@ -94,7 +94,8 @@ pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 // Runs a command in a process of its own and writes to a file which files it and all that it starts use:
 // records of three strings, of which the first is a letter. `r` the file was read, `w` written, `u` perhaps
 // both, `n` made, `e` made in spite of what might be there, `d` removed, `m` and `M` it got a new name (`M`: of another file), `l` a second one, `x` it
-// was executed. Returns how the command ended, as waitpid(2) tells it; -errno if it cannot be traced.
+// was executed; `o` the directory was opened, `L` listed, `k` made, `K` removed. With `r` and `o` comes the path as it was written, with
+// `L` the program. Returns how the command ended, as waitpid(2) tells it; -errno if it cannot be traced.
 int clinux_trace(const char *report, char *const *words);
 
 // The words of the command line, from the program's name on.

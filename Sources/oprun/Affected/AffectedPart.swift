@@ -35,18 +35,21 @@ struct AffectedPart {
     unaffected = leaves.filter { steps.reasons[$0] == nil }.map(id)
     var words: [String: String] = [:]
     for (operation, reason) in steps.reasons {
-      words[id(operation)] = Self.words(reason, workspace)
+      let isCached = plan.steps[operation.index].settings.cache != nil
+      words[id(operation)] = Self.words(reason, workspace, isCached: isCached)
     }
     self.words = words
   }
 
   /// Nil for a step that depends on another one, which is said anyway.
-  private static func words(_ reason: AffectedSteps.Reason, _ workspace: String) -> String? {
+  private static func words(
+    _ reason: AffectedSteps.Reason, _ workspace: String, isCached: Bool
+  ) -> String? {
     switch reason {
     case .edited: "edited"
     case .input(let files): shown(files, workspace)
     case .output(let files): "its output \(shown(files, workspace))"
-    case .undeclared: "declares no inputs"
+    case .undeclared: isCached ? "reads what is known only while running" : "declares no inputs"
     case .upstream: nil
     }
   }

@@ -107,7 +107,7 @@ struct GitRepository {
     var changes = Changes()
     for (names, isTracked) in [(tracked, true), (untracked, false)] {
       for name in names {
-        let path = root == "/" ? "/" + name : "\(root)/\(name)"
+        let path = path(of: name)
         if name.hasSuffix("/") {
           changes.folders.append(String(path.dropLast()))
         } else if Self.isFolder(path) {
@@ -119,7 +119,7 @@ struct GitRepository {
         }
       }
     }
-    changes.tracked += try aliases(of: changes.tracked + changes.untracked)
+    try addLinks(to: &changes)
     return changes
   }
 
@@ -129,22 +129,31 @@ struct GitRepository {
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The paths of changed files through links that the repository has.
-  private func aliases(of files: [String]) throws(GitFailure) -> [String] {
-    if files.isEmpty { return [] }
-    let links = try list(["ls-files", "--stage", "-z"]).filter { $0.hasPrefix("120000 ") }
-    return links.flatMap { entry -> [String] in
-      guard let tab = entry.firstIndex(of: "\t") else { return [] }
-      let link = "\(root)/\(entry[entry.index(after: tab)...])"
-      guard let resolved = realpath(link, nil) else { return [] }
-      defer { free(resolved) }
-      let target = String(cString: resolved)
-      return files.compactMap { file in
-        if file.hasSameBytes(as: target) { return link }
-        return file.path(below: target).map { "\(link)/\($0)" }
+  /// Adds the links that the repository has and that lead through what has changed, or to it, and the paths of changed
+  /// files through them.
+  private func addLinks(to changes: inout Changes) throws(GitFailure) {
+    let files = ChangedPaths(changes.tracked + changes.untracked)
+    let folders = changes.folders
+    if files.isEmpty, folders.isEmpty { return }
+    for entry in try list(["ls-files", "--stage", "-z"]) where entry.hasPrefix("120000 ") {
+      guard let tab = entry.firstIndex(of: "\t") else { continue }
+      let link = path(of: String(entry[entry.index(after: tab)...]))
+      let trail = LinkTrail(link)
+      if trail.places.contains(where: files.contains) { changes.tracked.append(link) }
+      changes.tracked += files.below(trail.end).compactMap {
+        $0.path(below: trail.end).map { "\(link)/\($0)" }
+      }
+      for folder in folders {
+        if folder.hasSameBytes(as: trail.end) || trail.end.isBelow(folder) {
+          changes.folders.append(link)
+        } else if let rest = folder.path(below: trail.end) {
+          changes.folders.append("\(link)/\(rest)")
+        }
       }
     }
   }
+
+  private func path(of name: String) -> String { root == "/" ? "/" + name : "\(root)/\(name)" }
 
   private func list(_ words: [String]) throws(GitFailure) -> [String] {
     let end = try run(words)

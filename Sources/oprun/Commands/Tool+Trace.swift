@@ -45,7 +45,10 @@ extension Tool {
       var status = stat()
       return lstat(path, &status) == 0
     }
-    let declaration = TracedDeclaration(files, place)
+    let declaration = TracedDeclaration(files, place) { path in
+      let folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      return folder >= 0 ? namesOfFiles(owning: folder) : nil
+    }
     if invocation.isOn(Options.json) {
       declaration.writeJSON(to: output)
     } else {

@@ -7,8 +7,11 @@ struct PatternSummary {
   /// How many files without a common kind stand for their directory.
   private static let most = 20
 
-  /// The patterns, sorted; they match all of the paths, and none of `others`.
-  static func patterns(for paths: Set<String>, avoiding others: Set<String>) -> [String] {
+  /// The patterns, sorted; they match all of the paths, and none of `others`. In directories that were `listed`, a new file
+  /// may matter, so that a pattern stands even for one file.
+  static func patterns(
+    for paths: Set<String>, avoiding others: Set<String>, listed: Set<String> = []
+  ) -> [String] {
     var result: Set<String> = []
     var rest: Set<String> = []
     var kinds: [String: [TracedPath]] = [:]
@@ -23,7 +26,8 @@ struct PatternSummary {
     let avoided = others.map(TracedPath.init)
     for (ending, files) in kinds {
       for group in groups(of: files) {
-        let pattern = pattern(for: group, ending)
+        let isListed = group.allSatisfy { listed.contains($0.folder) }
+        let pattern = pattern(for: group, ending, fewest: isListed ? 1 : fewest)
         if let pattern, !avoided.contains(where: { pattern.matches($0) }) {
           result.insert(pattern.text)
         } else {
@@ -39,7 +43,9 @@ struct PatternSummary {
     Array(Dictionary(grouping: files) { $0.folders.first ?? "" }.values)
   }
 
-  private static func pattern(for files: [TracedPath], _ ending: String) -> Pattern? {
+  private static func pattern(
+    for files: [TracedPath], _ ending: String, fewest: Int
+  ) -> Pattern? {
     guard files.count >= fewest, var common = files.first?.folders else { return nil }
     for file in files {
       common = Array(zip(common, file.folders).prefix { $0 == $1 }.map(\.0))
@@ -106,6 +112,17 @@ struct TracedPath: Hashable {
     name.hasPrefix(".") || folders.contains { $0.hasPrefix(".") && $0 != ".." }
   }
 
+  /// Its directory; empty for that of the step.
+  var folder: String { folders.joined(separator: "/") }
+
+  /// The directory of git that it is in; nil for another path.
+  var repository: String? {
+    let names = folders + [name]
+    return names.firstIndex(of: ".git").map { names[...$0].joined(separator: "/") }
+  }
+
+  var isInRepository: Bool { repository != nil }
+
   /// Its directory, ending in a slash; empty for that of the step.
-  var prefix: String { folders.isEmpty ? "" : folders.joined(separator: "/") + "/" }
+  var prefix: String { folders.isEmpty ? "" : folder + "/" }
 }

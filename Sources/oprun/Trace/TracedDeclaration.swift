@@ -67,6 +67,11 @@ struct TracedWorkspace {
     return prefix + path.dropFirst(base.count + 1)
   }
 
+  /// The same for a directory, which may be that of the step, whose path is empty.
+  func shownFolder(_ path: String) -> String? {
+    path.hasSameBytes(as: directory) ? "" : shown(path)
+  }
+
   func isFromUpstream(_ path: String) -> Bool {
     upstream.contains { $0.pattern.covers(path, below: $0.directory) }
   }
@@ -81,18 +86,27 @@ struct TracedDeclaration {
   /// Remarks on what a declaration cannot say.
   let remarks: [String]
 
-  init(_ files: TracedFiles, _ place: TracedWorkspace) {
+  /// `names` are those in a directory; nil for what is none.
+  init(
+    _ files: TracedFiles, _ place: TracedWorkspace, names: (String) -> [String]? = { _ in [] }
+  ) {
     let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
-    let written = shown(files.written)
-    let temporary = shown(files.temporary)
+    let made = MadeFiles(files, shown: shown)
     let given = files.read.filter(place.isFromUpstream)
-    let read = shown(Self.names(of: files, in: place, given: given)).subtracting(written)
-    inputs = PatternSummary.patterns(
-      for: read, avoiding: written.union(temporary).union(shown(given)))
-    let replaced = shown(files.replaced)
-    let outputs = Self.outputs(written, replaced: replaced, beside: read.union(shown(given)))
+    let read = Self.withRepositories(
+      shown(Self.names(of: files, in: place, given: given)).subtracting(made.written))
+    let others = made.written.union(made.temporary).union(shown(given))
+    let listed = ListedFolders(files, place, read: read, others: others)
+    let patterns = listed.patterns.map { FilePattern($0) }
+    let rest = read.filter { path in !patterns.contains { $0.finds(path) } }
+    inputs =
+      (listed.patterns
+      + PatternSummary.patterns(for: rest, avoiding: others, listed: listed.all)).sorted()
+    let outputs = made.outputs(beside: read.union(shown(given))) { folder in
+      files.hasMadeAll(in: "\(place.directory)/\(folder)", names: names)
+    }
     self.outputs = outputs
-    scratch = Self.scratch(temporary, beside: written).filter { pattern in
+    scratch = Self.scratch(made.temporary, beside: made.written).filter { pattern in
       !outputs.contains { Self.opens($0, pattern) }
     }
     programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
@@ -100,9 +114,27 @@ struct TracedDeclaration {
       Self.remark("made by steps that it depends on", shown(given)),
       Self.remark(
         "read and then changed, which an output should not be",
-        shown(files.read).intersection(written)),
+        shown(files.read).intersection(made.written)),
+      Self.remark("changed in a repository, where no output should be", made.inRepository),
       Self.remark("removed, which a cached step cannot do", shown(files.removed)),
+      Self.remark(
+        "directories that are renamed, which a confined step can do only in a directory that a pattern opens",
+        made.renamedAtTop),
+      Self.remark("listed, but no pattern is about new files in it", listed.rest),
     ].compactMap(\.self)
+  }
+
+  /// With each commit, git reads other objects.
+  private static func withRepositories(_ paths: Set<String>) -> Set<String> {
+    let repositories = Set(
+      paths.compactMap { path in
+        TracedPath(path).repository.flatMap { path.hasPrefix($0 + "/objects/") ? $0 : nil }
+      })
+    if repositories.isEmpty { return paths }
+    return Set(
+      paths.map { path in
+        TracedPath(path).repository.flatMap { repositories.contains($0) ? $0 : nil } ?? path
+      })
   }
 
   /// What is read, by the names that the command used in the workspace: if a link is led elsewhere, it reads something else.
@@ -117,27 +149,6 @@ struct TracedDeclaration {
       }
     }
     return result
-  }
-
-  /// One that is replaced needs its directory, which a wildcard opens.
-  private static func outputs(
-    _ paths: Set<String>, replaced: Set<String>, beside read: Set<String>
-  ) -> [String] {
-    let plain = paths.subtracting(replaced)
-    let trees = Dictionary(grouping: paths) { TracedPath($0).folders.first ?? "" }
-    var result: Set<String> = []
-    for (folder, paths) in trees {
-      let isOwn = !folder.isEmpty && folder != ".." && !read.contains { $0.hasPrefix(folder + "/") }
-      if isOwn, paths.count > 3 {
-        let isFlat = paths.allSatisfy { TracedPath($0).folders.count == 1 }
-        result.insert(PatternSummary.escaped(folder) + (isFlat ? "/*" : "/**"))
-        continue
-      }
-      for path in paths {
-        result.insert(PatternSummary.escaped(path) + (plain.contains(path) ? "" : "*"))
-      }
-    }
-    return result.sorted()
   }
 
   /// Names of temporary files are rarely the same twice: what they share with an output is kept.
@@ -155,6 +166,7 @@ struct TracedDeclaration {
 
   /// Whether an output opens the directory of another pattern to the command.
   private static func opens(_ output: String, _ pattern: String) -> Bool {
+    if output.hasSuffix("/") { return pattern.hasPrefix(output) }
     guard output.hasSuffix("*") else { return false }
     return pattern.hasPrefix(TracedPath(output.replacingText("**", with: "*")).prefix)
   }

@@ -4,7 +4,8 @@
 struct TraceRecord: Hashable {
   let kind: Character
   let path: String
-  /// The new name; of what is read, the path as the command wrote it. Empty if there is none.
+  /// The new name; of what is read or opened, the path as the command wrote it; of a directory that is listed, the program.
+  /// Empty if there is none.
   let newPath: String
 
   /// The records in a report. Paths that are not text cannot be written in a pipeline, and are left out.
@@ -37,6 +38,12 @@ struct TracedFiles {
   private(set) var replaced: Set<String> = []
   /// The programs that ran, in order.
   private(set) var programs: [String] = []
+  /// Directories that were there before and were listed, with the programs that did.
+  private(set) var listed: [String: Set<String>] = [:]
+  /// Directories that the command made and left.
+  private(set) var folders: Set<String> = []
+  /// Directories that got the names that they have from the command.
+  private(set) var renamedFolders: Set<String> = []
   private var made: Set<String> = []
   private var changed: Set<String> = []
 
@@ -50,6 +57,9 @@ struct TracedFiles {
       }
     }
     removed = removed.filter { !exists($0) }
+    folders = folders.filter(exists)
+    renamedFolders = renamedFolders.filter(exists)
+    listed = listed.filter { !folders.contains($0.key) && exists($0.key) }
     replaced.formIntersection(written)
     temporary.subtract(written)
   }
@@ -70,6 +80,10 @@ struct TracedFiles {
       noteReading(path)
       noteChange(path)
     case "d": noteRemoval(path)
+    case "o": noteName(record.newPath, of: path)
+    case "L": listed[path, default: []].insert(record.newPath)
+    case "k": folders.insert(path)
+    case "K": if folders.remove(path) == nil { removed.insert(path) }
     case "m", "M": noteMove(of: path, to: record.newPath)
     case "l":
       noteReading(path)
@@ -82,6 +96,10 @@ struct TracedFiles {
   private mutating func noteReading(_ path: String, as name: String = "") {
     if made.contains(path) { return }
     read.insert(path)
+    noteName(name, of: path)
+  }
+
+  private mutating func noteName(_ name: String, of path: String) {
     let words = name.split(separator: "/").filter { $0 != "." }
     // What '..' leads to depends on the links before it.
     let isPlain = !words.isEmpty && !words.contains("..")
@@ -98,14 +116,19 @@ struct TracedFiles {
 
   /// A directory takes everything in it along.
   private mutating func noteMove(of old: String, to new: String) {
-    let inner = made.filter { $0.hasPrefix(old + "/") }
-    for path in inner {
-      made.remove(path)
-      made.insert(new + path.dropFirst(old.count))
+    let isInside = { (path: String) in path == old || path.hasPrefix(old + "/") }
+    let inner = made.filter(isInside)
+    let innerFolders = folders.filter(isInside)
+    if innerFolders.isEmpty, !inner.contains(where: { $0 != old }) {
+      noteRemoval(old)
+      made.insert(new)
+      replaced.insert(new)
+      return
     }
-    if !inner.isEmpty { return }
-    noteRemoval(old)
-    made.insert(new)
-    replaced.insert(new)
+    made.subtract(inner)
+    made.formUnion(inner.map { new + $0.dropFirst(old.count) })
+    folders.subtract(innerFolders)
+    folders.formUnion(innerFolders.map { new + $0.dropFirst(old.count) })
+    renamedFolders.insert(new)
   }
 }

@@ -10,6 +10,10 @@ struct ChangeBatch {
     var kind: NotedChange.Kind
     /// All of it has happened while a run was in progress.
     var isOfRun: Bool
+    /// All of it has happened where only a link leads to.
+    var isBehindLink = false
+    /// It was a directory, or a link to one, and became a file, or the other way round.
+    var isAlsoFile = false
   }
 
   private(set) var entries: [PathName: Entry] = [:]
@@ -19,10 +23,14 @@ struct ChangeBatch {
       let path = PathName(change.path)
       if var entry = entries[path] {
         entry.isOfRun = entry.isOfRun && isOfRun
+        entry.isBehindLink = entry.isBehindLink && change.isBehindLink
+        if (entry.kind == .file) != (change.kind == .file) { entry.isAlsoFile = true }
         if entry.kind != .folder { entry.kind = change.kind }
         entries[path] = entry
       } else {
-        entries[path] = Entry(existed: change.existed, kind: change.kind, isOfRun: isOfRun)
+        entries[path] = Entry(
+          existed: change.existed, kind: change.kind, isOfRun: isOfRun,
+          isBehindLink: change.isBehindLink)
       }
     }
   }

@@ -16,30 +16,49 @@ struct NotedChange: Hashable {
     case folder
   }
 
-  /// Absolute.
+  /// Absolute, as it is declared: it may lead through links.
   let path: String
   /// It was there before.
   let existed: Bool
   var kind = Kind.file
+  /// Where it has changed: the path without links.
+  let place: String
+
+  init(path: String, existed: Bool, kind: Kind = .file, place: String? = nil) {
+    self.path = path
+    self.existed = existed
+    self.kind = kind
+    self.place = place ?? path
+  }
+
+  /// True if only a link leads there.
+  var isBehindLink: Bool { !path.hasSameBytes(as: place) }
 }
 
 /// Watches directories one by one: the kernel does not watch those below them by itself.
 final class FolderWatch {
   private struct Folder {
-    let path: String
-    /// What is known to be in it, as far as it is text.
-    var names: Set<PathName>
+    let place: String
+    /// The paths under which changes in it are noted; empty if only what links lead to matters.
+    var paths: [WatchedPath] = []
+    /// What is known to be in it, as far as it is text; nil if it was not looked at.
+    var names: Set<PathName>?
+    /// Names in it that links lead to or through, with the paths of these links.
+    var ends: [PathName: Set<PathName>] = [:]
   }
 
   private let descriptor: Int32
   private var folders: [Int32: Folder] = [:]
-  private var numbers: [PathName: Int32] = [:]
-  private var roots: Set<PathName> = []
-  private var isWanted: (String) -> Bool = { _ in false }
+  /// Those that were watched before, while it is found out which are to be.
+  private var former: [Int32: Folder] = [:]
+  private var scope = WatchScope()
+  /// The links that were followed, and whether they lead to directories.
+  private var links: [PathName: Bool] = [:]
   /// True if the kernel has lost changes.
   private(set) var hasLostChanges = false
-  /// True if a directory that all began with is not there any more.
-  private(set) var hasLostRoot = false
+  /// True if something has changed that decides which directories are to be watched: a link, where one leads to, or a
+  /// directory that all began with.
+  private(set) var isOutdated = false
 
   private static let mask = UInt32(
     IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
@@ -64,58 +83,51 @@ final class FolderWatch {
 
   var count: Int { folders.count }
 
-  /// Watches these directories, and those below them that are wanted, and no others.
-  func watch(
-    _ roots: [String], isWanted: @escaping (String) -> Bool
-  ) throws(SystemError) {
-    self.isWanted = isWanted
-    self.roots = Set(roots.map { PathName($0) })
-    hasLostChanges = false
-    hasLostRoot = false
-    var kept: Set<Int32> = []
-    var open = roots
-    var seen: Set<PathName> = []
-    while let path = open.popLast() {
-      guard seen.insert(PathName(path)).inserted, let number = try add(path, kept: &kept) else {
-        continue
-      }
-      guard let folder = folders[number] else { continue }
-      for name in folder.names {
-        let inner = joined(path, name.text)
-        if isFolder(inner), isWanted(inner) { open.append(inner) }
-      }
+  // MARK: Watching
+
+  /// Watches what is in the scope, and nothing else.
+  func watch(_ scope: WatchScope) throws(SystemError) {
+    self.scope = scope
+    former = folders
+    folders = [:]
+    links = [:]
+    for path in scope.leads {
+      let places = LinkTrail(path).places
+      if !places.isEmpty { try follow(places[...], as: path) }
     }
-    for number in folders.keys where !kept.contains(number) { remove(number) }
+    for root in scope.roots { try addTree(WatchedPath(root: root)) { _, _ in } }
+    for number in former.keys where folders[number] == nil {
+      inotify_rm_watch(descriptor, number)
+    }
+    former = [:]
+    hasLostChanges = false
+    isOutdated = false
   }
 
-  private func joined(_ path: String, _ name: String) -> String {
-    path == "/" ? "/" + name : "\(path)/\(name)"
-  }
-
-  private func isFolder(_ path: String) -> Bool {
+  private func kind(of path: String) -> mode_t? {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
   /// The number of the watch of a directory; nil if there is no such directory.
-  private func add(_ path: String, kept: inout Set<Int32>) throws(SystemError) -> Int32? {
-    let number = inotify_add_watch(descriptor, path, Self.mask)
+  private func add(_ place: String) throws(SystemError) -> Int32? {
+    let number = inotify_add_watch(descriptor, place, Self.mask)
     guard number >= 0 else {
       switch errno {
       case ENOENT, ENOTDIR, EACCES, ELOOP: return nil
       case ENOSPC:
+        let count = Set(folders.keys).union(former.keys).count
         throw SystemError(
-          "cannot watch \(quoted(path)): the limit of watched directories is reached, with \(count) here",
+          "cannot watch \(quoted(place)): the limit of watched directories is reached, with \(count) here",
           errno: ENOSPC)
-      default: throw SystemError("cannot watch \(quoted(path))", errno: errno)
+      default: throw SystemError("cannot watch \(quoted(place))", errno: errno)
       }
     }
-    // The same directory by another path keeps the first one.
-    if kept.contains(number) { return nil }
-    kept.insert(number)
-    if let known = folders[number] { numbers[PathName(known.path)] = nil }
-    folders[number] = Folder(path: path, names: Self.names(in: path))
-    numbers[PathName(path)] = number
+    if folders[number] == nil {
+      // What was known stays known, because changes that have not been read yet refer to it.
+      let names = hasLostChanges ? nil : former[number]?.names
+      folders[number] = Folder(place: place, names: names)
+    }
     return number
   }
 
@@ -124,14 +136,59 @@ final class FolderWatch {
     return Set((folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []).map { PathName($0) })
   }
 
-  private func remove(_ number: Int32) {
-    if let path = folders.removeValue(forKey: number).map({ PathName($0.path) }),
-      numbers[path] == number
-    {
-      numbers[path] = nil
+  /// Watches a directory and those below it that are wanted, and tells what is in them.
+  private func addTree(
+    _ folder: WatchedPath, _ tell: (WatchedPath, NotedChange.Kind) -> Void
+  ) throws(SystemError) {
+    var open = [folder]
+    while let folder = open.popLast() {
+      guard let number = try add(folder.place), let known = folders[number],
+        !known.paths.contains(folder)
+      else { continue }
+      let names = known.names ?? Self.names(in: folder.place)
+      folders[number]?.names = names
+      folders[number]?.paths.append(folder)
+      for name in names {
+        let inner = folder.appending(name.text)
+        switch kind(of: inner.place) {
+        case S_IFDIR:
+          guard scope.wants(inner) else { continue }
+          tell(inner, .newFolder)
+          open.append(inner)
+        case S_IFLNK:
+          tell(inner, .file)
+          if let target = try follow(inner) { open.append(target) }
+        default: tell(inner, .file)
+        }
+      }
     }
-    inotify_rm_watch(descriptor, number)
   }
+
+  /// Watches what a link leads through. Returns the directory that it leads to, if that is wanted.
+  private func follow(_ link: WatchedPath) throws(SystemError) -> WatchedPath? {
+    // Following it costs more than asking, and there may be very many links.
+    guard scope.wants(link.leading(to: link.place)) || scope.follows(link) else { return nil }
+    let trail = LinkTrail(link.place)
+    let target = link.leading(to: trail.end)
+    try follow(trail.places.dropFirst(), as: link.path)
+    return scope.wants(target) && kind(of: trail.end) == S_IFDIR ? target : nil
+  }
+
+  /// Has changes of places noted as those of a path that leads there.
+  private func follow(_ places: ArraySlice<String>, as path: String) throws(SystemError) {
+    var status = stat()
+    let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    links[PathName(path)] = isFolder
+    for place in places {
+      guard let slash = place.utf8.lastIndex(of: UInt8(ascii: "/")),
+        let number = try add(slash == place.startIndex ? "/" : String(place[..<slash]))
+      else { continue }
+      let name = PathName(String(place[place.utf8.index(after: slash)...]))
+      folders[number]?.ends[name, default: []].insert(PathName(path))
+    }
+  }
+
+  // MARK: Changes
 
   /// What has changed since the last call.
   func take() throws(SystemError) -> [NotedChange] {
@@ -147,72 +204,125 @@ final class FolderWatch {
         let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
         let start = offset + MemoryLayout<inotify_event>.size
         let name = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
-        try note(event.wd, event.mask, String(validating: name, as: UTF8.self), in: &changes)
+        let change = Event(mask: event.mask, name: String(validating: name, as: UTF8.self))
+        if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { hasLostChanges = true }
+        try note(change, in: event.wd, &changes)
         offset = start + Int(event.len)
       }
     }
   }
 
-  /// The name is nil if it is no text.
+  private struct Event {
+    let mask: UInt32
+    /// Nil if it is no text.
+    let name: String?
+
+    func isOneOf(_ bits: Int32) -> Bool { mask & UInt32(bits) != 0 }
+
+    var hasCome: Bool { isOneOf(IN_CREATE | IN_MOVED_TO) }
+    var hasGone: Bool { isOneOf(IN_DELETE | IN_MOVED_FROM) }
+  }
+
   private func note(
-    _ number: Int32, _ mask: UInt32, _ name: String?, in changes: inout [NotedChange]
+    _ event: Event, in number: Int32, _ changes: inout [NotedChange]
   ) throws(SystemError) {
-    let isOneOf = { (bits: Int32) in mask & UInt32(bits) != 0 }
-    if isOneOf(IN_Q_OVERFLOW) { hasLostChanges = true }
     guard let folder = folders[number] else { return }
-    if isOneOf(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) {
-      let isRoot = roots.contains(PathName(folder.path))
-      if isOneOf(IN_MOVE_SELF), !isRoot { return }
-      if isRoot { hasLostRoot = true }
-      return remove(number)
+    if event.isOneOf(IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) {
+      return noteLoss(of: number, folder, event, &changes)
     }
-    guard let name else {
-      return changes.append(NotedChange(path: folder.path, existed: true, kind: .folder))
-    }
-    guard !name.isEmpty else { return }
-    let path = joined(folder.path, name)
-    let existed = folder.names.contains(PathName(name))
-    let hasCome = isOneOf(IN_CREATE | IN_MOVED_TO)
-    let hasGone = isOneOf(IN_DELETE | IN_MOVED_FROM)
-    if hasCome { folders[number]?.names.insert(PathName(name)) }
-    if hasGone { folders[number]?.names.remove(PathName(name)) }
-    guard isOneOf(IN_ISDIR) else {
-      changes.append(NotedChange(path: path, existed: existed))
+    guard let name = event.name else {
+      changes += folder.paths.map {
+        NotedChange(path: $0.path, existed: true, kind: .folder, place: $0.place)
+      }
       return
     }
-    guard isWanted(path) else { return }
-    if hasCome {
-      changes.append(NotedChange(path: path, existed: existed, kind: .newFolder))
-      try addTree(path, to: &changes)
+    guard !name.isEmpty else { return }
+    let existed = folder.names?.contains(PathName(name)) == true
+    if event.hasCome { folders[number]?.names?.insert(PathName(name)) }
+    if event.hasGone { folders[number]?.names?.remove(PathName(name)) }
+    for path in folder.paths {
+      if event.isOneOf(IN_ISDIR) {
+        try noteFolder(path.appending(name), event, existed: existed, &changes)
+      } else {
+        noteFile(path.appending(name), event, existed: existed, &changes)
+      }
     }
-    if hasGone {
-      changes.append(NotedChange(path: path, existed: existed, kind: .folder))
-      if isOneOf(IN_MOVED_FROM) { forget(path) }
+    for link in folder.ends[PathName(name)] ?? [] {
+      if event.hasCome || event.hasGone { isOutdated = true }
+      changes += Self.changes(
+        of: link.text, existed: true, isFolder: links[link] == true,
+        in: folder.place == "/" ? "/" + name : "\(folder.place)/\(name)")
+    }
+  }
+
+  /// A link to a directory is that, and a file.
+  private static func changes(
+    of path: String, existed: Bool, isFolder: Bool, in place: String
+  ) -> [NotedChange] {
+    (isFolder ? [.file, .folder] : [NotedChange.Kind.file]).map {
+      NotedChange(path: path, existed: existed, kind: $0, place: place)
+    }
+  }
+
+  /// What is in a directory that has moved away is noted by the directory that it was in, unless nobody watches that.
+  private func noteLoss(
+    of number: Int32, _ folder: Folder, _ event: Event, _ changes: inout [NotedChange]
+  ) {
+    let roots = folder.paths.filter { path in
+      scope.roots.contains { $0.hasSameBytes(as: path.path) }
+    }
+    changes += roots.map {
+      NotedChange(path: $0.path, existed: true, kind: .folder, place: $0.place)
+    }
+    if !roots.isEmpty || !folder.ends.isEmpty { isOutdated = true }
+    if !event.isOneOf(IN_MOVE_SELF) { folders[number] = nil }
+  }
+
+  private func noteFile(
+    _ path: WatchedPath, _ event: Event, existed: Bool, _ changes: inout [NotedChange]
+  ) {
+    var isFolder = false
+    if event.hasCome || event.hasGone {
+      let link = links[PathName(path.path)]
+      let isLink = event.hasCome && kind(of: path.place) == S_IFLNK
+      let target = isLink ? path.leading(to: LinkTrail(path.place).end) : path
+      let leads = isLink && scope.wants(target)
+      if link != nil || leads || isLink && scope.follows(path) { isOutdated = true }
+      isFolder = link == true || leads && kind(of: target.place) == S_IFDIR
+    }
+    changes += Self.changes(of: path.path, existed: existed, isFolder: isFolder, in: path.place)
+  }
+
+  private func noteFolder(
+    _ path: WatchedPath, _ event: Event, existed: Bool, _ changes: inout [NotedChange]
+  ) throws(SystemError) {
+    guard scope.wants(path) else { return }
+    let note = { (path: WatchedPath, existed: Bool, kind: NotedChange.Kind) in
+      NotedChange(path: path.path, existed: existed, kind: kind, place: path.place)
+    }
+    if event.hasCome {
+      changes.append(note(path, existed, .newFolder))
+      try addTree(path) { changes.append(note($0, false, $1)) }
+    }
+    if event.hasGone {
+      changes.append(note(path, existed, .folder))
+      if event.isOneOf(IN_MOVED_FROM) { forget(path.path) }
     }
   }
 
   /// A directory has moved away, with those in it.
   private func forget(_ path: String) {
-    for (number, folder) in folders
-    where folder.path.hasSameBytes(as: path) || folder.path.isBelow(path) {
-      remove(number)
-    }
-  }
-
-  /// A directory that has appeared: what is in it may have been made before it was watched.
-  private func addTree(_ path: String, to changes: inout [NotedChange]) throws(SystemError) {
-    var open = [path]
-    while let path = open.popLast() {
-      var kept: Set<Int32> = []
-      guard let number = try add(path, kept: &kept), let folder = folders[number] else { continue }
-      for name in folder.names {
-        let inner = joined(path, name.text)
-        if !isFolder(inner) {
-          changes.append(NotedChange(path: inner, existed: false))
-        } else if isWanted(inner) {
-          changes.append(NotedChange(path: inner, existed: false, kind: .newFolder))
-          open.append(inner)
-        }
+    for (number, folder) in folders {
+      let left = folder.paths.filter {
+        !$0.path.hasSameBytes(as: path) && !$0.path.isBelow(path)
+      }
+      if left.count == folder.paths.count { continue }
+      folders[number]?.paths = left
+      if !left.isEmpty { continue }
+      folders[number]?.names = nil
+      if folder.ends.isEmpty {
+        folders[number] = nil
+        inotify_rm_watch(descriptor, number)
       }
     }
   }

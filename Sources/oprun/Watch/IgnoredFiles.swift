@@ -21,6 +21,11 @@ struct IgnoredFiles {
 
   func contains(_ path: String) -> Bool { known.contains(PathName(path)) }
 
+  /// What is ignored now and was not, or the other way round.
+  func changes(since before: IgnoredFiles) -> [String] {
+    known.symmetricDifference(before.known).map(\.text)
+  }
+
   /// Those of some absolute paths that are ignored, whether they were there before or not.
   func among(_ paths: [String]) -> Set<PathName> {
     let inside = paths.filter { $0.isBelow(workspace) }

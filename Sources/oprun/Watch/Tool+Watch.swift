@@ -37,6 +37,7 @@ extension Tool {
       say(
         error.action,
         help: "raise fs.inotify.max_user_instances, or end other programs that watch files")
+    case ENOENT: say(error.action)
     default: say(error.message)
     }
   }

@@ -21,8 +21,19 @@ struct WatchedPipeline {
     declarations = Declarations(plan, workspace: workspace)
   }
 
+  /// What is to be watched for it.
+  func scope(without ignored: IgnoredFiles) -> WatchScope {
+    let others = (sources.map(\.text) + declarations.inputs.map(\.fixedPath)).filter {
+      !isInWorkspace($0) && !isOfOthers($0)
+    }
+    return WatchScope(
+      roots: roots, leads: others,
+      wants: { wants($0, isIgnored: ignored.contains($0.path)) },
+      follows: { follows($0, isIgnored: ignored.contains($0.path)) })
+  }
+
   /// The directories that all begins with: they, and those in them that are wanted, are watched.
-  var roots: [String] {
+  private var roots: [String] {
     var roots: Set<PathName> = [PathName(workspace)]
     for path in sources { roots.insert(PathName(Self.folder(around: path.text))) }
     for pattern in declarations.inputs {
@@ -30,7 +41,8 @@ struct WatchedPipeline {
       roots.insert(
         PathName(pattern.isPlain ? Self.folder(around: path) : Self.nearestFolder(path)))
     }
-    return roots.map(\.text).filter { !isOfOthers($0) }.sorted { $0.precedesByBytes($1) }
+    return roots.map(\.text).filter { !isOfOthers($0) && !isInWorkspace($0) }
+      .sorted { $0.precedesByBytes($1) }
   }
 
   private static func folder(around path: String) -> String {
@@ -46,12 +58,20 @@ struct WatchedPipeline {
     return path == "/" ? path : folder(around: path)
   }
 
-  /// Whether a directory is to be watched.
-  func wants(_ folder: String, isIgnored: Bool) -> Bool {
-    if isOfOthers(folder) { return false }
-    if sources.contains(where: { $0.text.isBelow(folder) }) { return true }
-    if declarations.areIncomplete, !isIgnored, isInWorkspace(folder) { return true }
-    return declarations.reach(into: folder, onlyPlainly: isIgnored)
+  /// Whether a directory is to be watched. Behind links, only what is declared matters.
+  func wants(_ folder: WatchedPath, isIgnored: Bool) -> Bool {
+    if isOfOthers(folder.path) || isOfOthers(folder.place) { return false }
+    if sources.contains(where: { $0.text.isBelow(folder.path) }) { return true }
+    if declarations.areIncomplete, folder.links.isEmpty, !isIgnored, isInWorkspace(folder.path) {
+      return true
+    }
+    return declarations.reach(into: folder.path, onlyPlainly: isIgnored, links: folder.links)
+  }
+
+  /// Whether it matters what a link leads to.
+  private func follows(_ link: WatchedPath, isIgnored: Bool) -> Bool {
+    sources.contains(PathName(link.path))
+      || declarations.name(link.path) && (!isIgnored || names(link.path))
   }
 
   /// Whether a path is that of the state directory or of git's, or in there.

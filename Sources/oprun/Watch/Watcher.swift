@@ -37,7 +37,7 @@ final class Watcher {
   private var hasLostInRun = false
   private var hadLostInRun = false
   /// What is said when the run in progress has ended, whose display it would disturb.
-  private var unsaid: [(message: String, help: String?)] = []
+  private var unsaid = UnsaidMessages()
 
   init(_ tool: Tool, _ invocation: Invocation, _ watched: WatchedPipeline) throws(SystemError) {
     self.tool = tool
@@ -68,7 +68,7 @@ final class Watcher {
       note(try folders.take())
       if let status = handleSignals() { return status }
       if let status = try handleEnd() { return status }
-      if folders.hasLostChanges || folders.hasLostRoot { try lookAtEverything() }
+      if folders.hasLostChanges { try lookAtEverything() }
       if machine.isDue(at: Self.now()) { try look() }
     }
   }
@@ -89,22 +89,36 @@ final class Watcher {
   }
 
   private func watchFolders() throws(SystemError) {
-    let watched = watched
-    let ignored = ignored
-    try folders.watch(watched.roots) { folder in
-      watched.wants(folder, isIgnored: ignored.contains(folder))
+    try folders.watch(watched.scope(without: ignored))
+  }
+
+  /// What has the path of the workspace may be something else by now.
+  private func checkWorkspace() throws(SystemError) {
+    var here = stat()
+    var there = stat()
+    guard stat(".", &here) == 0, stat(watched.workspace, &there) == 0, here.st_ino == there.st_ino,
+      here.st_dev == there.st_dev
+    else {
+      throw SystemError(
+        "cannot watch \(quoted(watched.workspace)) any more: it was moved or removed", errno: ENOENT
+      )
     }
   }
 
   private func note(_ changes: [NotedChange]) {
-    let changes = changes.filter { !watched.isOfOthers($0.path) }
+    let changes = changes.filter { change in
+      // What a run makes does not count behind a link either.
+      let isOwn =
+        machine.isRunning && change.isBehindLink && watched.declarations.make(change.place)
+      return !watched.isOfOthers(change.path) && !isOwn
+    }
     guard !changes.isEmpty else { return }
     batch.note(changes, isOfRun: machine.isRunning)
     machine.note(at: Self.now())
   }
 
   private func say(_ message: String, help: String? = nil) {
-    if machine.isRunning { unsaid.append((message, help)) } else { tool.say(message, help: help) }
+    if machine.isRunning { unsaid.add(message, help: help) } else { tool.say(message, help: help) }
   }
 
   // MARK: Runs
@@ -163,8 +177,7 @@ final class Watcher {
     // What it has changed is judged as long as it counts as running.
     machine.forgetNoted()
     try look()
-    for (message, help) in unsaid { tool.say(message, help: help) }
-    unsaid = []
+    for (message, help) in unsaid.take() { tool.say(message, help: help) }
     hadLostInRun = hasLostInRun
     hasLostInRun = false
     own.runEnds(isWhole: !machine.isCancelling)
@@ -197,10 +210,8 @@ final class Watcher {
   /// The kernel has lost some, so anything may have changed.
   private func lookAtEverything() throws(SystemError) {
     ignored = IgnoredFiles(below: watched.workspace)
+    try checkWorkspace()
     try watchFolders()
-    guard folders.count > 0 else {
-      throw SystemError("cannot watch \(quoted(watched.workspace))", errno: ENOENT)
-    }
     _ = batch.take { _ in true }
     if machine.isRunning {
       hasLostInRun = true
@@ -212,32 +223,33 @@ final class Watcher {
 
   /// Looks at what was noted.
   private func look() throws(SystemError) {
+    try checkWorkspace()
+    if folders.isOutdated { try watchFolders() }
     let entries = batch.take { path in
       var status = stat()
       return lstat(path, &status) == 0
     }
-    let hidden = ignored.among(entries.map(\.path))
+    let hidden = ignored.among(entries.filter { !$0.entry.isBehindLink }.map(\.path))
     var sorted = ChangesByTime()
     var editing = OwnChanges.Verdict?.none
-    var hasEditedRules = false
     for (path, entry) in entries {
       let name = PathName(path)
       if watched.sources.contains(name) || brokenSources?.contains(name) == true {
         let verdict = entry.isOfRun ? judgeInput(path, entry) : .counts
         if editing != .counts { editing = verdict }
       }
-      if path.hasSuffix("/.gitignore") { hasEditedRules = true }
       if hidden.contains(name), !watched.names(path) { continue }
       sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
     }
-    if hasEditedRules { ignored = IgnoredFiles(below: watched.workspace) }
+    let rules = entries.filter { $0.path.hasSuffix("/.gitignore") }.map(\.entry)
+    if !rules.isEmpty { followRules(isOfRun: rules.allSatisfy(\.isOfRun), into: &sorted) }
     if let editing {
       let before = watched.plan
       guard reload() else { return held.add(sorted) }
       let edited = State.editedSteps(of: watched.plan, since: before, tool.errors.masker)
       sorted.add(editing) { $0.edited.formUnion(edited) }
     }
-    if editing != nil || hasEditedRules { try watchFolders() }
+    if editing != nil || !rules.isEmpty { try watchFolders() }
     held.add(sorted)
     guard brokenSources == nil else { return }
     let all = held
@@ -245,9 +257,28 @@ final class Watcher {
     try follow(all)
   }
 
+  /// What git ignores is something else now, so what was not noticed before may have changed.
+  private func followRules(isOfRun: Bool, into sorted: inout ChangesByTime) {
+    let before = ignored
+    ignored = IgnoredFiles(below: watched.workspace)
+    for path in ignored.changes(since: before) {
+      var status = stat()
+      let isFolder = lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      let entry = ChangeBatch.Entry(
+        existed: true, kind: isFolder ? .folder : .file, isOfRun: isOfRun)
+      sort(path, entry, isIgnored: false, into: &sorted)
+    }
+  }
+
   private func sort(
     _ path: String, _ entry: ChangeBatch.Entry, isIgnored: Bool, into sorted: inout ChangesByTime
   ) {
+    if entry.isAlsoFile {
+      var file = entry
+      file.kind = .file
+      file.isAlsoFile = false
+      sort(path, file, isIgnored: isIgnored, into: &sorted)
+    }
     if entry.kind == .newFolder {
       if entry.isOfRun { own.make(path) }
       return
@@ -260,7 +291,7 @@ final class Watcher {
       ? watched.declarations.reach(into: path, onlyPlainly: isIgnored)
       : watched.declarations.name(path)
     let isForOthers =
-      watched.isInWorkspace(path) && !isMade && !isIgnored
+      watched.isInWorkspace(path) && !isMade && !isIgnored && !entry.isBehindLink
       && !watched.sources.contains(PathName(path))
     let isAsBefore = isInput && !isFolder && contents.isAsBefore(path)
     var verdict = OwnChanges.Verdict.counts

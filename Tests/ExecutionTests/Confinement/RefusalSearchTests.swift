@@ -75,6 +75,35 @@ final class RefusalSearchTests {
       ])
   }
 
+  @Test(arguments: [
+    ("tar: build/o.tar: Cannot open: Permission denied", "build/o.tar"),
+    ("gzip: src/a.c.gz: Permission denied", "src/a.c.gz"),
+    ("gzip: LICENSE.gz: Permission denied", "LICENSE.gz"),
+    ("sh: 1: cannot create src/o é.txt: Permission denied", "src/o é.txt"),
+    ("ld: cannot open output file build/prog: Permission denied", "build/prog"),
+    ("cp: cannot create regular file 'src/b c': Permission denied", "src/b c"),
+  ])
+  func `what is to be made is found in the words of programs`(_ line: String, _ path: String) {
+    let found = words(of: line)
+    #expect(
+      found.count == 1 && found[0].hasPrefix("neither its outputs nor its scratch have '\(path)'"),
+      "\(found)")
+  }
+
+  @Test func `names with spaces are found without quotes`() {
+    #expect(
+      words(of: "cat: src/with space.c: Permission denied") == [
+        "it declares neither 'src/with space.c' nor a pattern for it, such as 'src/*.c'"
+      ])
+  }
+
+  @Test func `detours in paths are left out`() {
+    #expect(
+      words(of: "src/a.c:1: fatal error: src/../src/./util.h: Permission denied") == [
+        "it declares neither 'src/util.h' nor a pattern for it, such as 'src/*.h'"
+      ])
+  }
+
   @Test func `paths are written as the step's patterns are`() {
     #expect(
       words(of: "x: \(workspace)/src/util.h: Permission denied", in: "/build") == [

@@ -66,13 +66,14 @@ struct RefusalSearch {
   /// The refusal in a line: of the path that the words are about, or else of one that they mention.
   private func refusal(in line: Substring) -> Refusal? {
     let words = line.split { " '\"`:,;()[]‘’“”".contains($0) }.map(String.init)
-    let topics = [wordBeforeSign(line)].compactMap(\.self) + quotedParts(of: line)
+    let topics = subjects(of: line) + quotedParts(of: line)
     for path in topics + inFolders(of: words, topics) {
       if let refusal = refusal(of: path, mustExist: true) { return refusal }
     }
     let mentioned = words.compactMap { refusal(of: $0, mustExist: true) }
     if let refusal = mentioned.first(where: { $0.kind != .readOnly }) { return refusal }
-    for path in topics where Self.makers.contains(where: { line.containsText($0) }) {
+    let isMade = Self.makers.contains { line.containsText($0) }
+    for path in topics where isMade || isLikelyPath(path) {
       if let refusal = refusal(of: path, mustExist: false) { return refusal }
     }
     return mentioned.first
@@ -98,11 +99,47 @@ struct RefusalSearch {
     return parts
   }
 
-  /// `sh: 1: cannot create out/x: Permission denied`
-  private func wordBeforeSign(_ line: Substring) -> String? {
-    guard let sign = line.firstRange(ofText: ": Permission denied") else { return nil }
-    let word = line[..<sign.lowerBound].split(separator: " ").last
-    return word?.contains(where: { "'\"`‘’“”".contains($0) }) == true ? nil : word.map(String.init)
+  /// What stands before the sign, of which a colon and a space divide the parts: `sh: 1: cannot create out/x: Permission
+  /// denied`, `tar: x.tar: Cannot open: Permission denied`. Names may have spaces.
+  private func subjects(of line: Substring) -> [String] {
+    guard let sign = line.firstRange(ofText: ": Permission denied") else { return [] }
+    var parts: [Substring] = []
+    var rest = line[..<sign.lowerBound]
+    while let end = rest.firstRange(ofText: ": ") {
+      parts.append(rest[..<end.lowerBound])
+      rest = rest[end.upperBound...]
+    }
+    parts.append(rest)
+    for part in parts.suffix(2).reversed() {
+      let subject = withoutPhrase(part)
+      if subject.contains(where: { "'\"`‘’“”".contains($0) }) { return [] }
+      let word = subject.split(separator: " ").last.map(String.init)
+      if let word { return word == subject ? [word] : [String(subject), word] }
+    }
+    return []
+  }
+
+  /// What follows `cannot create`, `could not open file` and the like.
+  private func withoutPhrase(_ part: Substring) -> Substring {
+    let phrases = ["cannot", "can't", "could not", "couldn't", "unable to", "failed to"]
+    let lowercased = part.lowercased()
+    guard let phrase = phrases.first(where: { lowercased.hasPrefix($0 + " ") }) else { return part }
+    // The verb, and what the path is one of.
+    var rest = part.dropFirst(phrase.count + 1).drop { $0 != " " }.dropFirst()
+    while let word = rest.split(separator: " ").first,
+      ["regular", "output", "input", "temporary", "file", "directory", "for"].contains(word)
+    {
+      rest = rest.dropFirst(word.count).drop { $0 == " " }
+    }
+    return rest
+  }
+
+  /// Names of machines and accounts are refused something, too.
+  private func isLikelyPath(_ text: String) -> Bool {
+    guard !text.contains("@"), !text.containsText("://") else { return false }
+    if text.contains("/") { return true }
+    guard let dot = text.lastIndex(of: "."), dot > text.startIndex else { return false }
+    return access("\(directory)/\(text[..<dot])", F_OK) == 0
   }
 
   private func refusal(of written: String, mustExist: Bool) -> Refusal? {
@@ -121,6 +158,8 @@ struct RefusalSearch {
       return Refusal(path: written, kind: .beside(folder: folder))
     }
     let name = String(path[path.index(after: slash)...])
+    let isDetour = !written.hasPrefix("/") && ("/" + written).containsText("/.")
+    let written = isDetour ? shown(parent) + name : written
     if exists { return refusal(ofFile: path, written, parent: parent, name) }
     guard access(parent, W_OK) == 0, !isOpen(parent) else { return nil }
     let folder = shown(parent)

@@ -1,0 +1,81 @@
+// What a traced command made, and the outputs that are proposed for it.
+
+import Caching
+
+/// All paths are those that the step's patterns write.
+struct MadeFiles {
+  let written: Set<String>
+  let temporary: Set<String>
+  /// What was changed in repositories of git, as a command does that only looks at them, too.
+  let inRepository: Set<String>
+  /// Directories that got their names in the directory of the step, which no pattern can open.
+  let renamedAtTop: Set<String>
+  private let replaced: Set<String>
+  private let renamed: Set<String>
+  private let empty: Set<String>
+
+  init(_ files: TracedFiles, shown: (Set<String>) -> Set<String>) {
+    let folders = shown(files.folders)
+    let written = shown(files.written)
+    let temporary = shown(files.temporary)
+    // One that the command has made itself is a result like others.
+    let foreign = written.union(temporary).filter { path in
+      guard let repository = TracedPath(path).repository else { return false }
+      return !repository.contains("/") || !folders.contains(repository)
+    }
+    inRepository = foreign
+    self.written = written.subtracting(foreign)
+    self.temporary = temporary.subtracting(foreign)
+    replaced = shown(files.replaced)
+    let renamed = shown(files.renamedFolders)
+    self.renamed = renamed
+    renamedAtTop = renamed.filter { !$0.contains("/") }
+    let around = Set(written.union(folders).map { TracedPath($0).folder })
+    empty = folders.filter { !around.contains($0) && !TracedPath($0).isInRepository }
+  }
+
+  /// The patterns, sorted. `hasMadeAll` tells whether everything in a directory is a result.
+  func outputs(beside read: Set<String>, hasMadeAll: (String) -> Bool) -> [String] {
+    var result: Set<String> = []
+    for (folder, paths) in Dictionary(
+      grouping: written.union(empty), by: { TracedPath($0).folders.first ?? "" })
+    {
+      let isOwn = !folder.isEmpty && folder != ".." && !read.contains { $0.hasPrefix(folder + "/") }
+      // No wildcard matches a directory, or a name with a dot.
+      let odd = paths.filter { empty.contains($0) || TracedPath($0).isHidden }
+      let isOpened = renamed.contains { $0.hasPrefix(folder + "/") }
+      if isOwn, !odd.isEmpty, hasMadeAll(folder) {
+        result.insert(PatternSummary.escaped(folder) + "/")
+      } else if isOwn, paths.count > 3 || isOpened {
+        let isFlat = paths.allSatisfy { odd.contains($0) || TracedPath($0).folders.count == 1 }
+        result.insert(PatternSummary.escaped(folder) + (isFlat ? "/*" : "/**"))
+        result.formUnion(odd.map(pattern))
+      } else {
+        result.formUnion(paths.map(pattern))
+      }
+    }
+    return result.sorted()
+  }
+
+  /// What is replaced needs its directory, which a wildcard opens.
+  private func pattern(for path: String) -> String {
+    let text = PatternSummary.escaped(path)
+    if empty.contains(path) { return text + "/" }
+    if replaced.contains(path) { return text + "*" }
+    let opened = renamed.filter { $0.contains("/") && path.hasPrefix($0 + "/") }
+    guard let folder = opened.min(by: { $0.utf8.count < $1.utf8.count }) else { return text }
+    return PatternSummary.escaped(folder) + "*"
+      + PatternSummary.escaped(String(path.dropFirst(folder.count)))
+  }
+}
+
+extension TracedFiles {
+  /// Whether everything in a directory was made by the command. The path is absolute.
+  func hasMadeAll(in folder: String, names: (String) -> [String]?) -> Bool {
+    (names(folder) ?? []).allSatisfy { name in
+      let inner = "\(folder)/\(name)"
+      return written.contains(inner)
+        || names(inner) != nil && hasMadeAll(in: inner, names: names)
+    }
+  }
+}

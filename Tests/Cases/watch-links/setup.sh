@@ -1,0 +1,1 @@
+ln -s pipeline.yml link.yml
