@@ -87,7 +87,7 @@ extension Planner {
           if hasServices { addServices(toGroup: operation, inherited[pipeline]) }
           addCommands(toGroup: operation, pipelines[pipeline])
         }
-        guard group.isExpanding, group.pattern == nil else { continue }
+        guard group.members.isEmpty else { continue }
       }
       gatherer.begin()
       gather(address, inherited: inherited[address.pipeline], &gatherer)
