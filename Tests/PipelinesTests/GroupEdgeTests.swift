@@ -2,6 +2,7 @@
 
 import Pipelines
 import Plans
+import Scheduling
 import Testing
 
 @Suite struct `Edges of groups` {
@@ -71,5 +72,27 @@ import Testing
         - {id: g, depends_on: [f], steps: [{id: x, run: x, matrix: {k: []}}, {id: y, run: x, depends_on: [x]}]}
       """
     #expect(try plan(text).edges == ["f>e", "f>g/x", "g/x>g/y", "g/x>g:done", "g/y>g:done"])
+  }
+}
+
+@Suite struct `Priorities of groups` {
+  @Test func `a group has none, so its members keep theirs`() throws {
+    let plan = try plan(
+      """
+      steps:
+        - {id: m, run: x, matrix: {k: [1, 2]}, priority: very_low}
+        - {id: g, steps: [{id: x, run: x, priority: -9}, {id: h, steps: [{id: y, run: x, priority: -7}]}]}
+        - {id: after, run: x, depends_on: [h], priority: -8}
+        - {id: h, run: x, matrix: {k: [1]}, priority: -1000}
+      """)
+    let scheduler = Scheduler(graph: plan.graph, queues: plan.queues)
+    let priorities = plan.steps.indices.map { index in
+      "\(plan.steps[index].id) \(scheduler.effectivePriority(of: OperationID(index)))"
+    }
+    #expect(
+      priorities == [
+        "m[k=1] -8", "m[k=2] -8", "m -1024", "g/x -9", "g/h/y -7", "g/h -1024", "g -1024",
+        "after -8", "h[k=1] -8", "h -8",
+      ])
   }
 }
