@@ -32,6 +32,11 @@ extension RunMachine {
   mutating func ask(_ question: Question, about operation: OperationID) {
     if !offers.isEmpty { offers.remove(operation) }
     setGate(of: operation, to: .asked(question))
+    put(question, about: operation)
+  }
+
+  mutating func put(_ question: Question, about operation: OperationID) {
+    startHold.asked()
     perform(.decide(operation, question))
   }
 

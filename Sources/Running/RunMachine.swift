@@ -165,6 +165,7 @@ package struct RunMachine {
 
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
+    startHold.heard()
     return actions
   }
 
@@ -182,6 +183,7 @@ package struct RunMachine {
     if startHold.postpones() { return }
     endReleased(at: now)
     askAtGates()
+    if startHold.postpones() { return }
     startDueHooks(at: now)
     while hasRoomForAttempt, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)

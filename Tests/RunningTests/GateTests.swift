@@ -15,7 +15,25 @@ import Testing
       graph: "a; b; c: b", scripts: ["a": "ok@5"], decisions: ["b": "skip"], width: 1)
     #expect(
       run.timeline()
-        == "0:+a 0:b=skipped<no 5:-a=0 5:a=succeeded 5:+c 6:-c=0 6:c=succeeded 6:end=0")
+        == "0:b=skipped<no 0:+a 5:-a=0 5:a=succeeded 5:+c 6:-c=0 6:c=succeeded 6:end=0")
+  }
+
+  @Test func `what is decided at once is compared before anything starts`() {
+    let condition = Simulation(
+      graph: "x; urgent!9: x; slow!-9", decisions: ["urgent": "run"], width: 1)
+    #expect(condition.starts == ["x", "urgent", "slow"])
+    let skipped = Simulation(
+      graph: "x; opt: x; urgent!9: opt; slow!-9", decisions: ["opt": "skip"], width: 1)
+    #expect(skipped.starts == ["x", "urgent", "slow"])
+    let group = Simulation(
+      graph: "x; g: x?done; h: g?done; urgent!9: h; slow!-9",
+      decisions: ["g": "join", "h": "join"], groups: ["g": ["x"], "h": ["g"]], width: 1)
+    #expect(group.starts == ["x", "urgent", "slow"])
+    let limited = Simulation(
+      graph: "x!9; g: x?done; m: g?done; slow!-9",
+      decisions: ["x": "run", "g": "join", "m": "join"], groups: ["g": ["x"], "m": ["g"]],
+      widths: ["m": 1], width: 1)
+    #expect(limited.starts == ["x", "slow"])
   }
 
   @Test func `a stop cancels what is at its gate`() {

@@ -222,7 +222,7 @@ private let second: Nanoseconds = 1_000_000_000
     #expect(
       run.timeline()
         == "0:+z 0:+a2 1:-z=0 1:z=succeeded 1:-a2=0 1:a2=succeeded 1:+a1 2:-a1=0 2:a1=succeeded "
-        + "2:+x 2:g1=succeeded 3:-x=0 3:x=succeeded 3:+b2 4:-b2=0 4:b2=succeeded 4:g2=succeeded "
+        + "2:g1=succeeded 2:+x 3:-x=0 3:x=succeeded 3:+b2 4:-b2=0 4:b2=succeeded 4:g2=succeeded "
         + "4:g=succeeded 4:end=0")
   }
 
