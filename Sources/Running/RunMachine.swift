@@ -266,9 +266,11 @@ package struct RunMachine {
     if policy.hasJitter { delay = random.next(upTo: delay) }
     state.begin(nil)
     state.cause = .itself
-    set(.retryDue, at: now + delay, operation, state)
+    if delay > 0 { set(.retryDue, at: now + delay, operation, state) }
     active[operation] = state
     scheduler.pause(operation)
+    // Without a delay it competes for the slot that it frees.
+    if delay == 0 { scheduler.resume(operation) }
     say(.retrying(operation, nextAttempt: state.attempt + 1, delay: delay))
   }
 

@@ -36,6 +36,15 @@ import Testing
     #expect(limited.starts == ["x", "slow"])
   }
 
+  @Test func `without a delay an attempt competes for the slot of the one before`() {
+    var retry = RetryPolicy()
+    retry.limit = 1
+    let run = Simulation(
+      graph: "urgent!9; slow!-9", scripts: ["urgent": "1@1 ok@1"],
+      settings: ["urgent": StepSettings(retry: retry)], width: 1)
+    #expect(run.starts == ["urgent", "urgent", "slow"])
+  }
+
   @Test func `a stop cancels what is at its gate`() {
     let run = Simulation(
       graph: "a; b; g: a b", scripts: ["a": "hang"], decisions: ["g": "join"],
