@@ -144,7 +144,9 @@ extension RunMachine {
     for operation in active.keys.sorted() where operation != .run {
       if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     }
+    receiveReached()
     keepGroups()
+    tellSettled()
     scheduler.stop(reason)
     cancelGated(reason)
     tellSettled()

@@ -138,6 +138,34 @@ import Testing
     }
   }
 
+  @Test func `a group that a stop cuts short ends after its members, as the worst of them`() {
+    let run = Simulation(
+      graph: "a; b; g: a?done b?done; c: g", scripts: ["a": "1@1"], decisions: ["g": "join"],
+      groups: ["g": ["a", "b"]], width: 1, failurePolicy: .stop)
+    #expect(
+      run.timeline()
+        == "0:+a 1:-a=1 1:a=failed 1:stopping(a) 1:b=cancelled<a 1:c=cancelled<a 1:g=failed<a "
+        + "1:end=1")
+  }
+
+  @Test func `what a failure blocks through groups is blocked, although it stops the run`() {
+    let chain = Simulation(
+      graph: "f; x: f; g: x?done; c: g; d", scripts: ["f": "1@1"], decisions: ["g": "join"],
+      groups: ["g": ["x"]], width: 1, failurePolicy: .stop)
+    #expect(
+      chain.timeline()
+        == "0:+f 1:-f=1 1:f=failed 1:stopping(f) 1:x=blocked<f 1:g=blocked<f 1:c=blocked<f "
+        + "1:d=cancelled<f 1:end=1")
+    let nested = Simulation(
+      graph: "f; a: f; b: f; h: b?done; g: a?done h?done", scripts: ["f": "1@1"],
+      decisions: ["g": "join", "h": "join"], groups: ["g": ["a", "h"], "h": ["b"]],
+      failurePolicy: .stop)
+    #expect(
+      nested.timeline()
+        == "0:+f 1:-f=1 1:f=failed 1:stopping(f) 1:a=blocked<f 1:b=blocked<f 1:h=blocked<f "
+        + "1:g=blocked<f 1:end=1")
+  }
+
   @Test func `an expanded step is stopped with its instances`() {
     let run = Simulation(
       graph: "g; c: g", scripts: ["x": "hang", "y": "ok@1"], decisions: ["g": "expand x y z"],

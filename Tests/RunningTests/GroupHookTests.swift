@@ -87,7 +87,7 @@ private let second: Nanoseconds = 1_000_000_000
     #expect(
       simulation(["z": "hang"], signals: [(1, 2)]).timeline()
         == "0:+z 1:signal2 1:stopping(signal2) 1:g/a=cancelled<signal2 1:g/b=cancelled<signal2 "
-        + "1:g=cancelled<signal2 1:c=cancelled<signal2 1:stop(z) 1:-z=sig15 "
+        + "1:c=cancelled<signal2 1:g=cancelled<signal2 1:stop(z) 1:-z=sig15 "
         + "1:z=cancelled<signal2 1:end=130")
   }
 
@@ -234,9 +234,9 @@ private let second: Nanoseconds = 1_000_000_000
       signals: [(2, 2)])
     #expect(
       run.timeline()
-        == "0:+a1 2:signal2 2:stopping(signal2) 2:g2=cancelled<signal2 "
-        + "2:a2=cancelled<signal2 2:stop(a1) 2:-a1=sig15 2:a1=cancelled<signal2 "
-        + "2:g1=cancelled<signal2 2:g=cancelled<signal2 2:end=130"
+        == "0:+a1 2:signal2 2:stopping(signal2) 2:a2=cancelled<signal2 2:g2=cancelled<signal2 "
+        + "2:stop(a1) 2:-a1=sig15 2:a1=cancelled<signal2 2:g1=cancelled<signal2 "
+        + "2:g=cancelled<signal2 2:end=130"
     )
   }
 }

@@ -88,20 +88,19 @@ import Testing
       simulation("expand g[x] g[y]", scripts, policy: .stop).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
-        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a "
-        + "2:g[x]=failed<g[x]/a 4:-g[y]/a=0 4:g[y]/a=succeeded 4:g[y]=cancelled<g[x]/a "
-        + "4:g/a=failed<g[x]/a 4:g=failed<g[x]/a 4:end=1"
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:g[x]=failed<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a 4:-g[y]/a=0 "
+        + "4:g[y]/a=succeeded 4:g[y]=cancelled<g[x]/a 4:g/a=failed<g[x]/a 4:g=failed<g[x]/a "
+        + "4:end=1"
     )
     #expect(
       simulation("expand g[x] g[y]", scripts, policy: .cancel).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
-        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:stop(g[y]/a) "
-        + "2:g/b=cancelled<g[x]/a 2:g[x]=failed<g[x]/a 2:-g[y]/a=sig15 "
-        + "2:g[y]/a=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a 2:g/a=failed<g[x]/a "
-        + "2:g=failed<g[x]/a 2:end=1"
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:g[x]=failed<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a 2:stop(g[y]/a) "
+        + "2:-g[y]/a=sig15 2:g[y]/a=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a "
+        + "2:g/a=failed<g[x]/a 2:g=failed<g[x]/a 2:end=1"
     )
   }
 
@@ -123,7 +122,7 @@ import Testing
     #expect(
       simulation("expand g[x] g[y]", ["z": "hang"], signals: [(1, 2)]).timeline()
         == "0:+z 1:signal2 1:stopping(signal2) 1:g/a=cancelled<signal2 1:g/b=cancelled<signal2 "
-        + "1:g=cancelled<signal2 1:c=cancelled<signal2 1:d=cancelled<signal2 1:stop(z) "
+        + "1:c=cancelled<signal2 1:d=cancelled<signal2 1:g=cancelled<signal2 1:stop(z) "
         + "1:-z=sig15 1:z=cancelled<signal2 1:end=130")
     #expect(
       simulation("expand g[x] g[y]", ["g[x]/a": "hang"], signals: [(3, 2)]).timeline()
