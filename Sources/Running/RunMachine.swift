@@ -190,8 +190,9 @@ package struct RunMachine {
     }
     watchWaits(at: now)
     guard expectedCount == 0, offers.isEmpty, end == nil else { return }
-    guard active.isEmpty else {
-      guard !services.isEmpty, stopReason == nil, isIdle else { return }
+    guard isStill else {
+      // After a stop, only hooks are ready.
+      guard !services.isEmpty, stopReason == nil || scheduler.hasReady(), isIdle else { return }
       if instanceLimits.releaseOneMore() { return startReady(at: now) }
       if !waitsForOtherRuns, !waitsForChange() { endStandstill(at: now) }
       return
@@ -212,11 +213,7 @@ package struct RunMachine {
       active[operation]
       ?? ActiveOperation(
         settings: steps.ready(operation).settings, after: attempts(of: operation))
-    if case .expired(let words) = gates[operation] {
-      setGate(of: operation, to: nil)
-      state.waitExpired(words)
-      return continueHooks(of: operation, &state, at: now)
-    }
+    if state.ending != nil { return continueHooks(of: operation, &state, at: now) }
     if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
     if !groupHooks.idle.isEmpty { beginGroups(around: operation, at: now) }
     state.attempt += 1

@@ -127,8 +127,8 @@ struct `Stopping a run` {
         graph: "a; b", scripts: ["a": "1@1", "b": "hang"], settings: ["a": retried], width: 1,
         signals: [(3, 15)]
       ).timeline()
-        == "0:+a 1:-a=1 1:a#2in1 1:+b 3:signal15 3:stopping(signal15) 3:+a.on_cancel.1 3:stop(b) "
-        + "3:-b=sig15 3:b=cancelled<signal15 4:-a.on_cancel.1=0 4:+a.on_complete.1 "
+        == "0:+a 1:-a=1 1:a#2in1 1:+b 3:signal15 3:stopping(signal15) 3:stop(b) 3:-b=sig15 "
+        + "3:b=cancelled<signal15 3:+a.on_cancel.1 4:-a.on_cancel.1=0 4:+a.on_complete.1 "
         + "5:-a.on_complete.1=0 5:a=cancelled<signal15 5:end=143")
   }
 
