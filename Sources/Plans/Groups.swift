@@ -36,6 +36,9 @@ package struct Groups: Sendable {
   /// True if no operation is a member of a group.
   package var isEmpty: Bool { groupOfMember.isEmpty }
 
+  /// All groups in file order, those with members.
+  package var all: [OperationID] { members.filter { !$0.value.isEmpty }.keys.sorted() }
+
   /// The members in file order; empty for an operation that is not a group.
   package func members(of group: OperationID) -> [OperationID] { members[group] ?? [] }
 

@@ -62,7 +62,8 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     case .durationMS: "how long the last attempt took, or the steps of the run, in milliseconds"
     case .failedSteps:
       "the ids of the steps that failed or timed out, without `--strict` only of those that were "
-        + "not allowed to, separated by blanks; of a list of more than 64 KiB only the beginning"
+        + "not allowed to, separated by blanks, for a run in the order in which they failed, for a used "
+        + "pipeline in that of the file; of a list of more than 64 KiB only the beginning"
     }
   }
 }

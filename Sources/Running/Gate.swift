@@ -19,22 +19,20 @@ enum Gate {
   case unexpanded
   /// It is in an instance that begins when another one has ended.
   case held
-  /// It timed out waiting, and waits for a slot for its hooks; the string says what it waited for.
-  case expired(String)
 
   /// True if news about it will come, whatever happens to the other operations: the run is not at
   /// its end.
   var expectsNews: Bool {
     switch self {
     case .asked, .waiting, .starting: true
-    case .gathering, .unexpanded, .held, .expired: false
+    case .gathering, .unexpanded, .held: false
     }
   }
 
   /// True if the scheduler considers the operation past its gate, and may start or end it.
   var isOpen: Bool {
     switch self {
-    case .expired, .starting: true
+    case .starting: true
     case .asked, .waiting, .gathering, .unexpanded, .held: false
     }
   }
@@ -43,7 +41,7 @@ enum Gate {
   var probing: Probing? {
     switch self {
     case .waiting(let probing), .starting(let probing): probing
-    case .asked, .gathering, .unexpanded, .held, .expired: nil
+    case .asked, .gathering, .unexpanded, .held: nil
     }
   }
 

@@ -32,7 +32,7 @@ extension RunMachine {
       return becomeReady(group)
     }
     offers.insert(group)
-    perform(.decide(group, .ready))
+    put(.ready, about: group)
   }
 
   private mutating func becomeReady(_ group: OperationID) {

@@ -5,22 +5,7 @@ package import Scheduling
 
 extension RunMachine {
   mutating func askAtGates() {
-    var reached = scheduler.takeReached()
-    if !instanceLimits.isEmpty { reached += instanceLimits.takeReleased() }
-    for operation in reached where !scheduler.state(of: operation).hasEnded {
-      let isWholeGroup =
-        groupPlan(operation).map { !$0.isExpanding || $0.pattern != nil } ?? false
-      // A group that has come so far has no step that could start.
-      if !isWholeGroup, let group = openPattern(around: operation) {
-        awaitInstances(of: group, operation)
-        continue
-      }
-      if !isWholeGroup, !instanceLimits.isEmpty, !instanceLimits.admits(operation, groups) {
-        setGate(of: operation, to: .held)
-        continue
-      }
-      ask(isWholeGroup ? .join : .entry, about: operation)
-    }
+    receiveReached()
     // The event that ended an operation may also have stopped the run, before the operations that
     // depend on it were processed.
     if let stopReason, !gates.isEmpty {
@@ -29,9 +14,57 @@ extension RunMachine {
     }
   }
 
+  /// Puts what has come to its gate there. Groups that end with that may lead others to theirs.
+  mutating func receiveReached() {
+    while true {
+      var reached = scheduler.takeReached()
+      if !instanceLimits.isEmpty { reached += instanceLimits.takeReleased() }
+      if reached.isEmpty { return }
+      for operation in reached where !scheduler.state(of: operation).hasEnded {
+        receive(operation)
+      }
+      tellSettled()
+    }
+  }
+
+  private mutating func receive(_ operation: OperationID) {
+    let isWholeGroup =
+      groupPlan(operation).map { !$0.isExpanding || $0.pattern != nil } ?? false
+    // A group that has come so far has no step that could start.
+    if isWholeGroup {
+      gathered(operation)
+    } else if let group = openPattern(around: operation) {
+      awaitInstances(of: group, operation)
+    } else if !instanceLimits.isEmpty, !instanceLimits.admits(operation, groups) {
+      setGate(of: operation, to: .held)
+    } else {
+      ask(.entry, about: operation)
+    }
+  }
+
+  /// All members of the group have ended. One that blocks what depends on it has nothing to give, and ends with
+  /// them: it is then as if its dependents were those of its members. Others are asked.
+  mutating func gathered(_ group: OperationID) {
+    guard blocksDependents(group), !gatesAll, groupHooks.begun[group] == nil,
+      !expiredGroups.contains(group), refusedOffers[group] == nil
+    else { return ask(.join, about: group) }
+    setGate(of: group, to: nil)
+    endByMembers(group)
+  }
+
+  /// Whether nothing that depends on the group by default can run, as far as its members have ended.
+  func blocksDependents(_ group: OperationID) -> Bool {
+    !EdgeCondition.ok.isSatisfied(by: groups.ending(of: group, in: scheduler).ending)
+  }
+
   mutating func ask(_ question: Question, about operation: OperationID) {
     if !offers.isEmpty { offers.remove(operation) }
     setGate(of: operation, to: .asked(question))
+    put(question, about: operation)
+  }
+
+  mutating func put(_ question: Question, about operation: OperationID) {
+    startHold.asked()
     perform(.decide(operation, question))
   }
 
@@ -141,10 +174,18 @@ extension RunMachine {
       return fail(group: group, because: reason, at: now)
     }
     let end = groups.ending(of: group, in: scheduler)
-    let cause = groups.cause(
-      of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
-    if runHooks(of: group, end.ending, cause, at: now) { return }
-    scheduler.settle(group, as: end.ending, cause: cause)
+    if runHooks(of: group, end.ending, cause(of: group, end), at: now) { return }
+    endByMembers(group)
+  }
+
+  /// Ends a group as the worst of its members.
+  mutating func endByMembers(_ group: OperationID) {
+    let end = groups.ending(of: group, in: scheduler)
+    scheduler.settle(group, as: end.ending, cause: cause(of: group, end))
+  }
+
+  private func cause(of group: OperationID, _ end: GroupEnding) -> Cause {
+    groups.cause(of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
   }
 
   /// Skips the members of a group. The groups among them end by themselves, after their own
@@ -161,14 +202,15 @@ extension RunMachine {
   /// may have ended with it.
   mutating func memberEnded(_ member: OperationID) {
     if groups.isEmpty { return }
-    let isOriginal = patterns.groups[member] != nil
-    if !isOriginal, let group = groups.group(of: member) { endOneMember(of: group) }
+    if !standsForCopies(member), let group = groups.group(of: member) {
+      endOneMember(of: group)
+    }
     if let original = patterns.originals[member] { endOneMember(of: original) }
   }
 
   private mutating func endOneMember(of group: OperationID) {
     guard case .gathering(let count) = gates[group] else { return }
-    if count == 1 { return ask(.join, about: group) }
+    if count == 1 { return gathered(group) }
     setGate(of: group, to: .gathering(unendedCount: count - 1))
   }
 
@@ -176,8 +218,6 @@ extension RunMachine {
   mutating func cancelGated(_ reason: StopReason) {
     for operation in gates.keys.sorted()
     where gates[operation]?.isOpen == false && !endsByItsMembers(operation) {
-      // A group that is asked for its instances waits for its steps, and was ended with what waits.
-      if scheduler.state(of: operation).hasEnded { continue }
       setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }

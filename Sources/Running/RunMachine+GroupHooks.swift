@@ -47,14 +47,15 @@ extension RunMachine {
     scheduler.detach(group)
     let unended = groups.members(of: group).count { !scheduler.state(of: $0).hasEnded }
     setGate(of: group, to: .gathering(unendedCount: unended))
+    if unended == 0 { gathered(group) }
   }
 
-  /// Called before everything that waits is ended: a group of which something is under way ends after that.
+  /// Called before everything that waits is ended: groups end after their members, as the worst of them. One whose
+  /// members did well waits for something else that it needs, and is ended with what waits.
   mutating func keepGroups() {
-    for operation in active.keys.sorted() where operation != .run {
-      for group in groups.around(operation) where scheduler.state(of: group) == .waiting {
-        gather(group)
-      }
+    for group in groups.all where scheduler.state(of: group) == .waiting {
+      let hasUnended = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
+      if hasUnended || blocksDependents(group) { gather(group) }
     }
   }
 
@@ -118,9 +119,7 @@ extension RunMachine {
     for (_, group) in depths.sorted(by: { ($1.depth, $0.group) < ($0.depth, $1.group) })
     where !scheduler.state(of: group).hasEnded {
       setGate(of: group, to: nil)
-      let end = groups.ending(of: group, in: scheduler)
-      let cause = groups.cause(of: group, end, in: scheduler, stop: stopReason)
-      scheduler.settle(group, as: end.ending, cause: cause)
+      endByMembers(group)
     }
     tellSettled()
   }
@@ -129,7 +128,7 @@ extension RunMachine {
   func endsByItsMembers(_ operation: OperationID) -> Bool {
     switch gates[operation] {
     case .gathering, .asked(.join): true
-    case .asked, .waiting, .starting, .unexpanded, .held, .expired, nil: false
+    case .asked, .waiting, .starting, .unexpanded, .held, nil: false
     }
   }
 

@@ -4,6 +4,38 @@ import Plans
 import Scheduling
 
 extension RunMachine {
+  /// Runs the hooks of an operation of which no attempt runs, if there are any: like an attempt, they wait for
+  /// slot, mutex and resources.
+  mutating func awaitHooks(
+    of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+  ) {
+    guard !state.hooksLeft.isEmpty else {
+      return continueHooks(of: operation, &state, at: now)
+    }
+    state.begin(nil)
+    active[operation] = state
+    scheduler.resume(operation)
+    limitWait(forHooksOf: operation, at: now)
+  }
+
+  /// The end of the run does not wait for other runs, which may keep a mutex for as long as they like.
+  mutating func limitWait(forHooksOf operation: OperationID, at now: Nanoseconds) {
+    guard hasHostMutexes, stopReason?.isUrgent == true, let state = active[operation] else {
+      return
+    }
+    set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
+  }
+
+  /// Hooks that have waited for too long do not run.
+  mutating func leaveOutHooks(of operation: OperationID, at now: Nanoseconds) {
+    guard var state = active[operation] else { return }
+    let obstacle = scheduler.obstacle(of: operation).map { "'\(scheduler[$0].name)' is held" }
+    let reason = obstacle ?? "no slot is free"
+    say(.notice("hooks of '\(steps[operation].id)' do not run: \(reason)"))
+    state.hooksLeft = []
+    continueHooks(of: operation, &state, at: now)
+  }
+
   /// Starts the next hook, or settles the operation when there is none.
   mutating func continueHooks(
     of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds

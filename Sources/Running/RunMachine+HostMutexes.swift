@@ -8,7 +8,7 @@ extension RunMachine {
 
   /// True if a step could start now if the run had the mutex.
   package mutating func lacks(_ mutex: PoolID) -> Bool {
-    stopReason == nil && hasRoom && scheduler.lacksGrant(mutex)
+    hasRoom && scheduler.lacksGrant(mutex)
   }
 
   /// True if a step holds it.

@@ -111,17 +111,12 @@ extension RunMachine {
       setGate(of: timer.operation, to: nil)
       return fail(timer.operation, because: words, at: now)
     }
-    let settings = probing.step.settings
-    if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
-      let isAllowed = settings.allowFailure == .always
-      setGate(of: timer.operation, to: nil)
-      return end(
-        timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
-    }
-    // Hooks run in a slot, like all commands.
+    setGate(of: timer.operation, to: nil)
     steps.resolve(timer.operation, as: probing.step)
-    setGate(of: timer.operation, to: .expired(words))
-    scheduler.resume(timer.operation)
+    var state = ActiveOperation(
+      settings: probing.step.settings, after: attempts(of: timer.operation))
+    state.waitExpired(words)
+    awaitHooks(of: timer.operation, &state, at: now)
   }
 
   private mutating func set(

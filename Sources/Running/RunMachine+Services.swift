@@ -128,7 +128,7 @@ extension RunMachine {
     case .waiting: false
     case .ready, .paused:
       switch gates[operation] {
-      case .gathering, .expired: true
+      case .gathering: true
       case .asked, .waiting, .starting, .unexpanded, .held, nil: active[operation] != nil
       }
     }
@@ -164,9 +164,9 @@ extension RunMachine {
       if case .attempt = active[service]?.role { askToEnd(service, .unneeded, at: now) }
     case .waiting, .ready, .paused:
       // A group with members ends by itself, after them.
-      guard members.isEmpty, !services.isOriginal(service), active[service]?.role == nil else {
-        return
-      }
+      guard members.isEmpty, !services.isOriginal(service), active[service]?.role == nil,
+        active[service]?.ending == nil
+      else { return }
       active[service] = nil
       setGate(of: service, to: nil)
       scheduler.settle(service, as: Ending(.skipped), cause: .condition("nothing needs it"))
@@ -176,9 +176,15 @@ extension RunMachine {
 
 // Standstill.
 extension RunMachine {
-  /// All that goes on are services that are ready.
+  /// Nothing runs, and nothing but a slot or a claim is waited for.
+  var isStill: Bool {
+    active.allSatisfy { $1.role == nil && scheduler.state(of: $0) == .ready }
+  }
+
+  /// All that goes on are services that are ready, besides what waits for a slot or a claim.
   var isIdle: Bool {
     active.allSatisfy { operation, state in
+      if state.role == nil { return scheduler.state(of: operation) == .ready }
       guard case .attempt = state.role, state.stop == .none else { return false }
       return isService(operation) && services.isReady(operation)
     }
@@ -193,7 +199,9 @@ extension RunMachine {
       let queue = scheduler[scheduler.graph.queue(of: $0)]
       return queue.width > 0 && !queue.isSuspended
     }
-    if let first {
+    if let first, active[first]?.ending != nil {
+      leaveOutHooks(of: first, at: now)
+    } else if let first {
       active[first] = nil
       setGate(of: first, to: nil)
       end(first, as: Ending(.failed), .condition(standstillWords(of: first)), at: now)

@@ -17,7 +17,7 @@ extension RunMachine {
 
   /// True if something would start if one more slot were granted.
   package mutating func lacksGrant() -> Bool {
-    stopReason == nil && hasRoom && scheduler.lacksGrant(.default)
+    hasRoom && scheduler.lacksGrant(.default)
   }
 
   /// The number of slots of the default queue that are in use.

@@ -86,6 +86,7 @@ extension RunMachine {
     switch timer.purpose {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: kill(timer.operation, because: .cancelled)
+    case .hookLimit where state.role == nil: leaveOutHooks(of: timer.operation, at: now)
     case .hookLimit: kill(timer.operation, because: .timeLimit)
     case .retryDue: scheduler.resume(timer.operation)
     case .readyDue: conditionsOfServiceHold(timer.operation)
@@ -109,7 +110,7 @@ extension RunMachine {
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
     stopReason = reason
     say(.stopping(reason))
-    stopScheduler(reason)
+    stopScheduler(reason, at: now)
     for operation in active.keys.sorted() where active[operation]?.role == nil {
       cancelRetry(of: operation, reason, at: now)
     }
@@ -124,7 +125,7 @@ extension RunMachine {
       stopReason = reason
       say(.stopping(reason))
     }
-    stopScheduler(reason)
+    stopScheduler(reason, at: now)
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.role {
@@ -139,13 +140,20 @@ extension RunMachine {
   }
 
   /// Stops the scheduler. An operation that is ready for another attempt has hooks to run, so the
-  /// scheduler must not end it.
-  private mutating func stopScheduler(_ reason: StopReason) {
-    for operation in active.keys.sorted() where operation != .run {
-      if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
+  /// scheduler must not end it; nor one that is ready for its hooks.
+  private mutating func stopScheduler(_ reason: StopReason, at now: Nanoseconds) {
+    let kept = active.keys.sorted().filter {
+      $0 != .run && scheduler.state(of: $0) == .ready
     }
+    for operation in kept { scheduler.pause(operation) }
+    receiveReached()
     keepGroups()
+    tellSettled()
     scheduler.stop(reason)
+    for operation in kept where active[operation]?.ending != nil {
+      scheduler.resume(operation)
+      limitWait(forHooksOf: operation, at: now)
+    }
     cancelGated(reason)
     tellSettled()
   }
@@ -153,13 +161,13 @@ extension RunMachine {
   mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
-    // It may have been cancelled before, so its hooks are running.
-    guard var state = active[operation], state.role == nil else { return }
+    // It may have been cancelled before, so its hooks run, or wait.
+    guard var state = active[operation], state.role == nil, state.ending == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
     state.cause = .stopped(reason)
     state.planHooks(for: Ending(.cancelled))
-    continueHooks(of: operation, &state, at: now)
+    awaitHooks(of: operation, &state, at: now)
   }
 
   mutating func askToEnd(

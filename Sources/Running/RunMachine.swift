@@ -165,6 +165,7 @@ package struct RunMachine {
 
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
+    startHold.heard()
     return actions
   }
 
@@ -182,14 +183,16 @@ package struct RunMachine {
     if startHold.postpones() { return }
     endReleased(at: now)
     askAtGates()
+    if startHold.postpones() { return }
     startDueHooks(at: now)
     while hasRoomForAttempt, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
     watchWaits(at: now)
     guard expectedCount == 0, offers.isEmpty, end == nil else { return }
-    guard active.isEmpty else {
-      guard !services.isEmpty, stopReason == nil, isIdle else { return }
+    guard isStill else {
+      // After a stop, only hooks are ready.
+      guard !services.isEmpty, stopReason == nil || scheduler.hasReady(), isIdle else { return }
       if instanceLimits.releaseOneMore() { return startReady(at: now) }
       if !waitsForOtherRuns, !waitsForChange() { endStandstill(at: now) }
       return
@@ -210,11 +213,7 @@ package struct RunMachine {
       active[operation]
       ?? ActiveOperation(
         settings: steps.ready(operation).settings, after: attempts(of: operation))
-    if case .expired(let words) = gates[operation] {
-      setGate(of: operation, to: nil)
-      state.waitExpired(words)
-      return continueHooks(of: operation, &state, at: now)
-    }
+    if state.ending != nil { return continueHooks(of: operation, &state, at: now) }
     if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
     if !groupHooks.idle.isEmpty { beginGroups(around: operation, at: now) }
     state.attempt += 1
@@ -264,9 +263,11 @@ package struct RunMachine {
     if policy.hasJitter { delay = random.next(upTo: delay) }
     state.begin(nil)
     state.cause = .itself
-    set(.retryDue, at: now + delay, operation, state)
+    if delay > 0 { set(.retryDue, at: now + delay, operation, state) }
     active[operation] = state
     scheduler.pause(operation)
+    // Without a delay it competes for the slot that it frees.
+    if delay == 0 { scheduler.resume(operation) }
     say(.retrying(operation, nextAttempt: state.attempt + 1, delay: delay))
   }
 

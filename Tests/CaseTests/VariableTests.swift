@@ -60,7 +60,7 @@ import Testing
     let seen = try workspace.run("sort values").output
     #expect(
       seen == """
-        1 @run 0 failed [1] []  killed bad late absent waits
+        1 @run 0 failed [1] []  bad killed late absent waits
         1 absent 1 failed [127] []  \n1 bad 2 failed [7] []  \n1 each[n=1] 1 failed [1] []  \n1 good 1 succeeded [0] []  \n1 killed 1 failed [137] [9]  \n1 late 1 timed_out [143] [15]  \n1 waits 0 timed_out [] []  \n
         """)
   }

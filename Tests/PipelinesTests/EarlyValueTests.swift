@@ -38,7 +38,7 @@ struct EarlyValueTests {
           b: small, priority -4, timeout 2s
           c[size=small]: small, priority 4, cpu 1.0, memory 0.5, c.max_parallel 1.0, timeout 120s, retry 1 after 1s, expected 60s
           c[size=large]: large, priority -3, cpu 1.0, memory 8.0, c.max_parallel 1.0, timeout 7200s, retry 5 after 1s, expected 3600s
-          c: default, expected 0s
+          c: default, priority -1024, expected 0s
 
           """)
   }
@@ -67,7 +67,7 @@ struct EarlyValueTests {
           default 2, q 2
           a: default
           b/s: default, b.max_parallel 1.0
-          b: default, expected 0s
+          b: default, priority -1024, expected 0s
 
           """)
   }

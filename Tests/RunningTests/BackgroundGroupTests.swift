@@ -249,10 +249,10 @@ import Testing
       groups: ["x^": ["x/db", "x/up"], "y^": ["y/db", "y/up"], "g": ["x", "y"]])
     #expect(
       run.timeline()
-        == "0:+x/db 0:+y/db 0:x/db!ready 0:+x/up 0:y/db!ready 0:+y/up 1:-x/up=0 "
-        + "1:x/up=succeeded 1:+b 2:-b=0 2:b=succeeded 3:-y/up=0 3:y/up=succeeded 3:+a "
-        + "4:-a=0 4:a=succeeded 4:stop(x/db) 4:stop(y/db) 4:-x/db=sig15 4:x/db=succeeded "
-        + "4:x=succeeded 4:-y/db=sig15 4:y/db=succeeded 4:y=succeeded 4:g=succeeded 4:end=0")
+        == "0:+x/db 0:+y/db 0:x/db!ready 0:y/db!ready 0:+x/up 0:+y/up 1:-x/up=0 "
+        + "1:x/up=succeeded 1:+b 2:-b=0 2:b=succeeded 3:-y/up=0 3:y/up=succeeded 3:+a 4:-a=0 "
+        + "4:a=succeeded 4:stop(x/db) 4:stop(y/db) 4:-x/db=sig15 4:x/db=succeeded 4:x=succeeded "
+        + "4:-y/db=sig15 4:y/db=succeeded 4:y=succeeded 4:g=succeeded 4:end=0")
   }
 
   @Test func `counts as under way until it is ready`() {

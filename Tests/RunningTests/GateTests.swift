@@ -15,7 +15,34 @@ import Testing
       graph: "a; b; c: b", scripts: ["a": "ok@5"], decisions: ["b": "skip"], width: 1)
     #expect(
       run.timeline()
-        == "0:+a 0:b=skipped<no 5:-a=0 5:a=succeeded 5:+c 6:-c=0 6:c=succeeded 6:end=0")
+        == "0:b=skipped<no 0:+a 5:-a=0 5:a=succeeded 5:+c 6:-c=0 6:c=succeeded 6:end=0")
+  }
+
+  @Test func `what is decided at once is compared before anything starts`() {
+    let condition = Simulation(
+      graph: "x; urgent!9: x; slow!-9", decisions: ["urgent": "run"], width: 1)
+    #expect(condition.starts == ["x", "urgent", "slow"])
+    let skipped = Simulation(
+      graph: "x; opt: x; urgent!9: opt; slow!-9", decisions: ["opt": "skip"], width: 1)
+    #expect(skipped.starts == ["x", "urgent", "slow"])
+    let group = Simulation(
+      graph: "x; g: x?done; h: g?done; urgent!9: h; slow!-9",
+      decisions: ["g": "join", "h": "join"], groups: ["g": ["x"], "h": ["g"]], width: 1)
+    #expect(group.starts == ["x", "urgent", "slow"])
+    let limited = Simulation(
+      graph: "x!9; g: x?done; m: g?done; slow!-9",
+      decisions: ["x": "run", "g": "join", "m": "join"], groups: ["g": ["x"], "m": ["g"]],
+      widths: ["m": 1], width: 1)
+    #expect(limited.starts == ["x", "slow"])
+  }
+
+  @Test func `without a delay an attempt competes for the slot of the one before`() {
+    var retry = RetryPolicy()
+    retry.limit = 1
+    let run = Simulation(
+      graph: "urgent!9; slow!-9", scripts: ["urgent": "1@1 ok@1"],
+      settings: ["urgent": StepSettings(retry: retry)], width: 1)
+    #expect(run.starts == ["urgent", "urgent", "slow"])
   }
 
   @Test func `a stop cancels what is at its gate`() {
@@ -109,6 +136,34 @@ import Testing
         run.timeline()
           == "0:+a 1:-a=1 1:a=failed 1:stopping(a) 1:c=cancelled<a 1:b=cancelled<a 1:end=1")
     }
+  }
+
+  @Test func `a group that a stop cuts short ends after its members, as the worst of them`() {
+    let run = Simulation(
+      graph: "a; b; g: a?done b?done; c: g", scripts: ["a": "1@1"], decisions: ["g": "join"],
+      groups: ["g": ["a", "b"]], width: 1, failurePolicy: .stop)
+    #expect(
+      run.timeline()
+        == "0:+a 1:-a=1 1:a=failed 1:stopping(a) 1:b=cancelled<a 1:c=cancelled<a 1:g=failed<a "
+        + "1:end=1")
+  }
+
+  @Test func `what a failure blocks through groups is blocked, although it stops the run`() {
+    let chain = Simulation(
+      graph: "f; x: f; g: x?done; c: g; d", scripts: ["f": "1@1"], decisions: ["g": "join"],
+      groups: ["g": ["x"]], width: 1, failurePolicy: .stop)
+    #expect(
+      chain.timeline()
+        == "0:+f 1:-f=1 1:f=failed 1:stopping(f) 1:x=blocked<f 1:g=blocked<f 1:c=blocked<f "
+        + "1:d=cancelled<f 1:end=1")
+    let nested = Simulation(
+      graph: "f; a: f; b: f; h: b?done; g: a?done h?done", scripts: ["f": "1@1"],
+      decisions: ["g": "join", "h": "join"], groups: ["g": ["a", "h"], "h": ["b"]],
+      failurePolicy: .stop)
+    #expect(
+      nested.timeline()
+        == "0:+f 1:-f=1 1:f=failed 1:stopping(f) 1:a=blocked<f 1:b=blocked<f 1:h=blocked<f "
+        + "1:g=blocked<f 1:end=1")
   }
 
   @Test func `an expanded step is stopped with its instances`() {

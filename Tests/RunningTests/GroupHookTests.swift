@@ -87,7 +87,7 @@ private let second: Nanoseconds = 1_000_000_000
     #expect(
       simulation(["z": "hang"], signals: [(1, 2)]).timeline()
         == "0:+z 1:signal2 1:stopping(signal2) 1:g/a=cancelled<signal2 1:g/b=cancelled<signal2 "
-        + "1:g=cancelled<signal2 1:c=cancelled<signal2 1:stop(z) 1:-z=sig15 "
+        + "1:c=cancelled<signal2 1:g=cancelled<signal2 1:stop(z) 1:-z=sig15 "
         + "1:z=cancelled<signal2 1:end=130")
   }
 
@@ -222,7 +222,7 @@ private let second: Nanoseconds = 1_000_000_000
     #expect(
       run.timeline()
         == "0:+z 0:+a2 1:-z=0 1:z=succeeded 1:-a2=0 1:a2=succeeded 1:+a1 2:-a1=0 2:a1=succeeded "
-        + "2:+x 2:g1=succeeded 3:-x=0 3:x=succeeded 3:+b2 4:-b2=0 4:b2=succeeded 4:g2=succeeded "
+        + "2:g1=succeeded 2:+x 3:-x=0 3:x=succeeded 3:+b2 4:-b2=0 4:b2=succeeded 4:g2=succeeded "
         + "4:g=succeeded 4:end=0")
   }
 
@@ -234,9 +234,9 @@ private let second: Nanoseconds = 1_000_000_000
       signals: [(2, 2)])
     #expect(
       run.timeline()
-        == "0:+a1 2:signal2 2:stopping(signal2) 2:g2=cancelled<signal2 "
-        + "2:a2=cancelled<signal2 2:stop(a1) 2:-a1=sig15 2:a1=cancelled<signal2 "
-        + "2:g1=cancelled<signal2 2:g=cancelled<signal2 2:end=130"
+        == "0:+a1 2:signal2 2:stopping(signal2) 2:a2=cancelled<signal2 2:g2=cancelled<signal2 "
+        + "2:stop(a1) 2:-a1=sig15 2:a1=cancelled<signal2 2:g1=cancelled<signal2 "
+        + "2:g=cancelled<signal2 2:end=130"
     )
   }
 }

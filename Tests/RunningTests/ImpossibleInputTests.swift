@@ -99,7 +99,10 @@ private let succeeded = CommandEnd(.exited(0), duration: 1)
   @Test func `and a possible one does not`() {
     var machine = started("a; b: a", decisions: ["b": "run"])
     machine.ended(attempt(1), succeeded, at: 1)
+    _ = machine.takeActions()
+    machine.holdStarts()
     machine.decided(OperationID(1), .skip("no"), at: 2)
+    machine.startHeld(at: 2)
     #expect(machine.end?.exitStatus == 0)
   }
 }

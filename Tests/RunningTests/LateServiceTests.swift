@@ -18,7 +18,7 @@ import Testing
         + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready 1:g[y]/db!ready "
         + "1:+g[x]/up 1:+g[y]/up 2:-g[x]/up=0 2:g[x]/up=succeeded 2:stop(g[x]/db) "
         + "2:-g[x]/db=sig15 2:g[x]/db=succeeded 2:g[x]=succeeded 4:-g[y]/up=0 "
-        + "4:g[y]/up=succeeded 4:stop(g[y]/db) 4:g/up=succeeded 4:-g[y]/db=sig15 "
+        + "4:g[y]/up=succeeded 4:g/up=succeeded 4:stop(g[y]/db) 4:-g[y]/db=sig15 "
         + "4:g[y]/db=succeeded 4:g/db=succeeded 4:g[y]=succeeded 4:g=succeeded 4:+a 5:-a=0 "
         + "5:a=succeeded 5:end=0")
   }
@@ -30,12 +30,11 @@ import Testing
     #expect(
       run.timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] 1:g/db>g[y]/db "
-        + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[x]/up 1:+g[y]/db 1:+g[y]/up "
-        + "1:g[x]/db!ready 1:g[y]/db!ready 2:-g[x]/up=0 2:g[x]/up=succeeded 2:stop(g[x]/db) "
-        + "2:-g[x]/db=sig15 2:g[x]/db=succeeded 2:g[x]=succeeded 4:-g[y]/up=0 "
-        + "4:g[y]/up=succeeded 4:stop(g[y]/db) 4:g/up=succeeded 4:-g[y]/db=sig15 "
-        + "4:g[y]/db=succeeded 4:g/db=succeeded 4:g[y]=succeeded 4:g=succeeded 4:+a 5:-a=0 "
-        + "5:a=succeeded 5:end=0")
+        + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/up 1:+g[y]/up 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready "
+        + "1:g[y]/db!ready 2:-g[x]/up=0 2:g[x]/up=succeeded 2:stop(g[x]/db) 2:-g[x]/db=sig15 "
+        + "2:g[x]/db=succeeded 2:g[x]=succeeded 4:-g[y]/up=0 4:g[y]/up=succeeded "
+        + "4:g/up=succeeded 4:stop(g[y]/db) 4:-g[y]/db=sig15 4:g[y]/db=succeeded "
+        + "4:g/db=succeeded 4:g[y]=succeeded 4:g=succeeded 4:+a 5:-a=0 5:a=succeeded 5:end=0")
   }
 
   @Test func `in the background go on until what depends on the group has ended`() {
@@ -48,10 +47,10 @@ import Testing
         == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] 1:g/db>g[y]/db "
         + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready 1:g[y]/db!ready "
         + "1:+g[x]/up 1:+g[y]/up 2:-g[x]/up=0 2:g[x]/up=succeeded 4:-g[y]/up=0 "
-        + "4:g[y]/up=succeeded 4:+a 4:g/up=succeeded 5:-a=0 5:a=succeeded 5:stop(g[x]/db) "
+        + "4:g[y]/up=succeeded 4:g/up=succeeded 4:+a 5:-a=0 5:a=succeeded 5:stop(g[x]/db) "
         + "5:stop(g[y]/db) 5:-g[x]/db=sig15 5:g[x]/db=succeeded 5:g[x]=succeeded "
-        + "5:-g[y]/db=sig15 5:g[y]/db=succeeded 5:g/db=succeeded 5:g[y]=succeeded "
-        + "5:g=succeeded 5:end=0")
+        + "5:-g[y]/db=sig15 5:g[y]/db=succeeded 5:g/db=succeeded 5:g[y]=succeeded 5:g=succeeded "
+        + "5:end=0")
   }
 
   @Test func `are all needed by what depends on the step in every instance`() {
@@ -63,11 +62,11 @@ import Testing
       run.timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] 1:g/db>g[y]/db "
         + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready 1:g[y]/db!ready "
-        + "1:+a 1:+g[x]/up 1:+g[y]/up 2:-g[x]/up=0 2:g[x]/up=succeeded 4:-g[y]/up=0 "
+        + "1:+g[x]/up 1:+g[y]/up 1:+a 2:-g[x]/up=0 2:g[x]/up=succeeded 4:-g[y]/up=0 "
         + "4:g[y]/up=succeeded 4:g/up=succeeded 6:-a=0 6:a=succeeded 6:stop(g[x]/db) "
         + "6:stop(g[y]/db) 6:-g[x]/db=sig15 6:g[x]/db=succeeded 6:g[x]=succeeded "
-        + "6:-g[y]/db=sig15 6:g[y]/db=succeeded 6:g/db=succeeded 6:g[y]=succeeded "
-        + "6:g=succeeded 6:end=0")
+        + "6:-g[y]/db=sig15 6:g[y]/db=succeeded 6:g/db=succeeded 6:g[y]=succeeded 6:g=succeeded "
+        + "6:end=0")
   }
 
   @Test func `that fall fail their own instance`() {
@@ -131,12 +130,12 @@ import Testing
         + "1:g[x]/h>g[x]/h[2] 1:+g[x]/h[1]/db 1:+g[x]/h[2]/db 1:g[x]/h[1]/db!ready "
         + "1:g[x]/h[2]/db!ready 1:+g[x]/h[1]/up 1:+g[x]/h[2]/up 2:-g[x]/h[1]/up=0 "
         + "2:g[x]/h[1]/up=succeeded 2:-g[x]/h[2]/up=0 2:g[x]/h[2]/up=succeeded "
-        + "2:g[x]/h/up=succeeded 2:+g[x]/t 2:g/h/up=succeeded 3:-g[x]/t=0 "
-        + "3:g[x]/t=succeeded 3:stop(g[x]/h[1]/db) 3:stop(g[x]/h[2]/db) 3:g/t=succeeded "
-        + "3:-g[x]/h[1]/db=sig15 3:g[x]/h[1]/db=succeeded 3:g[x]/h[1]=succeeded "
-        + "3:-g[x]/h[2]/db=sig15 3:g[x]/h[2]/db=succeeded 3:g[x]/h/db=succeeded "
-        + "3:g[x]/h[2]=succeeded 3:g/h/db=succeeded 3:g[x]/h=succeeded 3:g/h=succeeded "
-        + "3:g[x]=succeeded 3:g=succeeded 3:+a 4:-a=0 4:a=succeeded 4:end=0")
+        + "2:g[x]/h/up=succeeded 2:g/h/up=succeeded 2:+g[x]/t 3:-g[x]/t=0 3:g[x]/t=succeeded "
+        + "3:g/t=succeeded 3:stop(g[x]/h[1]/db) 3:stop(g[x]/h[2]/db) 3:-g[x]/h[1]/db=sig15 "
+        + "3:g[x]/h[1]/db=succeeded 3:g[x]/h[1]=succeeded 3:-g[x]/h[2]/db=sig15 "
+        + "3:g[x]/h[2]/db=succeeded 3:g[x]/h/db=succeeded 3:g/h/db=succeeded "
+        + "3:g[x]/h[2]=succeeded 3:g[x]/h=succeeded 3:g/h=succeeded 3:g[x]=succeeded "
+        + "3:g=succeeded 3:+a 4:-a=0 4:a=succeeded 4:end=0")
   }
 
   @Test func `need a service outside as long as one of the instances does`() {

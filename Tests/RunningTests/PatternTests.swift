@@ -25,24 +25,24 @@ import Testing
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=0 2:g[x]/a=succeeded 2:+g[x]/b "
         + "3:-g[x]/b=0 3:g[x]/b=succeeded 3:g[x]=succeeded 4:-g[y]/a=0 4:g[y]/a=succeeded "
-        + "4:g/a=succeeded 4:+d 4:+g[y]/b 5:-d=0 5:d=succeeded 5:-g[y]/b=0 5:g[y]/b=succeeded "
-        + "5:g/b=succeeded 5:g[y]=succeeded 5:g=succeeded 5:+c 6:-c=0 6:c=succeeded 6:end=0")
+        + "4:g/a=succeeded 4:+g[y]/b 4:+d 5:-g[y]/b=0 5:g[y]/b=succeeded 5:g/b=succeeded "
+        + "5:g[y]=succeeded 5:g=succeeded 5:+c 5:-d=0 5:d=succeeded 6:-c=0 6:c=succeeded "
+        + "6:end=0")
   }
 
   @Test func `without instances its steps are skipped`() {
     #expect(
       simulation("expand").timeline()
-        == "0:+z 1:-z=0 1:z=succeeded 1:g/b=skipped<its matrix is empty 1:g/a=skipped<its matrix "
-        + "is empty 1:+d 1:g=skipped<its matrix is empty 1:+c 2:-d=0 2:d=succeeded 2:-c=0 "
-        + "2:c=succeeded 2:end=0")
+        == "0:+z 1:-z=0 1:z=succeeded 1:g/b=skipped<its matrix is empty 1:g/a=skipped<its "
+        + "matrix is empty 1:g=skipped<its matrix is empty 1:+c 1:+d 2:-c=0 2:c=succeeded "
+        + "2:-d=0 2:d=succeeded 2:end=0")
   }
 
   @Test func `a condition that is false skips its steps`() {
     #expect(
       simulation("skip").timeline()
-        == "0:+z 1:-z=0 1:z=succeeded 1:g/b=skipped<no 1:g/a=skipped<no 1:+d "
-        + "1:g=skipped<everything in it was skipped 1:+c 2:-d=0 2:d=succeeded 2:-c=0 "
-        + "2:c=succeeded 2:end=0")
+        == "0:+z 1:-z=0 1:z=succeeded 1:g/b=skipped<no 1:g/a=skipped<no 1:g=skipped<everything "
+        + "in it was skipped 1:+c 1:+d 2:-c=0 2:c=succeeded 2:-d=0 2:d=succeeded 2:end=0")
   }
 
   @Test func `a matrix that cannot be made blocks its steps`() {
@@ -88,20 +88,19 @@ import Testing
       simulation("expand g[x] g[y]", scripts, policy: .stop).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
-        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a "
-        + "2:g[x]=failed<g[x]/a 4:-g[y]/a=0 4:g[y]/a=succeeded 4:g[y]=cancelled<g[x]/a "
-        + "4:g/a=failed<g[x]/a 4:g=failed<g[x]/a 4:end=1"
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:g[x]=failed<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a 4:-g[y]/a=0 "
+        + "4:g[y]/a=succeeded 4:g[y]=cancelled<g[x]/a 4:g/a=failed<g[x]/a 4:g=failed<g[x]/a "
+        + "4:end=1"
     )
     #expect(
       simulation("expand g[x] g[y]", scripts, policy: .cancel).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/a>g[x]/a 1:g/b>g[x]/b 1:g>g[x] 1:g/a>g[y]/a "
         + "1:g/b>g[y]/b 1:g>g[y] 1:+g[x]/a 1:+g[y]/a 2:-g[x]/a=1 2:g[x]/a=failed "
-        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:c=cancelled<g[x]/a "
-        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:stop(g[y]/a) "
-        + "2:g/b=cancelled<g[x]/a 2:g[x]=failed<g[x]/a 2:-g[y]/a=sig15 "
-        + "2:g[y]/a=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a 2:g/a=failed<g[x]/a "
-        + "2:g=failed<g[x]/a 2:end=1"
+        + "2:stopping(g[x]/a) 2:g[x]/b=blocked<g[x]/a 2:g[x]=failed<g[x]/a 2:c=cancelled<g[x]/a "
+        + "2:d=cancelled<g[x]/a 2:g[y]/b=cancelled<g[x]/a 2:g/b=cancelled<g[x]/a 2:stop(g[y]/a) "
+        + "2:-g[y]/a=sig15 2:g[y]/a=cancelled<g[x]/a 2:g[y]=cancelled<g[x]/a "
+        + "2:g/a=failed<g[x]/a 2:g=failed<g[x]/a 2:end=1"
     )
   }
 
@@ -123,7 +122,7 @@ import Testing
     #expect(
       simulation("expand g[x] g[y]", ["z": "hang"], signals: [(1, 2)]).timeline()
         == "0:+z 1:signal2 1:stopping(signal2) 1:g/a=cancelled<signal2 1:g/b=cancelled<signal2 "
-        + "1:g=cancelled<signal2 1:c=cancelled<signal2 1:d=cancelled<signal2 1:stop(z) "
+        + "1:c=cancelled<signal2 1:d=cancelled<signal2 1:g=cancelled<signal2 1:stop(z) "
         + "1:-z=sig15 1:z=cancelled<signal2 1:end=130")
     #expect(
       simulation("expand g[x] g[y]", ["g[x]/a": "hang"], signals: [(3, 2)]).timeline()
@@ -147,11 +146,11 @@ import Testing
       run.timeline()
         == "0:g/h/a>g[x]/h/a 0:g/h>g[x]/h 0:g/b>g[x]/b 0:g>g[x] 0:g/h/a>g[y]/h/a 0:g/h>g[y]/h "
         + "0:g/b>g[y]/b 0:g>g[y] 0:g[x]/h/a>g[x]/h[1]/a 0:g[x]/h>g[x]/h[1] "
-        + "0:g[y]/h/a=skipped<its matrix is empty 0:+g[x]/h[1]/a 0:g[y]/h=skipped<its matrix is "
-        + "empty 0:+g[y]/b 1:-g[x]/h[1]/a=0 1:g[x]/h[1]/a=succeeded 1:g[x]/h/a=succeeded "
-        + "1:g[x]/h[1]=succeeded 1:g/h/a=succeeded 1:+c 1:g[x]/h=succeeded 1:g/h=succeeded "
-        + "1:+g[x]/b 1:-g[y]/b=0 1:g[y]/b=succeeded 1:g[y]=succeeded 2:-c=0 2:c=succeeded "
-        + "2:-g[x]/b=0 2:g[x]/b=succeeded 2:g/b=succeeded 2:g[x]=succeeded 2:g=succeeded "
-        + "2:end=0")
+        + "0:g[y]/h/a=skipped<its matrix is empty 0:g[y]/h=skipped<its matrix is empty "
+        + "0:+g[y]/b 0:+g[x]/h[1]/a 1:-g[y]/b=0 1:g[y]/b=succeeded 1:g[y]=succeeded "
+        + "1:-g[x]/h[1]/a=0 1:g[x]/h[1]/a=succeeded 1:g[x]/h/a=succeeded 1:g/h/a=succeeded "
+        + "1:g[x]/h[1]=succeeded 1:g[x]/h=succeeded 1:g/h=succeeded 1:+g[x]/b 1:+c 2:-g[x]/b=0 "
+        + "2:g[x]/b=succeeded 2:g/b=succeeded 2:g[x]=succeeded 2:g=succeeded 2:-c=0 "
+        + "2:c=succeeded 2:end=0")
   }
 }

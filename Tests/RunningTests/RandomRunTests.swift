@@ -242,6 +242,7 @@ private struct RandomRun {
     while true {
       let actions = machine.takeActions()
       if actions.isEmpty { return }
+      machine.holdStarts()
       for action in actions {
         if hasFinished, case .tell(.finished) = action { complaints.append("finished twice") }
         switch action {
@@ -259,6 +260,7 @@ private struct RandomRun {
           hear(event)
         }
       }
+      machine.startHeld(at: now)
       if hasFinished { return }
       startAll(of: actions)
     }

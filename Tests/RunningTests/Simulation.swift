@@ -8,7 +8,7 @@ import Scheduling
 
 /// Runs a `RunMachine` against commands that do what a script says.
 ///
-/// The graph is written `"a; b: a; c: a?failed"`. A command's script lists what its attempts do:
+/// The graph is written `"a; b: a; c: a?failed"`; `a!9` has the priority 9. A command's script lists what its attempts do:
 /// `ok@2` ends well after 2 s, `7@1` exits with 7 after 1 s, `sig9@1` dies by signal 9, `missing`
 /// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed.
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`. The end of a command that timed
@@ -65,6 +65,13 @@ struct Simulation {
     return playback.play()
   }
 
+  /// The steps in the order of their starts.
+  var starts: [String] {
+    timeline().split(separator: " ").compactMap { word in
+      word.firstIndex(of: "+").map { String(word[word.index(after: $0)...]) }
+    }
+  }
+
   func plan() -> Plan {
     var graph = Graph()
     var steps: [PlannedStep] = []
@@ -72,8 +79,10 @@ struct Simulation {
     for part in self.graph.split(separator: ";") {
       let sides = part.split(separator: ":")
       let name = sides[0].filter { $0 != " " }
-      let id = String(name.drop { $0 == "&" }.prefix { $0 != "%" })
+      let id = String(name.drop { $0 == "&" }.prefix { $0 != "%" && $0 != "!" })
       var spec = OperationSpec()
+      spec.priority =
+        name.split(separator: "!").dropFirst().first.flatMap { Int16($0) } ?? 0
       spec.takesSlot = name.first != "&"
       spec.claims = name.split(separator: "%").dropFirst().compactMap { claim in
         pools.firstIndex { $0.name == claim }.map { Claim(PoolID($0), amount: 1_000_000) }
@@ -271,6 +280,7 @@ private struct Playback {
     while true {
       let actions = machine.takeActions()
       if actions.isEmpty, !share() { return }
+      machine.holdStarts()
       for action in actions {
         switch action {
         case .start: break
@@ -281,6 +291,7 @@ private struct Playback {
         case .tell(let event): say(event)
         }
       }
+      machine.startHeld(at: now)
       for case .start(let key) in actions where machine.mayStart(key, at: now) { start(key) }
     }
   }

@@ -120,27 +120,29 @@ struct `Stopping a run` {
   @Test func `what is ready for another attempt has its hooks when the run is stopped`() {
     var policy = RetryPolicy()
     policy.limit = 1
+    policy.delay = second
     let retried = StepSettings(retry: policy, hooks: cancelHooks.hooks)
     #expect(
       Simulation(
         graph: "a; b", scripts: ["a": "1@1", "b": "hang"], settings: ["a": retried], width: 1,
         signals: [(3, 15)]
       ).timeline()
-        == "0:+a 1:-a=1 1:a#2in0 1:+b 3:signal15 3:stopping(signal15) 3:+a.on_cancel.1 3:stop(b) "
-        + "3:-b=sig15 3:b=cancelled<signal15 4:-a.on_cancel.1=0 4:+a.on_complete.1 "
+        == "0:+a 1:-a=1 1:a#2in1 1:+b 3:signal15 3:stopping(signal15) 3:stop(b) 3:-b=sig15 "
+        + "3:b=cancelled<signal15 3:+a.on_cancel.1 4:-a.on_cancel.1=0 4:+a.on_complete.1 "
         + "5:-a.on_complete.1=0 5:a=cancelled<signal15 5:end=143")
   }
 
   @Test func `fail_fast cancels a member that is ready for another attempt`() {
     var policy = RetryPolicy()
     policy.limit = 1
+    policy.delay = second
     let retried = StepSettings(retry: policy, hooks: cancelHooks.hooks)
     #expect(
       Simulation(
         graph: "a; b; g: a?done b?done", scripts: ["a": "1@1", "b": "1@2"],
         settings: ["a": retried], decisions: ["g": "join"], groups: ["g!": ["a", "b"]], width: 1
       ).timeline()
-        == "0:+a 1:-a=1 1:a#2in0 1:+b 3:-b=1 3:b=failed 3:+a.on_cancel.1 4:-a.on_cancel.1=0 "
+        == "0:+a 1:-a=1 1:a#2in1 1:+b 3:-b=1 3:b=failed 3:+a.on_cancel.1 4:-a.on_cancel.1=0 "
         + "4:+a.on_complete.1 5:-a.on_complete.1=0 5:a=cancelled<b 5:g=failed<b 5:end=1")
   }
 

@@ -49,7 +49,9 @@ import Testing
     #expect(
       stopped.timeline()
         == "0:+b 0:probe(a) 0:a?it 2:probe(a) 4:probe(a) 7:signal15 7:stopping(signal15) "
-        + "7:a=cancelled<signal15 7:stop(b) 7:-b=sig15 7:b=cancelled<signal15 7:end=143")
+        + "7:stop(b) 7:-b=sig15 7:b=cancelled<signal15 7:+a.on_failure.1 8:-a.on_failure.1=0 "
+        + "8:+a.on_failure.2 9:-a.on_failure.2=0 9:+a.on_complete.1 10:-a.on_complete.1=0 "
+        + "10:a=timedOut<it 10:end=143")
   }
 
   @Test func `a probe that never ends is ended by the limit`() {

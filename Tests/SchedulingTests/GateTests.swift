@@ -48,6 +48,18 @@ import Testing
     #expect(line.scheduler.takeReached().isEmpty)
   }
 
+  @Test func `after a stop only what is resumed starts, in any queue`() {
+    var line = Line()
+    line.runFirst()
+    line.scheduler.suspend(.default)
+    line.scheduler.setWidth(0, of: .default)
+    line.scheduler.stop(.runTimeout)
+    let before = line.scheduler.next()
+    line.scheduler.resume(line.gated)
+    let after = line.scheduler.next()
+    #expect(before == nil && after == line.gated)
+  }
+
   @Test func `at its gate an operation can be settled`() {
     var line = Line()
     line.runFirst()

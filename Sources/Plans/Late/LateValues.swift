@@ -31,7 +31,7 @@ extension LateStep {
     do throws(EvaluationFailure) {
       var changes =
         try parts.settings?.changes(bindings, parts.givers) ?? StepSettings.Changes()
-      changes.environment = try bindings.inputVariables() + changes.environment
+      changes.environment += try bindings.inputVariables()
       if !changes.isEmpty { result.settings = settings.with(changes) }
     } catch {
       // A command without a variable that it relies on could do anything.
@@ -70,7 +70,7 @@ extension LateStep {
     var isLate = parts.input != nil
     if step == nil {
       var changes = try parts.settings?.changes(bindings, parts.givers) ?? StepSettings.Changes()
-      changes.environment = try bindings.inputVariables() + changes.environment
+      changes.environment += try bindings.inputVariables()
       if !changes.isEmpty {
         settings = settings.with(changes)
         isLate = true

@@ -30,7 +30,7 @@ extension Plan {
     let isStep = groups.group(of: operation) == nil
     let name = isStep ? step.settings.name.map(shortName) ?? step.id : step.id
     var notes = membersInWords(of: operation).map { [$0] } ?? []
-    let priority = graph.priority(of: operation)
+    let priority = ownPriority(of: operation)
     if priority != 0 { notes.append("priority \(priorityName(priority))") }
     if let condition = step.late?.conditionInWords { notes.append(condition) }
     return notes.isEmpty ? name : "\(name) (\(notes.joined(separator: ", ")))"

@@ -50,7 +50,7 @@ struct GraphJSON {
     sink.write(field: "queue")
     sink.write(json: plan.queues[spec.queue.index].name)
     sink.write(field: "priority")
-    sink.write(decimal: Int(spec.priority))
+    sink.write(decimal: Int(plan.ownPriority(of: operation)))
     if let expected = spec.expected {
       sink.write(field: "expected_ms")
       sink.write(decimal: Int(expected / 1_000_000))

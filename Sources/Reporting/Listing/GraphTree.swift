@@ -65,10 +65,11 @@ struct GraphTree {
       sink.write("queue ")
       sink.write(oneLine(plan.queues[spec.queue.index].name))
     }
-    if spec.priority != 0 {
+    let priority = plan.ownPriority(of: operation)
+    if priority != 0 {
       begin()
       sink.write("priority ")
-      sink.write(priorityName(spec.priority))
+      sink.write(priorityName(priority))
     }
     if let condition = plan.steps[operation.index].late?.conditionInWords {
       begin()

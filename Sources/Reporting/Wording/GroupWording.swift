@@ -14,6 +14,11 @@ extension Plan {
     groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
   }
 
+  /// The priority that a step was given; a group has none.
+  func ownPriority(of operation: OperationID) -> Int16 {
+    standsForOthers(operation) ? 0 : graph.priority(of: operation)
+  }
+
   /// What a group stands for; nil if the operation is not a group:
   func membersInWords(of operation: OperationID) -> String? {
     guard !groups.isEmpty, let group = groups[operation] else { return nil }

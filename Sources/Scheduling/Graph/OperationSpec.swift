@@ -15,6 +15,9 @@ package struct OperationSpec: Sendable {
   /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
   package var takesSlot = true
 
+  /// The priority of what runs nothing itself: only what waits for it counts.
+  package static let noPriority: Int16 = -1024
+
   package init() {}
 }
 

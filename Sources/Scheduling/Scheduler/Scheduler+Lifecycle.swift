@@ -61,16 +61,15 @@ extension Scheduler {
     move(id, to: .paused)
   }
 
-  /// Makes a paused operation ready again, with its previous rank. After `stop` it can only be
-  /// settled.
+  /// Makes a paused operation ready again, with its previous rank.
   package mutating func resume(_ id: OperationID) {
     precondition(records[id.index].state == .paused, "only a paused operation is resumed")
-    precondition(stopReason == nil, "after a stop a paused operation is settled")
     move(id, to: .ready)
   }
 
   /// Lets nothing start any more: waiting and ready operations end as cancelled, at once, in file
-  /// order. Running ones continue until `finish`; the caller must `settle` paused ones. So the
+  /// order. Running ones continue until `finish`; the caller must `settle` paused ones, or `resume`
+  /// those that have something left to do. For these all queues are open from now on. So the
   /// dependents of a failed operation must be blocked before, by its `finish`. Linear.
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
@@ -79,6 +78,7 @@ extension Scheduler {
       records[$0].state == .waiting || records[$0].state == .ready
     }
     for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
+    for queue in queues.indices { open(queue) }
   }
 
   /// Operations in file order. Ids are in file order, unless some were reused.

@@ -44,6 +44,13 @@ extension Scheduler {
     refreshSlotless(beside: queue.index)
   }
 
+  /// Nobody has a reason any more to keep operations from starting.
+  mutating func open(_ queue: Int) {
+    queues[queue].spec.isSuspended = false
+    queues[queue].spec.width = max(1, queues[queue].spec.width)
+    refresh(queue)
+  }
+
   package var queueCount: Int { queues.count }
 
   package subscript(queue: QueueID) -> QueueSpec { queues[queue.index].spec }

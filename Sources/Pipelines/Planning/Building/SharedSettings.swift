@@ -147,6 +147,8 @@ struct FoldedEnvironment {
 /// Settings under construction: first the pipeline's, then the defaults, then a step's own.
 struct SettingsDraft {
   private var environment: [VariableModel]
+  /// The variables of parameters, which win over all others.
+  private var inputVariables: [VariableModel] = []
   /// True if variables were added to those that it was made with.
   var addsVariables = false
   private var baseDirectories: [GivenText]
@@ -183,7 +185,8 @@ struct SettingsDraft {
   }
 
   init(_ pipeline: PipelineUse) {
-    environment = pipeline.inputVariables + pipeline.inputs.environment
+    environment = pipeline.inputs.environment
+    inputVariables = pipeline.inputVariables
     baseDirectories = pipeline.surroundings.directories
     shell = pipeline.model.shell ?? StepSettings.defaultShell
     executor = pipeline.executor ?? .local
@@ -193,7 +196,7 @@ struct SettingsDraft {
   /// Makes the draft for commands of `vars`, which take nothing from `defaults`.
   init(ofCommandsIn pipeline: PipelineUse) {
     self.init(pipeline)
-    environment = pipeline.inputVariables + pipeline.environmentOfCommands
+    environment = pipeline.environmentOfCommands
     capturesOutput = true
     isAllLocal = true
   }
@@ -281,6 +284,8 @@ struct SettingsDraft {
     _ values: KnownValues
   ) throws(EvaluationFailure) -> FoldedEnvironment {
     var folded = FoldedEnvironment()
+    let inputs = Set(inputVariables.map(\.name))
+    let environment = inputVariables + environment.filter { !inputs.contains($0.name) }
     guard values.budget.allows(variables: environment.count) else { return folded }
     folded.known.reserveCapacity(environment.count)
     for variable in environment {

@@ -32,16 +32,16 @@ extension EdgeDraft {
   }
 }
 
-/// Collects what an operation waits for; each dependency once.
+/// Collects what an operation waits for; each dependency once, unless what is around it wants more of it.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
   /// The step that each dependency of each pipeline use names; −1 if there is none.
   var steps: [[Int32]] = []
-  /// The number of the last collection that each operation was in.
-  private var marks: [Int32]
+  /// The number of the last collection that each operation was in, and its place there.
+  private var marks: [(number: Int32, place: Int32)]
   private var number: Int32 = 0
 
-  init(operationCount: Int) { marks = [Int32](repeating: 0, count: operationCount) }
+  init(operationCount: Int) { marks = [(Int32, Int32)](repeating: (0, 0), count: operationCount) }
 
   mutating func begin() {
     edges.removeAll(keepingCapacity: true)
@@ -50,10 +50,21 @@ struct EdgeGatherer {
 
   /// Adds an edge; false if the dependency is already there.
   mutating func add(_ edge: EdgeDraft) -> Bool {
-    if marks[edge.from] == number { return false }
-    marks[edge.from] = number
+    if marks[edge.from].number == number { return false }
+    marks[edge.from] = (number, Int32(edges.count))
     edges.append(edge)
     return true
+  }
+
+  /// Adds an edge of the enclosing pipeline. The step's own edge from the same dependency does not replace
+  /// it: both must let the step run, and one of them needs the dependency if the other does not.
+  mutating func add(inherited edge: EdgeDraft) {
+    if add(edge) { return }
+    let place = Int(marks[edge.from].place)
+    var edge = edge
+    edge.isOptional = edge.isOptional && edges[place].isOptional
+    edges[place].isOptional = edge.isOptional
+    if edge.condition != .done, edge.condition != edges[place].condition { edges.append(edge) }
   }
 }
 
@@ -87,7 +98,7 @@ extension Planner {
           if hasServices { addServices(toGroup: operation, inherited[pipeline]) }
           addCommands(toGroup: operation, pipelines[pipeline])
         }
-        guard group.isExpanding, group.pattern == nil else { continue }
+        guard group.members.isEmpty else { continue }
       }
       gatherer.begin()
       gather(address, inherited: inherited[address.pipeline], &gatherer)
@@ -150,8 +161,8 @@ extension Planner {
       }
       if let step = before.required {
         let edge = EdgeDraft(from: pipeline.operation(of: step), condition: condition)
-        _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
-        if !isFree { waitsInside = true }
+        let isNew = gatherer.add(hasServices ? toService(edge, nil) : edge)
+        if isNew, !isFree { waitsInside = true }
       }
     }
     for step in mayNeedCommands ? pipeline.commandsNeeded(by: address.step) : [] {
@@ -159,7 +170,9 @@ extension Planner {
       _ = gatherer.add(EdgeDraft(from: command, condition: .succeeded))
     }
     // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
-    for edge in inherited where !waitsInside || edge.condition.maySkip { _ = gatherer.add(edge) }
+    for edge in inherited where !waitsInside || edge.condition.maySkip {
+      gatherer.add(inherited: edge)
+    }
   }
 
   private mutating func add(

@@ -230,6 +230,7 @@ struct SharedSpecs {
     let group = planner.group(operation)
     if let group, !group.isExpanding || group.pattern != nil {
       var spec = groupSpec
+      if !group.members.isEmpty { spec.priority = OperationSpec.noPriority }
       spec.takesSlot = !planner.isService(operation)
       return spec
     }
