@@ -105,10 +105,10 @@ func environmentValue(of name: String, in processID: Int32) -> String? {
 
 /// The environment of a process. If the process is starting a program, this waits until it has: it
 /// takes less than a millisecond, unless there is no processor for it. A process that the kernel
-/// holds there, on a dead network disk, is given up after about 20 milliseconds.
+/// holds there, on a dead network disk, is given up after about 60 milliseconds.
 private func environment(of processID: Int32) -> [UInt8]? {
   let path = "/proc/\(processID)/environ"
-  for _ in 0..<200 {
+  for _ in 0..<400 {
     guard let text = readSmallFile(path) else { return nil }
     if !text.isEmpty { return text }
     // The program may have started since then, and may even be starting the next one.
