@@ -114,8 +114,10 @@ extension StoredResult {
         kinds.updateValue(entry.kind, forKey: PathName(entry.path)) == nil
       else { return false }
     }
+    let isInOrder = zip(files, files.dropFirst()).allSatisfy { $0.path.precedesByBytes($1.path) }
+    let isWhole = patterns.allSatisfy { pattern in files.contains { pattern.allows($0.path) } }
     // Nothing lies in a file, or behind a link.
-    return logSize >= 0
+    return logSize >= 0 && isInOrder && isWhole
       && files.allSatisfy { entry in
         entry.folders.allSatisfy { (kinds[PathName($0)] ?? .directory) == .directory }
       }
