@@ -8,21 +8,20 @@ extension StepCache {
   /// Checks, at the end of a step, that what the steps before it made is still what is in its key. What it declares
   /// as an input is there by its content.
   package func checkUpstream(of lookup: CacheLookup) throws(CacheFailure) {
-    if lookup.upstream.isEmpty { return }
-    let declared = Set((lookup.inputs ?? []).map { place(of: $0, in: lookup.directory) })
     for part in lookup.upstream {
       guard let record = record(ofStep: part.step),
         StepDescription.resultDigest(of: record.key, record.outputs) == part.result
       else { continue }
       let directory = part.directory ?? ""
-      let changed = record.outputs.first { output in
-        (output.kind == .file || output.kind == .link)
-          && !isUntouched(output, in: directory)
-          && !declared.contains(place(of: output, in: directory))
+      let changed = record.outputs.filter {
+        ($0.kind == .file || $0.kind == .link) && !isUntouched($0, in: directory)
       }
-      guard let changed else { continue }
+      if changed.isEmpty { continue }
+      let declared = Set((lookup.inputs ?? []).map { place(of: $0, in: lookup.directory) })
+      guard let file = changed.first(where: { !declared.contains(place(of: $0, in: directory)) })
+      else { continue }
       throw CacheFailure(
-        "\(quoted(path(of: changed, in: directory))), which step \(quoted(part.step)) made, changed before "
+        "\(quoted(path(of: file, in: directory))), which step \(quoted(part.step)) made, changed before "
           + "it had ended; if that is meant, name it in 'inputs'")
     }
   }

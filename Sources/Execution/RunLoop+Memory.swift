@@ -30,7 +30,7 @@ extension RunLoop {
       if memory?.isOfEarlierRun == true { return decision }
     case .hit(let result):
       // What was kept for the resumed run counts as not having run since then.
-      _ = memory?.kept(operation, id: step.id, as: ready)
+      _ = memory?.kept(operation, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
       if caching?.lookups[operation]?.hasRestored == true {
@@ -39,7 +39,7 @@ extension RunLoop {
       return .keep(Ending(.cached))
     case .unknown: break
     }
-    let kept = memory?.kept(operation, id: step.id, as: ready)
+    let kept = memory?.kept(operation, as: ready)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
     return .keep(kept.ending)
   }

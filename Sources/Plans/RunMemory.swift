@@ -34,7 +34,7 @@ package protocol RunMemory: AnyObject {
 
   /// What became of the step before, if it is still what it was; nil if it must run. Asked when
   /// everything that it depends on has ended.
-  func kept(_ operation: OperationID, id: String, as step: ReadyStep) -> KeptStep?
+  func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
 
   /// Whether the hooks of a group did not run to their end before, or failed, so that they run again even if no step
   /// of it does.

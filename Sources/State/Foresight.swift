@@ -25,6 +25,8 @@ package struct Foresight {
   package private(set) var secretGivers: [OperationID] = []
   /// Operations that are kept, or were skipped and will be again.
   private(set) var keptSteps: Set<OperationID> = []
+  /// Steps that were blocked by what is kept, as in a group that may fail, and will be again.
+  private var blockedSteps: Set<OperationID> = []
   /// The instances of steps whose matrix is known only while running.
   private(set) var instances: [OperationID: ForeseenInstances] = [:]
   /// The names of those that are kept.
@@ -111,8 +113,9 @@ package struct Foresight {
     for number in plan.graph.dependenciesFirst() {
       let operation = OperationID(Int(number))
       if let group = plan.groups[operation], !group.members.isEmpty {
-        let isKept = group.members.allSatisfy { keptSteps.contains($0) || staysBlocked($0) }
-        if isKept, !owesHooks(operation, named: plan.steps[operation.index].id) {
+        if group.members.allSatisfy(staysAsItWas),
+          !owesHooks(operation, named: plan.steps[operation.index].id)
+        {
           keptSteps.insert(operation)
         }
         continue
@@ -124,6 +127,11 @@ package struct Foresight {
         continue
       }
       guard let before = earlier.steps[step.id] else { continue }
+      if before.outcome.ending.outcome == .blocked,
+        plan.graph.dependencies(of: operation).allSatisfy({ staysAsItWas($0.from) })
+      {
+        blockedSteps.insert(operation)
+      }
       let isSkipped =
         before.wasSkipped && (!before.outcome.isLeftOut || step.late?.skipReason != nil)
       guard before.isKeepable || isSkipped else { continue }
@@ -143,12 +151,8 @@ package struct Foresight {
     }
   }
 
-  /// It was blocked by what is kept, as in a group that may fail.
-  private func staysBlocked(_ operation: OperationID) -> Bool {
-    outcome(operation) == .blocked
-      && plan.graph.dependencies(of: operation).allSatisfy {
-        keptSteps.contains($0.from) || staysBlocked($0.from)
-      }
+  private func staysAsItWas(_ operation: OperationID) -> Bool {
+    keptSteps.contains(operation) || blockedSteps.contains(operation)
   }
 
   /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed.

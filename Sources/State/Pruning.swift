@@ -74,14 +74,7 @@ extension StateStore {
     var pruned = Pruned()
     var gone: [Int] = []
     var kept = (count: 0, bytes: 0)
-    let all = try runs()
-    // What commands printed is more than what limits on their logs let through.
-    let mayBeTooLarge = limits.size.map { limit in
-      all.contains { $0.logBytes == nil } || all.reduce(0) { $0 + ($1.logBytes ?? 0) } > limit
-    }
-    for run in all {
-      let printed = mayBeTooLarge == true ? nil : run.logBytes
-      let bytes = printed ?? folder.size(ofRun: run.name)
+    for (run, bytes) in logSizes(of: try runs(), limit: limits.size) {
       let isOver =
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
@@ -108,6 +101,16 @@ extension StateStore {
     }
     if let age = limits.age { try removeUnrecorded(before: now - age, &pruned) }
     return pruned
+  }
+
+  /// The runs with the sizes of their logs. What is recorded is what commands printed, of which limits on their logs
+  /// may have let through less: only if that is too much are the logs of all runs measured.
+  private func logSizes(
+    of runs: [RecordedRunSummary], limit: Int?
+  ) -> [(RecordedRunSummary, bytes: Int)] {
+    let printed = runs.map { ($0, bytes: $0.logBytes ?? folder.size(ofRun: $0.name)) }
+    guard let limit, printed.reduce(0, { $0 + $1.bytes }) > limit else { return printed }
+    return runs.map { ($0, folder.size(ofRun: $0.name)) }
   }
 
   /// Directories without a record are of runs whose record was lost.

@@ -19,7 +19,7 @@ extension RunRecorder: RunMemory {
     resolved[operation] = fingerprints.resolved(step)
   }
 
-  package func kept(_ operation: OperationID, id: String, as step: ReadyStep) -> KeptStep? {
+  package func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? {
     guard let resumption = run.resumption else { return nil }
     let base = planned(operation)
     let written = fingerprints.written(run.plan.steps[base.index])
