@@ -65,7 +65,7 @@ package struct AffectedSteps {
 
   /// Groups are what is in them.
   private func isGroup(_ operation: OperationID) -> Bool {
-    plan.groups[operation]?.members.isEmpty == false
+    plan.standsForOthers(operation)
   }
 
   /// Adds an operation with everything in it.

@@ -61,7 +61,7 @@ package struct Declarations {
     var all: [Declaration] = []
     var areIncomplete = false
     for index in plan.steps.indices
-    where plan.groups[OperationID(index)]?.members.isEmpty != false {
+    where !plan.standsForOthers(OperationID(index)) {
       let step = plan.steps[index]
       let isNew = seen.insert(ObjectIdentifier(step.settings)).inserted
       guard isNew || step.late?.parts.settings != nil else { continue }

@@ -153,8 +153,8 @@ final class RunLoop {
   let slurm: SlurmPlan?
   /// Where commands are that do not run here.
   var places: [OperationID: CommandPlacement] = [:]
-  /// What instances depend on that were made during the run.
-  var instanceDependencies = InstanceDependencies()
+  /// What was made during the run.
+  var added: AddedOperations
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: EndedCommand] = [:]
 
@@ -174,6 +174,7 @@ final class RunLoop {
       plan: plan, isStrict: options.isStrict,
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed, sharesHostMutexes: parts.hostMutexes != nil)
+    added = AddedOperations(to: plan)
     machine.canBeChangedFromOutside =
       options.canBeChangedFromOutside || options.controlVersion != nil
     if options.controlVersion != nil { controlDue = RunLoop.listeningDelay }
@@ -315,8 +316,8 @@ final class RunLoop {
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
     if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
-    if case .appended(let operation, _, let group, let after) = event {
-      instanceDependencies.append(operation, to: group, after: after)
+    if case .appended(let operation, let id, let group, let after) = event {
+      added.append(operation, id: id, from: group, after: after)
     }
     if let caching { learn(event, caching, at: time) }
   }

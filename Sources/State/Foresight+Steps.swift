@@ -84,7 +84,7 @@ struct LateInstances {
     let ended = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys
     let recorded = (Array(ended) + earlier.unfinished).sorted()
     for (operation, group) in groups
-    where plan.groups[operation]?.members.isEmpty != false {
+    where !plan.standsForOthers(operation) {
       let beginning = plan.steps[group.index].id + "["
       let name = StepName(plan.steps[operation.index].id)
       names[operation] = recorded.lazy.filter { $0.hasPrefix(beginning) && name.covers($0) }

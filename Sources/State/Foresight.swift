@@ -284,8 +284,7 @@ package struct Foresight {
   }
 
   private mutating func count() {
-    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
-    {
+    for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
       if let instances = instances[operation] { keptCount += instances.kept }
       if leftOut[operation] != nil { continue }

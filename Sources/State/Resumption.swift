@@ -36,9 +36,7 @@ package final class Resumption {
   package let foreseen: Foresight
   /// What is known of the operations that have ended, by number.
   private var freshness: [Freshness?]
-  private var members: [OperationID: [OperationID]] = [:]
-  /// What was made while running: its name, from what, and what it waits for in particular.
-  private var made: [OperationID: (name: String, origin: OperationID, after: [OperationID])] = [:]
+  private var added: AddedOperations
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
@@ -52,6 +50,7 @@ package final class Resumption {
   ) {
     self.earlier = earlier
     self.plan = plan
+    added = AddedOperations(to: plan)
     foreseen = Foresight(earlier, plan, selection, masker, stale: stale)
     copied = plan.copiedOperations
     freshness = [Freshness?](repeating: nil, count: plan.steps.count)
@@ -93,7 +92,7 @@ package final class Resumption {
 
   /// Whether the hooks of a group, which is a used pipeline, run again: they had not come to their end, or failed.
   func owesHooks(_ group: OperationID, named name: String) -> Bool {
-    guard foreseen.owesHooks(planned(group), named: name),
+    guard foreseen.owesHooks(added.planned(group), named: name),
       case .kept = freshness(of: members(of: group))
     else { return false }
     return true
@@ -102,18 +101,10 @@ package final class Resumption {
   func appended(
     _ operation: OperationID, named name: String, to group: OperationID, after: [OperationID]
   ) {
-    members[group, default: []].append(operation)
-    made[operation] = (name, group, after)
+    added.append(operation, id: name, from: group, after: after)
   }
 
-  /// The operation of the plan that it was made from.
-  private func planned(_ operation: OperationID) -> OperationID {
-    made[operation].map { planned($0.origin) } ?? operation
-  }
-
-  private func name(of operation: OperationID) -> String? {
-    operation.index < plan.steps.count ? plan.steps[operation.index].id : made[operation]?.name
-  }
+  private func name(of operation: OperationID) -> String? { added.id(of: operation) }
 
   private func didNotRun(_ operation: OperationID) -> Bool {
     name(of: operation).flatMap { earlier.steps[$0] }.map(\.didNotRun) ?? true
@@ -130,13 +121,11 @@ package final class Resumption {
   }
 
   private func members(of group: OperationID) -> [OperationID] {
-    if let members = members[group] { return members }
+    if let instances = added.instances(of: group) { return instances }
     if let plan = plan.groups[group] { return plan.members }
     // A group that was made while running waits for its members.
-    guard let made = made[group], plan.groups[planned(group)]?.members.isEmpty == false else {
-      return []
-    }
-    return made.after
+    guard let addition = added[group], plan.standsForOthers(added.planned(group)) else { return [] }
+    return addition.dependencies
   }
 
   private func freshness(of members: [OperationID]) -> Freshness {
@@ -165,7 +154,7 @@ package final class Resumption {
       !(isCopy && self.copied.contains($0))
     }
     return others.allSatisfy { isUnchanged($0, since: origin) }
-      && (made[operation]?.after ?? []).allSatisfy { isUnchanged($0, since: origin) }
+      && (added[operation]?.dependencies ?? []).allSatisfy { isUnchanged($0, since: origin) }
   }
 
   /// Services are only company; of a group in the background, which may not have ended, the other steps
@@ -175,7 +164,7 @@ package final class Resumption {
       return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
     }
     let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
-    switch own ?? members[operation].map({ freshness(of: $0) }) {
+    switch own ?? added.instances(of: operation).map({ freshness(of: $0) }) {
     case .kept(let newest): return newest <= origin
     case .didNotRun: return didNotRun(operation)
     case .ranNow, nil: return false
@@ -189,7 +178,7 @@ extension Resumption {
 
   /// The names of steps, without groups: the first few, and how many more there are.
   package func names(of operations: [OperationID]) -> String {
-    let steps = operations.filter { plan.groups[$0]?.members.isEmpty != false }
+    let steps = operations.filter { !plan.standsForOthers($0) }
     let shown = steps.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
     let others = steps.count - shown.count
     return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")

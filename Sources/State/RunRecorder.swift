@@ -31,9 +31,10 @@ package struct RecordedRun {
   }
 
   /// How many steps there are at the beginning, as people count them.
-  var stepCount: Int {
-    plan.steps.count - plan.groups.values.count { !$0.members.isEmpty } + (unplanned?.count ?? 0)
-  }
+  var stepCount: Int { plan.stepCount + unplannedCount }
+
+  /// The number of steps that a run had which this one repeats, and that are not in the plan.
+  var unplannedCount: Int { unplanned?.count ?? 0 }
 
   /// The number of a step among all.
   func number(of operation: OperationID) -> Int {
@@ -66,12 +67,7 @@ package final class RunRecorder: RunObserver {
   private var isOver = false
   /// What is known about steps that have not ended.
   private var open: [OperationID: OpenStep] = [:]
-  private var names: [String] = []
-  private var groups: [OperationID] = []
-  /// How many steps there are, as people count them.
-  private var stepCount: Int
-  /// What others were made from.
-  private var expanded: Set<OperationID> = []
+  private var added: AddedOperations
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
   private var ended: [OperationID: RecordedCommand] = [:]
   private var tally = Tally()
@@ -96,7 +92,7 @@ package final class RunRecorder: RunObserver {
 
   package init(_ run: RecordedRun) {
     self.run = run
-    stepCount = run.stepCount
+    added = AddedOperations(to: run.plan)
     fingerprints = Fingerprints(run.masker)
     tally.steps = run.unplanned?.count ?? 0
     tally.ok = tally.steps
@@ -111,14 +107,10 @@ package final class RunRecorder: RunObserver {
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
     case .appended(let operation, let id, let group, let after):
-      names.append(id)
-      groups.append(group)
-      if !standsForOthers(group) { stepCount -= 1 }
-      expanded.insert(group)
-      if !standsForOthers(operation) { stepCount += 1 }
+      added.append(operation, id: id, from: group, after: after)
       // Only the latest count is of interest: there may be thousands of instances.
       if case .counted? = pending.last { pending.removeLast() }
-      pending.append(.counted(stepCount))
+      pending.append(.counted(added.stepCount + run.unplannedCount))
       run.resumption?.appended(operation, named: name(of: operation), to: group, after: after)
     case .published(let operation, let outputs):
       if run.resumption?.isKeeping(operation) == true { break }
@@ -257,23 +249,11 @@ package final class RunRecorder: RunObserver {
 extension RunRecorder {
   func name(of operation: OperationID) -> String {
     if operation.rawValue < 0 { return RunDirectory.runHookName }
-    let count = run.plan.steps.count
-    let id =
-      operation.index < count ? run.plan.steps[operation.index].id : names[operation.index - count]
-    return run.name(id, of: operation.index)
+    return run.name(added.id(of: operation) ?? "", of: operation.index)
   }
 
   /// The operation of the plan that it was made from.
-  func planned(_ operation: OperationID) -> OperationID {
-    operation.index < run.plan.steps.count
-      ? operation : planned(groups[operation.index - run.plan.steps.count])
-  }
-
-  /// Whether people count others in its place: the members of a group, or the instances that were made of it.
-  private func standsForOthers(_ operation: OperationID) -> Bool {
-    expanded.contains(operation)
-      || run.plan.groups[planned(operation)]?.members.isEmpty == false
-  }
+  func planned(_ operation: OperationID) -> OperationID { added.planned(operation) }
 
   private func key(of operation: OperationID) -> StepKey {
     StepKey(
@@ -318,7 +298,7 @@ extension RunRecorder {
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
     let step = open.removeValue(forKey: operation)
-    let isGroup = standsForOthers(operation)
+    let isGroup = added.standsForOthers(operation)
     let isKept = run.resumption?.isKeeping(operation) ?? false
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
     run.resumption?.settled(operation, ending)
@@ -358,7 +338,7 @@ extension RunRecorder {
 extension RunRecorder {
   private func reopen(_ operation: OperationID, _ ending: Ending) {
     let last = ended.removeValue(forKey: operation)
-    if !standsForOthers(operation) { tally.uncount(ending) }
+    if !added.standsForOthers(operation) { tally.uncount(ending) }
     // It becomes an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))

@@ -81,7 +81,7 @@ extension RunLoop {
 
   /// The steps that an operation depends on. The members of groups stand for these.
   func stepsBefore(_ operation: OperationID) -> [OperationID] {
-    instanceDependencies.dependencies(of: operation, in: machine.plan).flatMap { steps(in: $0) }
+    added.dependencies(of: operation).flatMap { steps(in: $0) }
   }
 
   private func steps(in operation: OperationID) -> [OperationID] {

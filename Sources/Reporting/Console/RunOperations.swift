@@ -16,22 +16,13 @@ struct Stream: Hashable {
 }
 
 final class RunOperations {
-  private struct Instance {
-    let id: String
-    let group: OperationID
-    /// What it waited for in particular; empty if that is what its step waited for.
-    let dependencies: [OperationID]
-  }
-
   /// The plan as it was when the run started.
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
   /// Where lines fold, and names may be too long.
   private let screen: Screen?
-  /// Their numbers follow those of the plan's steps.
-  private var instances: [Instance] = []
-  private var instancesOfGroup: [OperationID: [OperationID]] = [:]
+  private var added: AddedOperations
   private var resolvedNames: [OperationID: String] = [:]
   /// One line stands for all instances of a step.
   private let foldsInstances: Bool
@@ -41,6 +32,7 @@ final class RunOperations {
 
   init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
     self.plan = plan
+    added = AddedOperations(to: plan)
     self.directory = directory
     self.masker = masker
     self.screen = screen
@@ -59,19 +51,15 @@ final class RunOperations {
     return foldsInstances && !standsForOthers(operation) ? expandedGroup(of: operation) : nil
   }
 
-  var count: Int { plan.steps.count + instances.count }
+  var count: Int { added.count }
 
   /// The number as people count them now: a group counts as its members, if it has any.
-  private(set) lazy var stepCount = plan.stepCount
+  var stepCount: Int { added.stepCount }
 
   func append(
     _ operation: OperationID, id: String, to group: OperationID, after dependencies: [OperationID]
   ) {
-    precondition(operation.index == count, "numbers of new operations follow those of all others")
-    let isStep = !plan.standsForOthers(planned(group))
-    if isStep, instancesOfGroup[group] != nil { stepCount += 1 }
-    instances.append(Instance(id: id, group: group, dependencies: dependencies))
-    instancesOfGroup[group, default: []].append(operation)
+    added.append(operation, id: id, from: group, after: dependencies)
   }
 
   /// Takes the name for people of an operation of which it was not known before.
@@ -80,21 +68,14 @@ final class RunOperations {
   }
 
   /// The step that was expanded, if this is an instance of one.
-  func expandedGroup(of operation: OperationID) -> OperationID? {
-    let number = operation.index - plan.steps.count
-    return instances.indices.contains(number) ? instances[number].group : nil
-  }
+  func expandedGroup(of operation: OperationID) -> OperationID? { added[operation]?.origin }
 
   /// The operation itself, or the step of the plan that was expanded to it.
-  func planned(_ operation: OperationID) -> OperationID {
-    var step = operation
-    while let group = expandedGroup(of: step) { step = group }
-    return step
-  }
+  func planned(_ operation: OperationID) -> OperationID { added.planned(operation) }
 
   /// The number of instances of a step, as far as they are known.
   func instanceCount(of group: OperationID) -> Int {
-    instancesOfGroup[group]?.count ?? plan.groups[group]?.members.count ?? 0
+    added.instances(of: group)?.count ?? plan.groups[group]?.members.count ?? 0
   }
 
   /// It goes on beside the steps that need it.
@@ -119,15 +100,12 @@ final class RunOperations {
   private func services(in operation: OperationID) -> [OperationID] {
     guard isService(operation) else { return [] }
     var members = plan.groups[operation]?.members ?? []
-    if members.isEmpty { members = instancesOfGroup[operation] ?? [] }
+    if members.isEmpty { members = added.instances(of: operation) ?? [] }
     return members.isEmpty ? [operation] : members.flatMap { services(in: $0) }
   }
 
   /// Whether people do not count the operation, because others take its place.
-  func standsForOthers(_ operation: OperationID) -> Bool {
-    if instancesOfGroup.isEmpty { return plan.standsForOthers(operation) }
-    return instancesOfGroup[operation] != nil || plan.standsForOthers(planned(operation))
-  }
+  func standsForOthers(_ operation: OperationID) -> Bool { added.standsForOthers(operation) }
 }
 
 // Properties of an operation.
@@ -135,18 +113,15 @@ extension RunOperations {
   /// The step of an operation; an instance is its group's step with another id. It must not be
   /// called for the run's own hooks.
   func step(_ operation: OperationID) -> PlannedStep {
-    guard let group = expandedGroup(of: operation) else { return plan.steps[operation.index] }
-    let step = step(group)
+    guard let addition = added[operation] else { return plan.steps[operation.index] }
+    let step = plan.steps[planned(operation).index]
     return PlannedStep(
-      id: instances[operation.index - plan.steps.count].id, span: step.span, work: step.work,
-      settings: step.settings, late: step.late)
+      id: addition.id, span: step.span, work: step.work, settings: step.settings, late: step.late)
   }
 
   /// The settings of a step, without copying the rest of it.
   private func settings(of operation: OperationID) -> StepSettings {
-    var step = operation
-    while let group = expandedGroup(of: step) { step = group }
-    return plan.steps[step.index].settings
+    plan.steps[planned(operation).index].settings
   }
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
@@ -280,11 +255,7 @@ extension RunOperations {
     return settings(of: operation).name.flatMap { $0.containsText("${{") ? nil : $0 }
   }
 
-  private func id(_ operation: OperationID) -> String? {
-    if plan.steps.indices.contains(operation.index) { return plan.steps[operation.index].id }
-    let number = operation.index - plan.steps.count
-    return instances.indices.contains(number) ? instances[number].id : nil
-  }
+  private func id(_ operation: OperationID) -> String? { added.id(of: operation) }
 }
 
 // The dependencies of an operation.
@@ -297,18 +268,15 @@ extension RunOperations {
     } else {
       plan.graph.forEachDependency(of: planned(operation)) { body($0.from) }
     }
-    if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
+    added.instances(of: operation)?.forEach(body)
   }
 }
 
 extension RunOperations {
   /// What an instance waited for in particular; nil if that is what its step waited for.
   func ownDependencies(of operation: OperationID) -> [OperationID]? {
-    let number = operation.index - plan.steps.count
-    guard instances.indices.contains(number), !instances[number].dependencies.isEmpty else {
-      return nil
-    }
-    return instances[number].dependencies
+    guard let own = added[operation]?.dependencies, !own.isEmpty else { return nil }
+    return own
   }
 }
 

@@ -4,16 +4,6 @@ import Plans
 import Scheduling
 
 extension Plan {
-  /// The number of steps as people count them: a group counts as its members, if it has any.
-  package var stepCount: Int {
-    groups.isEmpty ? steps.count : steps.count - groups.values.count { !$0.members.isEmpty }
-  }
-
-  /// Whether the operation stands for others, which the plan knows.
-  func standsForOthers(_ operation: OperationID) -> Bool {
-    groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
-  }
-
   /// The priority that a step was given; a group has none.
   func ownPriority(of operation: OperationID) -> Int16 {
     standsForOthers(operation) ? 0 : graph.priority(of: operation)

@@ -88,8 +88,7 @@ struct AffectedPart {
   func reasons(in plan: Plan) -> [OperationID: String] {
     var reasons: [OperationID: String] = [:]
     let runs = Set(affected)
-    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
-    {
+    for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let id = plan.steps[index].id
       if let words = words[id] {
         reasons[OperationID(index)] = words

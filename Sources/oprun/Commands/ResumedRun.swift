@@ -205,8 +205,7 @@ extension Tool {
     var known = cacheForecast(ofResumed: plan, invocation, secrets)
     let resumption = resumed.resumption(for: plan, secrets, known)
     announce(resumption, invocation)
-    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
-    {
+    for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
       // What the cache knows of a step decides about it.
       let isDecided = known.isDecided(operation)

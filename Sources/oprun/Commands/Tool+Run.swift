@@ -269,7 +269,7 @@ extension Tool {
   private func expecting(_ plan: Plan, _ store: StateStore?, _ invocation: Invocation) -> Plan {
     guard let store, let file = invocation.operands.first, file != "-",
       let durations = try? store.durations(
-        of: recordedPath(file), stepCount: plan.steps.count - plan.groups.count)
+        of: recordedPath(file), stepCount: plan.stepCount)
     else { return plan }
     return plan.expecting { durations[$0] }
   }

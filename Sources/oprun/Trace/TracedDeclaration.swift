@@ -232,7 +232,7 @@ extension Plan {
   func steps(named word: String) -> [OperationID] {
     let name = StepName(word)
     return steps.indices.lazy.map { OperationID($0) }.filter {
-      name.covers(steps[$0.index].id) && groups[$0]?.members.isEmpty != false
+      name.covers(steps[$0.index].id) && !standsForOthers($0)
     }
   }
 

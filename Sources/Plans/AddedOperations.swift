@@ -1,0 +1,81 @@
+// The operations that a run adds to those of its plan: instances of matrices, and copies of the steps of
+// groups.
+
+package import Scheduling
+
+/// The operations that were added during a run. Their numbers follow those of the plan without a gap.
+package struct AddedOperations: Sendable {
+  package struct Addition: Sendable {
+    package let id: String
+    /// What it was made from: the group that it is an instance of, or the step that it is a copy of.
+    package let origin: OperationID
+    /// What it waits for in particular; empty if that is what its origin waits for.
+    package let dependencies: [OperationID]
+  }
+
+  private let plan: Plan
+  private var additions: [Addition] = []
+  private var instances: [OperationID: [OperationID]] = [:]
+  /// The number of steps as people count them: what others were made from counts as these, and a group as its
+  /// members.
+  package private(set) var stepCount: Int
+
+  package init(to plan: Plan) {
+    self.plan = plan
+    stepCount = plan.stepCount
+  }
+
+  /// The number of all operations.
+  package var count: Int { plan.steps.count + additions.count }
+
+  package var isEmpty: Bool { additions.isEmpty }
+
+  package mutating func append(
+    _ operation: OperationID, id: String, from origin: OperationID,
+    after dependencies: [OperationID]
+  ) {
+    precondition(operation.index == count, "numbers of new operations follow those of all others")
+    additions.append(Addition(id: id, origin: origin, dependencies: dependencies))
+    // The first instance counts in the place of what it was made from.
+    if instances[origin] != nil, !plan.standsForOthers(planned(origin)) { stepCount += 1 }
+    instances[origin, default: []].append(operation)
+  }
+
+  /// How the operation was added; nil if it is part of the plan.
+  package subscript(operation: OperationID) -> Addition? {
+    let place = operation.index - plan.steps.count
+    return additions.indices.contains(place) ? additions[place] : nil
+  }
+
+  /// The operation of the plan that it was made from, or itself. Linear in the depth of the groups.
+  package func planned(_ operation: OperationID) -> OperationID {
+    var planned = operation
+    while let addition = self[planned] { planned = addition.origin }
+    return planned
+  }
+
+  /// Nil if there is no such operation.
+  package func id(of operation: OperationID) -> String? {
+    plan.steps.indices.contains(operation.index)
+      ? plan.steps[operation.index].id : self[operation]?.id
+  }
+
+  /// What an operation depends on, also by what it was made from.
+  package func dependencies(of operation: OperationID) -> [OperationID] {
+    guard let addition = self[operation] else {
+      return plan.graph.dependencies(of: operation).map(\.from)
+    }
+    return addition.dependencies + dependencies(of: addition.origin)
+  }
+
+  /// What was made from the operation, in order; nil if nothing was.
+  package func instances(of operation: OperationID) -> [OperationID]? {
+    instances.isEmpty ? nil : instances[operation]
+  }
+
+  /// Whether people do not count the operation, because others take its place.
+  package func standsForOthers(_ operation: OperationID) -> Bool {
+    if additions.isEmpty { return plan.standsForOthers(operation) }
+    return instances[operation] != nil || plan.standsForOthers(planned(operation))
+  }
+}

@@ -1,0 +1,15 @@
+// Which operations of a plan are steps, and which stand for others.
+
+package import Scheduling
+
+extension Plan {
+  /// The number of steps as people count them: a group counts as its members, if it has any.
+  package var stepCount: Int {
+    groups.isEmpty ? steps.count : steps.count - groups.values.count { !$0.members.isEmpty }
+  }
+
+  /// Whether the operation is a group whose members are in the plan.
+  package func standsForOthers(_ operation: OperationID) -> Bool {
+    groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
+  }
+}
