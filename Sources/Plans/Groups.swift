@@ -110,15 +110,16 @@ extension Groups {
     }
   }
 
-  /// Where the problem of a member that did not succeed began: not at a group inside it.
+  /// Where the problem of a member that did not succeed began: at a step inside it, unless it failed by itself.
   private func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
     var root = member
-    while let inner = ending(of: root, in: scheduler).member,
-      scheduler.ending(of: inner)?.outcome.isFailure == true
-    {
+    while true {
+      let worst = ending(of: root, in: scheduler)
+      guard let inner = worst.member, worst.ending.outcome.isFailure,
+        worst.ending == scheduler.ending(of: root)
+      else { return scheduler.root(of: root) ?? root }
       root = inner
     }
-    return scheduler.root(of: root) ?? root
   }
 
   /// All steps in the group that have not ended, including those of groups inside it. They are in

@@ -30,10 +30,12 @@ extension RunMachine {
   private mutating func receive(_ operation: OperationID) {
     let isWholeGroup =
       groupPlan(operation).map { !$0.isExpanding || $0.pattern != nil } ?? false
-    // A group that has come so far has no step that could start.
-    if isWholeGroup {
+    let pattern = openPattern(around: operation)
+    // A group that has come so far has no step that could start. One without members, in a group that has no
+    // instances yet, is copied like a step.
+    if isWholeGroup, pattern == nil || !groups.members(of: operation).isEmpty {
       gathered(operation)
-    } else if let group = openPattern(around: operation) {
+    } else if let group = pattern {
       awaitInstances(of: group, operation)
     } else if !instanceLimits.isEmpty, !instanceLimits.admits(operation, groups) {
       setGate(of: operation, to: .held)

@@ -147,6 +147,8 @@ extension RunMachine {
     }
     for operation in kept { scheduler.pause(operation) }
     receiveReached()
+    // What has ended is told before groups count what has not.
+    tellSettled()
     keepGroups()
     tellSettled()
     scheduler.stop(reason)

@@ -64,6 +64,20 @@ import Testing
     #expect(plan.steps.map(\.id) == ["f", "g/a", "g"])
   }
 
+  @Test func `what a step lists itself does not come from its sequence, too`() throws {
+    let text = """
+      sequence: true
+      steps:
+        - {id: a, run: x, matrix: {k: [1, 2]}}
+        - {id: b, run: x, matrix: {k: [1, 2]}, depends_on: [{step: a, match: matrix, when: done}]}
+      """
+    #expect(
+      try plan(text).edges == [
+        "a[k=1]>a:done", "a[k=2]>a:done", "a[k=1]>b[k=1]:done", "a[k=2]>b[k=2]:done",
+        "b[k=1]>b:done", "b[k=2]>b:done",
+      ])
+  }
+
   @Test func `an empty matrix waits for what its step waits for`() throws {
     let text = """
       steps:

@@ -251,6 +251,16 @@ struct `Stopping a run` {
         + "3:b=succeeded 3:end=1")
   }
 
+  @Test func `under the policy stop a group with a blocked member ends after those that run`() {
+    #expect(
+      Simulation(
+        graph: "f; c; d: f; g: c?done d?done", scripts: ["f": "1@1", "c": "4@3"],
+        decisions: ["g": "join"], groups: ["g": ["c", "d"]], width: 2, failurePolicy: .stop
+      ).timeline()
+        == "0:+f 0:+c 1:-f=1 1:f=failed 1:stopping(f) 1:d=blocked<f 3:-c=4 3:c=failed "
+        + "3:g=failed<c 3:end=1")
+  }
+
   @Test func `under the policy stop no further attempt is made`() {
     var policy = RetryPolicy()
     policy.limit = 1

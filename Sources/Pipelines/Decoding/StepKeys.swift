@@ -130,7 +130,7 @@ extension StepKey {
     static var sequence: KeyRow {
       KeyRow(
         "sequence", .boolean,
-        "Every step in `steps` waits for the one before it; as in the file by default.",
+        "Every step in `steps` waits for the one before it; as in what the group stands in by default.",
         example: "true")
     }
     static var with: KeyRow {

@@ -347,9 +347,19 @@ extension Planner {
     }
     found.matches[name] = targets.compactMap { target in
       guard let number = numbers[target] else { return nil }
-      let values = matrixValues(at: address(of: target)) ?? ValueMap()
-      return MatchedInstance(operation: number, values: values)
+      return MatchedInstance(operation: number, values: instanceValues(of: target))
     }
+  }
+
+  /// The values of all instances that an operation is in, or is, also where its own steps do not see them.
+  private func instanceValues(of operation: Int) -> ValueMap {
+    var values = ValueMap()
+    var next: StepAddress? = address(of: operation)
+    while let address = next {
+      if let instance = address.instance { values = instances[instance].values.merging(values) }
+      next = pipelines[address.pipeline].parent
+    }
+    return values
   }
 
   /// Adds the names of distant steps, at which status functions do not look.

@@ -154,12 +154,13 @@ extension Planner {
     if pipeline.model.hasSequence {
       let condition: EdgeCondition = isFree ? .done : .ok
       let before = pipeline.sequenceBefore(address.step)
-      for step in before.manual {
+      let listed = gatherer.steps[address.pipeline][range]
+      for step in before.manual where !listed.contains(Int32(step)) {
         let edge = EdgeDraft(
           from: pipeline.operation(of: step), condition: condition, isOptional: true)
         _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
       }
-      if let step = before.required {
+      if let step = before.required, !listed.contains(Int32(step)) {
         let edge = EdgeDraft(from: pipeline.operation(of: step), condition: condition)
         let isNew = gatherer.add(hasServices ? toService(edge, nil) : edge)
         if isNew, !isFree { waitsInside = true }
