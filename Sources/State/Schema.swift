@@ -1,5 +1,4 @@
-// The tables, and how older databases become newer ones. docs/state.md describes the tables for
-// people who query them.
+// The tables, and how older databases become newer ones.
 
 import Diagnostics
 

@@ -9,7 +9,7 @@ extension Plan {
     standsForOthers(operation) ? 0 : graph.priority(of: operation)
   }
 
-  /// What a group stands for; nil if the operation is not a group:
+  /// What a group stands for, in words; nil if the operation is not a group.
   func membersInWords(of operation: OperationID) -> String? {
     guard !groups.isEmpty, let group = groups[operation] else { return nil }
     let count = group.members.count
