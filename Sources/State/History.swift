@@ -66,15 +66,19 @@ package struct RecordedStep: Hashable, Sendable {
 }
 
 extension RecordedStep {
-  /// The condition for rows of groups that failed by themselves, not because of a member.
+  /// The words with which the cause begins if a group failed by itself, not because of a member.
+  private static let ownCauses = ["condition ", "time_limit ", "hook "]
+
+  /// The condition for rows of such groups.
   fileprivate static let ownFaults =
-    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue))"
-    + " AND (cause LIKE 'condition %' OR cause LIKE 'hook %')"
+    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue)) AND ("
+    + ownCauses.map { "substr(cause, 1, \($0.utf8.count)) = '\($0)'" }
+    .joined(separator: " OR ") + ")"
 
   /// Whether its members are counted and listed in its place.
   package var standsForOthers: Bool {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
-    return !cause.hasPrefix("condition ") && !cause.hasPrefix("hook ")
+    return !Self.ownCauses.contains { cause.hasPrefix($0) }
   }
 
   /// The name as the run printed it: the recorded one also tells names apart that contain secrets.

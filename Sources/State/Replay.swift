@@ -231,6 +231,7 @@ private struct Replaying {
     return switch word {
     case "dependency": operations[rest].map { .dependency($0) }
     case "condition": .condition(rest)
+    case "time_limit": .timeLimit(rest)
     case "wait": .wait(rest)
     case "service": .service(rest)
     case "not_ready": .notReady(rest)

@@ -446,7 +446,7 @@ private struct Playback {
     case .dependency(let root): "<\(id(root))"
     case .stopped(let reason): "<\(reason.short(id))"
     case .hook(let kind): "<\(kind.key)"
-    case .condition(let reason), .wait(let reason), .service(let reason),
+    case .condition(let reason), .timeLimit(let reason), .wait(let reason), .service(let reason),
       .notReady(let reason):
       "<\(reason)"
     }

@@ -82,6 +82,7 @@ extension Cause {
     switch self {
     case .itself, .dependency, .hook: self
     case .condition(let words): .condition(masker.mask(words))
+    case .timeLimit(let words): .timeLimit(masker.mask(words))
     case .service(let words): .service(masker.mask(words))
     case .notReady(let words): .notReady(masker.mask(words))
     case .wait(let words): .wait(masker.mask(words))

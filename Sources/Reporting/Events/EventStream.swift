@@ -286,6 +286,9 @@ extension EventStream {
     case .condition(let text):
       write("cause", "condition" as StaticString)
       write("reason", text)
+    case .timeLimit(let text):
+      write("cause", "time_limit" as StaticString)
+      write("reason", text)
     case .wait(let text):
       write("cause", "wait" as StaticString)
       write("reason", text)

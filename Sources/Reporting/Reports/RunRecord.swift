@@ -147,7 +147,7 @@ extension RunRecord {
       sink.write(decisive.place)
       switch settled.cause {
       case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")
-      case .itself, .dependency, .condition, .wait, .stopped, .hook: break
+      case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
       }
     } else {
       sink.write(settled.reason(operations) ?? "")

@@ -92,7 +92,8 @@ extension SettledOperation {
   func reason(_ operations: RunOperations) -> String? {
     switch cause {
     case .itself, .hook: nil
-    case .condition(let text), .service(let text), .notReady(let text): oneLine(text)
+    case .condition(let text), .timeLimit(let text), .service(let text), .notReady(let text):
+      oneLine(text)
     case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
