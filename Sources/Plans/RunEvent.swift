@@ -175,8 +175,9 @@ extension OperationID {
 /// One process start for an operation: an attempt of its command, or one of its hooks.
 package enum CommandRole: Hashable, Sendable {
   case attempt(Int)
-  /// A command of a hook; `index` counts the commands of one hook from 1.
-  case hook(HookKind, index: Int)
+  /// A command of a hook; `index` counts the commands of one hook from 1. `round` is 1, and one more
+  /// each time that somebody has run the step again: its hooks then run once more.
+  case hook(HookKind, index: Int, round: Int = 1)
   /// A probe of a condition of `wait_for`; conditions are counted from 1. No event reports it.
   case probe(Int)
 }

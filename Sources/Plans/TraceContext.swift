@@ -75,7 +75,10 @@ package struct TraceContext: Hashable, Sendable {
     let number: UInt64
     switch role {
     case .attempt(let attempt): number = UInt64(attempt) << 8
-    case .hook(let kind, let index): number = UInt64(index) << 8 | UInt64(kind.rawValue) + 1
+    case .hook(let kind, let index, let round):
+      // Commands of a hook are few; attempts have the byte 0.
+      let part = UInt64(round - 1) << 16 ^ UInt64(index)
+      number = part << 8 | UInt64(kind.rawValue) + 1
     case .probe: return runSpan
     }
     let key = mixed(UInt64(bitPattern: Int64(operation.rawValue)) << 32 ^ number)

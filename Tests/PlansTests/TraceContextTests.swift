@@ -40,7 +40,7 @@ import Testing
     let roles: [CommandRole] =
       (1...20).map { .attempt($0) }
       + HookKind.allCases.flatMap { kind in
-        (1...5).map { .hook(kind, index: $0) }
+        (1...5).flatMap { index in (1...3).map { .hook(kind, index: index, round: $0) } }
       }
     var seen: Set<String> = [context.runSpan]
     for operation in -1..<200 {

@@ -424,7 +424,7 @@ private struct Playback {
   private func name(_ key: CommandKey) -> String {
     switch key.role {
     case .attempt: id(key.operation)
-    case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
+    case .hook: "\(id(key.operation)).\(key.role.name)"
     case .probe(let index): "\(id(key.operation)).wait.\(index)"
     }
   }

@@ -177,7 +177,7 @@ extension RunLoop {
       fields.add("queue", machine.plan.queues[queue.index].name)
     }
     if let attempt = machine.attempt(of: operation) { fields.add("attempt", attempt) }
-    if let role, case .hook(let kind, _) = role {
+    if let role, case .hook(let kind, _, _) = role {
       fields.add("hook", kind.key)
       fields.add("command", role.name)
     }

@@ -138,7 +138,7 @@ extension RunOperations {
 
   /// The hook of a step, or of the run, with these settings.
   func hook(_ role: CommandRole, of settings: StepSettings) -> HookCommand? {
-    guard case .hook(let kind, let index) = role else { return nil }
+    guard case .hook(let kind, let index, _) = role else { return nil }
     let hooks = settings.hooks[kind]
     return hooks.indices.contains(index - 1) ? hooks[index - 1] : nil
   }
@@ -207,12 +207,7 @@ extension RunOperations {
 
   /// The title: `unit`, `unit (attempt 2)`, `unit (on_failure)`.
   func title(of stream: Stream) -> String {
-    switch stream.role {
-    case .attempt(1): name(stream.operation)
-    case .attempt(let number): "\(name(stream.operation)) (attempt \(number))"
-    case .hook(let kind, _): "\(name(stream.operation)) (\(kind.key))"
-    case .probe: "\(name(stream.operation)) (wait_for)"
-    }
+    name(stream.operation) + (stream.role.words.map { " (\($0))" } ?? "")
   }
 
   /// The title and the name for people.

@@ -187,9 +187,10 @@ extension EventStream {
     write(operation)
     switch role {
     case .attempt(let number): write("attempt", number)
-    case .hook(let kind, let index):
+    case .hook(let kind, let index, let round):
       write("hook", kind.keyText)
       write("index", index)
+      if round > 1 { write("round", round) }
     case .probe(let index): write("probe", index)
     }
     if let trace { write("span", trace.span(of: operation, role)) }

@@ -218,7 +218,7 @@ struct FailureBlock {
 extension ByteSink {
   /// Writes `on_success hook: `; nothing for an attempt.
   func write(hookOf role: CommandRole) {
-    guard case .hook(let kind, _) = role else { return }
+    guard case .hook(let kind, _, _) = role else { return }
     write(kind.keyText)
     write(" hook: ")
   }

@@ -105,7 +105,7 @@ package final class CaseRecord: RunObserver {
   }
 
   private func name(_ operation: OperationID, _ role: CommandRole) -> String {
-    guard case .hook(let kind, _) = role else { return name(operation) }
+    guard case .hook(let kind, _, _) = role else { return name(operation) }
     return operation == .run ? kind.key : "\(name(operation)).\(kind.key)"
   }
 

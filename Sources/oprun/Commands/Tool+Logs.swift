@@ -148,25 +148,26 @@ struct ShownLog {
 
   /// `unit`, `unit (attempt 2)`.
   var title: String {
-    let step = step ?? "the run"
-    if role == "1" { return step }
-    return Int(role).map { "\(step) (attempt \($0))" } ?? "\(step) (\(role.prefix { $0 != "." }))"
+    let words = CommandRole(named: role)?.words
+    return (step ?? "the run") + (words.map { " (\($0))" } ?? "")
   }
 }
 
 extension ShownRun {
-  /// The logs of a step, the first attempt first. `isOpen` includes those of which nothing is
-  /// recorded yet.
+  /// The logs of a step: of its attempts, the first one first, then of its hooks, in the order in which they ran.
+  /// `isOpen` includes those of which nothing is recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
     if step.hasLostLogs { return [] }
-    var roles = commands.lazy.filter { $0.step == step.name && $0.output ?? 0 > 0 }.map(\.role)
-      .sorted { (Int($0) ?? .max, $0) < (Int($1) ?? .max, $1) }
-    let last =
-      step.attempts ?? (isOpen && step.ending == nil ? roles.count { Int($0) != nil } + 1 : 0)
-    if last > 0, isOpen || step.output ?? 0 > 0 {
-      roles.insert(String(last), at: roles.firstIndex { Int($0) == nil } ?? roles.count)
+    let roles = commands.filter { command in
+      // Of a command that runs nothing is recorded yet.
+      command.step == step.name && command.output ?? (isOpen ? 1 : 0) > 0
+    }.map(\.role)
+    var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
+    let last = step.attempts ?? (isOpen && step.ending == nil ? attempts.count + 1 : 0)
+    if last > 0, isOpen || step.output ?? 0 > 0, !attempts.contains(String(last)) {
+      attempts.append(String(last))
     }
-    return roles.compactMap { role in
+    return (attempts + roles.filter { Int($0) == nil }).compactMap { role in
       guard let kind = CommandRole(named: role) else { return nil }
       let run = step.origin ?? run.name
       let name = RunDirectory.logName(of: step.name, kind)

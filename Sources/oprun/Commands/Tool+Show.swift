@@ -172,6 +172,6 @@ extension Tool {
 extension RecordedStepCommand {
   /// `attempt 1`, `on_failure`.
   fileprivate var title: String {
-    Int(role).map { "attempt \($0)" } ?? role.prefix { $0 != "." }.description
+    Int(role).map { "attempt \($0)" } ?? CommandRole(named: role)?.words ?? role
   }
 }
