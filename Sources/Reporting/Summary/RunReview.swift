@@ -76,13 +76,13 @@ extension RunReview {
   }
 
   private func padded(_ name: String, to width: Int) -> String {
-    let name = screen.short(printable(name))
+    let name = screen.short(oneLine(name))
     return name + String(repeating: " ", count: max(0, width - displayWidth(of: name)))
   }
 
   /// The columns that names take, up to a limit.
   package func width(ofNames names: some Sequence<String>) -> Int {
-    min(40, names.map { displayWidth(of: screen.short(printable($0))) }.max() ?? 0)
+    min(40, names.map { displayWidth(of: screen.short(oneLine($0))) }.max() ?? 0)
   }
 }
 

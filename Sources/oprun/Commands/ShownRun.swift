@@ -122,7 +122,7 @@ struct ShownRun {
     switch parts[0] {
     case "dependency":
       let root = causes[parts[1]]?.outcome.pastTense
-      return quoted(parts[1]) + " " + (root ?? (step.isBlocked ? "failed" : "did not run"))
+      return "'\(oneLine(parts[1]))' " + (root ?? (step.isBlocked ? "failed" : "did not run"))
     case "wait": return "timed out waiting for \(oneLine(parts[1]))"
     case "hook": return "hook \(parts[1]) failed"
     default: return oneLine(parts[1])
@@ -131,7 +131,7 @@ struct ShownRun {
 
   /// Why there is nothing to print of a step; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
-    let name = quoted(printable(step.name))
+    let name = "'\(oneLine(step.name))'"
     if step.hasLostLogs { return "\(name) ran in a run that was removed, with its logs" }
     guard let ending = step.ending else {
       return isInUse ? nil : "\(name) printed nothing: it \(words(of: step))"

@@ -36,7 +36,7 @@ extension Tool {
         if logs.count > 1, end.isInLine { output.writeNewline() }
         return !end.isThere
       }
-      for log in missing { say("\(quoted(log.path)) is not there any more") }
+      for log in missing { say("'\(oneLine(log.path))' is not there any more") }
       if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
       return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
     }
@@ -107,7 +107,7 @@ extension Tool {
       if count == 0 { break }
       if position == start, hasHeading {
         if isInLine { output.writeNewline() }
-        output.write("> \(printable(log.title))\n")
+        output.write("> \(oneLine(log.title))\n")
       }
       output.write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       position += count

@@ -154,7 +154,7 @@ extension Tool {
     }
     for output in shown.outputs where output.step == step.name {
       let value = output.json.map { oneLine($0) } ?? "*** (not kept)"
-      screen.writeField("output", "\(printable(output.name)) = \(value)")
+      screen.writeField("output", "\(oneLine(output.name)) = \(value)")
     }
   }
 
