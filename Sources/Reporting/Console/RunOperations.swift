@@ -119,9 +119,9 @@ extension RunOperations {
       id: addition.id, span: step.span, work: step.work, settings: step.settings, late: step.late)
   }
 
-  /// The settings of a step, without copying the rest of it.
-  private func settings(of operation: OperationID) -> StepSettings {
-    plan.steps[planned(operation).index].settings
+  /// The settings of a step, without copying the rest of it, or of the run.
+  func settings(of operation: OperationID) -> StepSettings {
+    operation.rawValue < 0 ? plan.settings : plan.steps[planned(operation).index].settings
   }
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
@@ -129,7 +129,7 @@ extension RunOperations {
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
-    let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
+    let settings = settings(of: operation)
     guard case .hook = role else { return settings.timeout }
     guard let limit = hook(role, of: settings)?.timeout else { return nil }
     // A limit begins with the turn of the loop in which the command is started, its duration a little later.

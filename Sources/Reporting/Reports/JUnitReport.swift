@@ -20,9 +20,10 @@ struct JUnitReport: Report {
     let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
     write("tests", "\(record.steps.count + hooks.count + runCount)", to: sink)
-    write("failures", "\(record.failures.count + hooks.count)", to: sink)
+    let allowedHooks = hooks.count { $0.isAllowed }
+    write("failures", "\(record.failures.count + hooks.count - allowedHooks)", to: sink)
     write("errors", "\(record.interrupted.count + runCount)", to: sink)
-    write("skipped", "\(skipped)", to: sink)
+    write("skipped", "\(skipped + allowedHooks)", to: sink)
     write("time", decimalSeconds(record.wallTime), to: sink)
     if let beginning = record.beginning {
       let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
@@ -109,19 +110,25 @@ struct JUnitReport: Report {
     sink.write(">\n")
   }
 
-  /// Writes a hook of the run itself that failed, as a case of its own: it may be all that failed.
+  /// Writes a hook of the run itself, or of a used pipeline, that failed, as a case of its own: it may be all that
+  /// failed.
   private func write(
-    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
-    let stream = Stream(operation: .run, role: hook.role)
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
-    write("name", record.operations.title(of: stream), to: sink)
-    write("time", decimalSeconds(hook.end.duration), to: sink)
-    sink.write(">\n<failure")
+    write("name", record.operations.title(of: hook.stream), to: sink)
+    write("time", decimalSeconds(hook.command.end.duration), to: sink)
+    sink.write(">\n")
+    let words = sink.captured { $0.write(failedHook: hook, record.operations) }
+    if hook.isAllowed {
+      sink.write("<skipped")
+      write("message", words, to: sink)
+      return sink.write("/>\n</testcase>\n")
+    }
+    sink.write("<failure")
     write("type", Outcome.failed.word, to: sink)
-    let words = sink.captured { $0.write(hookOfRun: hook, record.operations) }
     write("message", words, to: sink)
     sink.write(">")
     let tail = record.tail(ofHook: hook, limit: Self.linesOfFailure, buffer: buffer)

@@ -78,15 +78,15 @@ struct MarkdownReport: Report {
     sink.write(more > 0 ? " and \(more) more\n" : "\n")
   }
 
-  /// Writes a hook of the run itself that failed.
+  /// Writes a hook of the run itself, or of a used pipeline, that failed.
   private func write(
-    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
     sink.write("\n### ")
-    sink.write(markdown: record.operations.name(.run))
+    sink.write(markdown: record.operations.name(hook.operation))
     sink.write("\n\n")
-    sink.write(markdown: sink.captured { $0.write(hookOfRun: hook, record.operations) })
+    sink.write(markdown: sink.captured { $0.write(failedHook: hook, record.operations) })
     sink.writeNewline()
     writeLines(
       record.command(ofHook: hook),

@@ -183,14 +183,14 @@ extension RunRecord {
   /// How the run came out besides its steps.
   var remarks: [String] { end?.remarks(operations, ledger.counts) ?? [] }
 
-  /// The hooks of the run itself that failed.
-  var failedHooks: [CommandResult] { ledger.failedHooks }
+  /// The hooks of the run itself and of used pipelines that failed.
+  var failedHooks: [FailedHook] { ledger.failedHooks }
 
-  /// The end of the output of a hook of the run.
-  func tail(ofHook hook: CommandResult, limit: Int, buffer: UnsafeMutableRawBufferPointer)
+  /// The end of the output of such a hook.
+  func tail(ofHook hook: FailedHook, limit: Int, buffer: UnsafeMutableRawBufferPointer)
     -> LogTail?
   {
-    tail(of: Stream(operation: .run, role: hook.role), hook, limit, buffer)
+    tail(of: hook.stream, hook.command, limit, buffer)
   }
 
   /// The command that resumes the run, if that has something to run.
@@ -205,9 +205,10 @@ extension RunRecord {
     return operations.command(of: step.settled).map(Self.firstLine)
   }
 
-  /// The first line of a hook of the run.
-  func command(ofHook hook: CommandResult) -> String? {
-    operations.hook(hook.role, of: operations.plan.settings)?.work.shown.map(Self.firstLine)
+  /// The first line of such a hook.
+  func command(ofHook hook: FailedHook) -> String? {
+    let settings = operations.settings(of: hook.operation)
+    return operations.hook(hook.command.role, of: settings)?.work.shown.map(Self.firstLine)
   }
 
   private static func firstLine(of command: ShownCommand) -> String {

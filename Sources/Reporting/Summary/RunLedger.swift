@@ -54,6 +54,16 @@ struct CommandResult {
   var place: CommandPlacement?
 }
 
+/// A hook of the run itself, or of a used pipeline, that failed and did not decide how that came out.
+struct FailedHook {
+  let operation: OperationID
+  let command: CommandResult
+  /// It changes nothing for the run, because its pipeline may fail.
+  var isAllowed = false
+
+  var stream: Stream { Stream(operation: operation, role: command.role) }
+}
+
 /// The first few operations of something in the order of their ends, and how many there are. Instances of
 /// a step are one of them.
 struct FoldedNames {
@@ -120,8 +130,8 @@ struct RunLedger {
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
-  /// The hooks of the run itself that failed.
-  private(set) var failedHooks: [CommandResult] = []
+  /// The hooks of the run itself and of used pipelines that failed. Other steps stand for their hooks.
+  private(set) var failedHooks: [FailedHook] = []
   /// Groups that failed by themselves.
   private var faultyGroups: Set<OperationID> = []
   /// Services that are or were ready: their time is that until then.
@@ -153,10 +163,10 @@ struct RunLedger {
 
   mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {
     work += command.end.duration
-    guard operation.rawValue >= 0 else {
-      if !command.end.isSuccess { failedHooks.append(command) }
-      return
+    if !command.end.isSuccess, operation.rawValue < 0 || operations.standsForOthers(operation) {
+      failedHooks.append(FailedHook(operation: operation, command: command))
     }
+    if operation.rawValue < 0 { return }
     // A command that cannot be started may end without a start.
     start(operation, at: time)
     if case .hook = command.role {
@@ -188,6 +198,7 @@ struct RunLedger {
     }
     if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation) {
+      noteHooks(of: operation, ending, cause)
       guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
       faultyGroups.insert(operation)
     }
@@ -199,6 +210,14 @@ struct RunLedger {
     settled.command = command
     collect(settled)
     return settled
+  }
+
+  /// A group whose hook decided counts for itself.
+  private mutating func noteHooks(of group: OperationID, _ ending: Ending, _ cause: Cause) {
+    if case .hook = cause { return failedHooks.removeAll { $0.operation == group } }
+    for index in failedHooks.indices where failedHooks[index].operation == group {
+      failedHooks[index].isAllowed = ending.isAllowed
+    }
   }
 
   /// Takes back how an operation ended: it runs again, or waits for one that does.

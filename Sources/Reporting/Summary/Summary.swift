@@ -88,7 +88,7 @@ struct Summary {
     let hooks = isShown == nil ? ledger.failedHooks : []
     for hook in hooks {
       begin()
-      block.write(hookOfRun: hook, lineLimit: Self.linesOfOthers)
+      block.write(hook, lineLimit: Self.linesOfOthers)
     }
     if !advice.isEmpty {
       begin()
