@@ -20,7 +20,7 @@ final class RunOperations {
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  /// Where lines fold, and names may be too long.
+  /// Where lines fold, and names may be too long; nil for what programs read.
   private let screen: Screen?
   private var added: AddedOperations
   private var resolvedNames: [OperationID: String] = [:]
@@ -124,7 +124,12 @@ extension RunOperations {
     operation.rawValue < 0 ? plan.settings : plan.steps[planned(operation).index].settings
   }
 
-  func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
+  /// The id, or what stands for the run itself. What programs read tells ids apart that are equal without their
+  /// secrets, as the names of logs do: `deploy[token=***]~7`.
+  func name(_ operation: OperationID) -> String {
+    guard let id = id(operation) else { return "the run" }
+    return screen == nil ? masker?.name(id, number: operation.index) ?? id : id
+  }
 
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.

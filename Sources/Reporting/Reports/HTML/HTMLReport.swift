@@ -165,7 +165,7 @@ struct HTMLReport: Report {
     let operations = run.operations
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
-    sink.write(json: step.id)
+    sink.write(json: operations.name(record.operation))
     if let name = operations.givenName(of: record.operation), name != step.id {
       sink.write(field: "name")
       sink.write(json: name)
