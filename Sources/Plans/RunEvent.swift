@@ -313,11 +313,17 @@ package struct RunEnd: Hashable, Sendable {
   package let stopReason: StopReason?
   /// True if a hook of the run itself failed.
   package let hookFailed: Bool
+  /// What oprun exits with instead (`--exit-code-from`); nil if the command did not run.
+  package var passedOn: PassedOnStatus?
 
-  package init(exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false) {
+  package init(
+    exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false,
+    passedOn: PassedOnStatus? = nil
+  ) {
     self.exitStatus = exitStatus
     self.stopReason = stopReason
     self.hookFailed = hookFailed
+    self.passedOn = passedOn
   }
 }
 

@@ -180,6 +180,8 @@ package enum StopReason: Hashable, Sendable {
   case request(String)
   /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
+  /// oprun itself was killed. No run says so; it is found out afterwards.
+  case died
 }
 
 extension HookKind {

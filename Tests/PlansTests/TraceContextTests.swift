@@ -57,6 +57,13 @@ import Testing
     #expect(self.context("r", continuing: "00-\(trace)-\(span)-00") == context)
   }
 
+  @Test(arguments: [nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"])
+  func `what is recorded of a trace gives the same spans`(parent: String?) {
+    let live = context("r", continuing: parent)
+    #expect(TraceContext(recorded: live.recorded, runID: "r") == live)
+    #expect(TraceContext(recorded: "", runID: "r") == nil)
+  }
+
   @Test func `runs with one parent have other spans, and one without has a trace of its own`() {
     let parent = "00-\(trace)-\(span)-01"
     let (one, two) = (context("a", continuing: parent), context("b", continuing: parent))

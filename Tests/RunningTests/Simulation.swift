@@ -466,6 +466,7 @@ extension StopReason {
     case .suspended: "suspended"
     case .request(let user): user
     case .stateFailure: "state"
+    case .died: "died"
     }
   }
 }

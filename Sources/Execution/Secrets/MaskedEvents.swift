@@ -35,7 +35,7 @@ extension RunEvent.Kind {
       .finished(
         RunEnd(
           exitStatus: end.exitStatus, stopReason: end.stopReason?.masked(by: masker),
-          hookFailed: end.hookFailed))
+          hookFailed: end.hookFailed, passedOn: end.passedOn))
     }
   }
 }
@@ -94,7 +94,7 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .died: self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

@@ -189,17 +189,20 @@ extension RunOperations {
 
   func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
 
-  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress.
+  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress. What a lost
+  /// command has printed is as long as its log.
   func replay(_ events: [RunEvent], to observe: (RunEvent) -> Void) {
     for event in events {
-      guard case .ended(let operation, let role, let end) = event.kind, end.outputByteCount > 0
+      guard case .ended(let operation, let role, var end) = event.kind,
+        end.outputByteCount > 0 || end.isLost
       else {
         observe(event)
         continue
       }
       let stream = Stream(operation: operation, role: role)
       openLog(of: stream)
-      observe(event)
+      if end.outputByteCount == 0 { end = end.with(outputByteCount: log(of: stream)?.size ?? 0) }
+      observe(RunEvent(at: event.time, .ended(operation, role, end)))
       closeLog(of: stream)
     }
   }

@@ -144,11 +144,18 @@ extension EventStream {
       write(operation)
       write("outcome", ending.outcome.word)
     case .notice(let text): write("message", text)
-    case .finished(let end):
-      write("exit_status", Int(end.exitStatus))
-      write("hook_failed", end.hookFailed)
-      if let reason = end.stopReason { write(reason) }
+    case .finished(let end): write(end)
     }
+  }
+
+  private func write(_ end: RunEnd) {
+    write("exit_status", Int(end.exitStatus))
+    if let passedOn = end.passedOn {
+      write("given_status", Int(passedOn.status))
+      write("status_from", operations.name(passedOn.step))
+    }
+    write("hook_failed", end.hookFailed)
+    if let reason = end.stopReason { write(reason) }
   }
 
   private func write(_ beginning: RunBeginning) {
@@ -316,7 +323,7 @@ extension EventStream {
     case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
     case .request(let user): write("by", user)
-    case .runTimeout, .noWidth, .suspended: break
+    case .runTimeout, .noWidth, .suspended, .died: break
     }
   }
 }

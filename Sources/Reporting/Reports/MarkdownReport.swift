@@ -40,11 +40,11 @@ struct MarkdownReport: Report {
 
   private func writeVerdict(_ record: RunRecord, to sink: ByteSink) {
     sink.write("## ")
-    sink.write(record.end.map { $0.exitStatus == 0 ? "✅ " : "❌ " } ?? "⏳ ")
+    sink.write(record.end == nil ? "⏳ " : record.exitStatus == 0 ? "✅ " : "❌ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
     sink.write(record.countsInWords)
-    sink.write(" in ")
+    sink.write(record.hasDied ? " in at least " : " in ")
     sink.write(elapsed: record.wallTime)
     for remark in record.remarks {
       sink.write(", ")
@@ -120,7 +120,7 @@ struct MarkdownReport: Report {
     sink.write(" | ")
     sink.write(markdown: record.operations.fullName(step.operation))
     sink.write(" | ")
-    if step.settled.record != nil { sink.write(elapsed: step.duration) }
+    if let duration = step.knownDuration { sink.write(elapsed: duration) }
     sink.write(" | ")
     if step.settled.ending.outcome != .succeeded {
       sink.write(markdown: record.sentence(of: step))

@@ -90,6 +90,7 @@ struct FailureBlock {
   private func writeEnd(
     _ failure: SettledOperation, _ settings: StepSettings, to sink: ByteSink
   ) {
+    if failure.isUnended { return sink.write(unended: failure) }
     guard let decisive = failure.decisive else {
       return writeEndWithoutCommand(failure, to: sink)
     }

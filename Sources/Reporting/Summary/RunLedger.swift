@@ -21,6 +21,7 @@ struct SettledOperation {
   /// The command whose end decided; nil if none ran.
   var decisive: CommandResult? {
     if case .hook = cause { return record?.failedHook }
+    if isUnended { return record?.failedHook ?? record?.last }
     // It had succeeded, and was stopped in a hook.
     if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
       record?.last?.end.isSuccess ?? true
@@ -32,13 +33,16 @@ struct SettledOperation {
 }
 
 extension SettledOperation {
+  /// It had no end when oprun died: how it would have come out is not known.
+  var isUnended: Bool { cause == .stopped(.died) }
+
   /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
   /// what it did.
   var isInterrupted: Bool {
     guard ending.outcome == .cancelled, record?.last != nil, case .stopped(let reason) = cause
     else { return false }
     return switch reason {
-    case .signal, .runTimeout, .groupTimeout, .request: true
+    case .signal, .runTimeout, .groupTimeout, .request, .died: true
     case .failure, .noWidth, .suspended, .stateFailure: false
     }
   }
@@ -202,7 +206,7 @@ struct RunLedger {
       guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
       faultyGroups.insert(operation)
     }
-    counts.add(ending)
+    if cause == .stopped(.died) { counts.add(unended: 1) } else { counts.add(ending) }
     if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)

@@ -27,6 +27,12 @@ package final class RunReview {
     operations[name].flatMap { record.operations.plan.steps[$0.index].settings.timeout }
   }
 
+  /// The names of the steps that had not begun when oprun died.
+  package var unbegunSteps: [String] {
+    record.steps.filter { $0.settled.isUnended && $0.settled.record == nil }
+      .map { record.operations.name($0.operation) }
+  }
+
   /// Takes in the events of the run.
   package func replay(_ events: [RunEvent]) {
     record.operations.replay(events) { record.observe($0) }

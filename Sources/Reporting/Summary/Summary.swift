@@ -50,7 +50,7 @@ struct Summary {
   private func isWorthResuming(after end: RunEnd) -> Bool {
     if !ledger.failures.isEmpty || !ledger.interrupted.isEmpty { return true }
     return switch end.stopReason {
-    case .signal, .request, .runTimeout, .groupTimeout, .failure: true
+    case .signal, .request, .runTimeout, .groupTimeout, .failure, .died: true
     case .noWidth, .suspended, .stateFailure, nil: false
     }
   }

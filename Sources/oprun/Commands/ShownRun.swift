@@ -45,7 +45,7 @@ struct ShownRun {
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {
     run.file != nil && run.exitStatus != 0 && !isInUse
-      && (run.notEnded > 0 || steps.contains(where: \.isUnsuccessful))
+      && (run.endingCounts[.notEnded] > 0 || steps.contains(where: \.isUnsuccessful))
   }
 
   /// The path of a log; nil if there is none.
@@ -77,10 +77,11 @@ struct ShownRun {
     return endWords(of: step, place)
   }
 
+  /// What is said of what has no end.
+  var runningWords: String { isInUse ? "running" : "was running when oprun died" }
+
   private func endWords(of step: RecordedStep, _ place: String) -> String {
-    guard let ending = step.ending else {
-      return isInUse ? "running" : "was running when oprun died"
-    }
+    guard let ending = step.ending else { return runningWords }
     if let origin = step.origin {
       return step.hasLostLogs ? "kept from a run that was removed" : "kept from \(origin)"
     }

@@ -42,7 +42,7 @@ extension Tool {
     }
     do throws(StoreFailure) {
       let replay = try store.replay(
-        run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker)
+        run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)
       sayMissing(replay)
       let analysis = RunAnalysis(
         replay.events, recorded.plan, directory, recorded.secrets.masker)

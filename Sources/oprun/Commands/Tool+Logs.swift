@@ -23,10 +23,12 @@ extension Tool {
       // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
       // have printed something.
       let isOpen = run.exitStatus == nil
-      let stepLogs = chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }.filter { log in
-        !isOpen || open(log, store) != nil
-      }
-      let logs = stepLogs + (words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : [])
+      let hooks = words.isEmpty ? shown.hooks : []
+      let logs =
+        (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
+        + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
+          !isOpen || open(log, store) != nil
+        }
       if invocation.isOn(Options.json) {
         writeJSON(logs)
         return ExitStatus.success
@@ -67,7 +69,8 @@ extension Tool {
       }
       let chosen =
         words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
-      let hookLogs = words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : []
+      let hooks = words.isEmpty ? shown.hooks : []
+      let hookLogs = hooks.compactMap { shown.log(of: $0, isOpen: true) }
       let logs = chosen.flatMap { shown.logs(of: $0, isOpen: true) } + hookLogs
       let open = isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name))
       for log in logs {
@@ -177,9 +180,12 @@ extension ShownRun {
     }
   }
 
-  /// The log of a hook of the run itself; nil if it has printed nothing.
-  func log(of hook: RecordedStepCommand) -> ShownLog? {
-    guard hook.output ?? 0 > 0, let role = CommandRole(named: hook.role) else { return nil }
+  /// The log of a hook of the run itself; nil if it has printed nothing. `isOpen` includes one of which nothing is
+  /// recorded yet.
+  func log(of hook: RecordedStepCommand, isOpen: Bool = false) -> ShownLog? {
+    guard hook.output ?? (isOpen ? 1 : 0) > 0, let role = CommandRole(named: hook.role) else {
+      return nil
+    }
     let name = RunDirectory.logName(of: RunDirectory.runHookName, role)
     return ShownLog(
       step: nil, role: hook.role, run: run.name, name: name,
