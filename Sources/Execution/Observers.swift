@@ -112,8 +112,11 @@ extension RunEnd {
   func failing(_ message: String) -> RunEnd? {
     switch stopReason {
     case nil, .failure:
-      RunEnd(exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
-    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure: nil
+      RunEnd(
+        exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed,
+        passedOn: passedOn)
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
+      nil
     }
   }
 }

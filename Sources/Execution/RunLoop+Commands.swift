@@ -168,7 +168,7 @@ extension CommandRole {
   fileprivate var part: StepPart? {
     switch self {
     case .attempt: .attempt
-    case .hook(let kind, let index): .hook(kind, index: index)
+    case .hook(let kind, let index, _): .hook(kind, index: index)
     case .probe: nil
     }
   }

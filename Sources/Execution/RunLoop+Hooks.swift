@@ -9,7 +9,7 @@ import Scheduling
 extension RunLoop {
   /// Starts a hook, or waits for the files that it asks for.
   func startHook(_ key: CommandKey, waitingSince since: Nanoseconds? = nil, at time: Nanoseconds) {
-    guard case .hook(let kind, let index) = key.role else { return }
+    guard case .hook(let kind, let index, _) = key.role else { return }
     let isRun = key.operation == .run
     let isGroup = machine.groupPlan(key.operation) != nil
     let own = isRun ? machine.plan.late : machine.steps[key.operation].late

@@ -64,7 +64,7 @@ extension RunLoop {
     switch end.stopReason {
     case .signal, .request: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout, .groupTimeout: RunLoop.readerGrace
-    case .failure, .noWidth, .suspended, .stateFailure, nil: nil
+    case .failure, .noWidth, .suspended, .stateFailure, .died, nil: nil
     }
   }
 }

@@ -10,7 +10,7 @@ import Masking
 package import Plans
 package import RunFiles
 import Running
-import Scheduling
+package import Scheduling
 
 /// What the command line adds to a plan.
 package struct RunOptions {
@@ -48,6 +48,8 @@ package struct RunOptions {
   var sharesDirectory = false
   /// True if the logs of steps that are up to date are shown.
   package var showsCached = false
+  /// The step whose exit status oprun passes on; nil for none.
+  package var statusSource: OperationID?
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -107,6 +109,7 @@ final class RunLoop {
   var watchedReaders: [Int32] = []
   /// The end as it was last reported.
   private(set) var end: RunEnd?
+  private var passedOn: PassedOnStatus?
   let options: RunOptions
   let masker: Masker?
   var outputs = OutputStore()
@@ -315,6 +318,9 @@ final class RunLoop {
 
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
+    if let source = options.statusSource, case .ended(source, .attempt, let end) = event {
+      passedOn = PassedOnStatus(end.shellStatus, of: source)
+    }
     if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
     if case .appended(let operation, let id, let group, let after) = event {
       added.append(operation, id: id, from: group, after: after)
@@ -326,6 +332,8 @@ final class RunLoop {
 
   /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
+    var end = end
+    end.passedOn = passedOn
     publishOutputs(at: time)
     if caching == nil { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)

@@ -175,8 +175,9 @@ extension OperationID {
 /// One process start for an operation: an attempt of its command, or one of its hooks.
 package enum CommandRole: Hashable, Sendable {
   case attempt(Int)
-  /// A command of a hook; `index` counts the commands of one hook from 1.
-  case hook(HookKind, index: Int)
+  /// A command of a hook; `index` counts the commands of one hook from 1. `round` is 1, and one more
+  /// each time that somebody has run the step again: its hooks then run once more.
+  case hook(HookKind, index: Int, round: Int = 1)
   /// A probe of a condition of `wait_for`; conditions are counted from 1. No event reports it.
   case probe(Int)
 }
@@ -312,11 +313,17 @@ package struct RunEnd: Hashable, Sendable {
   package let stopReason: StopReason?
   /// True if a hook of the run itself failed.
   package let hookFailed: Bool
+  /// What oprun exits with instead (`--exit-code-from`); nil if the command did not run.
+  package var passedOn: PassedOnStatus?
 
-  package init(exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false) {
+  package init(
+    exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false,
+    passedOn: PassedOnStatus? = nil
+  ) {
     self.exitStatus = exitStatus
     self.stopReason = stopReason
     self.hookFailed = hookFailed
+    self.passedOn = passedOn
   }
 }
 

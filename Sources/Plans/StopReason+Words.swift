@@ -23,6 +23,7 @@ extension StopReason {
     case .suspended: "its queue is suspended and nothing resumes it"
     case .request(let user): Self.request + user
     case .stateFailure(let reason): reason
+    case .died: "oprun died"
     }
   }
 }

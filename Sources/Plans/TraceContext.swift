@@ -53,19 +53,35 @@ package struct TraceContext: Hashable, Sendable {
   /// Continues the trace of a parent; without one the run has a trace of its own, whose id is `newTrace`.
   /// The id of the run tells apart runs with the same parent.
   package init(continuing parent: TraceParent?, newTrace: () -> (UInt64, UInt64), runID: String) {
+    let traceID: String
     if let parent {
       traceID = parent.traceID
     } else {
       let (high, low) = newTrace()
       traceID = hexadecimal(high, digits: 16) + hexadecimal(max(1, low), digits: 16)
     }
-    parentSpan = parent?.spanID
     // Sampled, with a random id.
-    flags = parent?.flags ?? 3
+    self.init(traceID, parentSpan: parent?.spanID, flags: parent?.flags ?? 3, runID: runID)
+  }
+
+  private init(_ traceID: String, parentSpan: String?, flags: UInt8, runID: String) {
+    self.traceID = traceID
+    self.parentSpan = parentSpan
+    self.flags = flags
     // FNV-1a.
     seed = "\(traceID) \(parentSpan ?? "") \(runID)".utf8.reduce(0xCBF2_9CE4_8422_2325) {
       ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
     }
+  }
+
+  /// The trace, the parent if there is one, and the flags: from these, and the id of the run, its spans follow.
+  package var recorded: String { "\(traceID) \(parentSpan ?? "-") \(flags)" }
+
+  /// The trace of a run that is recorded like this; nil for another text.
+  package init?(recorded text: String, runID: String) {
+    let words = text.split(separator: " ").map(String.init)
+    guard words.count == 3, let flags = UInt8(words[2]) else { return nil }
+    self.init(words[0], parentSpan: words[1] == "-" ? nil : words[1], flags: flags, runID: runID)
   }
 
   package var runSpan: String { hexadecimal(max(1, mixed(seed)), digits: 16) }
@@ -75,7 +91,10 @@ package struct TraceContext: Hashable, Sendable {
     let number: UInt64
     switch role {
     case .attempt(let attempt): number = UInt64(attempt) << 8
-    case .hook(let kind, let index): number = UInt64(index) << 8 | UInt64(kind.rawValue) + 1
+    case .hook(let kind, let index, let round):
+      // Commands of a hook are few; attempts have the byte 0.
+      let part = UInt64(round - 1) << 16 ^ UInt64(index)
+      number = part << 8 | UInt64(kind.rawValue) + 1
     case .probe: return runSpan
     }
     let key = mixed(UInt64(bitPattern: Int64(operation.rawValue)) << 32 ^ number)

@@ -104,7 +104,7 @@ extension RunMachine {
     }
     scheduler.settle(group, as: ending, cause: cause)
     switch cause {
-    case .hook, .condition: noteFailure(of: group, ending, at: now)
+    case .hook, .condition, .timeLimit: noteFailure(of: group, ending, at: now)
     case .itself, .dependency, .wait, .service, .notReady, .stopped: tellSettled()
     }
   }

@@ -45,7 +45,8 @@ extension RunMachine {
       return settle(operation, state, at: now)
     }
     let hook = state.hooksLeft.removeFirst()
-    start(.hook(hook.kind, index: hook.index), of: operation, &state)
+    let round = 1 + (reopenings[operation] ?? 0)
+    start(.hook(hook.kind, index: hook.index, round: round), of: operation, &state)
     let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
     set(.timeLimit, at: now + timeout, operation, state)
     if stopReason?.isUrgent == true || state.ending?.outcome == .cancelled {

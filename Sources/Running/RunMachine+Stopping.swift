@@ -221,7 +221,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
+    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout, .died: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -242,7 +242,7 @@ extension RunMachine {
     case .runTimeout: return 124
     case .stateFailure: return 74
     case .request: return 128 + RunMachine.cancelSignal
-    case .noWidth, .suspended, .failure, .groupTimeout: return 1
+    case .noWidth, .suspended, .failure, .groupTimeout, .died: return 1
     case nil: break
     }
     return hookFailed || runOutcome != .succeeded ? 1 : 0
@@ -332,7 +332,7 @@ extension StopReason {
   var endsHooks: Bool {
     switch self {
     case .signal, .request, .runTimeout: true
-    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout: false
+    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout, .died: false
     }
   }
 }

@@ -41,6 +41,8 @@ package struct RunMachine {
   var hasToldWaiting = false
   /// The last attempts of steps that ended in a way that lets them be run again.
   var lastAttempts: [OperationID: Int] = [:]
+  /// How often steps that had ended were run again.
+  var reopenings: [OperationID: Int] = [:]
   package internal(set) var scheduler: Scheduler
   var queuesOpenedByName: Set<QueueID> = []
   var active: [OperationID: ActiveOperation] = [:]
@@ -132,7 +134,7 @@ package struct RunMachine {
   ) {
     switch key.role {
     case .attempt: attemptEnded(key, end, at: now)
-    case .hook(let kind, _): hookEnded(key, kind, end, at: now)
+    case .hook(let kind, _, _): hookEnded(key, kind, end, at: now)
     case .probe:
       probeCount -= 1
       if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }

@@ -34,7 +34,7 @@ extension RunMachine {
     case .attempt:
       let step = steps.ready(key.operation)
       return (step.action, step.settings)
-    case .hook(let kind, let index):
+    case .hook(let kind, let index, _):
       let settings = hookSettings(of: key.operation)
       return (settings.hooks[kind][index - 1].work.known, settings)
     case .probe(let index):

@@ -142,6 +142,8 @@ package enum Cause: Hashable, Sendable {
   case condition(String)
   /// A condition of `wait_for` was not met in time, as described by the string.
   case wait(String)
+  /// The time limit of a group was over before its members had ended: in words.
+  case timeLimit(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
   /// A service ended before its time: in words.
@@ -156,7 +158,7 @@ package enum Cause: Hashable, Sendable {
   /// beside its members.
   package var isOfGroupItself: Bool {
     switch self {
-    case .condition, .hook: true
+    case .condition, .timeLimit, .hook: true
     case .itself, .dependency, .wait, .service, .notReady, .stopped: false
     }
   }
@@ -178,6 +180,8 @@ package enum StopReason: Hashable, Sendable {
   case request(String)
   /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
+  /// oprun itself was killed. No run says so; it is found out afterwards.
+  case died
 }
 
 extension HookKind {

@@ -28,6 +28,8 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let logBytes: Int?
   /// True if a hook of the run itself failed.
   package let hookFailed: Bool
+  /// The status that it gave in place of `exitStatus`.
+  package let passedOn: RecordedPassedOnStatus?
 }
 
 /// How many steps of a run ended like this.
@@ -66,15 +68,19 @@ package struct RecordedStep: Hashable, Sendable {
 }
 
 extension RecordedStep {
-  /// The condition for rows of groups that failed by themselves, not because of a member.
+  /// The words with which the cause begins if a group failed by itself, not because of a member.
+  private static let ownCauses = ["condition ", "time_limit ", "hook "]
+
+  /// The condition for rows of such groups.
   fileprivate static let ownFaults =
-    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue))"
-    + " AND (cause LIKE 'condition %' OR cause LIKE 'hook %')"
+    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue)) AND ("
+    + ownCauses.map { "substr(cause, 1, \($0.utf8.count)) = '\($0)'" }
+    .joined(separator: " OR ") + ")"
 
   /// Whether its members are counted and listed in its place.
   package var standsForOthers: Bool {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
-    return !cause.hasPrefix("condition ") && !cause.hasPrefix("hook ")
+    return !Self.ownCauses.contains { cause.hasPrefix($0) }
   }
 
   /// The name as the run printed it: the recorded one also tells names apart that contain secrets.
@@ -96,8 +102,10 @@ extension RecordedStep {
 }
 
 extension RecordedStepCommand {
-  package var end: CommandEnd {
-    CommandEnd(
+  /// Nil if it runs, or ran when oprun died.
+  package var end: CommandEnd? {
+    guard let duration else { return nil }
+    return CommandEnd(
       status: status, detail: detail, duration: duration, processor: processor, memory: memory,
       output: output)
   }
@@ -108,7 +116,7 @@ extension Ending {
   fileprivate var asKept: Ending { outcome == .succeeded ? Ending(.cached) : self }
 }
 
-/// A recorded hook, or an attempt that another one followed.
+/// A recorded hook, or an attempt that another one followed or follows.
 package struct RecordedStepCommand: Hashable, Sendable {
   package let step: String
   /// `1`, `on_failure.2`.
@@ -225,14 +233,16 @@ extension StateStore {
       process: rows.number(9) ?? 0, resumed: rows.text(10), steps: rows.number(11) ?? 0,
       endings: try endings(of: number, database),
       logBytes: rows.number(6) == nil ? nil : rows.number(12) ?? 0,
-      hookFailed: rows.number(6) == 0 ? false : try hasFailedHook(number, database))
+      hookFailed: rows.number(6) == 0 ? false : try hasFailedHook(number, database),
+      passedOn: try database.fact(.passedOn, ofRun: number).flatMap { RecordedPassedOnStatus($0) })
   }
 
   private func hasFailedHook(_ run: Int, _ database: Database) throws(DatabaseFailure) -> Bool {
     let rows = try database.prepare(
       """
       SELECT 1 FROM command JOIN step ON step.id = step
-      WHERE step.name = ? AND run = ? AND (status IS NOT 0 OR detail IS NOT NULL)
+      WHERE step.name = ? AND run = ? AND duration IS NOT NULL
+        AND (status IS NOT 0 OR detail IS NOT NULL)
       """)
     return try rows.bind(1, RunDirectory.runHookName).bind(2, run).next()
   }

@@ -9,7 +9,9 @@ struct OpenStep {
   var key: StepKey?
   let start: Nanoseconds
   var attemptStart: Nanoseconds
+  /// The last attempt that has ended, and whether it has a row of its own already.
   var last: RecordedCommand?
+  var hasRowOfLast = false
   var hookStart: Nanoseconds = 0
   /// Where its command is, if that is not here.
   var place: CommandPlacement?
@@ -34,6 +36,8 @@ struct Tally {
   /// Nil if no command has run.
   var logBytes: Int?
   var stop: String?
+  /// The exit status of a step that the run gives, and the step.
+  var passedOn: String?
 }
 
 /// One thing to write.
@@ -42,6 +46,8 @@ enum Record {
   /// How many steps there are, now that a matrix is known.
   case counted(Int)
   case started(StepKey, at: Nanoseconds)
+  /// A command that runs: an attempt that follows another one, or a hook.
+  case running(String, CommandRole, since: Nanoseconds)
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)

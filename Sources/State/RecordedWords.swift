@@ -71,6 +71,7 @@ extension Cause {
     case .itself: nil
     case .dependency(let root): "dependency \(name(root))"
     case .condition(let text): "condition \(text)"
+    case .timeLimit(let text): "time_limit \(text)"
     case .wait(let text): "wait \(text)"
     case .service(let text): "service \(text)"
     case .notReady(let text): "not_ready \(text)"

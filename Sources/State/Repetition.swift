@@ -107,7 +107,7 @@ extension Database {
 
   /// Removes runs; `runs` are numbers with commas between them. The results of a run stay as long as others repeat it.
   func removeRuns(_ runs: String) throws(DatabaseFailure) {
-    for table in ["command", "output", "change", "placement"]
+    for table in ["command", "output", "change", "placement", "fact"]
     where try Schema.has(table, in: self) {
       try execute("DELETE FROM \(table) WHERE run IN (\(runs))")
     }

@@ -16,13 +16,13 @@ package struct Replay {
 
 extension StateStore {
   /// Replays a run. `plan` is the plan of its pipeline with the same parameters and steps; the `trace`
-  /// is the one to report it in; `masker` is that of its secrets, which names are recorded without. `endsDead` tells of a run whose oprun died that what it had not ended has failed.
+  /// is the one to report it in; `masker` is that of its secrets, which names are recorded without. If its oprun
+  /// died, what had not ended is cancelled for that reason, at the last moment of which anything is known.
   package func replay(
-    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, _ masker: Masker? = nil,
-    endsDead: Bool = false
+    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, _ masker: Masker? = nil
   ) throws(StoreFailure) -> Replay {
     var replaying = Replaying(plan, run, masker)
-    replaying.isDead = endsDead && run.exitStatus == nil && !isInUse(run.name)
+    replaying.isDead = run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
     for step in steps { replaying.find(step.name) }
@@ -36,8 +36,9 @@ extension StateStore {
     for step in steps { replaying.add(step) }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
-      if !command.end.isSuccess { replaying.hasFailedHook = true }
+      if command.end?.isSuccess == false { replaying.hasFailedHook = true }
     }
+    if replaying.isDead { replaying.endUnended() }
     return replaying.result(trace)
   }
 }
@@ -54,8 +55,12 @@ private struct Replaying {
   /// The places of operations, what they depend on first.
   private let places: [Int]
   private var missing: [String] = []
-  /// Its oprun died, and what had not ended has failed.
+  /// Its oprun died.
   var isDead = false
+  /// The commands that ran then, and since when.
+  private var running: [(operation: OperationID, role: CommandRole, start: Nanoseconds)] = []
+  /// The operations that have an end.
+  private var settled: Set<OperationID> = []
   /// A hook of the run itself failed.
   var hasFailedHook = false
   /// Where commands were that did not run here, by role and step.
@@ -123,9 +128,9 @@ private struct Replaying {
     let operation = Self.isOfRun(command) ? .run : operations[command.step]
     guard let operation, let role = CommandRole(named: command.role), let start = command.started
     else { return }
-    var end = command.end
-    if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
     let begin = nanoseconds(start)
+    guard var end = command.end else { return addUnended(operation, role, from: begin) }
+    if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
     add(operation, role, from: begin, end, at: placements["\(command.role) \(command.step)"])
     switch role {
     case .attempt: retried.insert(operation)
@@ -143,16 +148,39 @@ private struct Replaying {
       add(step, operation, from: nanoseconds(start), to: end)
     }
     guard let ending = step.ending else {
-      if isDead, let start = step.started { addLost(operation, from: nanoseconds(start)) }
+      // The start of a first attempt is that of its step.
+      let isFirst = !retried.contains(operation) && !running.contains { $0.operation == operation }
+      if isFirst, let start = step.started {
+        addUnended(operation, .attempt(1), from: nanoseconds(start))
+      }
       return
     }
     let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
     settle(operation, shown, cause(step) ?? .itself, at: end)
   }
 
-  private mutating func addLost(_ operation: OperationID, from start: Nanoseconds) {
-    add(operation, .attempt(1), from: start, CommandEnd(.lost("oprun died")), at: nil)
-    settle(operation, Ending(.failed), .itself, at: start + 1000)
+  /// Adds a command of which there is no end. Of a run that goes on, only what has ended is told.
+  private mutating func addUnended(
+    _ operation: OperationID, _ role: CommandRole, from time: Nanoseconds
+  ) {
+    guard isDead else { return }
+    events.append((2, 0, RunEvent(at: time, .started(operation, role))))
+    running.append((operation, role, time))
+  }
+
+  /// Ends what had not ended when oprun died.
+  mutating func endUnended() {
+    let end = (events.map(\.event.time).max() ?? 0) + 1000
+    for (operation, role, start) in running {
+      let lost = CommandEnd(.lost("oprun died"), duration: end - start)
+      events.append((0, 0, RunEvent(at: end, .ended(operation, role, lost))))
+    }
+    for index in 0..<(plan.steps.count + made.count) {
+      let operation = OperationID(index)
+      let hasMembers = plan.groups[operation]?.members.isEmpty == false
+      if settled.contains(operation) || hasMembers { continue }
+      settle(operation, Ending(.cancelled), .stopped(.died), at: end)
+    }
   }
 
   /// Adds the end of an operation. If several ended in the same turn of the run's loop, those on which others depend
@@ -160,6 +188,7 @@ private struct Replaying {
   private mutating func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
+    settled.insert(operation)
     let event = RunEvent(at: time, .settled(operation, ending, cause))
     events.append((1, places[planned(operation).index], event))
   }
@@ -208,8 +237,11 @@ private struct Replaying {
     if run.exitStatus == nil, !isDead { return Replay(events: all, missing: missing) }
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1),
-      stopReason: isDead ? .stateFailure("its oprun died") : run.stop.map(reason),
-      hookFailed: hasFailedHook)
+      stopReason: isDead ? .died : run.stop.map(reason),
+      hookFailed: hasFailedHook,
+      passedOn: run.passedOn.flatMap { passedOn in
+        operations[passedOn.step].map { PassedOnStatus(Int32(clamping: passedOn.status), of: $0) }
+      })
     all.append(RunEvent(at: run.duration.map(nanoseconds) ?? last, .finished(end)))
     return Replay(events: all, missing: missing)
   }
@@ -231,6 +263,7 @@ private struct Replaying {
     return switch word {
     case "dependency": operations[rest].map { .dependency($0) }
     case "condition": .condition(rest)
+    case "time_limit": .timeLimit(rest)
     case "wait": .wait(rest)
     case "service": .service(rest)
     case "not_ready": .notReady(rest)

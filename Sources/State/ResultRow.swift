@@ -56,7 +56,7 @@ extension ResultRow {
       // A step that has succeeded never runs again in its run, so its row is final.
       guard settled.outcome.ending == Ending(.succeeded), !settled.isKept else { return nil }
       self.init(key, settled)
-    case .began, .counted, .command, .published, .reopened, .changed, .placed, .finished:
+    case .began, .counted, .running, .command, .published, .reopened, .changed, .placed, .finished:
       return nil
     }
   }

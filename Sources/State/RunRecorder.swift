@@ -115,9 +115,7 @@ package final class RunRecorder: RunObserver {
     case .published(let operation, let outputs):
       if run.resumption?.isKeeping(operation) == true { break }
       pending.append(.published(name(of: operation), outputs))
-    case .retrying(let operation, _, _):
-      guard let last = open[operation]?.last else { break }
-      pending.append(.command(name(of: operation), last))
+    case .retrying(let operation, _, _): writeLast(of: operation)
     case .controlled(let note):
       pending.append(.changed(RecordedChange(note, run.plan, at: event.time, name(of:))))
     case .reopened(let operation, let ending): reopen(operation, ending)
@@ -125,6 +123,7 @@ package final class RunRecorder: RunObserver {
       settle(operation, ending, cause, at: event.time)
     case .finished(let end):
       tally.stop = end.stopReason?.words(name(of:))
+      tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
       isOver = true
@@ -262,10 +261,11 @@ extension RunRecorder {
   }
 
   private func start(_ operation: OperationID, _ role: CommandRole, at time: Nanoseconds) {
-    guard case .attempt = role else {
+    guard case .attempt(let number) = role else {
       open[operation, default: OpenStep(start: time, attemptStart: time)].hookStart = time
       open[operation]?.hasHooks = true
-      return
+      writeLast(of: operation)
+      return pending.append(.running(name(of: operation), role, since: time))
     }
     if open[operation] != nil {
       open[operation]?.attemptStart = time
@@ -274,6 +274,15 @@ extension RunRecorder {
       open[operation] = OpenStep(key: key, start: time, attemptStart: time)
       pending.append(.started(key, at: time))
     }
+    // The start of a first attempt is that of the step.
+    if number > 1 { pending.append(.running(name(of: operation), role, since: time)) }
+  }
+
+  /// Records the last attempt that has ended: something follows it.
+  private func writeLast(of operation: OperationID) {
+    guard let step = open[operation], let last = step.last, !step.hasRowOfLast else { return }
+    open[operation]?.hasRowOfLast = true
+    pending.append(.command(name(of: operation), last))
   }
 
   private func finish(
@@ -288,6 +297,7 @@ extension RunRecorder {
     if case .attempt = role {
       open[operation, default: step].last = RecordedCommand(
         role: role, start: step.attemptStart, end: end)
+      open[operation]?.hasRowOfLast = false
     } else {
       let command = RecordedCommand(role: role, start: step.hookStart, end: end)
       pending.append(.command(name(of: operation), command))
@@ -305,7 +315,7 @@ extension RunRecorder {
     if !isGroup { tally.count(ending, isKept: isKept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that something
     // followed: a hook, or processes that it had left behind and that had to be ended.
-    if let step, let last = step.last, case .attempt(let number) = last.role,
+    if let step, !step.hasRowOfLast, let last = step.last, case .attempt(let number) = last.role,
       number > 1 || step.hasHooks || ending.outcome.isFailure
         || time - step.start - last.end.duration > Self.unnoticedTime
     {

@@ -64,6 +64,8 @@ final class RunWriter {
     case .counted(let count):
       try statement("UPDATE run SET steps = ? WHERE id = ?").bind(1, count).bind(2, number).run()
     case .started(let key, let time): try write(key, startedAt: time)
+    case .running(let step, let role, let time):
+      try write(role, startedAt: time, of: try stepNumber(of: step))
     case .command(let step, let command): try write(command, of: try stepNumber(of: step))
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
     case .settled(let key, let settled):
@@ -95,6 +97,7 @@ final class RunWriter {
     .bind(11, beginning.marks.mark)
     .bind(12, run.stepCount).run()
     number = database.lastRow
+    if let trace = beginning.trace { try database.write(.trace, trace.recorded, ofRun: number) }
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
     if let earlier = run.resumption?.runNumber { try adopt(earlier) }
   }
@@ -144,6 +147,14 @@ final class RunWriter {
     steps[key.name] = nil
   }
 
+  /// Its row has no duration until it has ended.
+  private func write(
+    _ role: CommandRole, startedAt time: Nanoseconds, of step: Int
+  ) throws(DatabaseFailure) {
+    try statement("INSERT OR REPLACE INTO command(run, step, role, started) VALUES(?, ?, ?, ?)")
+      .bind(1, number).bind(2, step).bind(3, role.name).bind(4, Int(time / 1000)).run()
+  }
+
   private func write(_ command: RecordedCommand, of step: Int) throws(DatabaseFailure) {
     let end = command.end
     try statement(
@@ -181,6 +192,9 @@ final class RunWriter {
     .bind(1, Int(time / 1000)).bind(2, Int(end.exitStatus)).bind(3, tally.stop).bind(4, tally.ok)
     .bind(5, tally.failed).bind(6, tally.allowed).bind(7, tally.kept).bind(8, tally.logBytes)
     .bind(9, tally.steps).bind(10, number).run()
+    if let passedOn = tally.passedOn {
+      try database.write(.passedOn, passedOn, ofRun: number)
+    }
     // What was adopted for steps that are gone is of no use any more.
     if end.exitStatus == 0, run.resumption != nil {
       try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")

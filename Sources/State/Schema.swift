@@ -50,6 +50,13 @@ enum Schema {
     CREATE TABLE IF NOT EXISTS repetition(run INTEGER PRIMARY KEY, repeats INTEGER NOT NULL);
     """
 
+  /// Makes the table of what is known of few runs, unless it is there.
+  static let facts = """
+    CREATE TABLE IF NOT EXISTS fact(
+      run INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(run, name)
+    ) WITHOUT ROWID;
+    """
+
   /// Whether there is a table that is made only when it is needed.
   static func has(_ table: String, in database: Database) throws(DatabaseFailure) -> Bool {
     let tables = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '\(table)'"

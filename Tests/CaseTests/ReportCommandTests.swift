@@ -84,7 +84,7 @@ import Testing
       for family in text_string_to_metric_families(report("prometheus").decode()):
           for sample in family.samples:
               labels = sample.labels
-              value = sample.value if family.name in ("oprun_run_steps", "oprun_run_exit_status", "oprun_step_ok") else ""
+              value = sample.value if family.name in ("oprun_run_ended", "oprun_run_steps", "oprun_run_exit_status", "oprun_step_ok") else ""
               print(sample.name, labels["pipeline"], labels.get("step", labels.get("outcome", "")), value)
       suite = list(JUnitXml.fromstring(report("junit")))[0]
       print(suite.name, suite.tests, suite.failures, suite.skipped)
@@ -95,6 +95,7 @@ import Testing
     #expect(
       end.output == """
         oprun_run_duration_seconds trial "run"
+        oprun_run_ended trial "run"  1
         oprun_run_exit_status trial "run"  1
         oprun_run_steps trial "run" blocked 1
         oprun_run_steps trial "run" failed 3

@@ -68,6 +68,18 @@ struct TraceTests {
     #expect(one.started["trace"] as? String != two.started["trace"] as? String)
   }
 
+  @Test(arguments: ["", "TRACEPARENT=\(parent) "])
+  func `a report that is made later has the ids of the run`(prefix: String) throws {
+    let place = try Workspace(named: "trace", holding: [])
+    try place.write(Self.pipeline, to: "pipeline.yml")
+    let keys = "trace|span|parent_span|traceId|spanId|parentSpanId"
+    let ids = "grep -oE '\"(\(keys))\":\"[0-9a-f]*' | cut -d'\"' -f4 | sort -u"
+    let live = try place.run(
+      "\(prefix)oprun pipeline.yml --output quiet --events events; cat events | \(ids)")
+    #expect(live.output.split(separator: "\n").count == (prefix.isEmpty ? 6 : 7), "\(live.errors)")
+    #expect(try place.run("oprun report --format otlp | \(ids)").output == live.output)
+  }
+
   @Test func `commands are told of it if somebody can see it`() throws {
     #expect(try run([:], events: false).lines == [["", "none"], ["", "none"]])
     let collected = try run(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"], events: false)

@@ -114,7 +114,7 @@ final class Scribe: RunObserver {
   private func suffix(_ role: CommandRole) -> String {
     switch role {
     case .attempt: ""
-    case .hook(let kind, _): " \(kind)"
+    case .hook(let kind, _, _): " \(kind)"
     case .probe: " probe"
     }
   }

@@ -40,7 +40,7 @@ import Testing
     let roles: [CommandRole] =
       (1...20).map { .attempt($0) }
       + HookKind.allCases.flatMap { kind in
-        (1...5).map { .hook(kind, index: $0) }
+        (1...5).flatMap { index in (1...3).map { .hook(kind, index: index, round: $0) } }
       }
     var seen: Set<String> = [context.runSpan]
     for operation in -1..<200 {
@@ -55,6 +55,13 @@ import Testing
     #expect(first == "00-\(trace)-\(context.span(of: OperationID(3), .attempt(1)))-00")
     #expect(context.span(of: OperationID(3), .probe(2)) == context.runSpan)
     #expect(self.context("r", continuing: "00-\(trace)-\(span)-00") == context)
+  }
+
+  @Test(arguments: [nil, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"])
+  func `what is recorded of a trace gives the same spans`(parent: String?) {
+    let live = context("r", continuing: parent)
+    #expect(TraceContext(recorded: live.recorded, runID: "r") == live)
+    #expect(TraceContext(recorded: "", runID: "r") == nil)
   }
 
   @Test func `runs with one parent have other spans, and one without has a trace of its own`() {

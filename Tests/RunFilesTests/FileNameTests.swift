@@ -8,6 +8,8 @@ import Testing
   @Test(arguments: [
     ("unit", CommandRole.attempt(2), "unit.2.log"),
     ("unit", .hook(.onFailure, index: 1), "unit.on_failure.1.log"),
+    ("unit", .hook(.onFailure, index: 1, round: 2), "unit.on_failure.1@2.log"),
+    ("unit.on_failure.1", .attempt(2), "unit.on_failure.1.2.log"),
     ("unit", .probe(3), "unit.wait_for.3.log"),
     ("unit.on_failure", .attempt(1), "unit%2Eon_failure.1.log"),
     ("unit.wait_for", .hook(.onSuccess, index: 1), "unit%2Ewait_for.on_success.1.log"),

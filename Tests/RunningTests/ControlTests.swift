@@ -97,6 +97,22 @@ import Testing
         + "4:a~failed 4:+a 5:-a=1 5:a#4in0 5:+a 6:-a=0 6:a=succeeded 9:-d=0 9:d=succeeded 9:end=0")
   }
 
+  @Test func `the hooks of a step that runs again are further commands`() {
+    var run = simulation(
+      "a; d", ["a": "1@1 1@1 ok@1", "d": "ok@20"], (4, "retry a"), (8, "retry a"))
+    let hook = HookCommand.known(.script("hook"), timeout: HookCommand.defaultTimeout)
+    var hooks = Hooks()
+    hooks.onFailure = [hook]
+    hooks.onComplete = [hook]
+    run.settings = ["a": StepSettings(hooks: hooks)]
+    let starts = run.timeline().split(separator: " ").filter { $0.contains(/:\+a/) }
+    #expect(
+      starts == [
+        "0:+a", "1:+a.on_failure.1", "2:+a.on_complete.1", "4:+a", "5:+a.on_failure.1@2",
+        "6:+a.on_complete.1@2", "8:+a", "9:+a.on_complete.1@3",
+      ])
+  }
+
   @Test func `starts the next attempt at once when it is asked for`() {
     var retry = RetryPolicy()
     retry.limit = 1

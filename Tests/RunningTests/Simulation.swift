@@ -424,7 +424,7 @@ private struct Playback {
   private func name(_ key: CommandKey) -> String {
     switch key.role {
     case .attempt: id(key.operation)
-    case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
+    case .hook: "\(id(key.operation)).\(key.role.name)"
     case .probe(let index): "\(id(key.operation)).wait.\(index)"
     }
   }
@@ -446,7 +446,7 @@ private struct Playback {
     case .dependency(let root): "<\(id(root))"
     case .stopped(let reason): "<\(reason.short(id))"
     case .hook(let kind): "<\(kind.key)"
-    case .condition(let reason), .wait(let reason), .service(let reason),
+    case .condition(let reason), .timeLimit(let reason), .wait(let reason), .service(let reason),
       .notReady(let reason):
       "<\(reason)"
     }
@@ -466,6 +466,7 @@ extension StopReason {
     case .suspended: "suspended"
     case .request(let user): user
     case .stateFailure: "state"
+    case .died: "died"
     }
   }
 }

@@ -207,7 +207,7 @@ struct `Stopping a run` {
       CommandKey(operation: operation, role: .attempt(earlierAttempts + 1)), at: 1)
     #expect(!mayStart)
     let started = machine.takeActions().compactMap { action -> HookKind? in
-      if case .start(let key) = action, case .hook(let kind, _) = key.role { kind } else { nil }
+      if case .start(let key) = action, case .hook(let kind, _, _) = key.role { kind } else { nil }
     }
     #expect(started == expected)
   }

@@ -232,7 +232,8 @@ extension RunLoop {
   private var isEnding: Bool {
     switch machine.stopReason {
     case nil, .failure: false
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .stateFailure: true
+    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .stateFailure, .died:
+      true
     }
   }
 

@@ -177,7 +177,7 @@ extension RunLoop {
       fields.add("queue", machine.plan.queues[queue.index].name)
     }
     if let attempt = machine.attempt(of: operation) { fields.add("attempt", attempt) }
-    if let role, case .hook(let kind, _) = role {
+    if let role, case .hook(let kind, _, _) = role {
       fields.add("hook", kind.key)
       fields.add("command", role.name)
     }
@@ -231,8 +231,11 @@ extension RunLoop {
 
   /// Why a group failed by itself.
   private func add(fault: Cause, to fields: inout Fields) {
-    if case .condition(let words) = fault { fields.add("reason", masked(words)) }
-    if case .hook(let kind) = fault { fields.add("failed_hook", kind.key) }
+    switch fault {
+    case .condition(let words), .timeLimit(let words): fields.add("reason", masked(words))
+    case .hook(let kind): fields.add("failed_hook", kind.key)
+    case .itself, .dependency, .wait, .service, .notReady, .stopped: break
+    }
   }
 
   private func add(_ ended: EndedCommand, to fields: inout Fields) {

@@ -18,10 +18,11 @@ extension ByteWriter {
     case .attempt(let number):
       add(UInt8(0))
       add(number)
-    case .hook(let kind, let index):
+    case .hook(let kind, let index, let round):
       add(UInt8(1))
       add(kind.rawValue)
       add(index)
+      add(round)
     case .probe(let index):
       add(UInt8(2))
       add(index)
@@ -73,7 +74,8 @@ extension ByteReader {
     case 0: role = .attempt(try number(in: 0...Int.max))
     case 1:
       guard let kind = HookKind(rawValue: try byte()) else { throw ByteReadFailure() }
-      role = .hook(kind, index: try number(in: 0...Int.max))
+      role = .hook(
+        kind, index: try number(in: 0...Int.max), round: try number(in: 1...Int.max))
     case 2: role = .probe(try number(in: 0...Int.max))
     default: throw ByteReadFailure()
     }

@@ -189,7 +189,7 @@ extension CommandRole {
     let prefix = step == RunDirectory.runHookName ? "" : step + "."
     return switch self {
     case .attempt: step
-    case .hook(let kind, _): prefix + kind.key
+    case .hook(let kind, _, _): prefix + kind.key
     case .probe: prefix + "wait_for"
     }
   }

@@ -35,7 +35,7 @@ extension RunEvent.Kind {
       .finished(
         RunEnd(
           exitStatus: end.exitStatus, stopReason: end.stopReason?.masked(by: masker),
-          hookFailed: end.hookFailed))
+          hookFailed: end.hookFailed, passedOn: end.passedOn))
     }
   }
 }
@@ -82,6 +82,7 @@ extension Cause {
     switch self {
     case .itself, .dependency, .hook: self
     case .condition(let words): .condition(masker.mask(words))
+    case .timeLimit(let words): .timeLimit(masker.mask(words))
     case .service(let words): .service(masker.mask(words))
     case .notReady(let words): .notReady(masker.mask(words))
     case .wait(let words): .wait(masker.mask(words))
@@ -93,7 +94,7 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .died: self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

@@ -36,7 +36,7 @@ extension ProgressLines {
 
   /// Reports the failure of a hook when it happens: it never hides how its step ended.
   func writeHookFailure(_ operation: OperationID, _ role: CommandRole, _ end: CommandEnd) {
-    guard case .hook(let kind, _) = role, !end.isSuccess else { return }
+    guard case .hook(let kind, _, _) = role, !end.isSuccess else { return }
     begin(.warning, operation)
     sink.write(kind.keyText)
     sink.write(" hook: ")

@@ -20,7 +20,7 @@ final class RunOperations {
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  /// Where lines fold, and names may be too long.
+  /// Where lines fold, and names may be too long; nil for what programs read.
   private let screen: Screen?
   private var added: AddedOperations
   private var resolvedNames: [OperationID: String] = [:]
@@ -119,17 +119,22 @@ extension RunOperations {
       id: addition.id, span: step.span, work: step.work, settings: step.settings, late: step.late)
   }
 
-  /// The settings of a step, without copying the rest of it.
-  private func settings(of operation: OperationID) -> StepSettings {
-    plan.steps[planned(operation).index].settings
+  /// The settings of a step, without copying the rest of it, or of the run.
+  func settings(of operation: OperationID) -> StepSettings {
+    operation.rawValue < 0 ? plan.settings : plan.steps[planned(operation).index].settings
   }
 
-  func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
+  /// The id, or what stands for the run itself. What programs read tells ids apart that are equal without their
+  /// secrets, as the names of logs do: `deploy[token=***]~7`.
+  func name(_ operation: OperationID) -> String {
+    guard let id = id(operation) else { return "the run" }
+    return screen == nil ? masker?.name(id, number: operation.index) ?? id : id
+  }
 
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
-    let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
+    let settings = settings(of: operation)
     guard case .hook = role else { return settings.timeout }
     guard let limit = hook(role, of: settings)?.timeout else { return nil }
     // A limit begins with the turn of the loop in which the command is started, its duration a little later.
@@ -138,7 +143,7 @@ extension RunOperations {
 
   /// The hook of a step, or of the run, with these settings.
   func hook(_ role: CommandRole, of settings: StepSettings) -> HookCommand? {
-    guard case .hook(let kind, let index) = role else { return nil }
+    guard case .hook(let kind, let index, _) = role else { return nil }
     let hooks = settings.hooks[kind]
     return hooks.indices.contains(index - 1) ? hooks[index - 1] : nil
   }
@@ -184,17 +189,20 @@ extension RunOperations {
 
   func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
 
-  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress.
+  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress. What a lost
+  /// command has printed is as long as its log.
   func replay(_ events: [RunEvent], to observe: (RunEvent) -> Void) {
     for event in events {
-      guard case .ended(let operation, let role, let end) = event.kind, end.outputByteCount > 0
+      guard case .ended(let operation, let role, var end) = event.kind,
+        end.outputByteCount > 0 || end.isLost
       else {
         observe(event)
         continue
       }
       let stream = Stream(operation: operation, role: role)
       openLog(of: stream)
-      observe(event)
+      if end.outputByteCount == 0 { end = end.with(outputByteCount: log(of: stream)?.size ?? 0) }
+      observe(RunEvent(at: event.time, .ended(operation, role, end)))
       closeLog(of: stream)
     }
   }
@@ -207,12 +215,7 @@ extension RunOperations {
 
   /// The title: `unit`, `unit (attempt 2)`, `unit (on_failure)`.
   func title(of stream: Stream) -> String {
-    switch stream.role {
-    case .attempt(1): name(stream.operation)
-    case .attempt(let number): "\(name(stream.operation)) (attempt \(number))"
-    case .hook(let kind, _): "\(name(stream.operation)) (\(kind.key))"
-    case .probe: "\(name(stream.operation)) (wait_for)"
-    }
+    name(stream.operation) + (stream.role.words.map { " (\($0))" } ?? "")
   }
 
   /// The title and the name for people.

@@ -144,11 +144,18 @@ extension EventStream {
       write(operation)
       write("outcome", ending.outcome.word)
     case .notice(let text): write("message", text)
-    case .finished(let end):
-      write("exit_status", Int(end.exitStatus))
-      write("hook_failed", end.hookFailed)
-      if let reason = end.stopReason { write(reason) }
+    case .finished(let end): write(end)
     }
+  }
+
+  private func write(_ end: RunEnd) {
+    write("exit_status", Int(end.exitStatus))
+    if let passedOn = end.passedOn {
+      write("given_status", Int(passedOn.status))
+      write("status_from", operations.name(passedOn.step))
+    }
+    write("hook_failed", end.hookFailed)
+    if let reason = end.stopReason { write(reason) }
   }
 
   private func write(_ beginning: RunBeginning) {
@@ -187,9 +194,10 @@ extension EventStream {
     write(operation)
     switch role {
     case .attempt(let number): write("attempt", number)
-    case .hook(let kind, let index):
+    case .hook(let kind, let index, let round):
       write("hook", kind.keyText)
       write("index", index)
+      if round > 1 { write("round", round) }
     case .probe(let index): write("probe", index)
     }
     if let trace { write("span", trace.span(of: operation, role)) }
@@ -286,6 +294,9 @@ extension EventStream {
     case .condition(let text):
       write("cause", "condition" as StaticString)
       write("reason", text)
+    case .timeLimit(let text):
+      write("cause", "time_limit" as StaticString)
+      write("reason", text)
     case .wait(let text):
       write("cause", "wait" as StaticString)
       write("reason", text)
@@ -312,7 +323,7 @@ extension EventStream {
     case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
     case .request(let user): write("by", user)
-    case .runTimeout, .noWidth, .suspended: break
+    case .runTimeout, .noWidth, .suspended, .died: break
     }
   }
 }

@@ -58,6 +58,7 @@ extension StopReason {
     case .suspended: "suspended"
     case .request: "request"
     case .stateFailure: "state_failure"
+    case .died: "died"
     }
   }
 }

@@ -15,26 +15,32 @@ struct JUnitReport: Report {
     let hooks = record.failedHooks
     // The run itself stands for what no step and no hook says.
     let isRunAtFault =
-      record.end.map { $0.exitStatus != 0 } == true && record.failures.isEmpty
+      record.end != nil && record.exitStatus != 0 && record.failures.isEmpty
       && record.interrupted.isEmpty && hooks.isEmpty
     let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
     write("tests", "\(record.steps.count + hooks.count + runCount)", to: sink)
-    write("failures", "\(record.failures.count + hooks.count)", to: sink)
+    let allowedHooks = hooks.count { $0.isAllowed }
+    write("failures", "\(record.failures.count + hooks.count - allowedHooks)", to: sink)
     write("errors", "\(record.interrupted.count + runCount)", to: sink)
-    write("skipped", "\(skipped)", to: sink)
-    write("time", decimalSeconds(record.wallTime), to: sink)
+    write("skipped", "\(skipped + allowedHooks)", to: sink)
+    // A time that is not known is left out.
+    if !record.hasDied { write("time", decimalSeconds(record.wallTime), to: sink) }
     if let beginning = record.beginning {
       let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
       write("timestamp", time.text, to: sink)
       write("hostname", beginning.host.name, to: sink)
     }
     sink.write(">\n")
+    if let passedOn = record.end?.passedOn {
+      let step = record.operations.name(passedOn.step)
+      write([("exit status", passedOnWords(Int(passedOn.status), of: step))], to: sink)
+    }
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
       for step in record.steps { write(step, record, buffer, to: sink) }
       for hook in hooks { write(hook, record, buffer, to: sink) }
     }
-    if isRunAtFault, let end = record.end { write(end, record, to: sink) }
+    if isRunAtFault { writeRun(record, to: sink) }
     sink.write("</testsuite>\n</testsuites>\n")
   }
 
@@ -45,14 +51,17 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
-    write("time", decimalSeconds(step.duration), to: sink)
+    if !step.settled.isUnended { write("time", decimalSeconds(step.duration), to: sink) }
     let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
     let place = step.settled.decisive?.place
     guard tail != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
       return sink.write("/>\n")
     }
     sink.write(">\n")
-    if let place { write(place, to: sink) }
+    if let place {
+      write(
+        [("job", place.job), ("node", place.node), ("queue reason", place.reason)], to: sink)
+    }
     if step.settled.isFailure {
       write("failure", step, record, tail, to: sink)
     } else if record.isInterrupted(step) {
@@ -70,11 +79,10 @@ struct JUnitReport: Report {
     sink.write("</testcase>\n")
   }
 
-  /// Writes where the step ran in Slurm.
-  private func write(_ place: CommandPlacement, to sink: ByteSink) {
+  /// Writes properties; those without a value are left out.
+  private func write(_ properties: [(name: String, value: String?)], to sink: ByteSink) {
     sink.write("<properties>\n")
-    for (name, value) in [("job", place.job), ("node", place.node), ("queue reason", place.reason)]
-    {
+    for (name, value) in properties {
       guard let value else { continue }
       sink.write("<property")
       write("name", name, to: sink)
@@ -92,7 +100,7 @@ struct JUnitReport: Report {
   ) {
     sink.write("<")
     sink.write(element)
-    write("type", step.settled.ending.outcome.word, to: sink)
+    write("type", step.settled.isUnended ? "not_ended" : step.settled.ending.outcome.word, to: sink)
     write("message", record.reason(of: step), to: sink)
     sink.write(">")
     let operations = record.operations
@@ -109,19 +117,27 @@ struct JUnitReport: Report {
     sink.write(">\n")
   }
 
-  /// Writes a hook of the run itself that failed, as a case of its own: it may be all that failed.
+  /// Writes a hook of the run itself, or of a used pipeline, that failed, as a case of its own: it may be all that
+  /// failed.
   private func write(
-    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
-    let stream = Stream(operation: .run, role: hook.role)
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
-    write("name", record.operations.title(of: stream), to: sink)
-    write("time", decimalSeconds(hook.end.duration), to: sink)
-    sink.write(">\n<failure")
+    write("name", record.operations.title(of: hook.stream), to: sink)
+    if !hook.command.end.isLost {
+      write("time", decimalSeconds(hook.command.end.duration), to: sink)
+    }
+    sink.write(">\n")
+    let words = sink.captured { $0.write(failedHook: hook, record.operations) }
+    if hook.isAllowed {
+      sink.write("<skipped")
+      write("message", words, to: sink)
+      return sink.write("/>\n</testcase>\n")
+    }
+    sink.write("<failure")
     write("type", Outcome.failed.word, to: sink)
-    let words = sink.captured { $0.write(hookOfRun: hook, record.operations) }
     write("message", words, to: sink)
     sink.write(">")
     let tail = record.tail(ofHook: hook, limit: Self.linesOfFailure, buffer: buffer)
@@ -130,14 +146,14 @@ struct JUnitReport: Report {
   }
 
   /// Writes the run as a case of its own: it failed for a reason that is none of a step's.
-  private func write(_ end: RunEnd, _ record: RunRecord, to sink: ByteSink) {
+  private func writeRun(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.name(.run), to: sink)
-    write("time", decimalSeconds(record.wallTime), to: sink)
+    if !record.hasDied { write("time", decimalSeconds(record.wallTime), to: sink) }
     sink.write(">\n<error")
     write("type", "run", to: sink)
-    let words = ["exit \(end.exitStatus)"] + record.remarks
+    let words = (record.exitStatus.map { ["exit \($0)"] } ?? []) + record.remarks
     write("message", words.joined(separator: ", "), to: sink)
     sink.write("/>\n</testcase>\n")
   }

@@ -40,11 +40,11 @@ struct MarkdownReport: Report {
 
   private func writeVerdict(_ record: RunRecord, to sink: ByteSink) {
     sink.write("## ")
-    sink.write(record.end.map { $0.exitStatus == 0 ? "✅ " : "❌ " } ?? "⏳ ")
+    sink.write(record.end == nil ? "⏳ " : record.exitStatus == 0 ? "✅ " : "❌ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
     sink.write(record.countsInWords)
-    sink.write(" in ")
+    sink.write(record.hasDied ? " in at least " : " in ")
     sink.write(elapsed: record.wallTime)
     for remark in record.remarks {
       sink.write(", ")
@@ -78,15 +78,15 @@ struct MarkdownReport: Report {
     sink.write(more > 0 ? " and \(more) more\n" : "\n")
   }
 
-  /// Writes a hook of the run itself that failed.
+  /// Writes a hook of the run itself, or of a used pipeline, that failed.
   private func write(
-    _ hook: CommandResult, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
     sink.write("\n### ")
-    sink.write(markdown: record.operations.name(.run))
+    sink.write(markdown: record.operations.name(hook.operation))
     sink.write("\n\n")
-    sink.write(markdown: sink.captured { $0.write(hookOfRun: hook, record.operations) })
+    sink.write(markdown: sink.captured { $0.write(failedHook: hook, record.operations) })
     sink.writeNewline()
     writeLines(
       record.command(ofHook: hook),
@@ -120,7 +120,7 @@ struct MarkdownReport: Report {
     sink.write(" | ")
     sink.write(markdown: record.operations.fullName(step.operation))
     sink.write(" | ")
-    if step.settled.record != nil { sink.write(elapsed: step.duration) }
+    if let duration = step.knownDuration { sink.write(elapsed: duration) }
     sink.write(" | ")
     if step.settled.ending.outcome != .succeeded {
       sink.write(markdown: record.sentence(of: step))

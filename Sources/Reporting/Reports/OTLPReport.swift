@@ -30,13 +30,16 @@ struct OTLPReport: Report {
     writeSpan(
       record.operations.plan.name, from: beginning.clock.wallTime,
       to: beginning.clock.wallTime + record.wallTime, sink)
-    let status = record.end?.exitStatus ?? 1
-    writeAttributes(
-      [
-        ("oprun.run.id", .text(beginning.runID)), ("process.exit.code", .number(Int(status))),
-        ("oprun.steps", .number(record.steps.count)),
-      ], to: sink)
-    writeStatus(isOK: status == 0, to: sink)
+    var attributes: [(String, Attribute)] = [
+      ("oprun.run.id", .text(beginning.runID)), ("oprun.steps", .number(record.steps.count)),
+    ]
+    if let status = record.givenStatus {
+      attributes.append(("process.exit.code", .number(Int(status))))
+    }
+    let remarks = record.remarks.joined(separator: ", ")
+    if !remarks.isEmpty { attributes.append(("oprun.end", .text(remarks))) }
+    writeAttributes(attributes, to: sink)
+    writeStatus(isOK: record.end.map { _ in record.exitStatus == 0 }, to: sink)
   }
 
   private func write(
@@ -76,8 +79,10 @@ struct OTLPReport: Report {
     sink.write(",\"attributes\":")
   }
 
-  private func writeStatus(isOK: Bool, to sink: ByteSink) {
-    sink.write(isOK ? ",\"status\":{\"code\":1}}" : ",\"status\":{\"code\":2}}")
+  /// Nil is the status of a run that goes on.
+  private func writeStatus(isOK: Bool?, to sink: ByteSink) {
+    let code = isOK.map { $0 ? 1 : 2 } ?? 0
+    sink.write(",\"status\":{\"code\":\(code)}}")
   }
 
   private enum Attribute {

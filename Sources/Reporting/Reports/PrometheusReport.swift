@@ -8,20 +8,30 @@ import Scheduling
 struct PrometheusReport: Report {
   func write(_ record: RunRecord, to sink: ByteSink) {
     let pipeline = record.operations.plan.name
-    let metrics: [(name: String, help: String, value: (RunRecord) -> String)] = [
+    let isEnded = record.exitStatus != nil
+    var metrics = [
       (
-        "oprun_run_timestamp_seconds", "When the run ended, since 1970.",
-        { record in
-          let start = record.beginning?.clock.wallTime ?? 0
-          return decimalSeconds(start + record.wallTime)
-        }
-      ),
-      ("oprun_run_duration_seconds", "How long the run took.", { decimalSeconds($0.wallTime) }),
-      ("oprun_run_exit_status", "The exit status of the run.", { "\($0.end?.exitStatus ?? 1)" }),
+        "oprun_run_ended", "1 if the run has ended, 0 if it goes on or its oprun died.",
+        isEnded ? "1" : "0"
+      )
     ]
-    for metric in metrics {
-      writeHead(metric.name, metric.help, to: sink)
-      write(metric.name, [("pipeline", pipeline)], metric.value(record), to: sink)
+    // What is not known has no metric.
+    if let status = record.givenStatus {
+      let start = record.beginning?.clock.wallTime ?? 0
+      metrics += [
+        (
+          "oprun_run_timestamp_seconds", "When the run ended, since 1970.",
+          decimalSeconds(start + record.wallTime)
+        ),
+        (
+          "oprun_run_duration_seconds", "How long the run took.", decimalSeconds(record.wallTime)
+        ),
+        ("oprun_run_exit_status", "The exit status of the run.", "\(status)"),
+      ]
+    }
+    for (name, help, value) in metrics {
+      writeHead(name, help, to: sink)
+      write(name, [("pipeline", pipeline)], value, to: sink)
     }
     writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
     for (count, words) in record.counts {
@@ -39,7 +49,8 @@ struct PrometheusReport: Report {
     writeHead(
       "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
     for step in steps {
-      write("oprun_step_duration_seconds", labels(step), decimalSeconds(step.duration), to: sink)
+      guard let duration = step.knownDuration else { continue }
+      write("oprun_step_duration_seconds", labels(step), decimalSeconds(duration), to: sink)
     }
     writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink)
     for step in steps {

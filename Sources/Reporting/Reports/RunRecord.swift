@@ -23,8 +23,15 @@ struct StepRecord {
   let end: Nanoseconds
 
   var operation: OperationID { settled.operation }
-  /// The duration; zero if it never started.
+  /// The duration; zero if it never started. For one that oprun left behind when it died, it is only known to have
+  /// taken that long.
   var duration: Nanoseconds { settled.record.map { end - $0.start } ?? 0 }
+  /// The duration; nil if it never started, or nobody knows.
+  var knownDuration: Nanoseconds? {
+    settled.record == nil || settled.isUnended ? nil : duration
+  }
+  /// How it ended, in words.
+  var words: String { settled.isUnended ? "not ended" : settled.ending.words }
 }
 
 struct RunRecord {
@@ -104,6 +111,15 @@ struct RunRecord {
 
 // What all reports contain.
 extension RunRecord {
+  /// Whether oprun died before the end of the run: its exit status and its duration are not known then.
+  var hasDied: Bool { end?.stopReason == .died }
+
+  /// The exit status; nil if the run goes on, or nobody knows.
+  var exitStatus: Int32? { hasDied ? nil : end?.exitStatus }
+
+  /// What oprun exited with: the exit status, unless it passed on that of a step.
+  var givenStatus: Int32? { exitStatus.map { end?.passedOn?.status ?? $0 } }
+
   /// The failures that are not allowed.
   var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
 
@@ -122,10 +138,11 @@ extension RunRecord {
     let endings = order.flatMap { outcome in
       outcome.isFailure ? [Ending(outcome), Ending(outcome, isAllowed: true)] : [Ending(outcome)]
     }
-    return endings.map { ending in
-      let count = steps.count { $0.settled.ending == ending }
-      return (count, ending.words)
-    }.filter { $0.count > 0 }
+    let ended = steps.filter { !$0.settled.isUnended }
+    let counts = endings.map { ending in
+      (ended.count { $0.settled.ending == ending }, ending.words)
+    }
+    return (counts + [(steps.count - ended.count, "not ended")]).filter { $0.0 > 0 }
   }
 
   /// The critical path from its first step to its last; empty if nothing ran.
@@ -135,7 +152,9 @@ extension RunRecord {
   func reason(of step: StepRecord) -> String {
     let settled = step.settled
     let sink = ByteSink.intoMemory()
-    if let decisive = settled.decisive {
+    if settled.isUnended {
+      sink.write(unended: settled)
+    } else if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(hookOf: decisive.role)
       if case .notReady = settled.cause {
@@ -147,7 +166,7 @@ extension RunRecord {
       sink.write(decisive.place)
       switch settled.cause {
       case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")
-      case .itself, .dependency, .condition, .wait, .stopped, .hook: break
+      case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
       }
     } else {
       sink.write(settled.reason(operations) ?? "")
@@ -159,6 +178,7 @@ extension RunRecord {
   func sentence(of step: StepRecord) -> String {
     let ending = step.settled.ending
     let reason = reason(of: step)
+    if step.settled.isUnended { return reason }
     if reason.isEmpty { return ending.words }
     // `cancelled by ann` says it all.
     if reason.hasPrefix("\(ending.words) ") { return reason }
@@ -183,19 +203,21 @@ extension RunRecord {
   /// How the run came out besides its steps.
   var remarks: [String] { end?.remarks(operations, ledger.counts) ?? [] }
 
-  /// The hooks of the run itself that failed.
-  var failedHooks: [CommandResult] { ledger.failedHooks }
+  /// The hooks of the run itself and of used pipelines that failed.
+  var failedHooks: [FailedHook] { ledger.failedHooks }
 
-  /// The end of the output of a hook of the run.
-  func tail(ofHook hook: CommandResult, limit: Int, buffer: UnsafeMutableRawBufferPointer)
+  /// The end of the output of such a hook.
+  func tail(ofHook hook: FailedHook, limit: Int, buffer: UnsafeMutableRawBufferPointer)
     -> LogTail?
   {
-    tail(of: Stream(operation: .run, role: hook.role), hook, limit, buffer)
+    tail(of: hook.stream, hook.command, limit, buffer)
   }
 
   /// The command that resumes the run, if that has something to run.
   var resumeCommand: String? {
-    guard let run = beginning?.runID, !failures.isEmpty || !interrupted.isEmpty else { return nil }
+    guard let run = beginning?.runID, hasDied || !failures.isEmpty || !interrupted.isEmpty else {
+      return nil
+    }
     return operations.resumeCommand(of: run)
   }
 
@@ -205,9 +227,10 @@ extension RunRecord {
     return operations.command(of: step.settled).map(Self.firstLine)
   }
 
-  /// The first line of a hook of the run.
-  func command(ofHook hook: CommandResult) -> String? {
-    operations.hook(hook.role, of: operations.plan.settings)?.work.shown.map(Self.firstLine)
+  /// The first line of such a hook.
+  func command(ofHook hook: FailedHook) -> String? {
+    let settings = operations.settings(of: hook.operation)
+    return operations.hook(hook.command.role, of: settings)?.work.shown.map(Self.firstLine)
   }
 
   private static func firstLine(of command: ShownCommand) -> String {

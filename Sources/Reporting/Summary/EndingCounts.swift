@@ -5,7 +5,7 @@ package import Scheduling
 
 /// What operations are counted as, in the order of the last line.
 package enum Count: Int, CaseIterable {
-  case failed, timedOut, allowed, blocked, cancelled, ok, upToDate, skipped
+  case failed, timedOut, allowed, blocked, cancelled, ok, upToDate, skipped, notEnded
 
   /// The order for the instances of a step.
   static let inLinesOfGroups: [Count] = [
@@ -24,6 +24,7 @@ package enum Count: Int, CaseIterable {
     case .ok: " ok"
     case .upToDate: " up to date"
     case .skipped: " skipped"
+    case .notEnded: " not ended"
     }
   }
 
@@ -38,6 +39,7 @@ package enum Count: Int, CaseIterable {
     case .ok: "ok"
     case .upToDate: "up_to_date"
     case .skipped: "skipped"
+    case .notEnded: "not_ended"
     }
   }
 }
@@ -71,6 +73,9 @@ package struct EndingCounts {
     numbers[Count(ending).rawValue] += number
   }
 
+  /// Adds operations of a run that goes on, or of one whose oprun died.
+  package mutating func add(unended number: Int) { numbers[Count.notEnded.rawValue] += number }
+
   /// Those that ended like this at all, the most important first: `1 failed`, `2 blocked`, `5 ok`.
   package var words: [String] {
     Count.allCases.filter { self[$0] > 0 }.map { count in
@@ -80,9 +85,13 @@ package struct EndingCounts {
       return sink.text
     }
   }
-  /// What else a list, a report and the last line say about a run that ended with these numbers. `stop` is the
-  /// reason why it ended early, in words.
-  package func remarks(exitStatus: Int, hookFailed: Bool, stop: String?) -> [String] {
+
+  /// What else a list, a report and the last line say about a run that ended with these numbers. `passedOn` is the
+  /// status of a step that it gave in place of its own, `stop` is the reason why it ended early, both in words; the
+  /// latter comes last.
+  package func remarks(
+    exitStatus: Int, hookFailed: Bool, passedOn: String?, stop: String?
+  ) -> [String] {
     var remarks: [String] = []
     if hookFailed { remarks.append("a hook of the run failed") }
     if let stop { remarks.append("stopped: \(stop)") }
@@ -92,6 +101,11 @@ package struct EndingCounts {
     if exitStatus != 0, remarks.isEmpty, isAllAllowed {
       remarks.append("--strict allows no failures")
     }
-    return remarks
+    return (passedOn.map { [$0] } ?? []) + remarks
   }
+}
+
+/// `exit 42 from 'probe'`: the status of a step, which the run gave in place of its own.
+package func passedOnWords(_ status: Int, of step: String) -> String {
+  "exit \(status) from '\(oneLine(step))'"
 }

@@ -46,20 +46,21 @@ struct FailureBlock {
     }
   }
 
-  /// A hook of the run itself that failed: `! the run  on_success hook: exit 3 after 1ms`.
-  func write(hookOfRun hook: CommandResult, lineLimit: Int) {
-    let stream = Stream(operation: .run, role: hook.role)
+  /// A hook of the run itself, or of a used pipeline, that failed: `! the run  on_success hook: exit 3 after 1ms`.
+  func write(_ hook: FailedHook, lineLimit: Int) {
     screen.write(.warning)
     sink.write(" ")
     screen.write([
-      Piece(operations.name(.run), .strong),
-      Piece(sink.captured { $0.write(hookOfRun: hook, operations) }),
+      Piece(operations.name(hook.operation), .strong, cut: .middle),
+      Piece(sink.captured { $0.write(failedHook: hook, operations) }),
     ])
-    let settings = operations.plan.settings
-    if let command = operations.hook(hook.role, of: settings)?.work.shown {
+    let settings = operations.settings(of: hook.operation)
+    if let command = operations.hook(hook.command.role, of: settings)?.work.shown {
       writeCommand(command, in: settings.workingDirectory)
     }
-    if hook.end.outputByteCount > 0 { writeLog(stream, hook.log, lineLimit, settings) }
+    if hook.command.end.outputByteCount > 0 {
+      writeLog(hook.stream, hook.command.log, lineLimit, settings)
+    }
   }
 
   /// What the service has written last, of those that the step depended on.
@@ -89,6 +90,7 @@ struct FailureBlock {
   private func writeEnd(
     _ failure: SettledOperation, _ settings: StepSettings, to sink: ByteSink
   ) {
+    if failure.isUnended { return sink.write(unended: failure) }
     guard let decisive = failure.decisive else {
       return writeEndWithoutCommand(failure, to: sink)
     }
@@ -218,15 +220,16 @@ struct FailureBlock {
 extension ByteSink {
   /// Writes `on_success hook: `; nothing for an attempt.
   func write(hookOf role: CommandRole) {
-    guard case .hook(let kind, _) = role else { return }
+    guard case .hook(let kind, _, _) = role else { return }
     write(kind.keyText)
     write(" hook: ")
   }
 
   /// Writes `on_success hook: exit 3 after 1ms`.
-  func write(hookOfRun hook: CommandResult, _ operations: RunOperations) {
-    write(hookOf: hook.role)
-    write(hook.end, limit: operations.limit(of: hook.end, as: hook.role, .run), columns: .max)
+  func write(failedHook hook: FailedHook, _ operations: RunOperations) {
+    let (role, end) = (hook.command.role, hook.command.end)
+    write(hookOf: role)
+    write(end, limit: operations.limit(of: end, as: role, hook.operation), columns: .max)
   }
 
   /// Writes `, job 12 on n3` about a command that did not run here.

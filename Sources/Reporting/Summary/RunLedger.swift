@@ -21,6 +21,7 @@ struct SettledOperation {
   /// The command whose end decided; nil if none ran.
   var decisive: CommandResult? {
     if case .hook = cause { return record?.failedHook }
+    if isUnended { return record?.failedHook ?? record?.last }
     // It had succeeded, and was stopped in a hook.
     if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
       record?.last?.end.isSuccess ?? true
@@ -32,13 +33,16 @@ struct SettledOperation {
 }
 
 extension SettledOperation {
+  /// It had no end when oprun died: how it would have come out is not known.
+  var isUnended: Bool { cause == .stopped(.died) }
+
   /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
   /// what it did.
   var isInterrupted: Bool {
     guard ending.outcome == .cancelled, record?.last != nil, case .stopped(let reason) = cause
     else { return false }
     return switch reason {
-    case .signal, .runTimeout, .groupTimeout, .request: true
+    case .signal, .runTimeout, .groupTimeout, .request, .died: true
     case .failure, .noWidth, .suspended, .stateFailure: false
     }
   }
@@ -52,6 +56,16 @@ struct CommandResult {
   var log: FileIdentity?
   /// Where it ran, if that was not here.
   var place: CommandPlacement?
+}
+
+/// A hook of the run itself, or of a used pipeline, that failed and did not decide how that came out.
+struct FailedHook {
+  let operation: OperationID
+  let command: CommandResult
+  /// It changes nothing for the run, because its pipeline may fail.
+  var isAllowed = false
+
+  var stream: Stream { Stream(operation: operation, role: command.role) }
 }
 
 /// The first few operations of something in the order of their ends, and how many there are. Instances of
@@ -120,8 +134,8 @@ struct RunLedger {
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
-  /// The hooks of the run itself that failed.
-  private(set) var failedHooks: [CommandResult] = []
+  /// The hooks of the run itself and of used pipelines that failed. Other steps stand for their hooks.
+  private(set) var failedHooks: [FailedHook] = []
   /// Groups that failed by themselves.
   private var faultyGroups: Set<OperationID> = []
   /// Services that are or were ready: their time is that until then.
@@ -153,10 +167,10 @@ struct RunLedger {
 
   mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {
     work += command.end.duration
-    guard operation.rawValue >= 0 else {
-      if !command.end.isSuccess { failedHooks.append(command) }
-      return
+    if !command.end.isSuccess, operation.rawValue < 0 || operations.standsForOthers(operation) {
+      failedHooks.append(FailedHook(operation: operation, command: command))
     }
+    if operation.rawValue < 0 { return }
     // A command that cannot be started may end without a start.
     start(operation, at: time)
     if case .hook = command.role {
@@ -188,10 +202,11 @@ struct RunLedger {
     }
     if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation) {
+      noteHooks(of: operation, ending, cause)
       guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
       faultyGroups.insert(operation)
     }
-    counts.add(ending)
+    if cause == .stopped(.died) { counts.add(unended: 1) } else { counts.add(ending) }
     if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
@@ -199,6 +214,14 @@ struct RunLedger {
     settled.command = command
     collect(settled)
     return settled
+  }
+
+  /// A group whose hook decided counts for itself.
+  private mutating func noteHooks(of group: OperationID, _ ending: Ending, _ cause: Cause) {
+    if case .hook = cause { return failedHooks.removeAll { $0.operation == group } }
+    for index in failedHooks.indices where failedHooks[index].operation == group {
+      failedHooks[index].isAllowed = ending.isAllowed
+    }
   }
 
   /// Takes back how an operation ended: it runs again, or waits for one that does.

@@ -27,6 +27,12 @@ package final class RunReview {
     operations[name].flatMap { record.operations.plan.steps[$0.index].settings.timeout }
   }
 
+  /// The names of the steps that had not begun when oprun died.
+  package var unbegunSteps: [String] {
+    record.steps.filter { $0.settled.isUnended && $0.settled.record == nil }
+      .map { record.operations.name($0.operation) }
+  }
+
   /// Takes in the events of the run.
   package func replay(_ events: [RunEvent]) {
     record.operations.replay(events) { record.observe($0) }
@@ -76,13 +82,13 @@ extension RunReview {
   }
 
   private func padded(_ name: String, to width: Int) -> String {
-    let name = screen.short(printable(name))
+    let name = screen.short(oneLine(name))
     return name + String(repeating: " ", count: max(0, width - displayWidth(of: name)))
   }
 
   /// The columns that names take, up to a limit.
   package func width(ofNames names: some Sequence<String>) -> Int {
-    min(40, names.map { displayWidth(of: screen.short(printable($0))) }.max() ?? 0)
+    min(40, names.map { displayWidth(of: screen.short(oneLine($0))) }.max() ?? 0)
   }
 }
 

@@ -50,7 +50,7 @@ struct Summary {
   private func isWorthResuming(after end: RunEnd) -> Bool {
     if !ledger.failures.isEmpty || !ledger.interrupted.isEmpty { return true }
     return switch end.stopReason {
-    case .signal, .request, .runTimeout, .groupTimeout, .failure: true
+    case .signal, .request, .runTimeout, .groupTimeout, .failure, .died: true
     case .noWidth, .suspended, .stateFailure, nil: false
     }
   }
@@ -88,7 +88,7 @@ struct Summary {
     let hooks = isShown == nil ? ledger.failedHooks : []
     for hook in hooks {
       begin()
-      block.write(hookOfRun: hook, lineLimit: Self.linesOfOthers)
+      block.write(hook, lineLimit: Self.linesOfOthers)
     }
     if !advice.isEmpty {
       begin()

@@ -77,7 +77,8 @@ package final class CaseRecord: RunObserver {
     case .dependency(let root):
       roots[name] = self.name(root)
       text += " because of \(self.name(root))"
-    case .condition(let reason), .wait(let reason), .service(let reason), .notReady(let reason):
+    case .condition(let reason), .timeLimit(let reason), .wait(let reason), .service(let reason),
+      .notReady(let reason):
       text += ": \(reason)"
     case .stopped(let reason): text += ": \(reason.words { self.name($0) })"
     case .hook(let kind): text += ": \(kind.key) failed"
@@ -104,7 +105,7 @@ package final class CaseRecord: RunObserver {
   }
 
   private func name(_ operation: OperationID, _ role: CommandRole) -> String {
-    guard case .hook(let kind, _) = role else { return name(operation) }
+    guard case .hook(let kind, _, _) = role else { return name(operation) }
     return operation == .run ? kind.key : "\(name(operation)).\(kind.key)"
   }
 

@@ -45,6 +45,21 @@ extension ByteSink {
     write(elapsed: end.duration)
   }
 
+  /// Writes `was running when oprun died`, `on_success hook: was running when oprun died`.
+  func write(unended settled: SettledOperation) {
+    let words: StaticString
+    if settled.record == nil {
+      words = "had not begun"
+    } else if let decisive = settled.decisive, decisive.end.isLost {
+      write(hookOf: decisive.role)
+      words = "was running"
+    } else {
+      words = "had not ended"
+    }
+    write(words)
+    write(" when oprun died")
+  }
+
   /// Writes `timed out waiting for tcp localhost:5432`.
   func write(failureWithoutCommand failure: SettledOperation, _ reason: String?) {
     write(failure.ending.outcome == .timedOut ? "timed out" : "failed")
@@ -57,6 +72,9 @@ extension ByteSink {
 extension CommandEnd {
   /// True if it ran, but its outputs cannot be used.
   var isRefused: Bool { if case .outputsRefused = status { true } else { false } }
+
+  /// True if nobody knows how it ended.
+  var isLost: Bool { if case .lost = status { true } else { false } }
 }
 
 extension StopReason {
@@ -80,7 +98,7 @@ extension StopReason {
       guard let limit = plan.groups[operations.planned(group)]?.timeout else { return "" }
       sink.write(" (timeout: ")
       sink.write(exact: limit)
-    case .signal, .failure, .noWidth, .suspended, .request, .stateFailure: return ""
+    case .signal, .failure, .noWidth, .suspended, .request, .stateFailure, .died: return ""
     }
     sink.write(")")
     return sink.text
@@ -92,7 +110,8 @@ extension SettledOperation {
   func reason(_ operations: RunOperations) -> String? {
     switch cause {
     case .itself, .hook: nil
-    case .condition(let text), .service(let text), .notReady(let text): oneLine(text)
+    case .condition(let text), .timeLimit(let text), .service(let text), .notReady(let text):
+      oneLine(text)
     case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
@@ -144,6 +163,8 @@ extension RunEnd {
   /// How a run came out besides the numbers of its steps.
   func remarks(_ operations: RunOperations, _ counts: EndingCounts) -> [String] {
     counts.remarks(
-      exitStatus: Int(exitStatus), hookFailed: hookFailed, stop: stopReason?.words(operations))
+      exitStatus: Int(exitStatus), hookFailed: hookFailed,
+      passedOn: passedOn.map { passedOnWords(Int($0.status), of: operations.name($0.step)) },
+      stop: stopReason?.words(operations))
   }
 }

@@ -188,7 +188,7 @@ final class FollowedRun {
     known[operation.index].ended = role
     switch role {
     case .attempt: known[operation.index].attemptFailed = !end.isSuccess
-    case .hook(let kind, _): if !end.isSuccess { known[operation.index].failedHook = kind }
+    case .hook(let kind, _, _): if !end.isSuccess { known[operation.index].failedHook = kind }
     case .probe: break
     }
     if wasRunning != role { tell(.started(operation, role), at: max(0, now - end.duration)) }

@@ -45,7 +45,7 @@ struct ShownRun {
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {
     run.file != nil && run.exitStatus != 0 && !isInUse
-      && (run.notEnded > 0 || steps.contains(where: \.isUnsuccessful))
+      && (run.endingCounts[.notEnded] > 0 || steps.contains(where: \.isUnsuccessful))
   }
 
   /// The path of a log; nil if there is none.
@@ -77,10 +77,11 @@ struct ShownRun {
     return endWords(of: step, place)
   }
 
+  /// What is said of what has no end.
+  var runningWords: String { isInUse ? "running" : "was running when oprun died" }
+
   private func endWords(of step: RecordedStep, _ place: String) -> String {
-    guard let ending = step.ending else {
-      return isInUse ? "running" : "was running when oprun died"
-    }
+    guard let ending = step.ending else { return runningWords }
     if let origin = step.origin {
       return step.hasLostLogs ? "kept from a run that was removed" : "kept from \(origin)"
     }
@@ -122,7 +123,7 @@ struct ShownRun {
     switch parts[0] {
     case "dependency":
       let root = causes[parts[1]]?.outcome.pastTense
-      return quoted(parts[1]) + " " + (root ?? (step.isBlocked ? "failed" : "did not run"))
+      return "'\(oneLine(parts[1]))' " + (root ?? (step.isBlocked ? "failed" : "did not run"))
     case "wait": return "timed out waiting for \(oneLine(parts[1]))"
     case "hook": return "hook \(parts[1]) failed"
     default: return oneLine(parts[1])
@@ -131,7 +132,7 @@ struct ShownRun {
 
   /// Why there is nothing to print of a step; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
-    let name = quoted(printable(step.name))
+    let name = "'\(oneLine(step.name))'"
     if step.hasLostLogs { return "\(name) ran in a run that was removed, with its logs" }
     guard let ending = step.ending else {
       return isInUse ? nil : "\(name) printed nothing: it \(words(of: step))"

@@ -42,7 +42,7 @@ extension Tool {
     }
     do throws(StoreFailure) {
       let replay = try store.replay(
-        run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker)
+        run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)
       sayMissing(replay)
       let analysis = RunAnalysis(
         replay.events, recorded.plan, directory, recorded.secrets.masker)
@@ -118,7 +118,7 @@ extension Tool {
       if step.failures > 0 { words.append("failed in\(count(step.failures))") }
       if step.retries > 0 { words.append("needed a retry in\(count(step.retries))") }
       let runs = step.runs == 1 ? "its only run" : "of \(step.runs) runs"
-      output.write("  \(printable(step.name))  \(words.joined(separator: " and ")) \(runs)\n")
+      output.write("  \(oneLine(step.name))  \(words.joined(separator: " and ")) \(runs)\n")
     }
   }
 

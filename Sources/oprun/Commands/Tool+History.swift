@@ -147,23 +147,22 @@ extension RecordedRunSummary {
   /// How it came out besides the numbers of its steps.
   var remarks: [String] {
     endingCounts.remarks(
-      exitStatus: exitStatus ?? 0, hookFailed: hookFailed, stop: stop.map { oneLine($0) })
+      exitStatus: exitStatus ?? 0, hookFailed: hookFailed,
+      passedOn: passedOn.map { passedOnWords($0.status, of: $0.shownStep) },
+      stop: stop.map { oneLine($0) })
   }
 
   /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end
   /// either.
   var counts: String {
-    var words = endingCounts.words
-    if notEnded > 0 { words.append("\(notEnded) not ended") }
+    let words = endingCounts.words
     return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")
   }
 
   var endingCounts: EndingCounts {
     var counts = EndingCounts()
     for entry in endings { counts.add(entry.ending, entry.number) }
+    if exitStatus == nil { counts.add(unended: max(0, steps - counts.total)) }
     return counts
   }
-
-  /// The number of steps that have no ending, in a run that goes on, or died.
-  var notEnded: Int { exitStatus == nil ? max(0, steps - endingCounts.total) : 0 }
 }

@@ -23,10 +23,12 @@ extension Tool {
       // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
       // have printed something.
       let isOpen = run.exitStatus == nil
-      let stepLogs = chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }.filter { log in
-        !isOpen || open(log, store) != nil
-      }
-      let logs = stepLogs + (words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : [])
+      let hooks = words.isEmpty ? shown.hooks : []
+      let logs =
+        (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
+        + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
+          !isOpen || open(log, store) != nil
+        }
       if invocation.isOn(Options.json) {
         writeJSON(logs)
         return ExitStatus.success
@@ -36,7 +38,7 @@ extension Tool {
         if logs.count > 1, end.isInLine { output.writeNewline() }
         return !end.isThere
       }
-      for log in missing { say("\(quoted(log.path)) is not there any more") }
+      for log in missing { say("'\(oneLine(log.path))' is not there any more") }
       if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
       return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
     }
@@ -67,7 +69,8 @@ extension Tool {
       }
       let chosen =
         words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
-      let hookLogs = words.isEmpty ? shown.hooks.compactMap(shown.log(of:)) : []
+      let hooks = words.isEmpty ? shown.hooks : []
+      let hookLogs = hooks.compactMap { shown.log(of: $0, isOpen: true) }
       let logs = chosen.flatMap { shown.logs(of: $0, isOpen: true) } + hookLogs
       let open = isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name))
       for log in logs {
@@ -107,7 +110,7 @@ extension Tool {
       if count == 0 { break }
       if position == start, hasHeading {
         if isInLine { output.writeNewline() }
-        output.write("> \(printable(log.title))\n")
+        output.write("> \(oneLine(log.title))\n")
       }
       output.write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       position += count
@@ -148,25 +151,26 @@ struct ShownLog {
 
   /// `unit`, `unit (attempt 2)`.
   var title: String {
-    let step = step ?? "the run"
-    if role == "1" { return step }
-    return Int(role).map { "\(step) (attempt \($0))" } ?? "\(step) (\(role.prefix { $0 != "." }))"
+    let words = CommandRole(named: role)?.words
+    return (step ?? "the run") + (words.map { " (\($0))" } ?? "")
   }
 }
 
 extension ShownRun {
-  /// The logs of a step, the first attempt first. `isOpen` includes those of which nothing is
-  /// recorded yet.
+  /// The logs of a step: of its attempts, the first one first, then of its hooks, in the order in which they ran.
+  /// `isOpen` includes those of which nothing is recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
     if step.hasLostLogs { return [] }
-    var roles = commands.lazy.filter { $0.step == step.name && $0.output ?? 0 > 0 }.map(\.role)
-      .sorted { (Int($0) ?? .max, $0) < (Int($1) ?? .max, $1) }
-    let last =
-      step.attempts ?? (isOpen && step.ending == nil ? roles.count { Int($0) != nil } + 1 : 0)
-    if last > 0, isOpen || step.output ?? 0 > 0 {
-      roles.insert(String(last), at: roles.firstIndex { Int($0) == nil } ?? roles.count)
+    let roles = commands.filter { command in
+      // Of a command that runs nothing is recorded yet.
+      command.step == step.name && command.output ?? (isOpen ? 1 : 0) > 0
+    }.map(\.role)
+    var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
+    let last = step.attempts ?? (isOpen && step.ending == nil ? attempts.count + 1 : 0)
+    if last > 0, isOpen || step.output ?? 0 > 0, !attempts.contains(String(last)) {
+      attempts.append(String(last))
     }
-    return roles.compactMap { role in
+    return (attempts + roles.filter { Int($0) == nil }).compactMap { role in
       guard let kind = CommandRole(named: role) else { return nil }
       let run = step.origin ?? run.name
       let name = RunDirectory.logName(of: step.name, kind)
@@ -176,9 +180,12 @@ extension ShownRun {
     }
   }
 
-  /// The log of a hook of the run itself; nil if it has printed nothing.
-  func log(of hook: RecordedStepCommand) -> ShownLog? {
-    guard hook.output ?? 0 > 0, let role = CommandRole(named: hook.role) else { return nil }
+  /// The log of a hook of the run itself; nil if it has printed nothing. `isOpen` includes one of which nothing is
+  /// recorded yet.
+  func log(of hook: RecordedStepCommand, isOpen: Bool = false) -> ShownLog? {
+    guard hook.output ?? (isOpen ? 1 : 0) > 0, let role = CommandRole(named: hook.role) else {
+      return nil
+    }
     let name = RunDirectory.logName(of: RunDirectory.runHookName, role)
     return ShownLog(
       step: nil, role: hook.role, run: run.name, name: name,

@@ -69,7 +69,7 @@ extension Tool {
     }
     do throws(StoreFailure) {
       let replay = try store.replay(
-        run, recorded.plan, recordedTrace(of: run), recorded.secrets.masker, endsDead: true)
+        run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)
       if !recorded.isOfNames, !replay.missing.isEmpty {
         // A report without them would count less than there was.
         sayMissing(replay, ": \(Self.onlyNames)")
@@ -79,7 +79,7 @@ extension Tool {
         say(
           store.isInUse(run.name)
             ? "\(run.name) is in progress: the report has what has ended so far"
-            : "\(run.name) died: the report has what had begun")
+            : "\(run.name) died: how it would have ended is not known")
       }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
@@ -104,9 +104,10 @@ extension Tool {
         + consequence)
   }
 
-  /// The trace in which a run is reported, whenever that is.
-  func recordedTrace(of run: RecordedRunSummary) -> TraceContext {
-    TraceContext(continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
+  /// The trace in which a run is reported, whenever that is: its own, if it had one.
+  func recordedTrace(of run: RecordedRunSummary, _ store: StateStore) -> TraceContext {
+    (try? store.trace(of: run))
+      ?? TraceContext(continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
   }
 
   /// The plan of the pipeline of a run, as the file is now, with the parameters and steps of the run.

@@ -295,22 +295,21 @@ extension Tool {
       mode: shown.mode)
     unplanned.show(on: console, behind: plan.steps.count)
     let unchanged = note.map { _ in UnchangedRunWatch() }
-    let watch = StatusWatch(
-      invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
     var options = options
+    options.statusSource = invocation.text(Options.exitCodeFrom).flatMap {
+      plan.operation(named: $0)
+    }
     options.isStrict = invocation.isOn(Options.strict)
     options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
-      let watches: [(any RunObserver)?] = [watch, unchanged]
+      let watches: [any RunObserver] = unchanged.map { [$0] } ?? []
       let end = try Execution.run(
-        plan, options,
-        observers: watches.compactMap { $0 } + recorders.observers
-          + [console, unplanned],
+        plan, options, observers: watches + recorders.observers + [console, unplanned],
         outlets: recorders.outlets + screen.outlets)
       if let note, let unchanged { keep(note, of: plan, options, recorder, unchanged) }
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
-      let status = watch.status ?? end.exitStatus
+      let status = end.passedOn?.status ?? end.exitStatus
       guard let error = screen.lossError ?? recorders.lossError else { return status }
       sayLost(error)
       return status == ExitStatus.success ? ExitStatus.cannotWrite : status
@@ -342,30 +341,6 @@ private let colorVariables = [
   EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
   EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
 ]
-
-/// Remembers how one step's command ended.
-private final class StatusWatch: RunObserver {
-  private let watched: OperationID?
-  private(set) var status: Int32?
-
-  init(_ watched: OperationID?) { self.watched = watched }
-
-  func observe(_ event: RunEvent) {
-    if case .ended(watched, .attempt, let end) = event.kind { status = end.shellStatus }
-  }
-}
-
-extension CommandEnd {
-  /// The status as a shell would report it: 128 plus the number of the signal.
-  fileprivate var shellStatus: Int32 {
-    switch status {
-    case .exited(let status): status
-    case .signalled(let signal): 128 + signal
-    case .notStarted(_, let status): status
-    case .outputsRefused, .abandoned, .lost: 1
-    }
-  }
-}
 
 extension Plan {
   fileprivate func operation(named id: String) -> OperationID? {

@@ -16,14 +16,17 @@ extension Tool {
     write("started", UTCTime(secondsSince1970: run.started / 1_000_000).text + "Z")
     write("duration_ms", milliseconds: run.duration)
     write("exit_status", run.exitStatus)
+    write("given_status", run.passedOn?.status)
+    write("status_from", run.passedOn?.step)
     write("stop", run.stop)
     if run.hookFailed { write("hook_failed", true) }
     write("host", run.host)
     write("resumes", run.resumed)
     let counts = run.endingCounts
-    write("steps", counts.total + run.notEnded)
-    for count in Count.allCases { write(count.field, counts[count]) }
-    if run.exitStatus == nil { write("not_ended", run.notEnded) }
+    write("steps", counts.total)
+    for count in Count.allCases where count != .notEnded || run.exitStatus == nil {
+      write(count.field, counts[count])
+    }
     write("kept", run.endings.reduce(0) { $0 + ($1.isKept ? $1.number : 0) })
     write("log_bytes", run.logBytes)
     more()

@@ -56,10 +56,14 @@ extension Tool {
     if let review { shown.limits = review.limit }
     if chosen == nil { writeHead(shown, store, screen) }
     let steps = chosen ?? shown.steps.filter { !$0.standsForOthers }
-    let width = review?.width(ofNames: steps.lazy.map(\.name)) ?? 0
+    let unbegun = chosen == nil ? review?.unbegunSteps ?? [] : []
+    let width = review?.width(ofNames: steps.map(\.name) + unbegun) ?? 0
     for step in steps {
       review?.writeStep(step.shownEnding, step.name, width: width, shown.words(of: step))
       if chosen != nil { writeDetails(of: step, shown, screen) }
+    }
+    for name in unbegun {
+      review?.writeStep(nil, name, width: width, "had not begun when oprun died")
     }
     let names = chosen.map { Set($0.map(\.name)) }
     var advice: [Advice] = []
@@ -83,7 +87,7 @@ extension Tool {
     guard let directory = store.folder.run(named: shown.run.name) ?? noDirectory else {
       return (nil, { _, _ in false })
     }
-    let trace = recordedTrace(of: shown.run)
+    let trace = recordedTrace(of: shown.run, store)
     if let current,
       let replay = try? store.replay(
         shown.run, current.plan, trace, current.secrets.masker),
@@ -112,7 +116,7 @@ extension Tool {
     // `stopped: SIGINT, exit 130`, but `failed, exit 1, stopped: 'unit' failed`.
     var remarks = run.remarks
     if state == "stopped", let remark = remarks.popLast() { state = remark }
-    if let status = run.exitStatus, status != 0 { state += ", exit \(status)" }
+    if let status = run.exitStatus, status != 0, run.passedOn == nil { state += ", exit \(status)" }
     for remark in remarks { state += ", \(remark)" }
     screen.writeLine([run.name], [state])
     screen.writeField("pipeline", oneLine(run.pipeline))
@@ -154,7 +158,7 @@ extension Tool {
     }
     for output in shown.outputs where output.step == step.name {
       let value = output.json.map { oneLine($0) } ?? "*** (not kept)"
-      screen.writeField("output", "\(printable(output.name)) = \(value)")
+      screen.writeField("output", "\(oneLine(output.name)) = \(value)")
     }
   }
 
@@ -165,13 +169,14 @@ extension Tool {
       shown.placeWords(of: step, command.role)
       + shown.logWords(of: step, command.role, command.output)
     let limit = Int(command.role) == nil ? nil : shown.limits(step.name)
-    screen.writeField(command.title, oneLine(command.end.words(limit: limit)) + log)
+    let words = command.end.map { oneLine($0.words(limit: limit)) } ?? shown.runningWords
+    screen.writeField(command.title, words + log)
   }
 }
 
 extension RecordedStepCommand {
   /// `attempt 1`, `on_failure`.
   fileprivate var title: String {
-    Int(role).map { "attempt \($0)" } ?? role.prefix { $0 != "." }.description
+    Int(role).map { "attempt \($0)" } ?? CommandRole(named: role)?.words ?? role
   }
 }

@@ -113,12 +113,12 @@ extension Tool {
       guard let step = ControlLine(line), !step.isTrue("complete") else { break }
       steps.append(step)
     }
-    let widest = min(40, steps.map { displayWidth(of: printable($0.name)) }.max() ?? 0)
+    let widest = min(40, steps.map { displayWidth(of: oneLine($0.name)) }.max() ?? 0)
     let order = steps.sorted {
       ($0.since ?? .max, $0.number("number") ?? 0) < ($1.since ?? .max, $1.number("number") ?? 0)
     }
     for step in order {
-      let name = printable(step.name)
+      let name = oneLine(step.name)
       output.write("\(step.mark) \(name)")
       output.write(spaces: max(0, widest - displayWidth(of: name)) + 2)
       output.write(step.words(at: elapsed))
@@ -151,7 +151,7 @@ extension Tool {
   }
 
   private func writeQueue(_ queue: ControlLine, _ head: ControlLine) {
-    output.write("queue \(printable(queue.text("name") ?? ""))  ")
+    output.write("queue \(oneLine(queue.text("name") ?? ""))  ")
     output.write("\(queue.number("running") ?? 0)")
     if let width = queue.number("max_parallel") { output.write(" of \(width)") }
     output.write(" running, \(queue.number("ready") ?? 0) ready")

@@ -91,7 +91,7 @@ final class Chronicle: RunObserver {
   private func name(_ operation: OperationID, _ role: CommandRole) -> String {
     switch role {
     case .attempt: id(operation)
-    case .hook(let kind, let index): "\(id(operation)).\(kind).\(index)"
+    case .hook(let kind, let index, _): "\(id(operation)).\(kind).\(index)"
     case .probe(let index): "\(id(operation)).wait.\(index)"
     }
   }

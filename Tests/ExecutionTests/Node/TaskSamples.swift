@@ -31,7 +31,7 @@ let sampleTasks: [TaskFile] = {
       usesTerminal: true, orphans: .warn), confinement: confinement,
     files: (log: "unit.2.log", outputs: "unit.2.outputs"))
   let small = Command(
-    CommandKey(operation: .run, role: .hook(.onComplete, index: 1)),
+    CommandKey(operation: .run, role: .hook(.onComplete, index: 1, round: 3)),
     .words(["/bin/true"]), in: CommandEnvironment([]), settings: StepSettings(),
     files: (log: "@run.on_complete.1.log", outputs: "@run.on_complete.1.outputs"))
   let probe = Command(

@@ -129,7 +129,9 @@ struct Simulation {
     case .stopped(.failure(let id)): "(stop \(operations[id.index].name))"
     case .stopped(let reason): "(\(reason))"
     case .hook(let kind): "(\(kind))"
-    case .condition(let text), .wait(let text), .service(let text), .notReady(let text): "(\(text))"
+    case .condition(let text), .timeLimit(let text), .wait(let text), .service(let text),
+      .notReady(let text):
+      "(\(text))"
     }
   }
 }

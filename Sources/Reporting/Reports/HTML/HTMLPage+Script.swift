@@ -61,7 +61,7 @@ extension HTMLPage {
     const onPath = new Set(run.path);
 
     function writeHeader() {
-      const isOver = run.status !== undefined;
+      const isOver = run.status !== undefined || run.died;
       const kind = !isOver ? 'none' : run.status === 0 ? 'good' : 'bad';
       const verdict = add(page, 'header', { class: 'verdict ' + kind });
       add(verdict, 'h1', {}, { none: '… ', good: '✓ ', bad: '✗ ' }[kind] + run.name);
@@ -70,7 +70,7 @@ extension HTMLPage {
       if (failure) add(verdict, 'div', {}, failure.id + ': ' + (failure.reason || failure.outcome));
       for (const remark of run.remarks || []) add(verdict, 'div', {}, remark);
       add(verdict, 'div', { class: 'faint' }, [run.run, run.host, run.time?.replace('T', ' ').slice(0, 19) + ' UTC',
-        isOver && 'exit ' + run.status].filter(Boolean).join(' · '));
+        run.status !== undefined && 'exit ' + (run.given ?? run.status)].filter(Boolean).join(' · '));
       const work = run.commands.reduce((sum, command) => sum + command.time, 0);
       const counts = new Map();
       for (const step of run.steps) counts.set(step.outcome, (counts.get(step.outcome) ?? 0) + 1);
@@ -79,7 +79,7 @@ extension HTMLPage {
       for (const [outcome, count] of counts) card(count.toLocaleString('en'), outcome);
       const running = run.commands.filter(isRunning).length;
       if (running > 0) card(running, 'running');
-      card(time(run.wall), isOver ? 'wall time' : 'so far');
+      card(time(run.wall), run.died ? 'at least' : isOver ? 'wall time' : 'so far');
       if (lanes > 0) {
         card(time(work), 'of work');
         card(lanes, 'at most at once');

@@ -29,11 +29,11 @@ struct HTMLReport: Report {
   private func writeTable(_ record: RunRecord, to sink: ByteSink) {
     for step in record.steps {
       sink.write("<tr><td>")
-      sink.write(step.settled.ending.words)
+      sink.write(step.words)
       sink.write("<td>")
       sink.write(xml: record.operations.name(step.operation))
       sink.write("<td>")
-      if step.settled.record != nil { sink.write(elapsed: step.duration) }
+      if let duration = step.knownDuration { sink.write(elapsed: duration) }
       sink.write("<td>")
       sink.write(xml: record.reason(of: step))
       sink.writeNewline()
@@ -56,9 +56,17 @@ struct HTMLReport: Report {
     }
     sink.write(field: "wall")
     sink.write(milliseconds: record.wallTime)
-    if let end = record.end {
+    if let status = record.exitStatus {
       sink.write(field: "status")
-      sink.write(decimal: Int(end.exitStatus))
+      sink.write(decimal: Int(status))
+    }
+    if let given = record.givenStatus, given != record.exitStatus {
+      sink.write(field: "given")
+      sink.write(decimal: Int(given))
+    }
+    if record.hasDied {
+      sink.write(field: "died")
+      sink.write("true")
     }
     if !record.remarks.isEmpty {
       sink.write(field: "remarks")
@@ -165,13 +173,13 @@ struct HTMLReport: Report {
     let operations = run.operations
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
-    sink.write(json: step.id)
+    sink.write(json: operations.name(record.operation))
     if let name = operations.givenName(of: record.operation), name != step.id {
       sink.write(field: "name")
       sink.write(json: name)
     }
     sink.write(field: "outcome")
-    sink.write(json: record.settled.ending.words)
+    sink.write(json: record.words)
     sink.write(field: "reason")
     sink.write(json: run.reason(of: record))
     if let start = record.settled.record?.start {

@@ -1,0 +1,54 @@
+// What is known of few runs, as it is recorded: the trace that a run was part of, and the exit status of a step that
+// it gave in place of its own.
+
+package import Plans
+import Scheduling
+
+enum RunFact: String {
+  /// What `TraceContext.recorded` says.
+  case trace
+  /// The status, a blank, and the step whose status it is.
+  case passedOn = "passed_on"
+}
+
+extension Database {
+  /// Few runs have facts, so their table is made when there is the first.
+  func write(_ fact: RunFact, _ value: String, ofRun run: Int) throws(DatabaseFailure) {
+    try execute(Schema.facts)
+    try prepare("INSERT OR REPLACE INTO fact(run, name, value) VALUES(?, ?, ?)")
+      .bind(1, run).bind(2, fact.rawValue).bind(3, value).run()
+  }
+
+  func fact(_ fact: RunFact, ofRun run: Int) throws(DatabaseFailure) -> String? {
+    guard try Schema.has("fact", in: self) else { return nil }
+    let rows = try prepare("SELECT value FROM fact WHERE run = ? AND name = ?")
+    return try rows.bind(1, run).bind(2, fact.rawValue).next() ? rows.text(0) : nil
+  }
+}
+
+/// The exit status of a step that a run gave in place of its own.
+package struct RecordedPassedOnStatus: Hashable, Sendable {
+  package let status: Int
+  package let step: String
+
+  /// The name of the step as the run printed it.
+  package var shownStep: String { InstanceName.withoutNumber(step) }
+
+  init?(_ value: String) {
+    guard let blank = value.firstIndex(of: " "), let status = Int(value[..<blank]) else {
+      return nil
+    }
+    self.status = status
+    step = String(value[value.index(after: blank)...])
+  }
+}
+
+extension StateStore {
+  /// The trace that a run was part of; nil if nobody could see its spans.
+  package func trace(of run: RecordedRunSummary) throws(StoreFailure) -> TraceContext? {
+    let words = try perform { database throws(DatabaseFailure) in
+      try database.fact(.trace, ofRun: run.number)
+    }
+    return words.flatMap { TraceContext(recorded: $0, runID: run.name) }
+  }
+}
