@@ -145,12 +145,44 @@ package final class CacheReview {
     if let fault = lookup.fault { return Reviewed(verdict: .refused(fault.message)) }
     if lookup.isRefreshed { return Reviewed(verdict: .refreshed) }
     guard let record = lookup.record else { return Reviewed(verdict: .neverRan) }
-    let changes = changes(from: record, lookup)
+    var changes = changes(from: record, lookup)
     if changes.isEmpty { return Reviewed(verdict: .lost(lookup.lost)) }
+    if let place = removeDoubtful(&changes, lookup), changes.isEmpty {
+      return Reviewed(verdict: .late(.restored(place)))
+    }
     if let doubtful = onlyDoubt(of: operation, changes) {
       return Reviewed(verdict: .late(.result(doubtful)))
     }
     return Reviewed(verdict: .changed(changes))
+  }
+
+  /// Takes out what may be as it was once other results are restored: files that are found through links, or by paths with
+  /// `..` in them. Returns what is restored there.
+  private func removeDoubtful(_ changes: inout [KeyChange], _ lookup: CacheLookup) -> String? {
+    if restored.isEmpty { return nil }
+    let links = restored.filter { $0.value.kind == .link }.map(\.key.text).sorted()
+    let prefix = lookup.directory.isEmpty ? "" : lookup.directory + "/"
+    var found: String?
+    changes.removeAll { change in
+      guard case .file(let file) = change else { return false }
+      let path = prefix + file.path
+      let place =
+        links.first { path.hasSameBytes(as: $0) || path.isBelow($0) }
+        ?? restoredPlace(of: path)
+      found = found ?? place
+      return place != nil
+    }
+    return found
+  }
+
+  /// What is restored where a path with `..` leads; nil if nothing is, or it has no `..`.
+  private func restoredPlace(of path: String) -> String? {
+    guard path.hasPrefix("../") || path.containsText("/../") else { return nil }
+    let place = LinkTrail("\(surroundings.workspace)/\(path)").end
+    return place.path(below: surroundings.workspace).flatMap { place in
+      restored.keys.contains { place.hasSameBytes(as: $0.text) || $0.text.isBelow(place) }
+        || cleared.contains { place.isBelow($0) } ? place : nil
+    }
   }
 
   /// A step before the operation whose result is not known, if nothing else has changed: it may come to the same

@@ -21,6 +21,8 @@ package enum LateReason: Error, Hashable {
   case instances(String)
   /// It depends on the result of this step, which would run and may come to the same again.
   case result(String)
+  /// It reads this, by another path or as a link, and it will be restored.
+  case restored(String)
   /// It looks at files, which steps before it may change.
   case files
   /// There is no value, and this is why.
@@ -36,6 +38,8 @@ package struct ReviewSurroundings {
   package var hashFiles: ([String]) -> Result<String, UnlocatedFailure>
   /// Where oprun was started; absolute.
   package var workspace: String
+  /// True if an earlier run is resumed: steps that do not run have succeeded, for the expressions of others.
+  package var isOfEarlierRun = false
 
   package init(
     workspace: String, secret: @escaping (String) -> String?,
@@ -89,7 +93,10 @@ final class ReviewedFacts: RunFacts {
     return end
   }
 
-  func ending(of operation: OperationID) -> Ending? { end(of: operation)?.ending }
+  func ending(of operation: OperationID) -> Ending? {
+    guard let ending = end(of: operation)?.ending else { return nil }
+    return surroundings.isOfEarlierRun && ending.outcome == .cached ? Ending(.succeeded) : ending
+  }
 
   func outputs(of operation: OperationID) -> ValueMap {
     end(of: operation)?.outputs ?? ValueMap()

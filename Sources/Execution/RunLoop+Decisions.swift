@@ -24,6 +24,9 @@ extension RunLoop {
     if case .join = decision, question == .join, options.memory?.owesHooks(operation) == true {
       machine.oweHooks(of: operation, at: now)
     }
+    if question == .join, options.memory?.hadTimedOut(operation) == true {
+      machine.rememberTimeout(of: operation)
+    }
     return decision
   }
 

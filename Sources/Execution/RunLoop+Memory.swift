@@ -41,7 +41,7 @@ extension RunLoop {
     }
     let kept = memory?.kept(operation, as: ready)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
-    return .keep(kept.ending)
+    return .keep(kept.ending, kept.cause)
   }
 
   /// The ending as expressions see it: a step that is kept has succeeded, as it had for those that

@@ -5,12 +5,15 @@ package import Scheduling
 
 /// A step that need not run, because it did before.
 package struct KeptStep: Hashable, Sendable {
-  /// Succeeded before: cached. Failed before, which was allowed: the same again.
+  /// Succeeded before: cached. Failed before, which was allowed, or cancelled because of such a failure: the same
+  /// again.
   package let ending: Ending
+  package let cause: Cause
   package let outputs: [PublishedOutput]
 
-  package init(_ ending: Ending, outputs: [PublishedOutput]) {
+  package init(_ ending: Ending, _ cause: Cause = .itself, outputs: [PublishedOutput]) {
     self.ending = ending
+    self.cause = cause
     self.outputs = outputs
   }
 }
@@ -39,4 +42,8 @@ package protocol RunMemory: AnyObject {
   /// Whether the hooks of a group did not run to their end before, or failed, so that they run again even if no step
   /// of it does.
   func owesHooks(_ group: OperationID) -> Bool
+
+  /// Whether the time limit of a group was over before, which was allowed, and steps of it are kept that were cancelled
+  /// then.
+  func hadTimedOut(_ group: OperationID) -> Bool
 }

@@ -12,13 +12,26 @@ extension StopReason {
 
   private static let request = "cancelled by "
 
+  /// The operation that these words give as the reason, because it failed or its time limit was over; nil if they name
+  /// none.
+  package static func culprit(in words: some StringProtocol) -> String? {
+    for (start, end) in [(limit, "'"), ("'", failure)]
+    where words.hasPrefix(start) && words.hasSuffix(end) {
+      return String(words.dropFirst(start.count).dropLast(end.count))
+    }
+    return nil
+  }
+
+  private static let limit = "the time limit of '"
+  private static let failure = "' failed"
+
   /// The reason in a few words; `name` gives the name of an operation.
   package func words(_ name: (OperationID) -> String) -> String {
     switch self {
     case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(name(operation))' failed"
+    case .failure(let operation): "'\(name(operation))\(Self.failure)"
     case .runTimeout: "the run's time limit"
-    case .groupTimeout(let group): "the time limit of '\(name(group))'"
+    case .groupTimeout(let group): "\(Self.limit)\(name(group))'"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
     case .request(let user): Self.request + user

@@ -79,7 +79,7 @@ package enum Decision: Sendable {
   /// Instances take its place; there may be none.
   case expand([NewOperation])
   /// It does not run, because it did in an earlier run, and ended like this.
-  case keep(Ending)
+  case keep(Ending, Cause = .itself)
   /// All members of the group have ended.
   case join
   /// It waits for these conditions, one after the other, and runs this step; then the next question

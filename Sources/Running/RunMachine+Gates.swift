@@ -104,7 +104,7 @@ extension RunMachine {
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
-    case .keep(let ending): end(operation, as: ending, .itself, at: now)
+    case .keep(let ending, let cause): end(operation, as: ending, cause, at: now)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
       if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }

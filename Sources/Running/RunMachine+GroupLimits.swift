@@ -1,7 +1,7 @@
 // Time limits of groups: from the first command of one of its steps to the end of the last.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 extension RunMachine {
   /// The first command in a group starts the time of all groups that it is in.
@@ -24,6 +24,9 @@ extension RunMachine {
     for member in members { cancel(member, .groupTimeout(group), at: now) }
     tellSettled()
   }
+
+  /// The time limit of the group was over in an earlier run, of which it keeps the steps that were cancelled.
+  package mutating func rememberTimeout(of group: OperationID) { expiredGroups.insert(group) }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
     let ending = Ending(.timedOut, isAllowed: groups.forgives(group))

@@ -20,18 +20,23 @@ struct EarlierStep: Hashable {
   var outputs: [PublishedOutput] = []
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
+  /// The operation because of which it was cancelled, if the failure of that was allowed: it is not to run any more.
+  var givenUpFor: String?
 
   var wasSkipped: Bool { outcome.ending.outcome == .skipped }
 
-  /// It was skipped or blocked.
-  var didNotRun: Bool { outcome.ending.outcome.isOfNothing }
+  /// It was skipped or blocked, or given up before it began.
+  var didNotRun: Bool {
+    outcome.ending.outcome.isOfNothing || givenUpFor != nil && end == nil
+  }
 
   /// True if it does not run again as long as nothing has changed.
   var isKeepable: Bool {
     switch outcome.ending.outcome {
     case .succeeded, .cached: true
     case .failed, .timedOut: outcome.ending.isAllowed
-    case .cancelled, .skipped, .blocked: false
+    case .cancelled: givenUpFor != nil
+    case .skipped, .blocked: false
     }
   }
 }
@@ -100,6 +105,7 @@ extension StateStore {
     of run: Int, _ database: Database
   ) throws(DatabaseFailure) -> [String: EarlierStep] {
     var steps: [String: EarlierStep] = [:]
+    var culprits: [String: String] = [:]
     let rows = try database.prepare(
       """
       SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause
@@ -110,6 +116,9 @@ extension StateStore {
     while try rows.next() {
       guard let name = rows.text(0), let outcome = rows.number(1).flatMap(RecordedOutcome.init)
       else { continue }
+      if outcome.ending.outcome == .cancelled {
+        culprits[name] = rows.text(8).flatMap(Cause.culprit(inRecorded:))
+      }
       steps[name] = EarlierStep(
         outcome: outcome, written: rows.number(2) ?? 0, resolved: rows.number(3) ?? 0,
         origin: rows.number(4) ?? run,
@@ -120,6 +129,9 @@ extension StateStore {
             memory: nil,
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false)
+    }
+    for (name, culprit) in culprits where steps[culprit]?.outcome.ending.isAllowed == true {
+      steps[name]?.givenUpFor = culprit
     }
     let outputs = try database.prepare(
       """

@@ -5,9 +5,10 @@ package import Scheduling
 
 /// What a step of a resumed run comes to.
 package enum ForeseenStep: Hashable {
-  case kept
-  /// It was skipped, and will be again unless its condition has changed.
-  case skipped
+  /// Not certain if the cache will decide about it.
+  case kept(isCertain: Bool)
+  /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept.
+  case didNotRun(String)
   case leftOut(String)
   /// An option names it.
   case selected(String)
@@ -25,8 +26,10 @@ extension Foresight {
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
-      return outcome(operation) == .skipped ? .skipped : .kept
+      if outcome(operation) == .skipped { return .didNotRun("was skipped") }
+      return .kept(isCertain: !cached.undecided.contains(operation))
     }
+    if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
       return .selected(option)
     }
@@ -36,16 +39,64 @@ extension Foresight {
   private func reasonToRun(_ operation: OperationID) -> String {
     if edited.contains(operation) { return "changed" }
     if secretGivers.contains(operation) { return "gave a secret" }
+    if runNamers.contains(operation) { return "uses the name of the run" }
     if downstream.contains(operation) || forced.contains(operation) {
-      let changed = plan.graph.dependencies(of: operation).first { !isUnchanged($0.from) }
-      return changed.map { "\(plan.steps[$0.from.index].id) runs again" } ?? "runs again"
+      let changed = changedDependency(of: operation)
+      return changed.map { "\(plan.steps[$0.index].id) \(change(of: $0).rawValue)" } ?? "runs again"
     }
     if neededServices.contains(operation) { return "needed again" }
     if let instances = instances[operation], instances.kept > 0 {
+      // How many there are is not known if the step had not ended.
+      if outcome(operation) == nil {
+        return instances.kept == 1 ? "1 instance is kept" : "\(instances.kept) instances are kept"
+      }
       return "\(instances.others) of \(instances.kept + instances.others) instances"
+    }
+    if earlier.steps[plan.steps[operation.index].id]?.outcome.isLeftOut == true {
+      return "was left out"
     }
     return outcome(operation)?.reasonToRun ?? "did not run"
   }
+
+  /// The steps that succeeded and run again because of others, by what has become of these.
+  package var downstreamByChange: [(change: UpstreamChange, operations: [OperationID])] {
+    let changes = downstream.map { operation in
+      changedDependency(of: operation).map(change) ?? .runsAgain
+    }
+    return UpstreamChange.allCases.map { change in
+      (change, zip(downstream, changes).filter { $0.1 == change }.map(\.0))
+    }
+  }
+
+  private func changedDependency(of operation: OperationID) -> OperationID? {
+    plan.graph.dependencies(of: operation).lazy.map(\.from).first { !isUnchanged($0) }
+  }
+
+  /// What becomes of an operation that is not as it was; a group does what its first such member does.
+  private func change(of operation: OperationID) -> UpstreamChange {
+    if let member = plan.groups[operation]?.members.first(where: { !isUnchanged($0) }) {
+      return change(of: member)
+    }
+    if leftOut[operation] != nil { return .isLeftOut }
+    if replaced.contains(operation) { return .hasChanged }
+    return hasRun(operation) ? .runsAgain : .runs
+  }
+
+  private func hasRun(_ operation: OperationID) -> Bool {
+    if !lateInstances.names(of: operation).isEmpty { return true }
+    guard let before = earlier.steps[plan.steps[operation.index].id] else { return false }
+    return !before.didNotRun
+  }
+}
+
+/// What becomes of a step in a resumed run, as those see it that depend on it.
+package enum UpstreamChange: String, CaseIterable {
+  case runsAgain = "runs again"
+  /// It did not run in the earlier run.
+  case runs
+  case isLeftOut = "is left out"
+  /// It is up to date, but not as it was.
+  case hasChanged = "has changed"
 }
 
 extension ResumeSelection {

@@ -6,6 +6,18 @@ import Masking
 import Plans
 package import Scheduling
 
+/// What the cache says of the cached steps of a run that is resumed: it decides about them.
+package struct CachedSteps {
+  /// They run, because the cache has no result of what they are now.
+  package var stale: Set<OperationID> = []
+  /// They do not run, whatever the record says.
+  package var fresh: Set<OperationID> = []
+  /// The others: what they are is known only while running.
+  package var undecided: Set<OperationID> = []
+
+  package init() {}
+}
+
 package struct Foresight {
   /// Steps that run again although nothing has changed.
   package private(set) var forced: Set<OperationID> = []
@@ -23,10 +35,18 @@ package struct Foresight {
   package private(set) var downstream: [OperationID] = []
   /// Steps that succeeded, and whose outputs held a secret.
   package private(set) var secretGivers: [OperationID] = []
+  /// Steps that succeeded, and run something else in each run, because they use its name.
+  package private(set) var runNamers: [OperationID] = []
+  /// Cached steps that succeeded, were not edited, and are not up to date.
+  package private(set) var outdated: [OperationID] = []
+  /// Steps that a selection left out of the earlier run, and that run now.
+  package private(set) var omitted: [OperationID] = []
+  /// Cached steps that do not run, but have another result than in the earlier run.
+  private(set) var replaced: Set<OperationID> = []
   /// Operations that are kept, or were skipped and will be again.
   private(set) var keptSteps: Set<OperationID> = []
   /// Steps that were blocked by what is kept, as in a group that may fail, and will be again.
-  private var blockedSteps: Set<OperationID> = []
+  private(set) var blockedSteps: Set<OperationID> = []
   /// The instances of steps whose matrix is known only while running.
   private(set) var instances: [OperationID: ForeseenInstances] = [:]
   /// The names of those that are kept.
@@ -38,16 +58,15 @@ package struct Foresight {
   let earlier: EarlierRun
   let selection: ResumeSelection
   private let masker: Masker?
-  private let lateInstances: LateInstances
-  /// Cached steps that run, because the cache has no result of what they are now.
-  private let stale: Set<OperationID>
+  let lateInstances: LateInstances
+  package let cached: CachedSteps
 
   init(
     _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?,
-    stale: Set<OperationID>
+    cached: CachedSteps
   ) {
     self.masker = masker
-    self.stale = stale
+    self.cached = cached
     self.selection = selection
     self.plan = plan
     self.earlier = earlier
@@ -58,9 +77,11 @@ package struct Foresight {
     foresee()
     apply(selection, core)
     let silent = Set(leftOut.keys)
-    edited.removeAll(where: silent.contains)
-    downstream.removeAll(where: silent.contains)
-    secretGivers.removeAll(where: silent.contains)
+    for list in [
+      \Self.edited, \.downstream, \.secretGivers, \.runNamers, \.outdated, \.omitted,
+    ] {
+      self[keyPath: list].removeAll(where: silent.contains)
+    }
     findServices()
     count()
   }
@@ -126,29 +147,63 @@ package struct Foresight {
         foresee(operation, late, fingerprints.written(step))
         continue
       }
-      guard let before = earlier.steps[step.id] else { continue }
-      if before.outcome.ending.outcome == .blocked,
-        plan.graph.dependencies(of: operation).allSatisfy({ staysAsItWas($0.from) })
-      {
-        blockedSteps.insert(operation)
-      }
-      let isSkipped =
-        before.wasSkipped && (!before.outcome.isLeftOut || step.late?.skipReason != nil)
-      guard before.isKeepable || isSkipped else { continue }
-      // What depends on it had its success.
-      if skipped.contains(operation), !before.wasSkipped { continue }
-      if stale.contains(operation) { continue }
-      let upstream = plan.graph.dependencies(of: operation)
-      if before.isKeepable, before.written != fingerprints.written(step) {
+      foresee(operation, step, earlier.steps[step.id], fingerprints.written(step))
+    }
+  }
+
+  private mutating func foresee(
+    _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep?, _ written: Int
+  ) {
+    let isFresh = cached.fresh.contains(operation) && !forced.contains(operation)
+    guard let before else {
+      if isFresh { replaced.insert(operation) }
+      return
+    }
+    let isUpstreamUnchanged = plan.graph.dependencies(of: operation).allSatisfy {
+      isUnchanged($0.from)
+    }
+    if before.outcome.ending.outcome == .blocked,
+      plan.graph.dependencies(of: operation).allSatisfy({ staysAsItWas($0.from) })
+    {
+      blockedSteps.insert(operation)
+    }
+    if skipped.contains(operation) {
+      // What depends on it had its success, or had none.
+      if before.wasSkipped { keptSteps.insert(operation) }
+    } else if before.isKeepable {
+      let isSame = before.written == written && isUpstreamUnchanged
+      if isFresh {
+        if isSame { keptSteps.insert(operation) } else { replaced.insert(operation) }
+      } else if before.written != written {
         edited.append(operation)
-      } else if !upstream.allSatisfy({ isUnchanged($0.from) }) {
-        if before.isKeepable, !forced.contains(operation) { downstream.append(operation) }
+      } else if cached.stale.contains(operation) {
+        if !forced.contains(operation) { outdated.append(operation) }
+      } else if !isUpstreamUnchanged {
+        if !forced.contains(operation) { downstream.append(operation) }
       } else if before.hasSecretOutput {
         secretGivers.append(operation)
+      } else if step.late?.parts.usesRunName == true {
+        if !forced.contains(operation) { runNamers.append(operation) }
       } else if !forced.contains(operation) {
+        keptSteps.insert(operation)
+        isUncertain = isUncertain || cached.undecided.contains(operation)
+      }
+    } else if isFresh {
+      replaced.insert(operation)
+    } else if before.wasSkipped {
+      if before.outcome.isLeftOut, step.late?.skipReason == nil {
+        if !forced.contains(operation) { omitted.append(operation) }
+      } else if isUpstreamUnchanged, !cached.stale.contains(operation), !forced.contains(operation)
+      {
         keptSteps.insert(operation)
       }
     }
+  }
+
+  /// Whether the instances of a step use the name of the run.
+  private func usesRunName(_ operation: OperationID) -> Bool {
+    guard let parts = plan.steps[operation.index].late?.parts else { return false }
+    return (parts.expansion?.parts ?? parts).usesRunName
   }
 
   private func staysAsItWas(_ operation: OperationID) -> Bool {
@@ -175,6 +230,8 @@ package struct Foresight {
       edited.append(operation)
     } else if done.contains(where: \.hasSecretOutput) {
       secretGivers.append(operation)
+    } else if !done.isEmpty, usesRunName(operation) {
+      runNamers.append(operation)
     } else if !forced.contains(operation) {
       let kept = late.filter { isKept($0, operation) }
       keptInstances.formUnion(kept)
@@ -190,7 +247,7 @@ package struct Foresight {
 
   private func isKept(_ instance: String, _ operation: OperationID) -> Bool {
     guard let before = earlier.steps[instance],
-      before.isKeepable || before.wasSkipped && !before.outcome.isLeftOut
+      before.isKeepable || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
     else { return false }
     return plan.graph.dependencies(of: operation).allSatisfy { edge in
       if isUnchanged(edge.from) { return true }
@@ -290,10 +347,12 @@ package struct Foresight {
       if leftOut[operation] != nil { continue }
       if let instances = instances[operation] {
         runCount += instances.others
+      } else if replaced.contains(operation) {
+        keptCount += 1
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
         // What was skipped, and will be again, is neither.
         if outcome(operation) != .skipped { keptCount += 1 }
-      } else {
+      } else if !blockedSteps.contains(operation) {
         runCount += 1
       }
     }

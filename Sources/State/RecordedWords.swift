@@ -65,6 +65,13 @@ extension CommandEnd {
 }
 
 extension Cause {
+  /// The operation because of which a step was cancelled, by its recorded cause; nil if that names none.
+  static func culprit(inRecorded words: String) -> String? {
+    let start = "stopped "
+    guard words.hasPrefix(start) else { return nil }
+    return StopReason.culprit(in: words.dropFirst(start.count))
+  }
+
   /// A word and what it is about; nil for the operation's own command.
   func recorded(_ name: (OperationID) -> String) -> String? {
     switch self {

@@ -40,18 +40,19 @@ package final class Resumption {
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
+  /// What was asked about and is not kept.
+  private var running: Set<OperationID> = []
 
   var runNumber: Int { earlier.number }
 
-  /// `stale` are cached steps that run, as far as that is known.
   package init(
     _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, masker: Masker? = nil,
-    stale: Set<OperationID> = []
+    cached: CachedSteps = CachedSteps()
   ) {
     self.earlier = earlier
     self.plan = plan
     added = AddedOperations(to: plan)
-    foreseen = Foresight(earlier, plan, selection, masker, stale: stale)
+    foreseen = Foresight(earlier, plan, selection, masker, cached: cached)
     copied = plan.copiedOperations
     freshness = [Freshness?](repeating: nil, count: plan.steps.count)
   }
@@ -79,15 +80,55 @@ package final class Resumption {
       before.written == step.written, before.resolved == step.resolved,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
       isUpstreamUnchanged(of: operation, planned, since: before.origin)
-    else { return nil }
+    else {
+      running.insert(operation)
+      return nil
+    }
     keeping.insert(operation)
     set(.kept(origin: before.origin), of: operation)
     let outcome = before.outcome.ending.outcome
-    // What only its group allows is a failure inside the group.
-    return KeptStep(
-      outcome == .succeeded
-        ? Ending(.cached) : Ending(outcome, isAllowed: step.allowance.allows(before.end)),
-      outputs: before.outputs)
+    switch outcome {
+    case .succeeded, .cached: return KeptStep(Ending(.cached), outputs: before.outputs)
+    case .cancelled:
+      return KeptStep(Ending(.cancelled), reason(givingUpFor: before.givenUpFor), outputs: [])
+    case .failed, .timedOut, .skipped, .blocked:
+      // What only its group allows is a failure inside the group.
+      return KeptStep(
+        Ending(outcome, isAllowed: step.allowance.allows(before.end)), outputs: before.outputs)
+    }
+  }
+
+  private func reason(givingUpFor culprit: String?) -> Cause {
+    let planned = plan.steps.firstIndex { $0.id == culprit }.map { OperationID($0) }
+    guard let operation = planned ?? made.first(where: { $0.value.name == culprit })?.key else {
+      return .itself
+    }
+    let isGroup = !members(of: operation).isEmpty
+    return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
+  }
+
+  /// Whether the time limit of a group was over, which was allowed, and it keeps steps that were cancelled then.
+  func hadTimedOut(_ group: OperationID) -> Bool {
+    guard let name = name(of: group), let before = earlier.steps[name],
+      before.outcome.ending == Ending(.timedOut, isAllowed: true)
+    else { return false }
+    return keepsGivenUp(in: group, for: name)
+  }
+
+  private func keepsGivenUp(in group: OperationID, for culprit: String) -> Bool {
+    members(of: group).contains { member in
+      keeping.contains(member)
+        && name(of: member).flatMap { earlier.steps[$0]?.givenUpFor } == culprit
+        || keepsGivenUp(in: member, for: culprit)
+    }
+  }
+
+  /// A step that the failure of another one, which is kept, ends before it was asked about is as it was.
+  private func isGivenUpAgain(_ operation: OperationID, _ ending: Ending) -> EarlierStep? {
+    guard ending.outcome == .cancelled, !running.contains(operation),
+      let before = name(of: operation).flatMap({ earlier.steps[$0] }), before.givenUpFor != nil
+    else { return nil }
+    return before
   }
 
   /// Whether the hooks of a group, which is a used pipeline, run again: they had not come to their end, or failed.
@@ -112,6 +153,10 @@ package final class Resumption {
 
   func settled(_ operation: OperationID, _ ending: Ending) {
     if keeping.contains(operation) { return }
+    if let before = isGivenUpAgain(operation, ending) {
+      keeping.insert(operation)
+      return set(.kept(origin: before.origin), of: operation)
+    }
     let members = members(of: operation)
     if members.isEmpty {
       return set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)

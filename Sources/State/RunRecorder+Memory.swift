@@ -33,4 +33,8 @@ extension RunRecorder: RunMemory {
   package func owesHooks(_ group: OperationID) -> Bool {
     run.resumption?.owesHooks(group, named: name(of: group)) ?? false
   }
+
+  package func hadTimedOut(_ group: OperationID) -> Bool {
+    run.resumption?.hadTimedOut(group) ?? false
+  }
 }

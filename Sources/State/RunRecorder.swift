@@ -309,9 +309,9 @@ extension RunRecorder {
   ) {
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
+    run.resumption?.settled(operation, ending)
     let isKept = run.resumption?.isKeeping(operation) ?? false
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
-    run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that something
     // followed: a hook, or processes that it had left behind and that had to be ended.

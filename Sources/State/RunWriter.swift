@@ -105,7 +105,10 @@ final class RunWriter {
   /// Takes over what succeeded in the run that is resumed: so the record of this one stands for
   /// itself, wherever it ends. Until a step's turn comes its place is below zero.
   private func adopt(_ earlier: Int) throws(DatabaseFailure) {
-    let isKeepable = "outcome IN (0, 1, 10, 11) OR outcome & 16"
+    let isKeepable = """
+      outcome IN (0, 1, 10, 11) OR outcome & 16 OR outcome = \(Outcome.cancelled.rawValue)
+        AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed')
+      """
     try database.execute(
       """
       INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,

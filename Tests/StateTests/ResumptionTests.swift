@@ -37,14 +37,14 @@ struct ResumptionTests {
 
   /// A record of the plan's steps: how they ended, and in which run.
   private func earlier(
-    _ plan: Plan, _ endings: [String: (Ending, origin: Int)]
+    _ plan: Plan, _ endings: [String: (Ending, origin: Int)], leftOut: String? = nil
   ) -> EarlierRun {
     var fingerprints = Fingerprints(nil)
     var steps: [String: EarlierStep] = [:]
     for step in plan.steps {
       guard let (ending, origin) = endings[step.id] else { continue }
       steps[step.id] = EarlierStep(
-        outcome: RecordedOutcome(ending, isOfGroup: false),
+        outcome: RecordedOutcome(ending, isOfGroup: false, isLeftOut: step.id == leftOut),
         written: fingerprints.written(step), resolved: 0, origin: origin, end: nil,
         isFailedHook: false)
     }
@@ -110,6 +110,21 @@ struct ResumptionTests {
     #expect(ran(Resumption(ranThen, plan, ResumeSelection()), skipping: ["a"]) == ["b"])
     let skippedThen = earlier(plan, ["a": (Ending(.skipped), 7), "b": (ok, 7)])
     #expect(ran(Resumption(skippedThen, plan, ResumeSelection()), skipping: ["a"]) == [])
+  }
+
+  @Test func `what a selection leaves out again is no change, and what it left out runs`() {
+    let plan = plan("a; b: a; c: b")
+    let record = earlier(
+      plan, ["a": (ok, 7), "b": (Ending(.skipped), 7), "c": (ok, 7)], leftOut: "b")
+    var selection = ResumeSelection()
+    selection.skipped = ["b"]
+    let again = Resumption(record, plan, selection)
+    #expect(again.foreseen.downstream == [] && again.foreseen.runCount == 0)
+    #expect(ran(again, skipping: ["b"]) == [])
+    let whole = Resumption(record, plan, ResumeSelection())
+    #expect(whole.names(of: whole.foreseen.omitted) == "b")
+    #expect(whole.foreseen.downstreamByChange.first { $0.change == .runs }?.operations.count == 1)
+    #expect(ran(whole) == ["b", "c"])
   }
 
   @Test func `an allowed failure is kept, and a new dependency is a change`() {

@@ -65,6 +65,19 @@ struct TraceTests {
         == ["in: link/x", "made by steps that it depends on: made/x"])
   }
 
+  @Test func `a directory that is made anew is an output as a whole`() {
+    let remark = "removed and made again, where a confined step can only remove what is in it: "
+    let names = ["/ws/out": ["a"], "/ws/b/out": ["a"], "/ws/part": ["a", "old"]]
+    #expect(
+      proposal("d out/x\nK out\nk out\nn out/a", gone: ["out/x"], names: names)
+        == ["out: out/", "removed, which a cached step cannot do: out/x", remark + "out"])
+    #expect(
+      proposal("K b/out\nk b/out\nn b/out/a\nn b/c", names: names)
+        == ["out: b/c b/out/", remark + "b/out"])
+    #expect(proposal("k out\nn out/a", names: names) == ["out: out/a"])
+    #expect(proposal("K part\nk part\nn part/a", names: names) == ["out: part/a", remark + "part"])
+  }
+
   @Test func `many files of a kind become a pattern`() {
     #expect(proposal("r src/a.c\nr src/b.c") == ["in: src/a.c src/b.c"])
     #expect(proposal("r src/a.c\nr src/b.c\nr src/c.c\nr src/x.h") == ["in: src/*.c src/x.h"])

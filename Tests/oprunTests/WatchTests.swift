@@ -57,6 +57,18 @@ import Testing
     #expect(told(.cancel, "+* +c !") == "start *, cancel, start *")
   }
 
+  @Test func `says once that a file starts one run after the other`() {
+    var own = OwnChanges()
+    let story = [
+      (4, "log", true), (1, nil, true), (6, "log", true), (4, "main.c", true), (1, "main.c", false),
+      (1, "main.c", true), (5, "log", true), (3, "main.c", true), (2, "main.c", true),
+    ]
+    let told = story.map { count, path, isSoon in
+      (0..<count).compactMap { _ in own.startsRun(because: path, isSoon: isSoon) }
+    }
+    #expect(told == [[], [], ["log"], [], [], [], [], [], ["main.c"]])
+  }
+
   @Test func `lets a run end that a change does not affect`() {
     #expect(told(.cancel, "+ab +c . .") == "start ab, -, start c, -")
   }

@@ -121,6 +121,8 @@ package struct StepForecast: Sendable {
   package var leftOut: [OperationID: String] = [:]
   /// Why others would run.
   package var reasons: [OperationID: String] = [:]
+  /// Cached steps of which it is known only while running whether they are up to date.
+  package var undecided: Set<OperationID> = []
   /// What is said below the list.
   package var remark: String?
 

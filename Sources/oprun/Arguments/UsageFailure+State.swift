@@ -52,16 +52,17 @@ extension UsageFailure {
       command: command.name)
   }
 
-  /// The failure for a step that cannot be selected of a run that is resumed. `isPart` says that the plan holds only
-  /// what `--until` selects.
+  /// The failure for a step that cannot be selected of a run that is resumed. `file` is the pipeline if the plan holds
+  /// all of it; `isPart` says that it holds only what `--until` selects.
   static func stepNotResumed(
-    _ id: String, for option: Option, in plan: Plan, isPart: Bool
+    _ id: String, for option: Option, in plan: Plan, of file: String?, isPart: Bool
   ) -> UsageFailure {
     var failure = unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
     if isPart {
-      failure = UsageFailure(
-        "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))",
-        help: failure.help)
+      failure.message =
+        "'\(option.flag)' wants one of the steps that '--until' selects, found \(quoted(id))"
+    } else if let file {
+      failure.message = "unknown step \(quoted(id)) in \(printable(file))"
     }
     failure.command = Command.resume.name
     if let matrix = plan.lateMatrix(ofInstance: id) {

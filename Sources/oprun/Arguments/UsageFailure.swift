@@ -4,7 +4,7 @@ import Diagnostics
 
 /// A mistake on the command line or in an environment variable, which gives exit status 2.
 struct UsageFailure: Error, Hashable {
-  let message: String
+  var message: String
   var help: String?
   /// The command whose help has more information; nil for that of oprun.
   var command: String?

@@ -30,20 +30,24 @@ struct ResumedRun {
   func resumption(
     for plan: Plan, _ secrets: Secrets = .none, _ known: StepForecast = StepForecast()
   ) -> Resumption {
-    Resumption(
-      earlier, plan, selection, masker: secrets.masker, stale: Set(known.reasons.keys))
+    var cached = CachedSteps()
+    cached.stale = Set(known.reasons.keys)
+    cached.fresh = Set(known.upToDate.keys)
+    cached.undecided = known.undecided
+    return Resumption(earlier, plan, selection, masker: secrets.masker, cached: cached)
   }
 
-  /// Throws if a step that is selected does not exist, or if it is to run and to be skipped. `isPart` says that the
-  /// plan holds only what `--until` selects.
-  func check(_ plan: Plan, isPart: Bool) throws(UsageFailure) {
+  /// Throws if a step that is selected does not exist, or if it is to run and to be skipped.
+  func check(_ plan: Plan, _ invocation: Invocation) throws(UsageFailure) {
+    let isPart = invocation.hasValue(for: Options.until)
+    let file = invocation.operands.count == 1 ? invocation.operands[0] : nil
     let named = [
       (Options.from, selection.from), (Options.only, selection.only),
       (Options.skip, selection.skipped),
     ].flatMap { option, ids in ids.map { (option, $0) } }
     for (option, id) in named
     where !plan.steps.contains(where: { StepName(id).covers($0.id) }) {
-      throw .stepNotResumed(id, for: option, in: plan, isPart: isPart)
+      throw .stepNotResumed(id, for: option, in: plan, of: file, isPart: isPart)
     }
     if let id = (selection.from + selection.only).first(where: selection.skipped.contains) {
       throw .contradiction(
@@ -106,7 +110,8 @@ extension Tool {
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
-      !invocation.hasValue(for: Options.until), !earlier.isOfSelection
+      !invocation.hasValue(for: Options.until), !invocation.hasValue(for: Options.param),
+      !earlier.isOfSelection
     {
       let whole = wholeRun(before: earlier, store)
       say(
@@ -181,18 +186,27 @@ extension Tool {
     let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
     let least = foreseen.isUncertain ? "at least " : ""
     say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
-    let names = { (operations: [OperationID]) in resumption.names(of: operations) }
-    if !foreseen.edited.isEmpty {
-      let change =
-        invocation.hasValue(for: Options.param)
-        ? "edited since then, or changed by '--param'" : "edited since then"
-      say("\(change), so run again: \(names(foreseen.edited))")
+    let change =
+      invocation.hasValue(for: Options.param)
+      ? "edited since then, or changed by '--param'" : "edited since then"
+    var groups = [
+      (change, "run again", foreseen.edited),
+      ("not up to date", "run again", foreseen.outdated),
+      ("gave an output with a secret", "run again", foreseen.secretGivers),
+      ("use the name of the run", "run again", foreseen.runNamers),
+      ("left out of that run", "run now", foreseen.omitted),
+    ]
+    groups += foreseen.downstreamByChange.map {
+      ("depend on what \($0.change.rawValue)", "run again", $0.operations)
     }
-    if !foreseen.secretGivers.isEmpty {
-      say("gave an output with a secret, so run again: \(names(foreseen.secretGivers))")
-    }
-    if !foreseen.downstream.isEmpty {
-      say("depend on what runs again, so run again: \(names(foreseen.downstream))")
+    let undecided = foreseen.cached.undecided
+    for (reason, verb, operations) in groups {
+      for (words, some) in [
+        (verb, operations.filter { !undecided.contains($0) }),
+        ("\(verb) unless up to date", operations.filter(undecided.contains)),
+      ] where !some.isEmpty {
+        say("\(reason), so \(words): \(resumption.names(of: some))")
+      }
     }
     errors.flush()
   }
@@ -213,8 +227,11 @@ extension Tool {
       case .leftOut(let words):
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
-      case .kept: if !isDecided { known.upToDate[operation] = "kept" }
-      case .skipped: if !isDecided { known.upToDate[operation] = "was skipped" }
+      case .kept(let isCertain):
+        if !isDecided {
+          known.upToDate[operation] = isCertain ? "kept" : "kept, unless it is no longer up to date"
+        }
+      case .didNotRun(let words): if !isDecided { known.upToDate[operation] = words }
       case .selected(let option): known.reasons[operation] = option
       case .runs(let words): if !isDecided { known.reasons[operation] = words }
       }
@@ -236,7 +253,8 @@ extension Tool {
   func cacheForecast(
     ofResumed plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) -> StepForecast {
-    invocation.isOn(Options.noCache) ? StepForecast() : cacheForecast(plan, invocation, secrets)
+    invocation.isOn(Options.noCache)
+      ? StepForecast() : cacheForecast(plan, invocation, secrets, isResumed: true)
   }
 
   /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because

@@ -72,11 +72,15 @@ extension Tool {
   }
 
   /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.
-  func cacheForecast(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> StepForecast {
+  func cacheForecast(
+    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, isResumed: Bool = false
+  ) -> StepForecast {
     var forecast = StepForecast()
     guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
     let isOff = invocation.isOn(Options.noCache)
-    let review = isOff ? nil : review(of: plan, invocation, secrets, runsTools: false)
+    let review =
+      isOff
+      ? nil : review(of: plan, invocation, secrets, runsTools: false, isResumed: isResumed)
     for index in plan.steps.indices where plan.groups[OperationID(index)] == nil {
       let operation = OperationID(index)
       if plan.steps[index].settings.cache == nil {
@@ -95,8 +99,10 @@ extension Tool {
       switch verdict {
       case .upToDate, .restorable:
         forecast.upToDate[operation] = verdict.reason.map { $0 + (unless(operation, review) ?? "") }
-      case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed, .skipped:
-        forecast.reasons[operation] = verdict.reason
+      case .late: forecast.undecided.insert(operation)
+      case .uncached, .neverRan, .changed, .lost, .refused, .refreshed, .skipped:
+        let unless = verdict.dependsOnFiles ? unless(operation, review) ?? "" : ""
+        forecast.reasons[operation] = verdict.reason.map { $0 + unless }
       }
     }
     return forecast

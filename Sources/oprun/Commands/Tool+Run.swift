@@ -95,7 +95,7 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
-    try resumed?.check(plan, isPart: invocation.hasValue(for: Options.until))
+    try resumed?.check(plan, invocation)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
       jobs.isOpen
     {

@@ -40,6 +40,13 @@ extension Tool {
     if status != ExitStatus.success {
       say("the run failed, so the step may use more than what was seen")
     }
+    let traced = plan.steps(named: step)
+    if traced.count > 1, let first = traced.first {
+      say(
+        "the proposal is for all \(traced.count) instances together, and so has the files of each",
+        help: "write what differs with an expression such as ${{ matrix.NAME }}, or trace one: "
+          + "'\(printable(plan.steps[first.index].id))'")
+    }
     guard let place = TracedWorkspace(step, in: plan, state: directory.path) else { return }
     let files = TracedFiles(records) { path in
       var status = stat()

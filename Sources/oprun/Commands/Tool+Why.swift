@@ -35,7 +35,7 @@ extension Tool {
       }
       output.write(jsonList: asked) { operation in
         let verdict = plan.verdict(on: operation, groups, review)
-        let other = verdict.isUpToDate ? review?.disturber(of: operation) : nil
+        let other = verdict.dependsOnFiles ? review?.disturber(of: operation) : nil
         writeJSON(
           verdict, of: id(operation), unless: other.map(id))
       }
@@ -46,7 +46,7 @@ extension Tool {
     for operation in asked {
       let verdict = plan.verdict(on: operation, groups, review)
       let id = secrets.masker?.mask(plan.steps[operation.index].id)
-      let unless = verdict.isUpToDate ? unless(operation, review) ?? "" : ""
+      let unless = verdict.dependsOnFiles ? unless(operation, review) ?? "" : ""
       output.write(
         messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline
           + messageLine(secrets.masker?.mask(unless) ?? unless))
@@ -61,15 +61,17 @@ extension Tool {
 
   /// What would become of the steps; nil if nothing was ever cached.
   func review(
-    of plan: Plan, _ invocation: Invocation, _ secrets: Secrets, runsTools: Bool
+    of plan: Plan, _ invocation: Invocation, _ secrets: Secrets, runsTools: Bool,
+    isResumed: Bool = false
   ) -> CacheReview? {
     guard let opened = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let folder = try? CacheFolder.open(in: opened)
     else { return nil }
     let options = cacheOptions(invocation, runID: "", secrets)
-    let surroundings = ReviewSurroundings(
+    var surroundings = ReviewSurroundings(
       workspace: options.workspace, secret: { secrets[$0] }, secretHeld: secrets.name(heldBy:),
       hashFiles: FileHashes.digest)
+    surroundings.isOfEarlierRun = isResumed
     return CacheReview(StepCache(folder, options), plan, surroundings, runsTools: runsTools)
   }
 
@@ -161,6 +163,18 @@ extension CacheVerdict {
 
   var isUpToDate: Bool { self == .upToDate || self == .restorable }
 
+  /// Whether it may turn out otherwise if a step before it changes the files that it reads.
+  var dependsOnFiles: Bool {
+    switch self {
+    case .upToDate, .restorable: true
+    case .changed(let changes):
+      changes.allSatisfy { change in
+        if case .part(let kind, _, _, _) = change { kind == .upstream } else { true }
+      }
+    case .uncached, .late, .neverRan, .lost, .refreshed, .refused, .skipped: false
+    }
+  }
+
   var headline: String {
     switch self {
     case .uncached: "runs every time: it has no 'cache'"
@@ -233,6 +247,7 @@ extension LateReason {
     case .matrix: "its instances are not known before"
     case .instances(let id): "it uses values of \(quoted(id)), whose instances are not known before"
     case .result(let id): "it depends on the result of \(quoted(id)), which would run"
+    case .restored(let path): "it reads \(quoted(path)), which will be restored"
     case .files: "it looks at files, which steps before it may change"
     case .failure(let message): message
     }

@@ -10,6 +10,8 @@ struct MadeFiles {
   let inRepository: Set<String>
   /// Directories that got their names in the directory of the step, which no pattern can open.
   let renamedAtTop: Set<String>
+  /// Directories that were removed and made again.
+  let remade: Set<String>
   private let replaced: Set<String>
   private let renamed: Set<String>
   private let empty: Set<String>
@@ -26,6 +28,7 @@ struct MadeFiles {
     inRepository = foreign
     self.written = written.subtracting(foreign)
     self.temporary = temporary.subtracting(foreign)
+    remade = shown(files.remadeFolders)
     replaced = shown(files.replaced)
     let renamed = shown(files.renamedFolders)
     self.renamed = renamed
@@ -36,9 +39,16 @@ struct MadeFiles {
 
   /// The patterns, sorted. `hasMadeAll` tells whether everything in a directory is a result.
   func outputs(beside read: Set<String>, hasMadeAll: (String) -> Bool) -> [String] {
-    var result: Set<String> = []
+    let wholes = remade.filter { folder in
+      !folder.hasPrefix("../") && !read.contains { $0.hasPrefix(folder + "/") }
+        && hasMadeAll(folder)
+    }
+    var result = Set(wholes.map { PatternSummary.escaped($0) + "/" })
+    let others = written.union(empty).filter { path in
+      !wholes.contains { path == $0 || path.hasPrefix($0 + "/") }
+    }
     for (folder, paths) in Dictionary(
-      grouping: written.union(empty), by: { TracedPath($0).folders.first ?? "" })
+      grouping: others, by: { TracedPath($0).folders.first ?? "" })
     {
       let isOwn = !folder.isEmpty && folder != ".." && !read.contains { $0.hasPrefix(folder + "/") }
       // No wildcard matches a directory, or a name with a dot.

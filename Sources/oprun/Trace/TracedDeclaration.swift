@@ -118,6 +118,8 @@ struct TracedDeclaration {
       Self.remark("changed in a repository, where no output should be", made.inRepository),
       Self.remark("removed, which a cached step cannot do", shown(files.removed)),
       Self.remark(
+        "removed and made again, where a confined step can only remove what is in it", made.remade),
+      Self.remark(
         "directories that are renamed, which a confined step can do only in a directory that a pattern opens",
         made.renamedAtTop),
       Self.remark("listed, but no pattern is about new files in it", listed.rest),

@@ -44,6 +44,8 @@ struct TracedFiles {
   private(set) var folders: Set<String> = []
   /// Directories that got the names that they have from the command.
   private(set) var renamedFolders: Set<String> = []
+  /// Directories that were there before, which the command removed and made again.
+  private(set) var remadeFolders: Set<String> = []
   private var made: Set<String> = []
   private var changed: Set<String> = []
 
@@ -56,8 +58,9 @@ struct TracedFiles {
         temporary.insert(path)
       }
     }
-    removed = removed.filter { !exists($0) }
     folders = folders.filter(exists)
+    remadeFolders = removed.intersection(folders)
+    removed = removed.filter { !exists($0) }
     renamedFolders = renamedFolders.filter(exists)
     listed = listed.filter { !folders.contains($0.key) && exists($0.key) }
     replaced.formIntersection(written)

@@ -34,6 +34,16 @@ struct OwnChanges {
   /// Inputs that were changed in too many of them.
   private var waiting: Set<PathName> = []
 
+  /// The file because of which the last run started, and how many runs on end it has started, each soon after the one
+  /// before.
+  private var starter: PathName?
+  private var starts = 0
+  /// Those of which it was said.
+  private var restless: Set<PathName> = []
+
+  /// A file that has started so many runs on end is perhaps written all the time.
+  static let mostStarts = 5
+
   /// An input that was changed in so many of them is taken for what they change themselves.
   static let mostFollowing = 3
 
@@ -54,6 +64,16 @@ struct OwnChanges {
 
   /// No run follows the last one at once, so the next one will have another cause.
   mutating func pauses() { following = [:] }
+
+  /// A run starts because of a file. `isSoon` says that it was changed during the run before, or shortly after it. Returns
+  /// the file the first time that it starts one run after the other.
+  mutating func startsRun(because path: String?, isSoon: Bool) -> String? {
+    let name = path.map { PathName($0) }
+    starts = isSoon && name == starter ? starts + 1 : 1
+    starter = name
+    guard let name, starts >= Self.mostStarts, restless.insert(name).inserted else { return nil }
+    return path
+  }
 
   /// A run has made a directory.
   mutating func make(_ folder: String) { created.insert(PathName(folder)) }

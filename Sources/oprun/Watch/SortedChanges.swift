@@ -82,6 +82,14 @@ struct AffectedRun {
       ? "everything" : shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
   }
 
+  /// The first file that something depends on; nil if the pipeline itself has changed.
+  var path: String? {
+    switch reason {
+    case .input(let files), .output(let files), .undeclared(let files): files.path
+    case .edited, .upstream, nil: nil
+    }
+  }
+
   /// What has changed.
   func cause(_ shown: (String) -> String) -> String {
     switch reason {

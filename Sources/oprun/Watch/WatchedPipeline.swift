@@ -26,8 +26,9 @@ struct WatchedPipeline {
     let others = (sources.map(\.text) + declarations.inputs.map(\.fixedPath)).filter {
       !isInWorkspace($0) && !isOfOthers($0)
     }
+    let rules = ignored.rules.map { Self.folder(around: $0) }
     return WatchScope(
-      roots: roots, leads: others,
+      roots: roots + rules, leads: others,
       wants: { wants($0, isIgnored: ignored.contains($0.path)) },
       follows: { follows($0, isIgnored: ignored.contains($0.path)) })
   }

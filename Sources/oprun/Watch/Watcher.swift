@@ -25,6 +25,8 @@ final class Watcher {
   private var ignored: IgnoredFiles
   private var run: RunProcess?
   private var hasRun = false
+  /// When the last run ended.
+  private var lastEnd: Nanoseconds = 0
   /// The signal that ends it all.
   private var stop: Int32?
   /// The files that a pipeline which cannot be used was read from; nil if it can.
@@ -110,7 +112,7 @@ final class Watcher {
       // What a run makes does not count behind a link either.
       let isOwn =
         machine.isRunning && change.isBehindLink && watched.declarations.make(change.place)
-      return !watched.isOfOthers(change.path) && !isOwn
+      return !watched.isOfOthers(change.path) && !isOwn || ignored.rules.contains(change.path)
     }
     guard !changes.isEmpty else { return }
     batch.note(changes, isOfRun: machine.isRunning)
@@ -181,6 +183,7 @@ final class Watcher {
     hadLostInRun = hasLostInRun
     hasLostInRun = false
     own.runEnds(isWhole: !machine.isCancelling)
+    lastEnd = Self.now()
     let next = machine.ended(isOK: status == ExitStatus.success)
     if next == nil {
       own.pauses()
@@ -234,6 +237,7 @@ final class Watcher {
     var editing = OwnChanges.Verdict?.none
     for (path, entry) in entries {
       let name = PathName(path)
+      if ignored.rules.contains(path), watched.isOfOthers(path) { continue }
       if watched.sources.contains(name) || brokenSources?.contains(name) == true {
         let verdict = entry.isOfRun ? judgeInput(path, entry) : .counts
         if editing != .counts { editing = verdict }
@@ -241,7 +245,9 @@ final class Watcher {
       if hidden.contains(name), !watched.names(path) { continue }
       sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
     }
-    let rules = entries.filter { $0.path.hasSuffix("/.gitignore") }.map(\.entry)
+    let rules = entries.filter {
+      $0.path.hasSuffix("/.gitignore") || ignored.rules.contains($0.path)
+    }.map(\.entry)
     if !rules.isEmpty { followRules(isOfRun: rules.allSatisfy(\.isOfRun), into: &sorted) }
     if let editing {
       let before = watched.plan
@@ -338,9 +344,22 @@ final class Watcher {
     guard let cause = affected(news), let all = affected(news.adding(waiting)) else { return }
     waiting = SortedChanges()
     say("\(cause.cause(shown)), which affects \(all.words)")
+    sayRestless(cause)
     if run != nil, let certain { try act(on: machine.affected(certain.part)) }
     try act(on: machine.affected(all.part, mayCancel: false))
   }
+
+  /// Somebody who saves a file again and again hardly does so within a moment after each run.
+  private func sayRestless(_ cause: AffectedRun) {
+    let isSoon = machine.isRunning || Self.now() - lastEnd < Self.moment
+    guard let path = own.startsRun(because: cause.path, isSoon: isSoon) else { return }
+    say(
+      "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs on end; "
+        + "if something writes it all the time, this will not stop",
+      help: "name it in a '.gitignore', or write it elsewhere")
+  }
+
+  private static let moment: Nanoseconds = 2_000_000_000
 
   private func affected(_ sorted: SortedChanges) -> AffectedRun? {
     let plan = watched.plan

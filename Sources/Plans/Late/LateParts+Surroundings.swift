@@ -1,0 +1,29 @@
+// What decides whether a step runs, and what, besides the file and earlier steps: files, the run itself.
+
+import Expressions
+
+extension LateParts {
+  /// Whether an expression that decides whether the step runs, and what, calls `hashFiles` or `exists`. Linear in
+  /// its expressions.
+  package var looksAtFiles: Bool {
+    conditions.contains(where: \.expression.looksAtFiles)
+      || templates.flatMap(\.expressions).contains(where: \.looksAtFiles)
+  }
+
+  /// Whether an expression in what the step runs uses the name of the run, which no other run has. Linear in its
+  /// expressions.
+  package var usesRunName: Bool {
+    templates.flatMap(\.expressions).flatMap(\.references).contains {
+      $0.root == .run && $0.member != "pipeline" && $0.member != "workspace"
+    }
+  }
+
+  /// What is inserted in what the step runs.
+  private var templates: [Template] {
+    var templates = command?.templates ?? []
+    templates += settings?.environment.compactMap(\.value.template) ?? []
+    templates += settings?.workingDirectory.compactMap(\.text.template) ?? []
+    templates += [settings?.standardInput, input].compactMap(\.self)
+    return templates
+  }
+}
