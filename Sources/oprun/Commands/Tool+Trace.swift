@@ -41,7 +41,7 @@ extension Tool {
       say("the run failed, so the step may use more than what was seen")
     }
     guard let place = TracedWorkspace(step, in: plan, state: directory.path) else { return }
-    let files = TracedFiles(records) { path in
+    let files = TracedFiles(records, workspace: place.workspace) { path in
       var status = stat()
       return lstat(path, &status) == 0
     }
