@@ -27,13 +27,19 @@
 static const int wanted[] = {
 #ifdef SYS_open
     SYS_open, SYS_creat, SYS_rename, SYS_link, SYS_symlink, SYS_unlink, SYS_mkdir, SYS_rmdir,
-    SYS_mknod, SYS_getdents,
+    SYS_mknod, SYS_getdents, SYS_stat, SYS_lstat, SYS_access,
+#endif
+#ifdef SYS_newfstatat
+    SYS_newfstatat,
+#endif
+#ifdef SYS_faccessat2
+    SYS_faccessat2,
 #endif
 #ifdef SYS_renameat
     SYS_renameat,
 #endif
     SYS_openat, SYS_openat2, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat, SYS_truncate,
-    SYS_mkdirat, SYS_mknodat, SYS_getdents64,
+    SYS_mkdirat, SYS_mknodat, SYS_getdents64, SYS_statx, SYS_faccessat,
 };
 enum { wanted_count = sizeof wanted / sizeof *wanted };
 
@@ -105,6 +111,22 @@ static int find_path(pid_t process, int directory, uint64_t address, char *found
   return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", name) < PATH_MAX;
 }
 
+// What a path names that was written: its directory with every link followed, if there is one, then its last name.
+static int resolve(const char *written, char *found) {
+  char path[PATH_MAX], folder[PATH_MAX];
+  snprintf(path, sizeof path, "%s", written);
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') path[--length] = 0;
+  char *slash = strrchr(path, '/');
+  if (!slash || slash == path) return snprintf(found, PATH_MAX, "%s", path) < PATH_MAX;
+  *slash = 0;
+  if (realpath(path, folder))
+    return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", slash + 1) < PATH_MAX;
+  *slash = '/';
+  // Where '..' leads from what is not there, nobody knows.
+  return !strstr(path, "/..") && snprintf(found, PATH_MAX, "%s", path) < PATH_MAX;
+}
+
 static int exists(const char *path) {
   struct stat status;
   return lstat(path, &status) == 0;
@@ -144,6 +166,11 @@ static int read_link(const char *path, char *found) {
   return length > 0;
 }
 
+// A call that only looks whether a file is there, or what is known about it.
+static int begin_look(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+  return written_path(process, directory, address, call->second);
+}
+
 // The directory that a descriptor is open for, and the program that lists it.
 static int begin_listing(struct trace_call *call, pid_t process, int directory) {
   char link[64];
@@ -168,7 +195,18 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_mknod:
   case SYS_mkdir: return begin_one(call, process, AT_FDCWD, a[0]);
   case SYS_getdents: return begin_listing(call, process, (int)a[0]);
+  case SYS_stat:
+  case SYS_lstat:
+  case SYS_access: return begin_look(call, process, AT_FDCWD, a[0]);
 #endif
+#ifdef SYS_newfstatat
+  case SYS_newfstatat:
+#endif
+#ifdef SYS_faccessat2
+  case SYS_faccessat2:
+#endif
+  case SYS_statx:
+  case SYS_faccessat: return begin_look(call, process, (int)a[0], a[1]);
   case SYS_getdents64: return begin_listing(call, process, (int)a[0]);
   case SYS_mknodat:
   case SYS_mkdirat: return begin_one(call, process, (int)a[0], a[1]);
@@ -212,7 +250,43 @@ static void end_open(const struct trace_call *call, pid_t process, long descript
   else trace_write('w', path, NULL);
 }
 
+static int is_open(long number) {
+#ifdef SYS_open
+  if (number == SYS_open) return 1;
+#endif
+  return number == SYS_openat || number == SYS_openat2;
+}
+
+static int is_look(long number) {
+  switch (number) {
+#ifdef SYS_open
+  case SYS_stat:
+  case SYS_lstat:
+  case SYS_access:
+#endif
+#ifdef SYS_newfstatat
+  case SYS_newfstatat:
+#endif
+#ifdef SYS_faccessat2
+  case SYS_faccessat2:
+#endif
+  case SYS_statx:
+  case SYS_faccessat: return 1;
+  default: return 0;
+  }
+}
+
+// Directories are looked at on the way to files; which files are in them is another question.
+static void end_look(const struct trace_call *call, long result) {
+  char path[PATH_MAX];
+  struct stat status;
+  if ((result < 0 && result != -ENOENT) || !*call->second || !resolve(call->second, path)) return;
+  if (result < 0) trace_write('?', path, call->second);
+  else if (stat(path, &status) || !S_ISDIR(status.st_mode)) trace_write('s', path, call->second);
+}
+
 void trace_end(const struct trace_call *call, pid_t process, long result) {
+  if (is_look(call->number) || (is_open(call->number) && result < 0)) return end_look(call, result);
   if (result < 0) return;
   switch (call->number) {
 #ifdef SYS_open

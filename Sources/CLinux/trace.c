@@ -104,7 +104,7 @@ static void end_call(pid_t id) {
   if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) > 0 &&
       info.op == PTRACE_SYSCALL_INFO_EXIT) {
     if (thread->call && thread->call->number >= 0)
-      trace_end(thread->call, id, info.exit.is_error ? -1 : (long)info.exit.rval);
+      trace_end(thread->call, id, (long)info.exit.rval);
     if (thread->call) thread->call->number = -1;
   } else if (thread->call && thread->call->number >= 0) {
     return resume(id, PTRACE_SYSCALL, 0);
@@ -166,9 +166,9 @@ static _Noreturn void become(char *const *words, int start) {
   char byte;
   if (read(start, &byte, 1) != 1) _exit(126);
   close(start);
-  struct sock_filter program[32];
+  struct sock_filter program[64];
   struct sock_fprog filter = {.filter = program};
-  filter.len = (unsigned short)trace_filter(program, 32);
+  filter.len = (unsigned short)trace_filter(program, 64);
   // Only with the privilege may a process with a filter gain privileges later.
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

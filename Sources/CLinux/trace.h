@@ -12,12 +12,14 @@ struct trace_call {
   long number;     // -1 for none
   uint64_t flags;  // of an open
   int existed;     // what it would make was there before
-  // The paths of the call; of an open the one it would make, and the one that is read, as it was written.
+  // The paths of the call; of an open the one it would make, and the one that is read, as it was written; of a call
+  // that looks for a file the second alone.
   char first[PATH_MAX], second[PATH_MAX];
 };
 
 // Notes a call at its beginning. Returns 0 if its end does not matter.
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *arguments);
+// The result is a negative errno if the call has failed.
 void trace_end(const struct trace_call *call, pid_t process, long result);
 // Notes the program that a process has just executed.
 void trace_program(pid_t process);

@@ -55,6 +55,7 @@ package struct Declarations {
   private let all: [Declaration]
   private let read: PatternIndex
   private let made: PatternIndex
+  private let used: PatternIndex
 
   package init(_ plan: Plan, workspace: String) {
     var seen: Set<ObjectIdentifier> = []
@@ -75,11 +76,15 @@ package struct Declarations {
     self.areIncomplete = areIncomplete
     inputs = Array(Set(all.flatMap(\.inputs)))
     read = PatternIndex(inputs)
-    made = PatternIndex(all.flatMap { $0.outputs + $0.scratch })
+    made = PatternIndex(all.flatMap(\.outputs))
+    used = PatternIndex(all.flatMap(\.scratch))
   }
 
-  /// Whether a step makes a file, or uses it as it likes.
-  package func make(_ path: String) -> Bool { made.covers(path) }
+  /// Whether a step makes a file, or uses it as it likes and none reads it. A wide pattern of one step, such as `*` in
+  /// `scratch`, does not hide the inputs of others.
+  package func make(_ path: String) -> Bool {
+    made.covers(path) || used.covers(path) && !find(path)
+  }
 
   /// Whether a step names a path as an input without wildcards, or a directory around it.
   package func namePlainly(_ path: String) -> Bool { read.coversPlainly(path) }
@@ -95,12 +100,13 @@ package struct Declarations {
   }
 
   /// Whether a step declares that it reads a file, or what is behind a link.
-  package func name(_ path: String) -> Bool {
-    read.leads(through: path)
-      || read.covers(path)
-        && all.contains { declaration in
-          declaration.inputs.contains { $0.finds(path) }
-            && !declaration.excluded.contains { $0.covers(path) }
-        }
+  package func name(_ path: String) -> Bool { read.leads(through: path) || find(path) }
+
+  private func find(_ path: String) -> Bool {
+    read.covers(path)
+      && all.contains { declaration in
+        declaration.inputs.contains { $0.finds(path) }
+          && !declaration.excluded.contains { $0.covers(path) }
+      }
   }
 }

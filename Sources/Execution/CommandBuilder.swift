@@ -66,7 +66,7 @@ struct CommandBuilder {
       key, work,
       in: cache.map { strippedEnvironment(of: command.settings, $0) }
         ?? environment(of: command.settings), variables: variables,
-      settings: command.settings, confinement: isTraced ? nil : confinement,
+      settings: command.settings, confinement: isTraced ? confinement?.unenforced : confinement,
       sharesJobs: sharesJobs(command.settings),
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
   }

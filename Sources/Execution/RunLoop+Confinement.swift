@@ -6,18 +6,20 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// The confinement of a command; nil if it can reach everything.
+  /// What a cached step declares for its command; nil for another one.
   func confinement(of key: CommandKey, _ command: StepCommand) -> Confinement? {
-    guard case .attempt = key.role, let cache = command.settings.cache, cache.isEnforced else {
-      return nil
-    }
+    guard case .attempt = key.role, let cache = command.settings.cache else { return nil }
     // Built-in steps use the files that their inputs name.
     if case .helper = command.action { return nil }
     let directory = directory(of: command.settings)
+    let writable = Confinement.Patterns(cache.outputs + cache.scratch, in: directory)
+    guard cache.isEnforced else {
+      return Confinement(readable: [], writable: writable, isEnforced: false)
+    }
     return Confinement(
       readable: [Confinement.Patterns(cache.inputs, in: directory)]
         + outputsBefore(key.operation),
-      writable: Confinement.Patterns(cache.outputs + cache.scratch, in: directory))
+      writable: writable)
   }
 
   /// The declared outputs of the steps that an operation depends on.

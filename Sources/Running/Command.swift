@@ -29,7 +29,7 @@ package struct Command: Sendable {
   /// What the command reads from its standard input; nil means nothing.
   package let input: String?
   package let limits: CommandLimits
-  /// What it can reach in the workspace; nil means everything.
+  /// What a cached step declares about the files in the workspace; nil for another command.
   package let confinement: Confinement?
   /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
   package let usesTerminal: Bool
@@ -123,10 +123,18 @@ package struct Confinement: Hashable, Sendable {
   package let readable: [Patterns]
   /// What it can read, write and make.
   package let writable: Patterns
+  /// False if it can reach everything all the same, so that only the directories of what it writes are made.
+  package let isEnforced: Bool
 
-  package init(readable: [Patterns], writable: Patterns) {
+  package init(readable: [Patterns], writable: Patterns, isEnforced: Bool = true) {
     self.readable = readable
     self.writable = writable
+    self.isEnforced = isEnforced
+  }
+
+  /// The same for a command that can reach everything.
+  package var unenforced: Confinement {
+    Confinement(readable: [], writable: writable, isEnforced: false)
   }
 }
 

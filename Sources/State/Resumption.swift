@@ -100,7 +100,7 @@ package final class Resumption {
 
   private func reason(givingUpFor culprit: String?) -> Cause {
     let planned = plan.steps.firstIndex { $0.id == culprit }.map { OperationID($0) }
-    guard let operation = planned ?? made.first(where: { $0.value.name == culprit })?.key else {
+    guard let operation = planned ?? culprit.flatMap({ added.operation(named: $0) }) else {
       return .itself
     }
     let isGroup = !members(of: operation).isEmpty

@@ -69,6 +69,19 @@ import Testing
     #expect(try affected(Self.pipeline, [file]) == steps)
   }
 
+  @Test func `a wide scratch hides no inputs, but outputs are made`() throws {
+    let text = """
+      steps:
+        - {id: compile, run: cc, cache: {inputs: ["*.c", "!x.c", lib.a], outputs: [a.o]}}
+        - {id: pack, run: ar, cache: {inputs: [], outputs: [lib.a], scratch: ["*", "tmp/**"]}}
+      """
+    let declarations = Declarations(try plan(text), workspace: "/w")
+    let made = ["a.c", "x.c", "a.o", "lib.a", "other", "tmp/a.c"].filter {
+      declarations.make("/w/\($0)")
+    }
+    #expect(made == ["x.c", "a.o", "lib.a", "other", "tmp/a.c"])
+  }
+
   @Test func `nothing has changed, and nothing is affected`() throws {
     #expect(try affected(Self.pipeline, []) == " | ")
   }

@@ -21,7 +21,7 @@ struct TraceTests {
         newPath: words.count > 2 ? absolute(words[2]) : "")
     }
     let missing = Set(gone.map { absolute($0[...]) })
-    let files = TracedFiles(list) { !missing.contains($0) }
+    let files = TracedFiles(list, workspace: "/ws") { !missing.contains($0) }
     let place = TracedWorkspace(
       workspace: "/ws", directory: directory, state: "/ws/.oprun",
       upstream: upstream.map { (FilePattern($0), "/ws") })
@@ -145,8 +145,99 @@ struct TraceTests {
       proposal("n d/a\nn d/b\nn d/c\nn d/.e", names: ["/ws/d": ["a", "b", "c", ".e", "other"]])
         == ["out: d/* d/.e"])
     #expect(proposal("r d/x\nk d/empty\nn d/.e") == ["in: d/x", "out: d/.e d/empty/"])
-    #expect(proposal("k t\nn t/f\nd t/f\nK t", gone: ["t", "t/f"]) == ["scratch: t/*"])
     #expect(proposal("e o/p\nd o/p", gone: ["o/p"]) == ["scratch: o/*"])
+  }
+
+  @Test func `a directory that is removed again needs the one that it is in`() {
+    #expect(
+      proposal("k t\nn t/f\nd t/f\nK t", gone: ["t", "t/f"]) == [
+        "scratch: t/*",
+        "directories that are made and removed, which a confined step can do only in a directory that a pattern opens: t",
+      ])
+    #expect(
+      proposal(
+        "k o/t\nk o/t/u\nn o/t/u/f\nd o/t/u/f\nK o/t/u\nK o/t\nn o/t.c\nd o/t.c",
+        gone: ["o/t", "o/t/u", "o/t/u/f", "o/t.c"]) == ["scratch: o/*"])
+  }
+
+  @Test func `a pattern for what is replaced finds nothing that is read`() {
+    let replaced = "r c.h.in\nn c.tmp\nm c.tmp c.h"
+    #expect(proposal(replaced, gone: ["c.tmp"]) == ["in: c.h.in", "out: c.[h]"])
+    #expect(proposal("r c.h.in/x\ne c.h") == ["in: c.h.in/x", "out: c.h*"])
+    #expect(proposal("r d/a_~b\ne d/a_") == ["in: d/a_~b", "out: d/[a]_"])
+    #expect(proposal("r d/_b\ne d/_") == ["in: d/_b", "out: d/_"])
+  }
+
+  private static let look =
+    "only looked at; if an earlier run of the step has made them, remove them and trace again: "
+
+  @Test func `what is only looked at is an input, unless the command makes it`() {
+    #expect(
+      proposal("r Makefile\ns main.c\ns app app\ns src/x current/x") == [
+        "in: Makefile app current/x main.c", Self.look + "app, main.c, src/x",
+      ])
+    #expect(proposal("s a.c\nr a.c") == ["in: a.c"])
+    #expect(
+      proposal("s app\nw app\ns old\nd old\nn b\ns b", gone: ["old"]) == [
+        "out: app b", "removed, which a cached step cannot do: old",
+      ])
+    #expect(proposal("s .git/index\ns /usr/bin/cc") == [])
+    #expect(proposal("s o/x", upstream: ["o/*"]) == ["made by steps that it depends on: o/x"])
+    #expect(proposal("L src /usr/bin/ls\ns src/a\ns src/b") == ["in: src/*"])
+  }
+
+  @Test func `what was looked for and is not there is an input, too`() {
+    #expect(
+      proposal("? inc/v.h\nr inc2/v.h\n? local.conf", gone: ["inc/v.h", "local.conf"])
+        == ["in: inc/v.h inc2/v.h local.conf"])
+    // The first directory that is missing is enough.
+    #expect(
+      proposal(
+        "? inc/sys/a.h\n? inc/sys/b.h\n? /usr/x", gone: ["inc/sys", "inc/sys/a.h", "inc/sys/b.h"])
+        == ["in: inc/sys"])
+    #expect(
+      proposal("r src/a.c\nr src/b.c\nr src/c.c\n? src/d.c", gone: ["src/d.c"])
+        == ["in: src/*.c"])
+    // No wildcard stands for them: one that matches nothing looks like a mistake.
+    #expect(
+      proposal("? i/a.h\n? i/b.h\n? i/c.h", gone: ["i/a.h", "i/b.h", "i/c.h"])
+        == ["in: i/a.h i/b.h i/c.h"])
+    #expect(proposal("? v1/x current/x", gone: ["v1/x", "current/x"]) == ["in: current/x"])
+  }
+
+  @Test func `what was found elsewhere, and what compilers keep of what they read, is left out`() {
+    #expect(
+      proposal(
+        """
+        ? inc/bits/x.h
+        ? inc/stdio.h
+        ? inc/b.h
+        r /usr/include/bits/x.h
+        r /usr/include/stdio.h
+        r a.h
+        r b.h
+        ? a.h.gch
+        ? __pycache__/m.cpython-311.pyc
+        """,
+        gone: [
+          "inc/bits", "inc/bits/x.h", "inc/stdio.h", "inc/b.h", "a.h.gch", "__pycache__",
+          "__pycache__/m.cpython-311.pyc",
+        ]) == ["in: a.h b.h inc/b.h"])
+  }
+
+  @Test func `what is not there because of the command is no input`() {
+    #expect(
+      proposal("? a\nn a\n? t\nk t\nn t/f\nd t/f\nK t\n? t/g", gone: ["t", "t/f", "t/g"])
+        == [
+          "out: a", "scratch: t/*",
+          "directories that are made and removed, which a confined step can do only in a directory that a pattern opens: t",
+        ])
+    #expect(proposal("k o\nn o/a\n? o/b", gone: ["o/b"]) == ["out: o/a"])
+    #expect(
+      proposal("r x\nd x\n? x", gone: ["x"])
+        == ["in: x", "removed, which a cached step cannot do: x"])
+    #expect(proposal("e o/x\n? o/x.gz", gone: ["o/x.gz"]) == ["out: o/x*"])
+    #expect(proposal("? o/x\n? .git/y", gone: ["o/x", ".git/y"], upstream: ["o/*"]) == [])
   }
 
   @Test func `nothing in a repository is an output, unless the command has made it`() {

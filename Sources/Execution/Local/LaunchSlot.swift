@@ -21,8 +21,8 @@ struct LaunchRequest {
   /// Becomes descriptor 3.
   var script: Int32?
   var nice: Int32
-  /// What it can reach; nil means everything.
-  var confined: ConfinedStart?
+  /// What was made for it; nil for a command that needs nothing.
+  var prepared: PreparedStart?
   /// Two descriptors that stay open, with the numbers that they have here.
   var kept: (Int32, Int32)?
 }
@@ -65,7 +65,7 @@ final class LaunchSlot {
   private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var pointerCapacity = 256
   /// The owner of the rules that the new process reads.
-  private var confined: ConfinedStart?
+  private var prepared: PreparedStart?
 
   private static let stackSize = 32 * 1024
 
@@ -81,7 +81,7 @@ final class LaunchSlot {
   deinit {
     // A process may still be loading its program from this memory; then the memory is not released.
     guard launch.pointee.busy == 0 else {
-      if let confined { _ = Unmanaged.passRetained(confined) }
+      if let prepared { _ = Unmanaged.passRetained(prepared) }
       return
     }
     launch.deallocate()
@@ -154,7 +154,7 @@ final class LaunchSlot {
     for argument in request.arguments { append(write(argument)) }
     append(nil)
     let environment = next
-    let hasOwnTemporary = request.confined?.temporaryPath != nil
+    let hasOwnTemporary = request.prepared?.temporaryPath != nil
     for variable in shared {
       if hasOwnTemporary, strncmp(variable, "TMPDIR=", 7) == 0 { continue }
       append(variable)
@@ -176,16 +176,17 @@ final class LaunchSlot {
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
     launch.pointee.kept = request.kept ?? (-1, -1)
-    confine(request.confined)
+    confine(request.prepared)
   }
 
-  private func confine(_ confined: ConfinedStart?) {
-    self.confined = confined
-    launch.pointee.is_confined = confined == nil ? 0 : 1
-    launch.pointee.outside = confined.map { UnsafePointer($0.outside.rules) }
-    launch.pointee.outside_count = confined?.outside.count ?? 0
-    launch.pointee.rules = confined.map { UnsafePointer($0.rules.rules) }
-    launch.pointee.rule_count = confined?.rules.count ?? 0
+  private func confine(_ prepared: PreparedStart?) {
+    self.prepared = prepared
+    let rules = prepared?.rules
+    launch.pointee.is_confined = rules == nil ? 0 : 1
+    launch.pointee.outside = rules.map { UnsafePointer($0.outside.rules) }
+    launch.pointee.outside_count = rules?.outside.count ?? 0
+    launch.pointee.rules = rules.map { UnsafePointer($0.own.rules) }
+    launch.pointee.rule_count = rules?.own.count ?? 0
   }
 
   private func reserve(text textNeeded: Int, pointers pointersNeeded: Int) {

@@ -96,7 +96,7 @@ final class LocalProcesses {
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
     var request = opened
-    request.confined = try confine(command, adding: &request.ownVariables)
+    request.prepared = try prepare(command, adding: &request.ownVariables)
     let pipe = try command.usesTerminal ? terminal() : idlePipe()
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
     request.output = pipe.output
@@ -106,7 +106,7 @@ final class LocalProcesses {
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let process = slot.start(request, conditions)
     guard process > 0 else {
-      request.confined?.end()
+      request.prepared?.end()
       putBack(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
@@ -115,7 +115,7 @@ final class LocalProcesses {
       program: request.arguments[0], pipe: pipe, launch: slot,
       log: Log(
         name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
-    running.confined = request.confined
+    running.prepared = request.prepared
     nextNumber += 1
     writers[pipe.token] = running
     commands.append(running)
@@ -124,17 +124,17 @@ final class LocalProcesses {
     if keyboard != nil { giveKeys() }
   }
 
-  /// What a command needs to be confined; nil if it is not.
-  private func confine(
+  /// Makes what the command of a cached step needs to start.
+  private func prepare(
     _ command: Command, adding variables: inout [EnvironmentVariable]
-  ) throws(SystemError) -> ConfinedStart? {
+  ) throws(SystemError) -> PreparedStart? {
     guard command.confinement != nil else { return nil }
-    let confined = try confiner.start(of: command, in: directory)
+    let prepared = try confiner.start(of: command, in: directory)
     for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
-    if let path = confined?.temporaryPath {
+    if let path = prepared?.temporaryPath {
       variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
     }
-    return confined
+    return prepared
   }
 
   private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
@@ -340,7 +340,7 @@ final class LocalProcesses {
     } catch {
       news.append(.stateFailed(error.message))
     }
-    command.confined?.end()
+    command.prepared?.end()
     if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
@@ -363,10 +363,10 @@ final class LocalProcesses {
 
   /// Why a command failed, if its confinement may be the reason; nil otherwise.
   private func explanation(of command: RunningCommand) -> String? {
-    guard let confined = command.confined, let status = command.exit?.status,
+    guard let prepared = command.prepared, let status = command.exit?.status,
       status != .exited(0), !command.isStopping
     else { return nil }
-    return confined.explanation(of: status, command.program, log: command.log.file)
+    return prepared.explanation(of: status, command.program, log: command.log.file)
       .map { "[oprun: \($0)]\n" }
   }
 

@@ -20,8 +20,8 @@ final class RunningCommand {
   let pipe: OutputPipe
   let launch: LaunchSlot
   var log: Log
-  /// What it can reach; nil means everything.
-  var confined: ConfinedStart?
+  /// What was made for it; nil for a command that needs nothing.
+  var prepared: PreparedStart?
 
   /// Set when the process was reaped; processes that it left behind may live on.
   var exit: Exit?

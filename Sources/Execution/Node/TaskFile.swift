@@ -89,6 +89,7 @@ extension ByteWriter {
     addOptional(command.confinement) { writer, confinement in
       writer.add(confinement.readable) { $0.add($1) }
       writer.add(confinement.writable)
+      writer.add(confinement.isEnforced)
     }
     add(command.usesTerminal)
     add(command.orphans.rawValue)
@@ -153,7 +154,8 @@ extension ByteReader {
 
   private mutating func confinement() throws(ByteReadFailure) -> Confinement {
     let readable = try list { reader throws(ByteReadFailure) in try reader.patterns() }
-    return Confinement(readable: readable, writable: try patterns())
+    return Confinement(
+      readable: readable, writable: try patterns(), isEnforced: try flag())
   }
 
   private mutating func patterns() throws(ByteReadFailure) -> Confinement.Patterns {

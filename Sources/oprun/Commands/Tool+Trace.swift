@@ -48,7 +48,7 @@ extension Tool {
           + "'\(printable(plan.steps[first.index].id))'")
     }
     guard let place = TracedWorkspace(step, in: plan, state: directory.path) else { return }
-    let files = TracedFiles(records) { path in
+    let files = TracedFiles(records, workspace: place.workspace) { path in
       var status = stat()
       return lstat(path, &status) == 0
     }

@@ -12,6 +12,10 @@ struct MadeFiles {
   let renamedAtTop: Set<String>
   /// Directories that were removed and made again.
   let remade: Set<String>
+  /// Directories that were made and removed again, and those of them in the directory of the step, which no pattern can
+  /// open.
+  let temporaryFolders: Set<String>
+  let temporaryAtTop: Set<String>
   private let replaced: Set<String>
   private let renamed: Set<String>
   private let empty: Set<String>
@@ -29,6 +33,9 @@ struct MadeFiles {
     self.written = written.subtracting(foreign)
     self.temporary = temporary.subtracting(foreign)
     remade = shown(files.remadeFolders)
+    let temporaryFolders = shown(files.temporaryFolders).filter { !TracedPath($0).isInRepository }
+    self.temporaryFolders = temporaryFolders
+    temporaryAtTop = temporaryFolders.filter { !$0.contains("/") }
     replaced = shown(files.replaced)
     let renamed = shown(files.renamedFolders)
     self.renamed = renamed
@@ -59,23 +66,41 @@ struct MadeFiles {
       } else if isOwn, paths.count > 3 || isOpened {
         let isFlat = paths.allSatisfy { odd.contains($0) || TracedPath($0).folders.count == 1 }
         result.insert(PatternSummary.escaped(folder) + (isFlat ? "/*" : "/**"))
-        result.formUnion(odd.map(pattern))
+        result.formUnion(odd.map { pattern(for: $0, avoiding: read) })
       } else {
-        result.formUnion(paths.map(pattern))
+        result.formUnion(paths.map { pattern(for: $0, avoiding: read) })
       }
     }
     return result.sorted()
   }
 
   /// What is replaced needs its directory, which a wildcard opens.
-  private func pattern(for path: String) -> String {
+  private func pattern(for path: String, avoiding read: Set<String>) -> String {
     let text = PatternSummary.escaped(path)
     if empty.contains(path) { return text + "/" }
-    if replaced.contains(path) { return text + "*" }
+    if replaced.contains(path) {
+      return Self.pattern(opening: path, avoiding: read) ?? text
+    }
     let opened = renamed.filter { $0.contains("/") && path.hasPrefix($0 + "/") }
     guard let folder = opened.min(by: { $0.utf8.count < $1.utf8.count }) else { return text }
     return PatternSummary.escaped(folder) + "*"
       + PatternSummary.escaped(String(path.dropFirst(folder.count)))
+  }
+
+  /// A pattern with a wildcard, which opens the directory of a path, and which finds nothing of what is read: the path
+  /// with a wildcard at its end, or one that finds the path alone. Nil if there is none.
+  static func pattern(opening path: String, avoiding read: Set<String>) -> String? {
+    if !read.contains(where: {
+      $0 != path && $0.hasPrefix(path) && !$0.dropFirst(path.count).contains("/")
+    }) {
+      return PatternSummary.escaped(path) + "*"
+    }
+    guard let end = path.lastIndex(where: { $0.isASCII && ($0.isLetter || $0.isNumber) }),
+      !path[end...].contains("/")
+    else { return nil }
+    let rest = String(path[path.index(after: end)...])
+    return PatternSummary.escaped(String(path[..<end])) + "[\(path[end])]"
+      + PatternSummary.escaped(rest)
   }
 }
 

@@ -64,6 +64,12 @@ struct PatternSummary {
     }
   }
 
+  /// Paths of files that need not be there, which no pattern stands for: one that matches nothing would be taken for a
+  /// mistake.
+  static func names(of paths: Set<String>, avoiding others: Set<String>) -> [String] {
+    directories(of: paths, avoiding: others)
+  }
+
   /// A path in which nothing is taken for a wildcard.
   static func escaped(_ path: String) -> String {
     let text = path.map { "*?[{".contains($0) ? "[\($0)]" : String($0) }.joined()

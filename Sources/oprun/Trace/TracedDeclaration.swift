@@ -92,33 +92,50 @@ struct TracedDeclaration {
   ) {
     let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
     let made = MadeFiles(files, shown: shown)
-    let given = files.read.filter(place.isFromUpstream)
+    let looked = files.looked.filter { !TracedPath($0).isInRepository }
+    let used = files.read.union(looked)
+    let given = used.filter(place.isFromUpstream)
     let read = Self.withRepositories(
-      shown(Self.names(of: files, in: place, given: given)).subtracting(made.written))
+      shown(Self.names(of: used, files, in: place, given: given)).subtracting(made.written))
     let others = made.written.union(made.temporary).union(shown(given))
     let listed = ListedFolders(files, place, read: read, others: others)
     let patterns = listed.patterns.map { FilePattern($0) }
     let rest = read.filter { path in !patterns.contains { $0.finds(path) } }
-    inputs =
-      (listed.patterns
-      + PatternSummary.patterns(for: rest, avoiding: others, listed: listed.all)).sorted()
     let outputs = made.outputs(beside: read.union(shown(given))) { folder in
       files.hasMadeAll(in: "\(place.directory)/\(folder)", names: names)
     }
     self.outputs = outputs
-    scratch = Self.scratch(made.temporary, beside: made.written).filter { pattern in
+    let scratch = Self.scratch(made, avoiding: read).filter { pattern in
       !outputs.contains { Self.opens($0, pattern) }
     }
+    self.scratch = scratch
+    let present =
+      listed.patterns + PatternSummary.patterns(for: rest, avoiding: others, listed: listed.all)
+    let known = (present + outputs + scratch).map { FilePattern($0) }
+    let absent = files.missing.filter {
+      !place.isFromUpstream($0) && !TracedPath($0).isInRepository
+    }
+    inputs =
+      (present
+      + PatternSummary.names(
+        of: shown(absent).filter { path in !known.contains { $0.covers(path) } },
+        avoiding: others)).sorted()
     programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
     remarks = [
       Self.remark("made by steps that it depends on", shown(given)),
       Self.remark(
         "read and then changed, which an output should not be",
         shown(files.read).intersection(made.written)),
+      Self.remark(
+        "only looked at; if an earlier run of the step has made them, remove them and trace again",
+        shown(looked.subtracting(given)).filter { path in !patterns.contains { $0.finds(path) } }),
       Self.remark("changed in a repository, where no output should be", made.inRepository),
       Self.remark("removed, which a cached step cannot do", shown(files.removed)),
       Self.remark(
         "removed and made again, where a confined step can only remove what is in it", made.remade),
+      Self.remark(
+        "directories that are made and removed, which a confined step can do only in a directory that a pattern opens",
+        made.temporaryAtTop),
       Self.remark(
         "directories that are renamed, which a confined step can do only in a directory that a pattern opens",
         made.renamedAtTop),
@@ -141,10 +158,10 @@ struct TracedDeclaration {
 
   /// What is read, by the names that the command used in the workspace: if a link is led elsewhere, it reads something else.
   private static func names(
-    of files: TracedFiles, in place: TracedWorkspace, given: Set<String>
+    of paths: Set<String>, _ files: TracedFiles, in place: TracedWorkspace, given: Set<String>
   ) -> Set<String> {
     var result: Set<String> = []
-    for path in files.read {
+    for path in paths {
       for name in files.names[path] ?? [path] {
         let isShown = name != path && place.shown(name) != nil
         if isShown || !given.contains(path) { result.insert(isShown ? name : path) }
@@ -153,15 +170,21 @@ struct TracedDeclaration {
     return result
   }
 
-  /// Names of temporary files are rarely the same twice: what they share with an output is kept.
-  private static func scratch(_ paths: Set<String>, beside outputs: Set<String>) -> [String] {
-    let outputs = outputs.map(TracedPath.init)
-    return Set(
-      paths.map { path in
+  /// Names of temporary files are rarely the same twice: what they share with an output is kept. A directory that is
+  /// removed again needs the one that it is in.
+  private static func scratch(_ made: MadeFiles, avoiding read: Set<String>) -> [String] {
+    let outputs = made.written.map(TracedPath.init)
+    let folders = made.temporaryFolders.subtracting(made.temporaryAtTop)
+    let outermost = folders.filter { !folders.contains(TracedPath($0).folder) }
+    let inFolders = Set(outermost.map { PatternSummary.escaped(TracedPath($0).prefix) + "*" })
+    return inFolders.union(
+      made.temporary.filter { path in !outermost.contains { path.hasPrefix($0 + "/") } }.map {
+        path in
         let path = TracedPath(path)
         let shared = outputs.filter { $0.prefix == path.prefix && path.name.hasPrefix($0.name) }
           .map(\.name).max { $0.count < $1.count }
-        return PatternSummary.escaped(path.prefix + (shared ?? "")) + "*"
+        return shared.flatMap { MadeFiles.pattern(opening: path.prefix + $0, avoiding: read) }
+          ?? PatternSummary.escaped(path.prefix) + "*"
       }
     ).sorted()
   }
@@ -169,8 +192,10 @@ struct TracedDeclaration {
   /// Whether an output opens the directory of another pattern to the command.
   private static func opens(_ output: String, _ pattern: String) -> Bool {
     if output.hasSuffix("/") { return pattern.hasPrefix(output) }
-    guard output.hasSuffix("*") else { return false }
-    return pattern.hasPrefix(TracedPath(output.replacingText("**", with: "*")).prefix)
+    let names = output.split(separator: "/", omittingEmptySubsequences: false)
+    let fixed = names.prefix { !FilePattern.hasWildcard(String($0)) }
+    guard fixed.count < names.count else { return false }
+    return pattern.hasPrefix(fixed.map { $0 + "/" }.joined())
   }
 
   private static func names(of programs: [String]) -> [String] {

@@ -4,7 +4,8 @@
 struct TraceRecord: Hashable {
   let kind: Character
   let path: String
-  /// The new name; of what is read or opened, the path as the command wrote it; of a directory that is listed, the program.
+  /// The new name; of what is read, opened or looked for, the path as the command wrote it; of a directory that is
+  /// listed, the program.
   /// Empty if there is none.
   let newPath: String
 
@@ -26,7 +27,13 @@ struct TraceRecord: Hashable {
 struct TracedFiles {
   /// What was read, or executed, and had not been made by the command itself.
   private(set) var read: Set<String> = []
-  /// The paths by which it was read: others than its own if links were on the way.
+  /// What was only looked at, such as its time, and had not been made by the command itself.
+  private(set) var looked: Set<String> = []
+  /// What was looked for in the workspace and is there neither now nor because of the command. If its directory is not
+  /// there either, that is named. What was then found elsewhere on the machine, as system headers are, is left out, and
+  /// so is what compilers keep of the files that they read.
+  private(set) var missing: Set<String> = []
+  /// The paths by which it was read or looked at: others than its own if links were on the way.
   private(set) var names: [String: Set<String>] = [:]
   /// What the command made or changed, and left.
   private(set) var written: Set<String> = []
@@ -42,6 +49,8 @@ struct TracedFiles {
   private(set) var listed: [String: Set<String>] = [:]
   /// Directories that the command made and left.
   private(set) var folders: Set<String> = []
+  /// Directories that it made and removed again.
+  private(set) var temporaryFolders: Set<String> = []
   /// Directories that got the names that they have from the command.
   private(set) var renamedFolders: Set<String> = []
   /// Directories that were there before, which the command removed and made again.
@@ -49,7 +58,10 @@ struct TracedFiles {
   private var made: Set<String> = []
   private var changed: Set<String> = []
 
-  init(_ records: [TraceRecord], exists: (String) -> Bool) {
+  /// The endings of the names of such files.
+  private static let kept = [".gch", ".pch", ".pyc"]
+
+  init(_ records: [TraceRecord], workspace: String, exists: (String) -> Bool) {
     for record in records { add(record) }
     for path in made.union(changed) {
       if exists(path) {
@@ -58,6 +70,15 @@ struct TracedFiles {
         temporary.insert(path)
       }
     }
+    looked = looked.filter(exists).subtracting(read).subtracting(written)
+    let elsewhere = Set(read.filter { !$0.hasPrefix(workspace + "/") }.map(Self.name(of:)))
+    missing = missing.filter { path in
+      path.hasPrefix(workspace + "/") && !elsewhere.contains(Self.name(of: path))
+        && !Self.kept.contains { path.hasSuffix($0) } && isUntouched(path)
+    }
+    missing = Set(missing.map { Self.firstMissing($0, exists) })
+      .filter { !exists($0) && isUntouched($0) }
+    temporaryFolders = temporaryFolders.filter { !exists($0) }
     folders = folders.filter(exists)
     remadeFolders = removed.intersection(folders)
     removed = removed.filter { !exists($0) }
@@ -67,6 +88,36 @@ struct TracedFiles {
     temporary.subtract(written)
   }
 
+  /// Whether the command has made or removed neither a file nor one of the directories that it is in.
+  private func isUntouched(_ path: String) -> Bool {
+    if made.contains(path) || temporary.contains(path) { return false }
+    var path = path
+    while true {
+      if removed.contains(path) || folders.contains(path) || temporaryFolders.contains(path)
+        || renamedFolders.contains(path)
+      {
+        return false
+      }
+      guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return true }
+      path = String(path[..<slash])
+    }
+  }
+
+  private static func name(of path: String) -> Substring {
+    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+  }
+
+  /// The first directory on the way to a path that is not there, or the path itself.
+  private static func firstMissing(_ path: String, _ exists: (String) -> Bool) -> String {
+    var path = path
+    while let slash = path.lastIndex(of: "/"), slash > path.startIndex,
+      !exists(String(path[..<slash]))
+    {
+      path = String(path[..<slash])
+    }
+    return path
+  }
+
   private mutating func add(_ record: TraceRecord) {
     let path = record.path
     switch record.kind {
@@ -74,6 +125,11 @@ struct TracedFiles {
     case "x":
       noteReading(path)
       if !programs.contains(path) { programs.append(path) }
+    case "s":
+      if made.contains(path) { return }
+      looked.insert(path)
+      noteName(record.newPath, of: path)
+    case "?": missing.insert(Self.plainName(record.newPath) ?? path)
     case "n": made.insert(path)
     case "e":
       made.insert(path)
@@ -86,7 +142,12 @@ struct TracedFiles {
     case "o": noteName(record.newPath, of: path)
     case "L": listed[path, default: []].insert(record.newPath)
     case "k": folders.insert(path)
-    case "K": if folders.remove(path) == nil { removed.insert(path) }
+    case "K":
+      if folders.remove(path) != nil {
+        temporaryFolders.insert(path)
+      } else {
+        removed.insert(path)
+      }
     case "m", "M": noteMove(of: path, to: record.newPath)
     case "l":
       noteReading(path)
@@ -103,10 +164,13 @@ struct TracedFiles {
   }
 
   private mutating func noteName(_ name: String, of path: String) {
+    names[path, default: []].insert(Self.plainName(name) ?? path)
+  }
+
+  /// A path as it was written; nil if there is none, or if `..` is in it: where that leads depends on the links before it.
+  private static func plainName(_ name: String) -> String? {
     let words = name.split(separator: "/").filter { $0 != "." }
-    // What '..' leads to depends on the links before it.
-    let isPlain = !words.isEmpty && !words.contains("..")
-    names[path, default: []].insert(isPlain ? "/" + words.joined(separator: "/") : path)
+    return words.isEmpty || words.contains("..") ? nil : "/" + words.joined(separator: "/")
   }
 
   private mutating func noteChange(_ path: String) {

@@ -21,10 +21,10 @@ final class ConfinerTests {
   }
 
   private func command(
-    outputs: [String], environment: [EnvironmentVariable] = []
+    outputs: [String], environment: [EnvironmentVariable] = [], isEnforced: Bool = true
   ) -> Command {
     let confinement = Confinement(
-      readable: [], writable: Confinement.Patterns(outputs, in: workspace))
+      readable: [], writable: Confinement.Patterns(outputs, in: workspace), isEnforced: isEnforced)
     return Command(
       CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["true"]),
       in: CommandEnvironment(environment), settings: StepSettings(), confinement: confinement,
@@ -42,8 +42,9 @@ final class ConfinerTests {
   func `a kernel that cannot confine is reported once`(_ version: Int, _ reason: String) throws {
     let confiner = Confiner(workspace: workspace, kernelVersion: version)
     for _ in 1...2 {
-      let start = try confiner.start(of: command(outputs: ["x"]), in: run.directory)
-      #expect(start == nil)
+      let start = try #require(
+        try confiner.start(of: command(outputs: ["x"]), in: run.directory))
+      #expect(start.rules == nil)
     }
     #expect(
       confiner.takeNotices() == ["cached steps are not confined to what they declare: \(reason)"])
@@ -54,7 +55,7 @@ final class ConfinerTests {
     throws
   {
     let confiner = Confiner(workspace: "/", kernelVersion: 3)
-    #expect(try confiner.start(of: command(outputs: []), in: run.directory) == nil)
+    #expect(try confiner.start(of: command(outputs: []), in: run.directory)?.rules == nil)
     #expect(
       confiner.takeNotices() == [
         "cached steps are not confined to what they declare: oprun was started in '/'"
@@ -62,7 +63,8 @@ final class ConfinerTests {
     let other = Confiner(workspace: workspace, kernelVersion: 3)
     for pattern in ["*.o", ".", "./", "../*", "**"] {
       #expect(
-        try other.start(of: command(outputs: [pattern]), in: run.directory) == nil, "\(pattern)")
+        try other.start(of: command(outputs: [pattern]), in: run.directory)?.rules == nil,
+        "\(pattern)")
       #expect(other.takeNotices() == [openedWorkspace(by: pattern)])
     }
   }
@@ -83,6 +85,23 @@ final class ConfinerTests {
     #expect(exists("a/used") && exists("used/deep/x"))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.outputs")))
+  }
+
+  @Test(arguments: [(["*"], true), ([], false)] as [([String], Bool)])
+  func `a command that is not confined gets directories, and no files`(
+    _ more: [String], _ isEnforced: Bool
+  ) throws {
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let outputs = ["file", "a/file", "b/c/", "d/*.o"] + more
+    let start = try #require(
+      try confiner.start(
+        of: command(outputs: outputs, isEnforced: isEnforced), in: run.directory))
+    #expect(start.rules == nil && start.temporaryPath == nil)
+    #expect(exists("a") && exists("b/c") && exists("d"))
+    #expect(!exists("file") && !exists("a/file"))
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    start.end()
+    #expect(exists("a") && exists("b") && exists("d") && !exists("b/c"))
   }
 
   @Test func `what a killed run had made for a command counts as made now`() throws {

@@ -16,7 +16,9 @@ final class RefusalSearchTests {
     let real = try #require(realpath(folder.path, nil))
     parent = String(cString: real)
     free(real)
-    for file in ["src/a.c", "src/util.h", "src/with space.c", "build/app", "dist/x", "LICENSE"] {
+    for file in [
+      "src/a.c", "src/util.h", "src/with space.c", "build/app", "dist/x", "LICENSE", "app",
+    ] {
       let url = URL(fileURLWithPath: "\(parent)/ws/\(file)")
       try FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -33,7 +35,7 @@ final class RefusalSearchTests {
       workspace: workspace, directory: workspace + folder,
       rules: [
         (workspace + "/src/a.c", .reading), (workspace + "/build/app", .wholeFile),
-        (workspace + "/dist", .everything),
+        (workspace + "/dist", .everything), (workspace + "/app", .wholeFile),
       ], start: start
     ).refusals(in: output).map(\.words)
   }
@@ -90,6 +92,17 @@ final class RefusalSearchTests {
       "\(found)")
   }
 
+  @Test(arguments: [
+    "awk: can't open src/util.h!", "m4: cannot open `src/util.h'", "x: failed to read src/util.h.",
+    "could not open \"src/util.h\"",
+  ])
+  func `a program need not say why it cannot open a file`(_ line: String) {
+    #expect(
+      words(of: line) == [
+        "it declares neither 'src/util.h' nor a pattern for it, such as 'src/*.h'"
+      ])
+  }
+
   @Test func `names with spaces are found without quotes`() {
     #expect(
       words(of: "cat: src/with space.c: Permission denied") == [
@@ -129,6 +142,17 @@ final class RefusalSearchTests {
           + "in 'build': 'build/app/' declares a directory with all that is in it, 'build/*' opens "
           + "'build'"
       ])
+    // What is a file already was not to be a directory.
+    #expect(
+      words(of: "rm: cannot remove 'build/app': Permission denied") == [
+        "it declares 'build/app' as a file, but nothing else that it could make, replace or remove "
+          + "in 'build': 'build/*' opens 'build'"
+      ])
+    #expect(
+      words(of: "rm: cannot remove 'app': Permission denied") == [
+        "it declares 'app' as a file, but nothing else that it could make, replace or remove in '.': "
+          + "let it make the file in a directory of its own, since what opens this one opens the whole workspace"
+      ])
     #expect(
       words(of: "rm: cannot remove 'src/a.c': Permission denied") == [
         "it declares 'src/a.c' as an input, which it cannot change"
@@ -146,6 +170,7 @@ final class RefusalSearchTests {
   @Test(arguments: [
     "cat: src/util.h: No such file or directory", "src/util.h", "Permission denied",
     "ssh: git@example.com: Permission denied (publickey).",
+    "awk: can't open src/a.c", "awk: can't open none.h", "can't open src", "it didn't open dist/x",
     "cat: /etc/no-such-file: Permission denied", "dist/x: Permission denied",
     "sudo: /etc/shadow: Permission denied", "curl: (9) Permission denied: ftp://x/y", ": : '': ''",
     "'''': Permission denied", "\u{0}\u{1b}[31m: Permission denied",

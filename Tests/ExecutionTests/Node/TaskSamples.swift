@@ -18,7 +18,7 @@ let sampleTasks: [TaskFile] = {
     readable: [
       Confinement.Patterns(["src/**", "!src/old"], in: "/work"),
       Confinement.Patterns([], in: "/work/lib"),
-    ], writable: Confinement.Patterns(["out"], in: "/work"))
+    ], writable: Confinement.Patterns(["out"], in: "/work"), isEnforced: false)
   let full = Command(
     CommandKey(operation: OperationID(7), role: .attempt(2)),
     .script("echo 'ü'\n", shell: ["bash", "-eo", "pipefail"]),

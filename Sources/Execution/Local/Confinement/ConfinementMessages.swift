@@ -34,10 +34,13 @@ extension Refusal {
       "its input \(quoted(path)) was replaced or changed while it ran: it can only read the file that was there "
         + "when it started, and not change it"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
-    case .fixed(let folder, let pattern):
+    case .fixed(let place):
       "it declares \(quoted(path)) as a file, but nothing else that it could make, replace or remove "
-        + "in \(quoted(folder)): \(quoted(path + "/")) declares a directory with all that is in it, "
-        + "\(quoted(pattern)) opens \(quoted(folder))"
+        + "in \(quoted(place.folder)): "
+        + (place.mayBeFolder
+          ? "\(quoted(path + "/")) declares a directory with all that is in it, " : "")
+        + (place.pattern.map { "\(quoted($0)) opens \(quoted(place.folder))" }
+          ?? "let it make the file in a directory of its own, since what opens this one opens the whole workspace")
     case .beside(let folder):
       "nothing can be made or replaced in \(quoted(folder)), which leads to the workspace"
     }

@@ -11,16 +11,11 @@ struct ConfinementRules {
   /// The same for files whose names are no text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
-  /// A pattern that opens the workspace as a whole, which leaves nothing to confine; nil without one.
-  private(set) var widest: String?
-  private let workspace: String
 
-  init(_ confinement: Confinement, workspace: String) {
-    self.workspace = workspace
+  init(_ confinement: Confinement) {
     for pattern in confinement.writable.patterns {
-      addWritable(pattern, in: confinement.writable.directory)
+      addWritable(WritablePlace(pattern, in: confinement.writable.directory))
     }
-    if widest != nil { return }
     for set in confinement.readable { addReadable(set) }
   }
 
@@ -34,24 +29,12 @@ struct ConfinementRules {
 
   mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
 
-  /// A path without wildcards is one file, if it is not a directory; anything else needs a directory in
-  /// which files can be made.
-  private mutating func addWritable(_ pattern: String, in directory: String) {
-    let path = absolute(pattern, in: directory)
-    let names = path.split(separator: "/")
-    let fixed = names.prefix { !hasWildcard($0) }
-    let place = "/" + fixed.joined(separator: "/")
-    if fixed.count == names.count, !pattern.hasSuffix("/"), kind(of: place) != S_IFDIR {
-      placeholders.makeFolder("/" + fixed.dropLast().joined(separator: "/"))
-      return addFile(place)
+  private mutating func addWritable(_ place: WritablePlace) {
+    place.makeFolder(&placeholders)
+    switch place.kind {
+    case .file: addFile(place.path)
+    case .folder, .surroundings: addFolder(place.path)
     }
-    if fixed.count == names.count {
-      placeholders.addFolder(place)
-    } else {
-      placeholders.makeFolder(place)
-    }
-    if contains(place, workspace) { widest = pattern }
-    rules.append((place, .everything))
   }
 
   private mutating func addReadable(_ set: Confinement.Patterns) {
@@ -104,21 +87,4 @@ struct ConfinementRules {
   private func absolute(_ pattern: String, in directory: String) -> String {
     pattern.hasPrefix("/") ? pattern : "\(directory)/\(pattern)"
   }
-
-  /// True if the workspace is the place, or is in it.
-  private func contains(_ place: String, _ workspace: String) -> Bool {
-    guard let real = realpath(place, nil) else { return false }
-    defer { free(real) }
-    let place = String(cString: real)
-    return place.hasSameBytes(as: workspace) || workspace.isBelow(place)
-  }
-}
-
-private func hasWildcard(_ text: Substring) -> Bool {
-  text.utf8.contains { "*?[".utf8.contains($0) }
-}
-
-private func kind(of path: String) -> mode_t? {
-  var status = stat()
-  return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
 }

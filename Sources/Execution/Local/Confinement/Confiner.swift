@@ -34,23 +34,15 @@ final class Confiner {
     return notices
   }
 
-  /// Makes what the command needs to start; nil if it is not confined, because it need not be or
-  /// cannot be, which is said once.
+  /// Makes what the command of a cached step needs to start; nil for another one.
   func start(
     of command: Command, in directory: RunDirectory
-  ) throws(SystemError) -> ConfinedStart? {
+  ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
-    if let obstacle { return say(obstacle) }
-    let outsideRules: RuleList
-    do throws(SystemError) {
-      outsideRules = try outside.current()
-    } catch {
-      return say(unconfined(error.message))
+    guard let outsideRules = outsideRules(for: confinement) else {
+      return PreparedStart(confinement.writable.makeFolders())
     }
-    var places = ConfinementRules(confinement, workspace: workspace)
-    if let pattern = places.widest {
-      return say(openedWorkspace(by: pattern))
-    }
+    var places = ConfinementRules(confinement)
     let folder = absolute(directory.path)
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
@@ -64,12 +56,27 @@ final class Confiner {
     let search = RefusalSearch(
       workspace: workspace, directory: absolute(command.directory ?? workspace),
       rules: places.rules, start: wallNow())
-    return ConfinedStart(
+    return PreparedStart(
       outside: outsideRules, places: places, search,
       temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"))
   }
 
-  private func say(_ obstacle: String) -> ConfinedStart? {
+  /// What lies beside the workspace; nil if the command is not confined, because it need not be or cannot be, which is
+  /// said once.
+  private func outsideRules(for confinement: Confinement) -> RuleList? {
+    if !confinement.isEnforced { return nil }
+    if let obstacle { return say(obstacle) }
+    if let pattern = confinement.writable.widest(in: workspace) {
+      return say(openedWorkspace(by: pattern))
+    }
+    do throws(SystemError) {
+      return try outside.current()
+    } catch {
+      return say(unconfined(error.message))
+    }
+  }
+
+  private func say(_ obstacle: String) -> RuleList? {
     if saidObstacles.insert(obstacle).inserted { notices.append(obstacle) }
     return nil
   }
@@ -79,24 +86,32 @@ final class Confiner {
   }
 }
 
-/// One confined command, from before its start until it has ended.
-final class ConfinedStart {
-  let outside: RuleList
-  let rules: RuleList
-  /// The directory for temporary files; nil if the step has one of its own.
+/// One command of a cached step, from before its start until it has ended.
+final class PreparedStart {
+  /// What the kernel is told; nil if the command can reach everything.
+  let rules: (outside: RuleList, own: RuleList)?
+  /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
   let temporaryPath: String?
-  private let search: RefusalSearch
+  private let search: RefusalSearch?
   private let directory: RunDirectory?
   private let placeholders: Placeholders
   private var isOver = false
+
+  /// A command that can reach everything.
+  fileprivate init(_ placeholders: Placeholders) {
+    rules = nil
+    temporaryPath = nil
+    search = nil
+    directory = nil
+    self.placeholders = placeholders
+  }
 
   fileprivate init(
     outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
     temporary: (directory: RunDirectory, path: String)?
   ) {
-    self.outside = outside
     self.search = search
-    rules = RuleList(places.rules, odd: places.oddRules)
+    rules = (outside, RuleList(places.rules, odd: places.oddRules))
     placeholders = places.placeholders
     directory = temporary?.directory
     temporaryPath = temporary?.path
@@ -107,7 +122,8 @@ final class ConfinedStart {
 
   /// Why a command may have failed; nil if its confinement is not the reason.
   func explanation(of status: CommandEnd.Status, _ program: String, log: LogFile?) -> String? {
-    var text = log.map(ConfinedStart.tail) ?? ""
+    guard let search else { return nil }
+    var text = log.map(PreparedStart.tail) ?? ""
     if case .notStarted = status { text += "\n'\(program)': Permission denied" }
     let refusals = search.refusals(in: text)
     return refusals.isEmpty ? nil : Execution.explanation(of: refusals)

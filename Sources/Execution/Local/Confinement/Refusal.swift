@@ -22,14 +22,30 @@ struct Refusal: Hashable {
     /// A directory that can be filled, but not removed.
     case directory
     /// An output that can be written, in a directory in which nothing else can be done.
-    case fixed(folder: String, pattern: String)
+    case fixed(FixedPlace)
     /// A place outside the workspace, in a directory that leads to it.
     case beside(folder: String)
+  }
+
+  /// Where an output is that can only be written.
+  struct FixedPlace: Hashable {
+    let folder: String
+    /// A pattern that would open the directory; nil if it would open the whole workspace.
+    let pattern: String?
+    /// True if the command may have wanted to make a directory.
+    var mayBeFolder = false
   }
 
   /// The path as the command would write it.
   let path: String
   let kind: Kind
+
+  /// The same, if something was in the way of the command: it may have wanted to make a directory.
+  fileprivate func mayBeFolder(_ isTaken: Bool) -> Refusal {
+    guard isTaken, case .fixed(var place) = kind else { return self }
+    place.mayBeFolder = true
+    return Refusal(path: path, kind: .fixed(place))
+  }
 }
 
 /// Finds refusals in the output of a command. Only paths to which the confinement applies, and that
@@ -51,11 +67,42 @@ struct RefusalSearch {
   /// Each path once, in the order in which they were printed.
   func refusals(in text: String) -> [Refusal] {
     var found: [Refusal] = []
-    for line in text.split(whereSeparator: \.isNewline)
-    where Self.signs.contains(where: { line.containsText($0) }) {
-      if let refusal = refusal(in: line), !found.contains(refusal) { found.append(refusal) }
+    for line in text.split(whereSeparator: \.isNewline) {
+      let hasSign = Self.signs.contains { line.containsText($0) }
+      if let refusal = hasSign ? refusal(in: line) : undeclaredFile(in: line),
+        !found.contains(refusal)
+      {
+        found.append(refusal)
+      }
     }
     return found
+  }
+
+  /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
+  private static let vagueSigns = ["t open", "to open", "t read", "to read", "t load", "to load"]
+
+  /// The file that a line says cannot be opened, if it is there and not declared.
+  private func undeclaredFile(in line: Substring) -> Refusal? {
+    guard Self.vagueSigns.contains(where: { line.containsText($0) }) else { return nil }
+    for word in words(of: line) {
+      var word = word
+      while word.hasSuffix("!") || word.hasSuffix(".") { word.removeLast() }
+      guard !word.isEmpty, let refusal = refusal(of: word, mustExist: true),
+        case .undeclaredFile = refusal.kind, isFile(word)
+      else { continue }
+      return refusal
+    }
+    return nil
+  }
+
+  private func isFile(_ written: String) -> Bool {
+    var status = stat()
+    return stat(written.hasPrefix("/") ? written : "\(directory)/\(written)", &status) == 0
+      && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private func words(of line: Substring) -> [String] {
+    line.split { " '\"`:,;()[]‘’“”".contains($0) }.map(String.init)
   }
 
   /// The words for what makes something that is not there.
@@ -65,13 +112,17 @@ struct RefusalSearch {
 
   /// The refusal in a line: of the path that the words are about, or else of one that they mention.
   private func refusal(in line: Substring) -> Refusal? {
-    let words = line.split { " '\"`:,;()[]‘’“”".contains($0) }.map(String.init)
+    let words = words(of: line)
     let topics = subjects(of: line) + quotedParts(of: line)
     for path in topics + inFolders(of: words, topics) {
-      if let refusal = refusal(of: path, mustExist: true) { return refusal }
+      if let refusal = refusal(of: path, mustExist: true) {
+        return refusal.mayBeFolder(line.containsText("exists"))
+      }
     }
     let mentioned = words.compactMap { refusal(of: $0, mustExist: true) }
-    if let refusal = mentioned.first(where: { $0.kind != .readOnly }) { return refusal }
+    if let refusal = mentioned.first(where: { $0.kind != .readOnly }) {
+      return refusal.mayBeFolder(line.containsText("exists"))
+    }
     let isMade = Self.makers.contains { line.containsText($0) }
     for path in topics where isMade || isLikelyPath(path) {
       if let refusal = refusal(of: path, mustExist: false) { return refusal }
@@ -179,7 +230,10 @@ struct RefusalSearch {
       case .wholeFile:
         let prefix = shown(parent)
         let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
-        return Refusal(path: written, kind: .fixed(folder: folder, pattern: prefix + "*"))
+        let opensAll = workspace.hasSameBytes(as: parent) || workspace.isBelow(parent)
+        return Refusal(
+          path: written,
+          kind: .fixed(.init(folder: folder, pattern: opensAll ? nil : prefix + "*")))
       }
     }
     if let target = targetInWorkspace(of: path) {

@@ -1,0 +1,75 @@
+// What a pattern of outputs or scratch opens to a command, and the directories that are made for it. It does not know
+// what a kernel is told. docs/confined-steps.md, “What a pattern opens”.
+
+import Caching
+import Glibc
+import RunFiles
+import Running
+
+/// A path without wildcards is one file, if it is not a directory; anything else needs a directory in which files can
+/// be made.
+struct WritablePlace {
+  enum Kind {
+    case file
+    /// A directory that is an output itself.
+    case folder
+    /// A directory in which a pattern finds files.
+    case surroundings
+  }
+
+  let path: String
+  let kind: Kind
+
+  init(_ pattern: String, in directory: String) {
+    let names = (pattern.hasPrefix("/") ? pattern : "\(directory)/\(pattern)").split(separator: "/")
+    let fixed = names.prefix { !hasWildcard($0) }
+    path = "/" + fixed.joined(separator: "/")
+    if fixed.count < names.count {
+      kind = .surroundings
+    } else {
+      kind = pattern.hasSuffix("/") || WritablePlace.isFolder(path) ? .folder : .file
+    }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// Makes the directory in which the command makes files, as far as it is missing.
+  func makeFolder(_ placeholders: inout Placeholders) {
+    switch kind {
+    case .file:
+      placeholders.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "")
+    case .folder: placeholders.addFolder(path)
+    case .surroundings: placeholders.makeFolder(path)
+    }
+  }
+
+  /// True if it is a directory that the workspace is, or is in.
+  func opens(_ workspace: String) -> Bool {
+    guard kind != .file, let real = realpath(path, nil) else { return false }
+    defer { free(real) }
+    let place = String(cString: real)
+    return place.hasSameBytes(as: workspace) || workspace.isBelow(place)
+  }
+}
+
+extension Confinement.Patterns {
+  /// The pattern that opens the workspace as a whole, which leaves nothing to confine; nil without one.
+  func widest(in workspace: String) -> String? {
+    patterns.first { WritablePlace($0, in: directory).opens(workspace) }
+  }
+
+  /// Makes the directories that a command makes files in. The command need not be confined.
+  func makeFolders() -> Placeholders {
+    var placeholders = Placeholders()
+    for pattern in patterns { WritablePlace(pattern, in: directory).makeFolder(&placeholders) }
+    placeholders.mark()
+    return placeholders
+  }
+}
+
+func hasWildcard(_ text: Substring) -> Bool {
+  text.utf8.contains { "*?[".utf8.contains($0) }
+}
