@@ -177,8 +177,7 @@ private struct Replaying {
     }
     for index in 0..<(plan.steps.count + made.count) {
       let operation = OperationID(index)
-      let hasMembers = plan.groups[operation]?.members.isEmpty == false
-      if settled.contains(operation) || hasMembers { continue }
+      if settled.contains(operation) || plan.standsForOthers(operation) { continue }
       settle(operation, Ending(.cancelled), .stopped(.died), at: end)
     }
   }
