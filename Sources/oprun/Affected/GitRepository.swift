@@ -161,12 +161,45 @@ struct GitRepository {
     return end.output.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// What a file was in a commit; nil if it was not there, or no file. The path is absolute.
+  /// What a file was in a commit, where links led that it has; nil if it was not there, or no file. The path is absolute.
   func contents(of path: String, in commit: String) -> [UInt8]? {
-    guard let name = path.path(below: root),
-      let end = try? run(["cat-file", "blob", "\(commit):\(name)"]),
-      end.status == 0
-    else { return nil }
+    let path = path.isBelow(root) ? path : LinkTrail(path).end
+    var open = path.split(separator: "/").map(String.init)[...]
+    var place = ""
+    var links = 0
+    while let name = open.popFirst() {
+      if name == "." { continue }
+      if name == ".." {
+        place = place.lastIndex(of: "/").map { String(place[..<$0]) } ?? ""
+        continue
+      }
+      let next = "\(place)/\(name)"
+      guard let target = linkTarget(of: next, in: commit), links < Self.mostLinks else {
+        place = next
+        continue
+      }
+      links += 1
+      if target.hasPrefix("/") { place = "" }
+      open = target.split(separator: "/").map(String.init)[...] + open
+    }
+    return place.path(below: root).flatMap { blob($0, in: commit) }
+  }
+
+  /// As many links as Linux follows.
+  private static let mostLinks = 40
+
+  /// Where a link led in a commit; nil for what is no link, or not in the repository.
+  private func linkTarget(of path: String, in commit: String) -> String? {
+    guard let name = path.path(below: root) else { return nil }
+    let entry = try? list(["ls-tree", "-z", commit, "--", ":(literal)\(name)"]).first
+    guard entry?.hasPrefix("120000 ") == true else { return nil }
+    return blob(name, in: commit).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func blob(_ name: String, in commit: String) -> [UInt8]? {
+    guard let end = try? run(["cat-file", "blob", "\(commit):\(name)"]), end.status == 0 else {
+      return nil
+    }
     return end.output
   }
 }

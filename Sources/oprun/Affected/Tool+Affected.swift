@@ -47,8 +47,10 @@ extension Tool {
         repository: repository, base: base, changed: Set(found.tracked + found.untracked),
         workspace: workspace)
       // The files of the pipeline count by what they say.
-      let sources = Set((reads.paths + [planned.path]).map(versions.absolute))
-      let others = files.filter { !sources.contains($0) }
+      let sources = Set((reads.paths + [planned.path]).flatMap(versions.places))
+      let others = files.filter {
+        !sources.contains($0) && !sources.contains(LinkTrail($0).end)
+      }
       var changes = AffectedSteps.Changes(
         ChangedPaths(files, folders: found.folders),
         anything: ChangedPaths(others, folders: found.folders))
@@ -85,20 +87,20 @@ private struct EarlierFiles: Sendable {
   let changed: Set<String>
   let workspace: String
 
-  func hasChanged(_ path: String) -> Bool { changed.contains(absolute(path)) }
+  func hasChanged(_ path: String) -> Bool { places(of: path).contains(where: changed.contains) }
 
   func contents(of path: String) -> [UInt8]? {
     repository.contents(of: absolute(path), in: base)
   }
 
-  /// Links are followed where there is a file.
-  func absolute(_ path: String) -> String {
-    guard let real = realpath(path, nil) else {
-      return FilePattern(path, below: workspace).path
-    }
-    defer { free(real) }
-    return String(cString: real)
+  /// All that decides what is found at a path: the links on the way, and the file.
+  func places(of path: String) -> [String] {
+    let path = absolute(path)
+    let trail = LinkTrail(path)
+    return [path, trail.end] + trail.places
   }
+
+  private func absolute(_ path: String) -> String { FilePattern(path, below: workspace).path }
 }
 
 extension PlannedPipeline {
