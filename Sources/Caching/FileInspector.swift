@@ -16,7 +16,7 @@ package struct CacheFailure: Error, Hashable {
 }
 
 /// Which directory of a file system.
-struct FolderIdentity: Hashable {
+package struct FolderIdentity: Hashable {
   let device: UInt
   let number: UInt
 
@@ -26,7 +26,7 @@ struct FolderIdentity: Hashable {
   }
 
   /// Nil if the kernel does not say.
-  init?(of descriptor: Int32) {
+  package init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
