@@ -102,6 +102,12 @@ package final class CacheFolder {
     faccessat(descriptor, "cas/\(digest.path)", F_OK, 0) == 0
   }
 
+  /// False if the content is not there, or is not as long as it was: that is known without reading it.
+  func mayHold(_ entry: FileEntry) -> Bool {
+    let size = size(of: entry.digest)
+    return size >= 0 && (entry.stamp.size <= 0 || entry.stamp.size == size)
+  }
+
   /// The size of a content; -1 if it is not there.
   func size(of digest: CacheDigest) -> Int {
     var status = stat()

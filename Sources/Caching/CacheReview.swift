@@ -3,7 +3,6 @@
 
 import Diagnostics
 import Expressions
-import Glibc
 package import Plans
 import RunFiles
 package import Scheduling
@@ -42,10 +41,9 @@ package final class CacheReview {
   private let surroundings: ReviewSurroundings
   private let runsTools: Bool
   private var work: CacheWork
-  /// Files that would be restored, by their paths from where oprun was started.
-  private var restored: [PathName: FileEntry] = [:]
-  /// Directories from which restoring removes what does not belong there.
-  private var cleared: [String] = []
+  private var restored = RestoredFiles()
+  /// The steps in each group whose results are not known.
+  private var doubts: [OperationID: Doubts] = [:]
   private var reviews: [OperationID: Reviewed] = [:]
   /// How operations would end that do not run; nil for the others.
   var ends: [OperationID: ReviewedEnd?] = [:]
@@ -160,15 +158,12 @@ package final class CacheReview {
   /// `..` in them. Returns what is restored there.
   private func removeDoubtful(_ changes: inout [KeyChange], _ lookup: CacheLookup) -> String? {
     if restored.isEmpty { return nil }
-    let links = restored.filter { $0.value.kind == .link }.map(\.key.text).sorted()
     let prefix = lookup.directory.isEmpty ? "" : lookup.directory + "/"
     var found: String?
     changes.removeAll { change in
       guard case .file(let file) = change else { return false }
       let path = prefix + file.path
-      let place =
-        links.first { path.hasSameBytes(as: $0) || path.isBelow($0) }
-        ?? restoredPlace(of: path)
+      let place = restored.link(onTheWayTo: path) ?? restoredPlace(of: path)
       found = found ?? place
       return place != nil
     }
@@ -179,30 +174,47 @@ package final class CacheReview {
   private func restoredPlace(of path: String) -> String? {
     guard path.hasPrefix("../") || path.containsText("/../") else { return nil }
     let place = LinkTrail("\(surroundings.workspace)/\(path)").end
-    return place.path(below: surroundings.workspace).flatMap { place in
-      restored.keys.contains { place.hasSameBytes(as: $0.text) || $0.text.isBelow(place) }
-        || cleared.contains { place.isBelow($0) } ? place : nil
-    }
+    return place.path(below: surroundings.workspace).flatMap { restored.changes($0) ? $0 : nil }
   }
 
   /// A step before the operation whose result is not known, if nothing else has changed: it may come to the same
   /// result again.
   private func onlyDoubt(of operation: OperationID, _ changes: [KeyChange]) -> String? {
-    let doubtful = plan.graph.dependencies(of: operation).flatMap { doubtfulSteps(in: $0.from) }
+    var first: String?
+    var single = Doubts()
+    var all: [Doubts] = []
+    for edge in plan.graph.dependencies(of: operation) {
+      if plan.groups[edge.from] == nil {
+        if let step = doubtfulStep(edge.from) { single.add(step) }
+        first = first ?? single.first
+      } else {
+        let doubts = doubts(in: edge.from)
+        first = first ?? doubts.first
+        all.append(doubts)
+      }
+    }
+    all.append(single)
     let isOnly = changes.allSatisfy { change in
       guard case .part(.upstream, let name, _, _) = change else { return false }
-      return doubtful.contains { StepName($0).covers(name) }
+      return all.contains { $0.steps.contains(name) } || all.contains { $0.cover(name) }
     }
-    return isOnly ? doubtful.first : nil
+    return isOnly ? first : nil
   }
 
-  private func doubtfulSteps(in operation: OperationID) -> [String] {
-    if let members = plan.groups[operation]?.members, !members.isEmpty {
-      return members.flatMap { doubtfulSteps(in: $0) }
-    }
+  private func doubts(in operation: OperationID) -> Doubts {
+    if let known = doubts[operation] { return known }
+    var found = Doubts()
+    let members = plan.groups[operation]?.members ?? []
+    for member in members { found.formUnion(doubts(in: member)) }
+    if members.isEmpty, let step = doubtfulStep(operation) { found.add(step) }
+    doubts[operation] = found
+    return found
+  }
+
+  private func doubtfulStep(_ operation: OperationID) -> String? {
     switch review(operation).verdict {
-    case .late, .lost, .refreshed, .refused: return [plan.steps[operation.index].id]
-    case .uncached, .upToDate, .restorable, .neverRan, .changed, .skipped: return []
+    case .late, .lost, .refreshed, .refused: plan.steps[operation.index].id
+    case .uncached, .upToDate, .restorable, .neverRan, .changed, .skipped: nil
     }
   }
 
@@ -251,59 +263,15 @@ package final class CacheReview {
   }
 
   private func noteRestored(_ lookup: CacheLookup) {
-    let named = Set(lookup.settings.outputs.map { PathName(FilePattern($0).path) })
-    for entry in lookup.candidate?.files ?? [] {
-      let path = lookup.directory.isEmpty ? entry.path : joined(lookup.directory, entry.path)
-      restored[PathName(path)] = entry
-      if entry.kind == .directory, named.contains(PathName(entry.path)) { cleared.append(path) }
-    }
+    restored.add(
+      lookup.candidate?.files ?? [], in: lookup.directory, outputs: lookup.settings.outputs)
   }
 
   /// What the step would read once the results of others are restored.
   private func withRestored(_ reply: CacheReply, _ lookup: CacheLookup) -> CacheReply {
-    guard case .inspected(var entries) = reply, !restored.isEmpty else { return reply }
-    let prefix = lookup.directory.isEmpty ? "" : lookup.directory + "/"
-    let patterns = lookup.settings.inputs.filter { !$0.hasPrefix("!") }.map { FilePattern($0) }
-    let excluded = lookup.settings.inputs.filter { $0.hasPrefix("!") }.map {
-      FilePattern(String($0.dropFirst()))
-    }
-    entries.removeAll { entry in
-      let path = PathName(prefix + entry.path)
-      return restored[path] == nil && cleared.contains { path.text.isBelow($0) }
-    }
-    for (path, entry) in restored
-    where path.text.utf8.starts(with: prefix.utf8) {
-      let own = String(Substring(path.text.utf8.dropFirst(prefix.utf8.count)))
-      // A pattern with wildcards finds no directories.
-      guard
-        patterns.contains(where: { $0.finds(own) && ($0.isPlain || entry.kind != .directory) }),
-        !excluded.contains(where: { $0.covers(own) })
-      else { continue }
-      let behind = restoredBehind(entry, path)
-      // The link is there, and leads to what is there.
-      let isThere = entries.contains {
-        $0.path.hasSameBytes(as: own) && $0.kind == .link && $0.target == entry.target
-      }
-      if isThere, behind == nil { continue }
-      entries.removeAll { $0.path.hasSameBytes(as: own) && !$0.isOnlyListed }
-      entries.append(entry.moved(to: own))
-      if var behind = behind?.moved(to: own) {
-        behind.isBehindLink = true
-        entries.append(behind)
-      }
-    }
+    guard case .inspected(let entries) = reply, !restored.isEmpty else { return reply }
     return .inspected(
-      entries.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
-  }
-
-  /// The file that a restored link leads to, if that is restored, too, in the same directory or below it; or that there
-  /// is none.
-  private func restoredBehind(_ entry: FileEntry, _ path: PathName) -> FileEntry? {
-    guard entry.kind == .link else { return nil }
-    let start = path.text.lastIndex(of: "/").map { path.text[...$0] } ?? ""
-    let target = entry.target.hasPrefix("/") ? entry.target : start + entry.target
-    if let known = restored[PathName(target)] { return known.kind == .file ? known : nil }
-    return access(target, F_OK) == 0 ? nil : FileEntry(entry.path, .absent)
+      restored.applied(to: entries, in: lookup.directory, inputs: lookup.settings.inputs))
   }
 
   private func answer(tool command: String, _ job: CacheJob, _ lookup: CacheLookup) {
@@ -341,6 +309,25 @@ package final class CacheReview {
     }
     return changes + changedFiles(record.inputs, lookup.inputs ?? []).map { .file($0) }
   }
+}
+
+/// Steps whose results are not known.
+private struct Doubts {
+  private(set) var first: String?
+  private(set) var steps: Set<String> = []
+
+  mutating func add(_ step: String) {
+    first = first ?? step
+    steps.insert(step)
+  }
+
+  mutating func formUnion(_ other: Doubts) {
+    first = first ?? other.first
+    steps.formUnion(other.steps)
+  }
+
+  /// Whether one of them stands for the step of this id, such as an instance of it.
+  func cover(_ id: String) -> Bool { steps.contains { StepName($0).covers(id) } }
 }
 
 private struct PartName: Hashable, Comparable {

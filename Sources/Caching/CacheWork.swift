@@ -106,13 +106,10 @@ package struct CacheWork {
       defer { Glibc.close(root) }
       let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
       let changes = changedFiles(files, now)
+      let wanted = Dictionary(files.map { (PathName($0.path), $0) }) { first, _ in first }
       let lost = changes.filter { change in
-        guard let file = files.first(where: { $0.path.hasSameBytes(as: change.path) }),
-          file.kind == .file
-        else {
-          return false
-        }
-        return cache?.holds(file.digest) != true
+        guard let file = wanted[PathName(change.path)], file.kind == .file else { return false }
+        return cache?.mayHold(file) != true
       }
       return (!changes.isEmpty, lost)
     } catch {

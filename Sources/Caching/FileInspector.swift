@@ -16,7 +16,7 @@ package struct CacheFailure: Error, Hashable {
 }
 
 /// Which directory of a file system.
-struct FolderIdentity: Hashable {
+package struct FolderIdentity: Hashable {
   let device: UInt
   let number: UInt
 
@@ -26,7 +26,7 @@ struct FolderIdentity: Hashable {
   }
 
   /// Nil if the kernel does not say.
-  init?(of descriptor: Int32) {
+  package init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
@@ -270,16 +270,17 @@ struct FileInspector {
   }
 
   /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in
-  /// a circle.
+  /// a circle. A link that the pattern also finds counts itself, too.
   private mutating func isFolder(
     _ path: String, for rest: ArraySlice<String>
   ) throws(CacheFailure) -> Bool {
     guard let status = try status(path) else { return false }
     if FileEntry.Kind(status.st_mode) == .directory { return true }
     guard let target = try folder(behind: path, status) else { return false }
-    return linked.insert(
-      LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
-    ).inserted
+    let linked = LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
+    guard self.linked.insert(linked).inserted else { return false }
+    if rest == ["**"] { try add(path, status) }
+    return true
   }
 
   // MARK: Files

@@ -13,13 +13,10 @@ extension RunLoop {
     if case .helper = command.action { return nil }
     let directory = directory(of: command.settings)
     let writable = Confinement.Patterns(cache.outputs + cache.scratch, in: directory)
-    guard cache.isEnforced else {
-      return Confinement(readable: [], writable: writable, isEnforced: false)
-    }
-    return Confinement(
-      readable: [Confinement.Patterns(cache.inputs, in: directory)]
-        + outputsBefore(key.operation),
-      writable: writable)
+    let confinement = Confinement(
+      inputs: Confinement.Patterns(cache.inputs, in: directory),
+      outputsBefore: outputsBefore(key.operation), writable: writable)
+    return cache.isEnforced ? confinement : confinement.unenforced
   }
 
   /// The declared outputs of the steps that an operation depends on.

@@ -16,6 +16,12 @@ package struct FileName: Hashable {
   /// Joins parts, which have no NUL.
   package init(joining parts: [CChar]...) { bytes = parts.joined() + [0] }
 
+  /// The path of what has this name in a directory.
+  package init(_ name: FileName, in folder: FileName) {
+    self.init(
+      joining: folder.characters, [CChar(bitPattern: UInt8(ascii: "/"))], name.characters)
+  }
+
   /// The characters without the NUL.
   package var characters: [CChar] { Array(bytes.dropLast()) }
 
@@ -45,6 +51,13 @@ package struct FileName: Hashable {
 package func forEachName(
   owning folder: Int32, _ body: (UnsafePointer<CChar>) -> Void
 ) -> Bool {
+  forEachEntry(owning: folder) { name, _ in body(name) }
+}
+
+/// The same with the kind that the folder notes, such as `DT_DIR`; `DT_UNKNOWN` where the file system does not.
+package func forEachEntry(
+  owning folder: Int32, _ body: (_ name: UnsafePointer<CChar>, _ kind: Int) -> Void
+) -> Bool {
   guard let list = fdopendir(folder) else {
     let reason = errno
     close(folder)
@@ -53,9 +66,12 @@ package func forEachName(
   }
   defer { closedir(list) }
   while let entry = readdir(list) {
+    let kind = Int(entry.pointee.d_type)
     withUnsafePointer(to: &entry.pointee.d_name) { field in
       field.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-        if strcmp(name, ".") != 0, strcmp(name, "..") != 0 { body(name) }
+        if strcmp(name, ".") != 0, strcmp(name, "..") != 0 {
+          body(name, kind)
+        }
       }
     }
   }

@@ -119,22 +119,28 @@ package struct Confinement: Hashable, Sendable {
     }
   }
 
-  /// What it can read.
-  package let readable: [Patterns]
+  /// What it can read, also behind links that the patterns lead through.
+  package let inputs: Patterns
+  /// What the steps before it have made, which it can read.
+  package let outputsBefore: [Patterns]
   /// What it can read, write and make.
   package let writable: Patterns
   /// False if it can reach everything all the same, so that only the directories of what it writes are made.
   package let isEnforced: Bool
 
-  package init(readable: [Patterns], writable: Patterns, isEnforced: Bool = true) {
-    self.readable = readable
+  package init(
+    inputs: Patterns, outputsBefore: [Patterns] = [], writable: Patterns, isEnforced: Bool = true
+  ) {
+    self.inputs = inputs
+    self.outputsBefore = outputsBefore
     self.writable = writable
     self.isEnforced = isEnforced
   }
 
   /// The same for a command that can reach everything.
   package var unenforced: Confinement {
-    Confinement(readable: [], writable: writable, isEnforced: false)
+    let nothing = Patterns([], in: writable.directory)
+    return Confinement(inputs: nothing, writable: writable, isEnforced: false)
   }
 }
 

@@ -102,4 +102,19 @@ struct ContentSumTests {
     try stored.damage(at: 1000)
     #expect(try stored.isPutBack() == nil)
   }
+
+  @Test func `a content that is not as long as the file was cannot be put back`() throws {
+    let content = try StoredContent(size: 100)
+    var entry = FileEntry("file", .file)
+    entry.digest = content.digest
+    #expect(content.cache.mayHold(entry))
+    entry.stamp.size = 100
+    #expect(content.cache.mayHold(entry))
+    try content.truncate(to: 50)
+    #expect(!content.cache.mayHold(entry))
+    entry.stamp.distrust()
+    #expect(content.cache.mayHold(entry), "how long the file was is not known")
+    content.cache.drop(content.digest)
+    #expect(!content.cache.mayHold(entry))
+  }
 }

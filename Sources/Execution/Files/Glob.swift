@@ -7,11 +7,16 @@ import RunFiles
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
 /// patterns: below the folder, which is where oprun was started if it has no name, or absolute. Links
 /// to directories are not followed. Names need not be text.
-func files(matching patterns: [String], in folder: String = "") -> [FileName] {
+///
+/// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
+/// link to a directory that matches is among the results, for all that is in the directory.
+func files(
+  matching patterns: [String], in folder: String = "", asInputs: Bool = false
+) -> [FileName] {
   var found: Set<FileName> = []
   for pattern in patterns {
     let pattern = FilePattern(pattern)
-    var search = GlobSearch(names: pattern.names)
+    var search = GlobSearch(names: pattern.names, followsLinks: asInputs)
     let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
     search.visit(start.characters, from: 0)
     found.formUnion(search.found)
@@ -26,11 +31,23 @@ private struct GlobSearch {
     let index: Int
   }
 
+  /// A directory behind a link. It is looked through once: links may lead in a circle.
+  private struct Linked: Hashable {
+    let device: UInt
+    let number: UInt
+    let index: Int
+  }
+
   let names: [String]
+  let followsLinks: Bool
   private(set) var found: [FileName] = []
   private var visited: Set<Visit> = []
+  private var linked: Set<Linked> = []
 
-  init(names: [String]) { self.names = names }
+  init(names: [String], followsLinks: Bool) {
+    self.names = names
+    self.followsLinks = followsLinks
+  }
 
   /// Visits a directory. `path` ends in a slash or is empty, and has no NUL; `index` is that of the next part of
   /// the pattern. The recursion is as deep as directories are nested, which the length of paths
@@ -43,8 +60,9 @@ private struct GlobSearch {
     if name == "**" {
       visit(path, from: index + 1)
       let shown = entries(of: path).filter { $0.bytes.first != dot }
-      if index + 1 == names.count { take(shown, in: path) }
-      for entry in shown { enter(entry, in: path, from: index) }
+      for entry in shown where !enter(entry, in: path, from: index) {
+        if index + 1 == names.count { take([entry], in: path) }
+      }
     } else if index + 1 == names.count {
       let candidates =
         FilePattern.hasWildcard(name)
@@ -53,26 +71,47 @@ private struct GlobSearch {
       take(candidates, in: path)
     } else if FilePattern.hasWildcard(name) {
       for entry in entries(of: path) where FilePattern.matches(name, entry) {
-        enter(entry, in: path, from: index + 1)
+        _ = enter(entry, in: path, from: index + 1)
       }
     } else {
       visit(path + name.characters + [slash], from: index + 1)
     }
   }
 
-  private mutating func enter(_ entry: FileName, in path: [CChar], from index: Int) {
-    var status = stat()
-    let inner = path + entry.bytes
-    guard lstat(inner, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+  /// False for what is no directory to look through.
+  private mutating func enter(_ entry: FileName, in path: [CChar], from index: Int) -> Bool {
+    let inner = FileName(joining: path, entry.characters)
+    if kind(of: inner) != S_IFDIR {
+      guard let target = folder(behind: inner) else { return false }
+      let linked = Linked(
+        device: UInt(target.st_dev), number: UInt(target.st_ino), index: index)
+      guard self.linked.insert(linked).inserted else { return false }
+    }
     visit(path + entry.characters + [slash], from: index)
+    return true
   }
 
   private mutating func take(_ entries: [FileName], in path: [CChar]) {
     for entry in entries {
       let file = FileName(joining: path, entry.characters)
       var status = stat()
-      if stat(file.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG { found.append(file) }
+      let isFile = stat(file.bytes, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      if isFile || folder(behind: file) != nil { found.append(file) }
     }
+  }
+
+  /// The kind of a file, of a link its own; nil if there is none.
+  private func kind(of path: FileName) -> mode_t? {
+    var status = stat()
+    return lstat(path.bytes, &status) == 0 ? status.st_mode & S_IFMT : nil
+  }
+
+  /// The directory that a link leads to, if links are followed.
+  private func folder(behind path: FileName) -> stat? {
+    guard followsLinks, kind(of: path) == S_IFLNK else { return nil }
+    var status = stat()
+    guard stat(path.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+    return status
   }
 
   private func entries(of path: [CChar]) -> [FileName] {
@@ -80,7 +119,8 @@ private struct GlobSearch {
     let folder = open(here, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     var names: [FileName] = []
     if folder >= 0 { _ = forEachName(owning: folder) { names.append(FileName($0)) } }
-    return names
+    // By which of several links a directory is found must not depend on the file system.
+    return followsLinks ? names.sorted { $0.precedes($1) } : names
   }
 }
 

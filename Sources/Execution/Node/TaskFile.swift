@@ -18,7 +18,7 @@ struct TaskFile: Sendable {
   let secrets: [String]
 
   /// The first line of every file; another format has another number.
-  static let header = Array("oprun task 1\n".utf8)
+  static let header = Array("oprun task 2\n".utf8)
 }
 
 /// How long a command may take, and how it is asked to end.
@@ -87,7 +87,8 @@ extension ByteWriter {
     add(command.limits.logSize)
     add(Int(command.limits.nice))
     addOptional(command.confinement) { writer, confinement in
-      writer.add(confinement.readable) { $0.add($1) }
+      writer.add(confinement.inputs)
+      writer.add(confinement.outputsBefore) { $0.add($1) }
       writer.add(confinement.writable)
       writer.add(confinement.isEnforced)
     }
@@ -153,9 +154,10 @@ extension ByteReader {
   }
 
   private mutating func confinement() throws(ByteReadFailure) -> Confinement {
-    let readable = try list { reader throws(ByteReadFailure) in try reader.patterns() }
+    let inputs = try patterns()
+    let before = try list { reader throws(ByteReadFailure) in try reader.patterns() }
     return Confinement(
-      readable: readable, writable: try patterns(), isEnforced: try flag())
+      inputs: inputs, outputsBefore: before, writable: try patterns(), isEnforced: try flag())
   }
 
   private mutating func patterns() throws(ByteReadFailure) -> Confinement.Patterns {

@@ -24,7 +24,8 @@ final class ConfinerTests {
     outputs: [String], environment: [EnvironmentVariable] = [], isEnforced: Bool = true
   ) -> Command {
     let confinement = Confinement(
-      readable: [], writable: Confinement.Patterns(outputs, in: workspace), isEnforced: isEnforced)
+      inputs: Confinement.Patterns([], in: workspace),
+      writable: Confinement.Patterns(outputs, in: workspace), isEnforced: isEnforced)
     return Command(
       CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["true"]),
       in: CommandEnvironment(environment), settings: StepSettings(), confinement: confinement,

@@ -33,7 +33,7 @@ struct NodeFilesTests {
     #expect(throws: NodeFailure("there is no task '\(files.path)/tasks/1'")) {
       try files.task(1)
     }
-    try files.write(Array("oprun task 1\nhello".utf8), to: .tasks, "2")
+    try files.write(Array("oprun task 2\nhello".utf8), to: .tasks, "2")
     #expect(
       throws: NodeFailure("'\(files.path)/tasks/2' is damaged, or of another version of oprun")
     ) { try files.task(2) }

@@ -15,9 +15,9 @@ let sampleTasks: [TaskFile] = {
     return stop
   }
   let confinement = Confinement(
-    readable: [
-      Confinement.Patterns(["src/**", "!src/old"], in: "/work"),
-      Confinement.Patterns([], in: "/work/lib"),
+    inputs: Confinement.Patterns(["src/**", "!src/old"], in: "/work"),
+    outputsBefore: [
+      Confinement.Patterns([], in: "/work/lib"), Confinement.Patterns(["gen"], in: "/work"),
     ], writable: Confinement.Patterns(["out"], in: "/work"), isEnforced: false)
   let full = Command(
     CommandKey(operation: OperationID(7), role: .attempt(2)),

@@ -16,7 +16,8 @@ struct ConfinementRules {
     for pattern in confinement.writable.patterns {
       addWritable(WritablePlace(pattern, in: confinement.writable.directory))
     }
-    for set in confinement.readable { addReadable(set) }
+    for set in confinement.outputsBefore { addReadable(set, isInput: false) }
+    addReadable(confinement.inputs, isInput: true)
   }
 
   /// A file that the command may write although no pattern names it.
@@ -37,7 +38,8 @@ struct ConfinementRules {
     }
   }
 
-  private mutating func addReadable(_ set: Confinement.Patterns) {
+  /// What lies behind links in a directory counts for inputs, but not for what a step before has made.
+  private mutating func addReadable(_ set: Confinement.Patterns, isInput: Bool) {
     let excluded = set.patterns.filter { $0.hasPrefix("!") }.map {
       FilePattern(String($0.dropFirst()))
     }
@@ -45,17 +47,17 @@ struct ConfinementRules {
       excluded.contains { $0.covers(path, below: set.directory) }
     }
     let patterns = set.patterns.filter { !$0.hasPrefix("!") }
-    for pattern in patterns where !hasWildcard(pattern[...]) {
-      let path = absolute(pattern, in: set.directory)
-      if excluded.isEmpty {
-        rules.append((path, .reading))
-      } else {
-        addTree(FileName(path), isExcluded)
-      }
+    let plain = patterns.filter { !hasWildcard($0[...]) }.map {
+      FileName(absolute($0, in: set.directory))
     }
     let wild = patterns.filter { hasWildcard($0[...]) }
-    for file in files(matching: wild, in: set.directory) where !isExcluded(file.lossy) {
-      addReadable(file)
+    for path in plain + files(matching: wild, in: set.directory, asInputs: isInput) {
+      if excluded.isEmpty {
+        addReadable(path)
+        if isInput { links(in: path).forEach { addReadable($0) } }
+      } else {
+        addTree(path, isExcluded)
+      }
     }
   }
 
@@ -67,20 +69,24 @@ struct ConfinementRules {
     }
   }
 
-  /// Adds a file, or what a directory holds except what is excluded.
-  private mutating func addTree(_ path: FileName, _ isExcluded: (String) -> Bool) {
+  /// Adds a file, or what a directory holds except what is excluded. `around` has the directories that it is
+  /// in; links may lead back to them.
+  private mutating func addTree(
+    _ path: FileName, _ isExcluded: (String) -> Bool, around: [FolderIdentity] = []
+  ) {
     if isExcluded(path.lossy) { return }
-    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
       // What cannot be listed stays closed: it may hold what is excluded.
-      if errno == ENOTDIR || errno == ELOOP { addReadable(path) }
+      if errno == ENOTDIR { addReadable(path) }
       return
     }
+    let identity = FolderIdentity(of: folder)
     var names: [FileName] = []
     _ = forEachName(owning: folder) { names.append(FileName($0)) }
-    let slash = CChar(bitPattern: UInt8(ascii: "/"))
+    guard let identity, !around.contains(identity) else { return }
     for name in names {
-      addTree(FileName(joining: path.characters, [slash], name.characters), isExcluded)
+      addTree(FileName(name, in: path), isExcluded, around: around + [identity])
     }
   }
 

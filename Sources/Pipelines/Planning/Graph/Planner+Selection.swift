@@ -132,17 +132,23 @@ extension Planner {
 
   /// What a step that is not selected as a whole says of all of its steps goes for those that are.
   private func addLimits(around operation: Int, to isNeeded: inout [Bool]) {
-    var pipeline = pipelines[addresses[operation].pipeline]
-    while let parent = pipeline.parent {
+    // Groups whose instances are made during the run copy the groups inside them, too.
+    var inside: [Int] = []
+    var address = addresses[operation]
+    while true {
+      let pipeline = pipelines[address.pipeline]
+      if address.instance != nil { inside.append(pipeline.operation(of: address.step)) }
+      guard let parent = pipeline.parent else { return }
       let outer = pipelines[parent.pipeline]
       let settings = outer.settings(ofStep: parent.step)
       let own = settings < 0 ? [] : outer.model.settings[Int(settings)]
-      // The group makes the instances.
-      let isPattern = groups[pipeline.group]?.pattern != nil
-      if isPattern || pipeline.model.hasRulesOfItsOwn || own.contains(where: \.isOfWhole) {
+      inside.append(pipeline.group)
+      if groups[pipeline.group]?.pattern != nil {
+        for group in inside { isNeeded[group] = true }
+      } else if pipeline.model.hasRulesOfItsOwn || own.contains(where: \.isOfWhole) {
         isNeeded[pipeline.group] = true
       }
-      pipeline = outer
+      address = parent
     }
   }
 }

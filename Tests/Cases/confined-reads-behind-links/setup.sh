@@ -1,0 +1,2 @@
+ln -s ../alt src/sub
+ln -s ../../src alt/deep/round
