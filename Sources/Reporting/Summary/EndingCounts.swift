@@ -85,6 +85,7 @@ package struct EndingCounts {
       return sink.text
     }
   }
+
   /// Whether something did not run, or did not run to its end.
   private var hasUnfinished: Bool {
     [Count.blocked, .cancelled, .timedOut].contains { self[$0] > 0 }
