@@ -97,7 +97,7 @@ extension RunLoop {
   private func takeOutputs(
     of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds
   ) -> CommandEnd {
-    guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key) else {
+    guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key, end) else {
       return end
     }
     do throws(OutputFailure) {

@@ -236,6 +236,8 @@ final class RunLoop {
     retryLocked(at: time)
     useAnswers(at: time)
     executor.advance(to: time)
+    // What has ended while oprun was stopped, or had to wait for the processor, has not taken too long.
+    for item in executor.takeNews() { hear(item, at: time) }
     machine.advance(to: time)
   }
 

@@ -73,7 +73,14 @@ package struct StateDirectory: Sendable {
     guard isNew || errno == EEXIST else { throw StateFailure.notMade(path) }
     do throws(StateFailure) {
       let state = try open(place, in: parent, shownAs: path, isNew: isNew)
-      if isNew { try writeIgnoreFile(in: state.number) }
+      guard isNew else { return state }
+      do throws(StateFailure) {
+        try writeIgnoreFile(in: state.number)
+      } catch {
+        // The next run makes both.
+        unlinkat(parent, place, AT_REMOVEDIR)
+        throw error
+      }
       return state
     } catch {
       guard !isNew, linksLeft > 0, let link = Link(place, in: parent) else { throw error }
@@ -133,9 +140,16 @@ package struct StateDirectory: Sendable {
     let file = openat(
       folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     let isWritten = file >= 0 && write(file, "*\n", 2) == 2
+    if isWritten {
+      close(file)
+      return
+    }
     let error = SystemError.last("cannot write \(quoted(shown(".gitignore")))")
-    if file >= 0 { close(file) }
-    if !isWritten { throw StateFailure(error) }
+    if file >= 0 {
+      close(file)
+      unlinkat(folder, ".gitignore", 0)
+    }
+    throw StateFailure(error)
   }
 
   private static func timeStamp() -> String { UTCTime(secondsSince1970: time(nil)).compact }

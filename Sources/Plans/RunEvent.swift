@@ -205,6 +205,9 @@ package struct CommandEnd: Hashable, Sendable {
   /// It was asked to end because the run, or its step, was cancelled: a signal that ended it was
   /// oprun's own.
   package let isStopped: Bool
+  /// The executor knew for some time that the command was over before it reported this: neither a time limit
+  /// nor somebody who cancelled it meanwhile has made it end.
+  package let endedByItself: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
@@ -215,12 +218,14 @@ package struct CommandEnd: Hashable, Sendable {
   package let outputByteCount: Int
 
   package init(
-    _ status: Status, timedOut: Bool = false, isStopped: Bool = false, duration: Nanoseconds = 0,
+    _ status: Status, timedOut: Bool = false, isStopped: Bool = false,
+    endedByItself: Bool = false, duration: Nanoseconds = 0,
     processorTime: Nanoseconds = 0, peakMemory: Int64? = nil, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut
     self.isStopped = isStopped
+    self.endedByItself = endedByItself
     self.duration = duration
     self.processorTime = processorTime
     self.peakMemory = peakMemory
@@ -239,17 +244,27 @@ extension CommandEnd {
     marked(status, timedOut: timedOut, isStopped: isStopped)
   }
 
+  /// The same, of a command that had ended before it is reported.
+  package var reportedLater: CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, isStopped: isStopped, endedByItself: true,
+      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
+      outputByteCount: outputByteCount)
+  }
+
   /// The same with another size of the output.
   package func with(outputByteCount: Int) -> CommandEnd {
     CommandEnd(
-      status, timedOut: timedOut, isStopped: isStopped, duration: duration,
-      processorTime: processorTime, peakMemory: peakMemory, outputByteCount: outputByteCount)
+      status, timedOut: timedOut, isStopped: isStopped, endedByItself: endedByItself,
+      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
+      outputByteCount: outputByteCount)
   }
 
   private func marked(_ status: Status, timedOut: Bool, isStopped: Bool) -> CommandEnd {
     CommandEnd(
-      status, timedOut: timedOut, isStopped: isStopped, duration: duration,
-      processorTime: processorTime, peakMemory: peakMemory, outputByteCount: outputByteCount)
+      status, timedOut: timedOut, isStopped: isStopped, endedByItself: endedByItself,
+      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
+      outputByteCount: outputByteCount)
   }
 
   /// What it was meant for is done.

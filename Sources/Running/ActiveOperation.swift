@@ -17,6 +17,15 @@ struct ActiveOperation {
     case notReady
     /// A service that nothing needs any more.
     case unneeded
+
+    /// Whether a cancellation takes the place of this cause. What was to be tried again, or to count as a
+    /// failure, was cancelled while it was ending; a service that did its work has nothing to lose.
+    var yieldsToCancellation: Bool {
+      switch self {
+      case .timeLimit, .notReady: true
+      case .cancelled, .unneeded: false
+      }
+    }
   }
 
   let settings: StepSettings
@@ -97,9 +106,20 @@ struct ActiveOperation {
 }
 
 extension ActiveOperation {
+  /// Why oprun ended the command, if it did: a command that was over before it was asked has ended by itself.
+  private func stopCause(of end: CommandEnd) -> StopCause? {
+    switch stopCause {
+    case .timeLimit, .cancelled: end.endedByItself ? nil : stopCause
+    case .notReady, .unneeded, nil: stopCause
+    }
+  }
+
+  /// True if nobody has asked the command to end that has ended like this, or it was too late to matter.
+  func isUndisturbed(by end: CommandEnd) -> Bool { stopCause(of: end) == nil }
+
   /// The meaning of the end of an attempt, apart from retries and hooks.
   func outcome(of end: CommandEnd) -> Outcome {
-    switch stopCause {
+    switch stopCause(of: end) {
     case .cancelled: .cancelled
     case .timeLimit: .timedOut
     case .notReady: .failed
@@ -110,8 +130,8 @@ extension ActiveOperation {
 
   /// Says why oprun ended the command that ran, if it did.
   func marked(_ end: CommandEnd) -> CommandEnd {
-    if stopCause == nil { return end }
-    return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
+    guard let cause = stopCause(of: end) else { return end }
+    return end.marked(timedOut: cause == .timeLimit, isStopped: cause == .cancelled)
   }
 }
 

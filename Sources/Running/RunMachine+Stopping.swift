@@ -18,7 +18,7 @@ extension RunMachine {
       guard end == nil else { return }
       settleActive(at: now)
       settleGroups()
-      finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason))
+      finish(RunEnd(exitStatus: exitStatus(hookFailed: false), stopReason: stopReason))
     }
   }
 
@@ -175,7 +175,12 @@ extension RunMachine {
   mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
-    guard var state = active[operation], let role = state.role, state.stop == .none else {
+    guard var state = active[operation], let role = state.role else { return }
+    guard state.stop == .none else {
+      // It is ending already: what follows from that is what may have changed.
+      if cause == .cancelled, state.stopCause?.yieldsToCancellation == true {
+        active[operation]?.stopCause = .cancelled
+      }
       return
     }
     state.stop = .asked

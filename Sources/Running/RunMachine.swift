@@ -241,6 +241,7 @@ package struct RunMachine {
     if isService { judgeService(key.operation, &state, &outcome) }
     let mayRetry =
       state.attempt - state.attemptsBefore <= state.settings.retry.limit && stopReason == nil
+      && state.cancelReason == nil
       && !(isService && services.isReady(key.operation))
     if mayRetry, state.settings.retry.covers(outcome, end) {
       wait(for: key.operation, &state, at: now)

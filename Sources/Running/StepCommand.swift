@@ -59,9 +59,9 @@ extension RunMachine {
 
   /// The settings of an operation whose attempt is running undisturbed. Nil if it was asked to end,
   /// or if it has no attempt.
-  package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
-    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil,
-      !isService(key.operation)
+  package mutating func undisturbedAttempt(of key: CommandKey, _ end: CommandEnd) -> StepSettings? {
+    guard case .attempt = key.role, let state = active[key.operation],
+      state.isUndisturbed(by: end), !isService(key.operation)
     else { return nil }
     return state.settings
   }

@@ -49,6 +49,13 @@ final class Database {
 
   private let handle: OpaquePointer
 
+  /// Whether the file is no longer what its path leads to: what is written to it is lost.
+  var isLost: Bool {
+    var hasMoved: Int32 = 0
+    return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK
+      && hasMoved != 0
+  }
+
   /// Waits at most this long for another process that writes.
   static let patience: Int32 = 10_000
 

@@ -56,6 +56,8 @@ enum Record {
   case changed(RecordedChange)
   case placed(String, CommandRole, CommandPlacement)
   case finished(RunEnd, at: Nanoseconds, Tally)
+  /// It has failed after that; in words, why.
+  case spoiled(Int32, stop: String)
 }
 
 /// Which step, and what it was when it ran.

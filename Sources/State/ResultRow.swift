@@ -56,7 +56,8 @@ extension ResultRow {
       // A step that has succeeded never runs again in its run, so its row is final.
       guard settled.outcome.ending == Ending(.succeeded), !settled.isKept else { return nil }
       self.init(key, settled)
-    case .began, .counted, .running, .command, .published, .reopened, .changed, .placed, .finished:
+    case .began, .counted, .running, .command, .published, .reopened, .changed, .placed, .finished,
+      .spoiled:
       return nil
     }
   }

@@ -65,6 +65,8 @@ package final class RunRecorder: RunObserver {
   /// The time of the last event.
   private var now: Nanoseconds = 0
   private var isOver = false
+  /// The exit status that is recorded.
+  private var recordedStatus: Int32?
   /// What is known about steps that have not ended.
   private var open: [OperationID: OpenStep] = [:]
   private var added: AddedOperations
@@ -100,6 +102,9 @@ package final class RunRecorder: RunObserver {
 
   package var deadline: Nanoseconds? { retryAt }
 
+  /// Whether the run can be found in the database.
+  package var isKept: Bool { writer != nil && store?.database.isLost != true }
+
   package func observe(_ event: RunEvent) {
     now = event.time
     switch event.kind {
@@ -124,6 +129,7 @@ package final class RunRecorder: RunObserver {
     case .finished(let end):
       tally.stop = end.stopReason?.words(name(of:))
       tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
+      recordedStatus = end.exitStatus
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
       isOver = true
@@ -161,6 +167,7 @@ package final class RunRecorder: RunObserver {
     if pending.isEmpty { return true }
     do throws(StoreFailure) {
       try write(isPatient: isPatient)
+      if let store, store.database.isLost { throw .lost(store.folder) }
       pending.removeAll(keepingCapacity: true)
       isPressing = false
       journal?.clear()
@@ -235,6 +242,13 @@ package final class RunRecorder: RunObserver {
     try store.perform("open") { database throws(DatabaseFailure) in
       try RunWriter(database, store.folder, run)
     }
+  }
+
+  /// Records that the run has failed after its end was recorded, because something else could not be written.
+  package func spoil(_ status: Int32, because words: String) {
+    guard isKept, let recordedStatus, recordedStatus != status else { return }
+    pending.append(.spoiled(status, stop: run.masker?.mask(words) ?? words))
+    _ = try? flush(isPatient: true)
   }
 
   /// Removes runs beyond the limits, now that this one is over; returns what a person should know.

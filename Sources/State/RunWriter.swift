@@ -77,6 +77,9 @@ final class RunWriter {
     case .placed(let step, let role, let place):
       try write(place, of: try stepNumber(of: step), role)
     case .finished(let end, let time, let tally): try write(end, at: time, tally)
+    case .spoiled(let status, let stop):
+      try statement("UPDATE run SET exit_status = ?, stop = ? WHERE id = ?")
+        .bind(1, Int(status)).bind(2, stop).bind(3, number).run()
     }
   }
 

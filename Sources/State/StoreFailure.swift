@@ -40,6 +40,11 @@ package struct StoreFailure: Error, Hashable, Sendable {
       help: "use the newer oprun, or another directory with --state-dir")
   }
 
+  static func lost(_ folder: StateFolder) -> StoreFailure {
+    StoreFailure(
+      "\(quoted(folder.shown(StateStore.fileName))) was removed or replaced while the run went on")
+  }
+
   static func onNetwork(_ kind: String, _ folder: StateFolder) -> StoreFailure {
     StoreFailure(
       "the state directory \(quoted(folder.path)) is on a network file system (\(kind)), where its "

@@ -5,6 +5,8 @@ import CLinux
 import Execution
 import Glibc
 
+// A write beyond the limit on file size is an error to report. Commands get all signals as they were.
+clinux_block_signals(1 << UInt64(SIGXFSZ - 1))
 if clinux_word_count() == 2, let word = clinux_word(1), strcmp(word, "--version") == 0 {
   exit(printVersion())
 }

@@ -4,6 +4,23 @@ import Scheduling
 import Testing
 
 @Suite struct `Summary` {
+  @Test func `of many changes the first and the last are told`() throws {
+    let run = try StagedRun(samplePlan("a"))
+    for width in 1...23 {
+      run.tell(.controlled(ControlNote(.setWidth(.default, width), by: "anna")))
+    }
+    try run.pass("a", after: 100)
+    run.finish(0)
+    let line = try #require(
+      run.standardError.split(separator: "\n").first { $0.contains("changed while it ran") })
+    let told = line.split(separator: ", ").compactMap { (change: Substring) -> Int? in
+      change.split(separator: " ").lazy.compactMap { Int($0) }.first
+    }
+    let expected: [Int] = Array(1...10) + [3] + Array(14...23)
+    #expect(told == expected)
+    #expect(line.contains(", 3 more, "))
+  }
+
   @Test func `the first failure comes first, in full`() throws {
     var retry = RetryPolicy()
     retry.limit = 1

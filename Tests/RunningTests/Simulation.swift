@@ -10,7 +10,8 @@ import Scheduling
 ///
 /// The graph is written `"a; b: a; c: a?failed"`; `a!9` has the priority 9. A command's script lists what its attempts do:
 /// `ok@2` ends well after 2 s, `7@1` exits with 7 after 1 s, `sig9@1` dies by signal 9, `missing`
-/// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed.
+/// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed; `immortal` ends 5 s after
+/// that. `ok@2~5` ends well after 2 s, which is reported after 5 s.
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`. The end of a command that timed
 /// out has a `!`, that of a hook that was stopped a `~`.
 ///
@@ -167,6 +168,9 @@ private struct Playback {
     let startedAt: Nanoseconds
     var endsAt: Nanoseconds?
     var status: CommandEnd.Status
+    /// When it is over by itself, though its end may be reported later.
+    var overAt: Nanoseconds?
+    let lastsAfterKill: Nanoseconds
     let isStubborn: Bool
   }
 
@@ -218,7 +222,10 @@ private struct Playback {
       for command in commands where (command.endsAt ?? .max) <= now {
         commands.removeAll { $0.key == command.key }
         machine.ended(
-          command.key, CommandEnd(command.status, duration: now - command.startedAt), at: now)
+          command.key,
+          CommandEnd(
+            command.status, endedByItself: command.overAt.map { $0 < now } ?? false,
+            duration: now - command.startedAt), at: now)
         perform()
       }
       machine.advance(to: now)
@@ -357,13 +364,17 @@ private struct Playback {
       words.append("\(now / second):probe(\(id(key.operation)))")
     }
     let parts = script[index].split(separator: "@").map(String.init)
-    let after = parts.count > 1 ? (Nanoseconds(parts[1]) ?? 0) * second : 0
+    let times = parts.dropFirst().joined().split(separator: "~").map {
+      (Nanoseconds($0) ?? 0) * second
+    }
     var command = Command(
-      key: key, startedAt: now, endsAt: now + after, status: .exited(0),
-      isStubborn: parts[0] == "stubborn")
+      key: key, startedAt: now, endsAt: now + (times.last ?? 0), status: .exited(0),
+      overAt: times.count > 1 ? now + times[0] : nil,
+      lastsAfterKill: parts[0] == "immortal" ? 5 * second : 0,
+      isStubborn: ["stubborn", "immortal"].contains(parts[0]))
     switch parts[0] {
     case "ok": break
-    case "hang", "stubborn": command.endsAt = nil
+    case "hang", "stubborn", "immortal": command.endsAt = nil
     case "missing": command.status = .notStarted("command not found", exitCode: 127)
     case let word where word.hasPrefix("sig"):
       command.status = .signalled(Int32(word.dropFirst(3)) ?? 0)
@@ -375,8 +386,9 @@ private struct Playback {
   private mutating func end(_ key: CommandKey, by signal: Int32) {
     words.append("\(now / second):\(signal == 9 ? "kill" : "stop")(\(name(key)))")
     guard let index = commands.firstIndex(where: { $0.key == key }) else { return }
+    if let over = commands[index].overAt, over < now { return }
     if commands[index].isStubborn, signal != 9 { return }
-    commands[index].endsAt = now
+    commands[index].endsAt = now + commands[index].lastsAfterKill
     commands[index].status = .signalled(signal)
   }
 

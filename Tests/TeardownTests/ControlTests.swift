@@ -58,6 +58,28 @@ import Testing
     close(slow)
   }
 
+  @Test func `have a place, however many follow the run`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    let follow = "{\"protocol\":1,\"request\":\"status\",\"follow\":true}\n"
+    let followers = try (0..<12).map { _ in
+      let socket = try control.connect()
+      _ = send(socket, follow, follow.utf8.count, Int32(MSG_NOSIGNAL))
+      return socket
+    }
+    for socket in followers {
+      var byte: UInt8 = 0
+      #expect(recv(socket, &byte, 1, 0) == 1)
+    }
+    #expect(try control.ask(follow).contains("\"error\":\"too many follow the run already\""))
+    #expect(
+      try control.ask("{\"protocol\":1,\"request\":\"cancel\",\"step\":[\"long\"]}\n")
+        .contains("\"error\":\"'step' wants a string, found a list\""))
+    #expect(try run.ask("cancel") == "the run is being cancelled\n0\n")
+    #expect(run.wait() == 143)
+    followers.forEach { close($0) }
+  }
+
   @Test func `are told when the run that they follow ends, and may be killed before`() throws {
     let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
     _ = try #require(ControlSocket(of: run))
@@ -254,7 +276,7 @@ extension OprunProcess {
 
   /// What oprun says to a command, and its status. One that is not successful is repeated for so many
   /// seconds.
-  fileprivate func ask(_ arguments: String, until seconds: Double = 0) throws -> String {
+  func ask(_ arguments: String, until seconds: Double = 0) throws -> String {
     let end = Date().addingTimeInterval(seconds)
     while true {
       let child = try start("\(arguments) >answer 2>&1 </dev/null")
@@ -264,7 +286,7 @@ extension OprunProcess {
     }
   }
 
-  fileprivate func touch(_ file: String) {
+  func touch(_ file: String) {
     _ = FileManager.default.createFile(
       atPath: folder.appending(path: file).path, contents: Data())
   }

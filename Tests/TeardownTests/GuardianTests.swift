@@ -52,6 +52,42 @@ struct `Guardians` {
     #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
   }
 
+  /// It is started anew every half millisecond, and each time in a session of its own, so that it is nowhere when
+  /// the list of all processes is read.
+  @Test func `catch a process that forks and ends, again and again`() throws {
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          cat >hop.c <<'END'
+          #include <fcntl.h>
+          #include <unistd.h>
+          int main(void) {
+            for (int n = 0; n < 20000; n++) {
+              int f = open("beat", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+              write(f, "x", 1);
+              close(f);
+              if (fork()) _exit(0);
+              setsid();
+              usleep(500);
+            }
+          }
+          END
+          cc -o hop hop.c && ./hop &
+          until test -e beat; do sleep 0.01; done
+          touch here; sleep 86400
+          """))
+    #expect(eventually(within: 30) { oprun.exists("here") })
+    oprun.send(SIGKILL)
+    _ = oprun.wait()
+    let beat = oprun.folder.appending(path: "beat").path
+    func age() -> TimeInterval {
+      let time = try? FileManager.default.attributesOfItem(atPath: beat)[.modificationDate]
+      return Date().timeIntervalSince((time as? Date) ?? Date())
+    }
+    // By itself it would go on for ten seconds at least.
+    #expect(eventually(within: 8) { age() > 1 })
+  }
+
   /// A step may open the pipes of its parent through `/proc`, also the one whose end says that oprun is
   /// gone.
   @Test func `notice the end of oprun when a step holds their pipe`() throws {

@@ -139,8 +139,18 @@ extension TerminalEmulator {
       if !isSynchronized { faults.append("cursor moved outside a frame") }
       row = max(top, row - (Int(parameters) ?? 1))
       isAtEnd = false
+    case ("B", _):
+      if !isSynchronized { faults.append("cursor moved outside a frame") }
+      row = min(top + size.rows - 1, row + (Int(parameters) ?? 1))
+      while row >= content.count { content.append(Row()) }
+      isAtEnd = false
+    case ("K", ""):
+      if !isSynchronized { faults.append("erased outside a frame") }
+      content[row].cells = Array(content[row].cells.prefix(column))
+      content[row].isWrapped = false
     case ("J", ""):
       if !isSynchronized { faults.append("erased outside a frame") }
+      if row == top, column == 0 { faults.append("erased the whole screen, which tmux keeps") }
       content.removeSubrange((row + 1)...)
       content[row].cells = Array(content[row].cells.prefix(column))
       content[row].isWrapped = false

@@ -200,6 +200,9 @@ static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER,
 // Sends SIGKILL to the calling process when the thread that started it ends.
 static inline void clinux_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0); }
 
+// The same with another signal.
+static inline void clinux_end_with_parent_by(int signal) { prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
+
 // Closes the memory of this process to other processes of the same user.
 static inline void clinux_close_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 

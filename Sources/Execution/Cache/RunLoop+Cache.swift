@@ -217,13 +217,13 @@ extension RunLoop {
   /// Begins to keep what the command has made; false if there is nothing to keep.
   func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
-      machine.undisturbedAttempt(of: key) != nil, !isEnding
+      machine.undisturbedAttempt(of: key, end) != nil, !isEnding
     else { return false }
     let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
       "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
     }
     guard let job = lookup.keepJob(log: log) else { return false }
-    caching.ends[key] = end
+    caching.ends[key] = end.reportedLater
     caching.add(job, for: .keeping(key))
     return true
   }

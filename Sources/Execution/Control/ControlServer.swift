@@ -25,6 +25,8 @@ final class ControlServer {
 
   static let listenerNumber = 0
   private static let mostConnections = 16
+  /// So many of them may stay until the end of the run: the other places are for those who ask and go.
+  private var followerLimit: Int { limit * 3 / 4 }
   /// The time between two looks into the mailbox.
   private static let mailInterval: Nanoseconds = 1_000_000_000
   /// Those who wait to be accepted.
@@ -92,6 +94,11 @@ final class ControlServer {
       waiting.remove(listener)
       isListening = false
     }
+  }
+
+  /// Whether one more client may stay.
+  var hasRoomForFollower: Bool {
+    connections.values.lazy.filter { $0.feed?.follows == true }.count < followerLimit
   }
 
   /// Takes what other machines ask, each request with the connection by which it is answered.

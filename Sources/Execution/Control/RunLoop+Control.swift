@@ -168,6 +168,10 @@ extension RunLoop {
     do throws(ControlFailure) {
       let request = try ControlRequest(line: line, program: options.controlVersion ?? "")
       if request.verb == .status {
+        if request.follows, control?.hasRoomForFollower == false {
+          throw ControlFailure(
+            "too many follow the run already", help: "'oprun status' without '--follow' answers")
+        }
         connection.add(statusLine(at: time))
         connection.feed = ControlFeed(
           isWhole: request.isWhole, follows: request.follows && connection.mail == nil)

@@ -63,7 +63,9 @@ extension LocalProcesses {
     if command.orphans != .kill, !command.isStopping {
       return tolerate(orphans, of: command, at: now)
     }
-    if command.isStopping, !command.isKilled { return }
+    if let signal = command.stopSignal, !command.isKilled {
+      return ask(orphans, of: command, by: signal)
+    }
     if !command.isKilled, now < waitEnd(of: command, exit) { return }
 
     if !command.isKilled {
@@ -145,6 +147,18 @@ extension LocalProcesses {
     tolerated.insert(command.number)
     if command.orphans == .warn { report(orphans, of: command, .warn) }
     finish(command, at: now)
+  }
+
+  /// Asks what has left the group of a command that was asked to end, everything below it included; each process
+  /// once.
+  private func ask(_ orphans: [ProcessStatus], of command: RunningCommand, by signal: Int32) {
+    var all = orphans.filter { $0.groupID != command.processID }.map(\.processID)
+    while let next = all.popLast() {
+      guard command.askedOrphans.insert(next).inserted else { continue }
+      all += ProcessStatus.children(of: next)
+      Glibc.kill(next, signal)
+      Glibc.kill(next, SIGCONT)
+    }
   }
 
   func report(

@@ -202,10 +202,11 @@ final class LocalProcesses {
   // MARK: Signal
 
   /// Sends a signal to the command's whole group and lets what it leaves behind end by itself until
-  /// `kill`.
+  /// `kill`. A command that had ended before is not asked any more: what it has left behind is ended in a moment anyway.
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
-    command.isStopping = true
+    if let exit = command.exit, exit.at < now { return }
+    command.stopSignal = signal
     awaitProgram(of: command)
     if Glibc.kill(-command.processID, signal) < 0, errno == EPERM {
       report(outOfReach: [command.processID], of: command)
@@ -230,7 +231,6 @@ final class LocalProcesses {
   /// Kills the command's group now, and everything else that belongs to it.
   func kill(_ key: CommandKey, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
-    command.isStopping = true
     command.isKilled = true
     guard command.exit == nil else { return examine(command, now) }
     Glibc.kill(-command.processID, SIGKILL)
@@ -310,7 +310,7 @@ final class LocalProcesses {
       + Nanoseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000
     return RunningCommand.Exit(
       status: self.status(of: command, status), processorTime: time,
-      peakMemory: peakMemory.ofCommand(usage), at: now)
+      peakMemory: peakMemory.ofCommand(usage), at: now, wasWanted: command.isStopping)
   }
 
   private func status(of command: RunningCommand, _ status: Int32) -> CommandEnd.Status {
@@ -357,7 +357,7 @@ final class LocalProcesses {
       putBack(command.pipe)
     }
     commands.removeAll { $0 === command }
-    if let end = command.end { news.append(.ended(command.key, end)) }
+    if let end = command.end(at: now) { news.append(.ended(command.key, end)) }
     if keyboard != nil { giveKeys() }
   }
 

@@ -26,9 +26,13 @@ final class RunningCommand {
   /// Set when the process was reaped; processes that it left behind may live on.
   var exit: Exit?
   var lastOutputAt: Nanoseconds = 0
-  /// True if it was asked to end: what it leaves behind has until the kill to end by itself.
-  var isStopping = false
+  /// The signal that asked it to end; what it leaves behind is asked by the same one, and has until the kill to
+  /// end by itself.
+  var stopSignal: Int32?
+  /// The processes that it left behind and that were asked to end.
+  var askedOrphans: Set<Int32> = []
   var isKilled = false
+  var isStopping: Bool { isKilled || stopSignal != nil }
   /// How long oprun waits for it although it could not be killed, because it is another user's
   /// process.
   var abandonAt: Nanoseconds?
@@ -45,6 +49,8 @@ final class RunningCommand {
     let processorTime: Nanoseconds
     let peakMemory: Int64?
     let at: Nanoseconds
+    /// True if oprun had killed it, or asked it to end.
+    let wasWanted: Bool
   }
 
   init(
@@ -63,11 +69,14 @@ final class RunningCommand {
     self.log = log
   }
 
-  var end: CommandEnd? {
+  /// Its end, as it is reported now. Who sends a signal to everything at once, as a service manager does, may be
+  /// the reason of an end that is found in the same turn as the signal to oprun; of an earlier one nobody is.
+  func end(at now: Nanoseconds) -> CommandEnd? {
     exit.map {
       CommandEnd(
-        $0.status, duration: $0.at - startedAt, processorTime: $0.processorTime,
-        peakMemory: $0.peakMemory, outputByteCount: log.byteCount)
+        $0.status, endedByItself: !$0.wasWanted && stopSignal == nil && $0.at < now,
+        duration: $0.at - startedAt, processorTime: $0.processorTime, peakMemory: $0.peakMemory,
+        outputByteCount: log.byteCount)
     }
   }
 }

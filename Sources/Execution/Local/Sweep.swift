@@ -51,15 +51,24 @@ struct Sweep {
     var killed: Set<Victim> = []
     var quietRounds = 0
     var idleRounds = 0
-    // A process that forks while the list is read can be missed once, not twice.
-    while quietRounds < 2, idleRounds < Sweep.patience {
-      let count = killed.count
-      var isQuiet = true
-      for process in ProcessStatus.all() where !guardians.contains(process) {
+    var newest = NewestProcesses()
+    /// Ends those of the processes that are the run's; false if none is.
+    func end(_ processes: [Int32]) -> Bool {
+      var hasFound = false
+      for process in processes where !guardians.contains(process) {
         guard let status = leftover(process, groups), kill(process, SIGKILL) == 0 else { continue }
-        isQuiet = false
+        hasFound = true
         killed.insert(Victim(processID: process, startTicks: status.startTicks))
       }
+      return hasFound
+    }
+    // A process that forks while the list is read can be missed once, not twice. One that forks and ends, again and
+    // again, is never where it was when the list was read: but what has just been started can be found without one.
+    while quietRounds < 2, idleRounds < Sweep.patience {
+      let count = killed.count
+      var hasFound = end(ProcessStatus.all())
+      newest.watch { if end($0) { hasFound = true } }
+      let isQuiet = !hasFound
       quietRounds = isQuiet ? quietRounds + 1 : 0
       idleRounds = killed.count == count ? idleRounds + 1 : 0
       if !isQuiet { usleep(idleRounds < 7 ? 1000 << UInt32(idleRounds) : 100_000) }

@@ -87,6 +87,7 @@ struct TaskMachine {
 
   mutating func ended(_ end: CommandEnd, at now: Nanoseconds) -> [Action] {
     if let interruption { return conclude(.interrupted(by: interruption)) }
+    let timedOut = timedOut && !end.endedByItself
     let end = end.marked(timedOut: timedOut, isStopped: false)
     switch end.status {
     case .exited(let status) where status != 0 && !timedOut: break

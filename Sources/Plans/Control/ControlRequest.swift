@@ -60,10 +60,8 @@ extension ControlRequest {
   package init(
     line: ArraySlice<UInt8>, program: String
   ) throws(ControlFailure) {
-    guard let fields = ControlLine(line) else {
-      throw ControlFailure("the request is not a JSON object")
-    }
-    guard let version = fields.number("protocol") else {
+    let fields = try RequestFields(line)
+    guard let version = try fields.number("protocol") else {
       throw ControlFailure("the request does not say its version: 'protocol'")
     }
     guard version == Self.version else {
@@ -71,23 +69,76 @@ extension ControlRequest {
         "the run is one of oprun \(program), which understands requests of version "
           + "\(Self.version), found \(version)", help: "use the oprun that started it")
     }
-    guard let verb = fields.text("request").flatMap(Verb.init(rawValue:)) else {
+    guard let verb = try fields.text("request").flatMap(Verb.init(rawValue:)) else {
       let words = Verb.allCases.map { "'\($0.rawValue)'" }
       throw ControlFailure("'request' wants one of \(words.joined(separator: ", "))")
     }
     self.init(verb)
-    queue = fields.text("queue")
-    step = fields.text("step")
-    maxParallel = fields.number("max_parallel")
-    priority = fields.number("priority")
-    isWhole = fields.isTrue("all")
-    follows = fields.isTrue("follow")
+    queue = try fields.text("queue")
+    step = try fields.text("step")
+    maxParallel = try fields.number("max_parallel")
+    priority = try fields.number("priority")
+    isWhole = try fields.flag("all")
+    follows = try fields.flag("follow")
     if let maxParallel, maxParallel < 0 {
       throw ControlFailure("'max_parallel' wants a number of at least 0, found \(maxParallel)")
     }
     if let priority, !(-1000...1000).contains(priority) {
       throw ControlFailure("'priority' wants a number from -1000 to 1000, found \(priority)")
     }
+  }
+}
+
+/// The fields of a request. One that is there and is not what it should be is refused: passing over it would
+/// make of a request about one step a request about the whole run.
+private struct RequestFields {
+  private let fields: ValueMap
+
+  init(_ line: ArraySlice<UInt8>) throws(ControlFailure) {
+    let value: Value
+    do throws(JSONFailure) {
+      value = try JSONReader.value(of: line)
+    } catch {
+      throw ControlFailure(
+        "the request is not JSON that can be read: \(error.reason) at byte \(error.offset + 1)")
+    }
+    guard case .map(let fields) = value else {
+      throw ControlFailure("the request wants a JSON object, found \(value.type.words)")
+    }
+    self.fields = fields
+  }
+
+  func text(_ name: String) throws(ControlFailure) -> String? {
+    switch fields[name] {
+    case nil: return nil
+    case .string(let text): return text
+    case let other?: throw wrong(name, "a string", other)
+    }
+  }
+
+  func number(_ name: String) throws(ControlFailure) -> Int? {
+    guard let value = fields[name] else { return nil }
+    guard case .number(let number) = value, let whole = Int(exactly: number) else {
+      throw wrong(name, "a whole number", value)
+    }
+    return whole
+  }
+
+  func flag(_ name: String) throws(ControlFailure) -> Bool {
+    switch fields[name] {
+    case nil: return false
+    case .bool(let isTrue): return isTrue
+    case let other?: throw wrong(name, "true or false", other)
+    }
+  }
+
+  private func wrong(_ name: String, _ wanted: String, _ found: Value) -> ControlFailure {
+    let words: String
+    switch found {
+    case .number(let number): words = numberText(number)
+    case .null, .bool, .string, .list, .map: words = found.type.words
+    }
+    return ControlFailure("'\(name)' wants \(wanted), found \(words)")
   }
 }
 

@@ -10,9 +10,12 @@ struct RunChanges {
   private var clock: RunClock?
   /// Who paused which queue, in words; nil stands for all queues.
   private var paused: [QueueID?: String] = [:]
-  /// The first changes, in words, with the time of day.
-  private(set) var log: [String] = []
-  private static let longestLog = 20
+  /// The first and the last changes, in words, with the time of day.
+  private var first: [String] = []
+  private var last: [String] = []
+  /// The number of those in between.
+  private var leftOutCount = 0
+  private static let most = 10
 
   init(_ operations: RunOperations) { self.operations = operations }
 
@@ -21,7 +24,7 @@ struct RunChanges {
   mutating func add(_ note: ControlNote, at time: Nanoseconds) {
     let moment = clock.map { " " + timeOfDay($0.wallTime + time) } ?? ""
     let text = words(of: note) + moment
-    if log.count < Self.longestLog { log.append(text) }
+    keep(text)
     switch note.action {
     case .pause(let queue): paused[queue] = text
     case .proceed(let queue):
@@ -29,6 +32,21 @@ struct RunChanges {
       if queue != nil, operations.plan.queues.count == 1 { paused = [:] }
     case .cancelRun, .cancel, .cancelQueue, .retry, .setWidth, .setPriority: break
     }
+  }
+
+  private mutating func keep(_ text: String) {
+    if first.count < Self.most { return first.append(text) }
+    last.append(text)
+    if last.count > Self.most {
+      last.removeFirst()
+      leftOutCount += 1
+    }
+  }
+
+  /// What the summary tells. Of many changes the middle is left out: how it began and what was in force at the end
+  /// say most.
+  var log: [String] {
+    first + (leftOutCount == 0 ? [] : ["\(leftOutCount) more"]) + last
   }
 
   func words(of note: ControlNote) -> String {

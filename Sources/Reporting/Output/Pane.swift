@@ -108,6 +108,8 @@ final class Pane {
     let rows = shown.reduce(0) { $0 + max(1, ($1.width - 1) / columns + 1) }
     terminal.write("\r\u{1b}[")
     terminal.write(decimal: rows)
-    terminal.write("A\u{1b}[J")
+    // The first row is erased by itself: when everything from the top left corner on is erased, tmux keeps what was
+    // there in its scrollback.
+    terminal.write("A\u{1b}[K\u{1b}[B\u{1b}[J\u{1b}[A")
   }
 }

@@ -18,8 +18,8 @@ package struct ScreenOptions {
   package var isLive = false
   /// Masks everything that is written.
   package var masker: Masker?
-  /// What resumes the run; nil if nothing does.
-  package var resumeCommand: String?
+  /// What resumes the run; nil if nothing does, as is known when it is over.
+  package var resumeCommand: () -> String? = { nil }
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
@@ -48,7 +48,7 @@ package final class Screen {
   let pane: Pane?
   /// What a CI runner is told; nil if people, files or programs read.
   let ci: CILog?
-  let resumeCommand: String?
+  let resumeCommand: () -> String?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -116,7 +116,7 @@ package final class Screen {
     unfoldsInstances = true
     pane = nil
     ci = nil
-    resumeCommand = nil
+    resumeCommand = { nil }
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }

@@ -86,15 +86,22 @@ package struct EndingCounts {
     }
   }
 
+  /// Whether something did not run, or did not run to its end.
+  private var hasUnfinished: Bool {
+    [Count.blocked, .cancelled, .timedOut].contains { self[$0] > 0 }
+  }
+
   /// What else a list, a report and the last line say about a run that ended with these numbers. `passedOn` is the
   /// status of a step that it gave in place of its own, `stop` is the reason why it ended early, both in words; the
-  /// latter comes last.
+  /// latter comes last. What could not be kept after everything had ended has stopped nothing.
   package func remarks(
     exitStatus: Int, hookFailed: Bool, passedOn: String?, stop: String?
   ) -> [String] {
     var remarks: [String] = []
     if hookFailed { remarks.append("a hook of the run failed") }
-    if let stop { remarks.append("stopped: \(stop)") }
+    if let stop {
+      remarks.append(exitStatus == 74 && !hasUnfinished ? stop : "stopped: \(stop)")
+    }
     let isAllAllowed =
       self[.allowed] > 0
       && [.failed, .timedOut, .blocked, .cancelled].allSatisfy { self[$0] == 0 }

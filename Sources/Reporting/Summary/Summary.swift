@@ -32,7 +32,7 @@ struct Summary {
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
     var advice: [Advice] = []
-    if let command = screen.resumeCommand, isWorthResuming(after: end) {
+    if isWorthResuming(after: end), let command = screen.resumeCommand() {
       advice.append(.resume(command))
     }
     let isSomething = writeFailures(advice, after: isQuiet ? .nothing : .lines)

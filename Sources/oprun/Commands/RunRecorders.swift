@@ -11,6 +11,8 @@ import State
 struct RunRecorders {
   private let recorder: RunRecorder
   private let events: [EventStream]
+  /// Where they go, in words.
+  private let eventPlaces: [String]
   private let reports: ReportFiles?
   private let outputs: OutputsFile?
 
@@ -66,6 +68,9 @@ struct RunRecorders {
           masker: masker))
     }
     self.events = events
+    eventPlaces = Self.eventTargets(invocation).map {
+      EventTarget.isStandardOutput($0) ? "standard output" : "the events to \(quoted($0))"
+    }
     outputs = invocation.text(Options.outputs).map { OutputsFile($0) }
     reports =
       targets.isEmpty
@@ -108,8 +113,12 @@ struct RunRecorders {
 
   var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
-  /// The error for which standard output, or what `--events` names, lacks events.
-  var lossError: Int32? { events.lazy.compactMap(\.lossError).first }
+  /// What lacks events, in words, and the error; nil if nothing does.
+  var loss: (place: String, error: Int32)? {
+    zip(eventPlaces, events).lazy.compactMap { place, stream in
+      stream.lossError.map { (place, $0) }
+    }.first
+  }
 
   /// What is said if the run stood still because another program had locked the database.
   private var standstill: [String] {

@@ -10,7 +10,10 @@ struct RunScreen {
   let screen: Screen
   let mode: OutputMode
 
-  init(_ invocation: Invocation, _ directory: RunDirectory, _ secrets: Secrets, resume: String?) {
+  init(
+    _ invocation: Invocation, _ directory: RunDirectory, _ secrets: Secrets,
+    resume: @escaping () -> String?
+  ) {
     var options = ScreenOptions()
     options.color = invocation.choice(Options.color, default: .auto)
     options.usesASCII = invocation.isOn(Options.ascii)

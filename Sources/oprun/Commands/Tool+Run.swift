@@ -287,7 +287,9 @@ extension Tool {
     }
     let shown = RunScreen(
       invocation, options.directory, options.secrets,
-      resume: resumeCommand(invocation, of: options.runID))
+      resume: { [command = resumeCommand(invocation, of: options.runID)] in
+        recorder.isKept ? command : nil
+      })
     let screen = shown.screen
     let unplanned = UnplannedStepsWatch(note?.rest, isShown: shown.mode.showsProgress)
     let console = Console(
@@ -310,22 +312,17 @@ extension Tool {
       if let note, let unchanged { keep(note, of: plan, options, recorder, unchanged) }
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
       let status = end.passedOn?.status ?? end.exitStatus
-      guard let error = screen.lossError ?? recorders.lossError else { return status }
-      sayLost(error)
-      return status == ExitStatus.success ? ExitStatus.cannotWrite : status
+      if case .stateFailure(let words) = end.stopReason {
+        recorder.spoil(end.exitStatus, because: words)
+      }
+      guard let loss = sayLoss(screen, recorders) else { return status }
+      guard status == ExitStatus.success else { return status }
+      recorder.spoil(ExitStatus.cannotWrite, because: loss)
+      return ExitStatus.cannotWrite
     } catch {
       say(error.message)
       return ExitStatus.internalError
     }
-  }
-}
-
-extension Tool {
-  /// Reports that a run has gone on without its output.
-  func sayLost(_ error: Int32) {
-    say(
-      "cannot write standard output: \(SystemError.reason(error))",
-      help: "what the steps printed is in their logs: 'oprun logs last' shows it")
   }
 }
 
