@@ -2,7 +2,7 @@
 
 extension BuiltinStep {
   package static let resize = BuiltinStep(
-    "resize", "Makes smaller copies of images.",
+    "resize", "Makes copies of images in other sizes.",
     keys: [
       [.from],
       BuiltinKey.resizing,
@@ -13,7 +13,7 @@ extension BuiltinStep {
     groups: [.target], rules: [.target, .sizes, .sides, .paths])
 
   package static let downloadAndResize = BuiltinStep(
-    "download-and-resize", "Downloads images and makes one or more smaller copies of each.",
+    "download-and-resize", "Downloads images and makes one or more copies of each in other sizes.",
     keys: [
       [.url, .urls, .list, .sha256],
       BuiltinKey.resizing,

@@ -54,6 +54,8 @@ package final class CacheLookup {
   package var fault: CacheFailure?
   /// Why its outputs were not put back.
   package var refusal: CacheFailure?
+  /// The patterns of inputs that no file matches, though the step has succeeded: one may be misspelt.
+  package private(set) var unmatchedInputs: [String] = []
 
   init(
     _ step: String, name: CacheDigest, _ settings: CacheSettings, directory: String,
@@ -136,6 +138,7 @@ extension CacheLookup {
     if let folder = changedFolder(after) {
       throw CacheFailure("something in the input \(quoted(folder)) came and went while it ran")
     }
+    unmatchedInputs = settings.inputs.filter { isUnmatched($0, after) }
     var stored = StoredResult()
     stored.step = step
     stored.files = outputs
@@ -155,6 +158,15 @@ extension CacheLookup {
     return zip(whole(inputs ?? []), whole(after)).first { old, new in
       !old.stamp.isOfSameChange(as: new.stamp)
     }?.1.path
+  }
+
+  /// A path without wildcards may well be that of a file which is there only sometimes.
+  private func isUnmatched(_ text: String, _ entries: [FileEntry]) -> Bool {
+    let pattern = FilePattern(text)
+    if text.hasPrefix("!") || pattern.isPlain { return false }
+    return !entries.contains {
+      !$0.isOnlyListed && $0.kind != .absent && pattern.covers($0.path)
+    }
   }
 
   private func changedInput(_ after: [FileEntry]) -> String {

@@ -30,6 +30,8 @@ package final class Suggester {
       let distance = editDistance(typed, known)
       if distance <= reach {
         guard distance > 0 else { continue }
+        // Two wrong letters of four are another word: `tcsh`, `bash`.
+        if distance > 1, typed.count < 5, !Set(typed).isSubset(of: known) { continue }
         best = candidate
         reach = distance - 1
         if reach == 0 { break }

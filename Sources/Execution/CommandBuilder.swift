@@ -73,8 +73,13 @@ struct CommandBuilder {
 
   /// True for the attempts of the step that is traced, or of its instances.
   private func isTraced(_ key: CommandKey, _ step: String) -> Bool {
-    guard let tracedStep, case .attempt = key.role else { return false }
-    return StepName(tracedStep).covers(step)
+    guard case .attempt = key.role else { return false }
+    return isTraced(step)
+  }
+
+  /// True for the step that is traced, and for its instances.
+  func isTraced(_ step: String) -> Bool {
+    tracedStep.map { StepName($0).covers(step) } ?? false
   }
 
   /// A step with a MAKEFLAGS of its own keeps it.

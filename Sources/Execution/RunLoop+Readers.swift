@@ -47,7 +47,7 @@ extension RunLoop {
         case .readers: resumeOutput()
         // Processes that were allowed to live on still write.
         case .executor: executor.ready(item.number, at: now)
-        case .signals: isAsked = true
+        case .signals, .watcher: isAsked = true
         case .jobControl: obey(Int32(item.number))
         case .hashing, .caching, .jobs, .control: break
         }

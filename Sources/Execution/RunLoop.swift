@@ -248,6 +248,9 @@ final class RunLoop {
       // Who has logged out wants jobs to go on.
       if item.number == Int(SIGHUP) { executor.leave(at: time) }
       machine.signalled(Int32(item.number), at: time)
+    case .watcher:
+      machine.endRequested(by: StopReason.watcher, at: time)
+      machine.advance(to: time)
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .caching: takeReply(item.number, at: time)

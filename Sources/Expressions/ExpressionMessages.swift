@@ -56,7 +56,10 @@ extension ExpressionMessage {
       case "&": "'&&' means and"
       case "|": "'||' means or"
       case "$": "a name stands for its value: params.x, env.X"
-      case "+": "join strings outside the expression: ${{ a }}${{ b }}"
+      case "+":
+        "expressions have no arithmetic; strings are joined outside of them: ${{ a }}${{ b }}"
+      case "}": "'}}' closes '${{'"
+      case "‘", "’", "“", "”": "put a string in straight quotes: 'text'"
       case "/":
         "expressions have no arithmetic; a name that contains '/' stands in brackets: steps['a/b']"
       case "-", "*", "%": "expressions have no arithmetic"
@@ -127,25 +130,44 @@ extension ExpressionMessage {
     UnlocatedFailure("unknown function \(quoted(name))", help: didYouMean(suggestion))
   }
 
+  /// `known` are the names that there are.
   static func unknownMember(
-    _ name: String, of root: ContextRoot, suggestion: String?
+    _ name: String, of root: ContextRoot, suggestion: String?, among known: [String] = []
   ) -> UnlocatedFailure {
-    let kind =
+    let (kind, help): (String, String?) =
       switch root {
-      case .params: "parameter"
-      case .env: "variable"
-      case .steps: "step"
-      case .matrix: "matrix axis"
-      case .secrets: "secret"
-      case .run, .host, .vars: "name in '\(root.name)':"
+      case .params: ("parameter", listed("the parameters are", known) ?? declare(in: root))
+      case .env: ("variable", nil)
+      // Those that may be named here are in 'depends_on'.
+      case .steps: ("step", nil)
+      case .matrix: ("matrix axis", listed("the axes are", known))
+      case .secrets: ("secret", listed("the secrets are", known) ?? declare(in: root))
+      case .vars: ("name in 'vars':", listed("the names are", known) ?? declare(in: root))
+      case .run, .host: ("name in '\(root.name)':", listed("the names are", known))
       }
-    return UnlocatedFailure("unknown \(kind) \(quoted(name))", help: didYouMean(suggestion))
+    return UnlocatedFailure(
+      "unknown \(kind) \(quoted(name))", help: didYouMean(suggestion) ?? help)
+  }
+
+  private static func declare(in root: ContextRoot) -> String {
+    "declare it under '\(root.name)' at top level"
   }
 
   static func unknownMember(
-    _ name: String, of owner: String, suggestion: String?
+    _ name: String, of owner: String, suggestion: String?, among known: [String]
   ) -> UnlocatedFailure {
-    UnlocatedFailure("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
+    UnlocatedFailure(
+      "\(quoted(owner)) has no member \(quoted(name))",
+      help: didYouMean(suggestion) ?? listed("its members are", known))
+  }
+
+  /// Nil if there are no names to list.
+  private static func listed(_ words: String, _ names: [String]) -> String? {
+    if names.isEmpty { return nil }
+    var seen: Set<String> = []
+    let names = names.filter { seen.insert($0).inserted }
+    let shown = names.prefix(8).map(printable).joined(separator: ", ")
+    return "\(words) \(shown)\(names.count > 8 ? ", …" : "")"
   }
 
   /// The message about a value that was looked for and not found.
@@ -153,7 +175,10 @@ extension ExpressionMessage {
     _ name: String, of owner: String, suggestion: String?
   ) -> UnlocatedFailure {
     let isOutput = owner.hasPrefix("steps") && owner.hasSuffix("outputs")
-    let help = isOutput ? "a step gives outputs through $OPRUN_OUTPUT, if it succeeds" : nil
+    let help =
+      isOutput
+      ? "a step gives outputs through $OPRUN_OUTPUT, if it succeeds; a service, before it is ready"
+      : nil
     return UnlocatedFailure(
       "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion) ?? help)
   }
@@ -182,12 +207,22 @@ extension ExpressionMessage {
   static func wrongOperand(_ sign: String, wanted: String, found: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "'\(sign)' takes \(wanted), not \(found)",
-      help: wanted == "true or false" ? "compare: x == 'yes', len(x) > 0" : nil)
+      help: wanted == "true or false" ? comparison(of: found) : nil)
   }
 
   package static func wrongCondition(wanted: String, found: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "the condition must be \(wanted), not \(found)", help: "compare: x == 'yes', len(x) > 0")
+      "the condition must be \(wanted), not \(found)", help: comparison(of: found))
+  }
+
+  /// What makes a condition of a value.
+  private static func comparison(of found: String) -> String {
+    switch found {
+    case "a number": "compare: x != 0"
+    case "a string": "compare: x == 'yes'"
+    case "a list", "a map": "compare: len(x) > 0"
+    default: "compare: x == 'yes', x != 0, len(x) > 0"
+    }
   }
 
   package static func wrongValue(wanted: String, found: String) -> UnlocatedFailure {

@@ -39,6 +39,8 @@ extension EarlyValue.Key {
     }
   }
 
+  var isDuration: Bool { self == .timeout || self == .expected }
+
   var name: String { self == .retry ? StepKey.retry.row.key : row.key }
 
   /// The words for "must be …" in a message.
@@ -150,6 +152,12 @@ enum EarlyMessage {
     UnlocatedFailure(
       "\(what) of a pipeline that another one uses belong to the run: their sizes cannot be expressions"
     )
+  }
+
+  static func noUnit(_ key: String, wanted: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of '\(printable(key))' must be \(wanted), not a number",
+      help: "write the unit behind the expression: ${{ … }}s")
   }
 
   static func wrong(_ key: String, wanted: String, found: String) -> UnlocatedFailure {

@@ -50,9 +50,7 @@ struct Parameters {
   private mutating func take(_ text: String, from origin: String, for param: ParamModel) {
     guard let value = param.value(of: text) else {
       faults.append(
-        ParameterMessage.refused(
-          param.name, "must be \(param.kind.words), not \(quoted(text))",
-          origin))
+        ParameterMessage.refused(param.name, param.refusal(ofText: text), origin))
       return
     }
     if let refusal = param.refusal(of: value, patterns) {

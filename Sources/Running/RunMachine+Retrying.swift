@@ -79,7 +79,8 @@ extension RunMachine {
       let root = scheduler.root(of: step).map { "'\(steps[$0].id)'" } ?? "another step"
       return "\(name) is blocked because of \(root): run that one again"
     case .skipped: return "\(name) was skipped, and did not fail"
-    case .succeeded, .cached, .failed, .timedOut, .cancelled: return "\(name) has succeeded"
+    case .succeeded, .cached, .failed, .timedOut, .cancelled:
+      return "\(name) has succeeded: only what failed or was cancelled can be retried"
     }
   }
 

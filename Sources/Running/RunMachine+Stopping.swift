@@ -23,7 +23,7 @@ extension RunMachine {
   }
 
   /// Somebody asks for the end from outside: the same as a signal, but oprun itself does not end at once.
-  mutating func endRequested(by user: String, at now: Nanoseconds) {
+  package mutating func endRequested(by user: String, at now: Nanoseconds) {
     if signalCount == 0 {
       signalCount = 1
       cancelRun(.request(user), at: now)

@@ -184,6 +184,11 @@ package enum StopReason: Hashable, Sendable {
   case died
 }
 
+extension StopReason {
+  /// Who asks for the end of a run of `oprun watch`, which starts the next one.
+  package static let watcher = "oprun watch"
+}
+
 extension HookKind {
   /// Nil if no hook has this key.
   package init?(key: some StringProtocol) {

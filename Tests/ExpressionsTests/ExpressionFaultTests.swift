@@ -507,7 +507,7 @@ struct ExpressionFaultTests {
       p:1:1: error: '||' takes true or false, not a number
        1 | fromJSON('1') || true
          | ^~~~~~~~~~~~~
-        help: compare: x == 'yes', len(x) > 0
+        help: compare: x != 0
 
       """
     ),

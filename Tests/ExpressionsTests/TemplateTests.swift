@@ -78,7 +78,7 @@ struct TemplateTests {
         p:1:18: error: '+' has no meaning in an expression
          1 | a ${{ }} b ${{ 1 + }} ${{ params.version
            |                  ^
-          help: join strings outside the expression: ${{ a }}${{ b }}
+          help: expressions have no arithmetic; strings are joined outside of them: ${{ a }}${{ b }}
         p:1:23: error: this '${{' is never closed
          1 | a ${{ }} b ${{ 1 + }} ${{ params.version
            |                       ^~~

@@ -42,7 +42,8 @@ private let commands = KeyExamples(
   refused: [
     ("", "'run' \(words) nothing"), ("''", "'run' must not be empty"),
     ("{a: b}", "'run' \(words) a map"), ("[]", "'run' must not be empty"),
-    ("[a, [b]]", "'run' \(words) a list"), ("[a, ~]", "'run' \(words) nothing"),
+    ("[a, [b]]", "item 2 of 'run' must be a string, not a list"),
+    ("[a, ~]", "item 2 of 'run' must be a string, not nothing"),
     ("['', a]", "the first item of 'run' is the name of a program and must not be empty"),
   ])
 

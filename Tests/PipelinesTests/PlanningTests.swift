@@ -45,6 +45,7 @@ struct PipelineErrorTests {
           pipeline.yml:12:5: error: 'run' is missing in step 'test'
            12 |   - id: test
               |     ^~
+            help: a step has one of 'run', 'uses' and 'steps'
           pipeline.yml:13:15: error: 'priority' must be one of very_low, low, normal, high, very_high or a whole number from -1000 to 1000, not a list
            13 |     priority: [1]
               |               ^~~
@@ -59,9 +60,11 @@ struct PipelineErrorTests {
         pipeline.yml:2:5: error: 'id' and 'run' are missing in a step
          2 |   - name: x
            |     ^~~~
+          help: a step has one of 'run', 'uses' and 'steps'
         pipeline.yml:3:5: error: 'id' and 'run' are missing in a step
          3 |   - {}
            |     ^~
+          help: a step has one of 'run', 'uses' and 'steps'
         pipeline.yml:4:5: error: 'steps' must be a list of maps, not the number 5
          4 |   - 5
            |     ^
@@ -72,6 +75,7 @@ struct PipelineErrorTests {
         pipeline.yml:6:6: error: 'run' is missing in step 'c'
          6 |   - {id: c}
            |      ^~
+          help: a step has one of 'run', 'uses' and 'steps'
         pipeline.yml: 5 errors
 
         """)
@@ -146,6 +150,7 @@ struct PipelineErrorTests {
         pipeline.yml:3:26: error: unknown parameter 'x'
          3 |     run: echo ${{ params.x }} $X ${Y}
            |                          ^
+          help: declare it under 'params' at top level
         pipeline.yml:4:16: error: unknown name 'a'
          4 |     name: "${{ a }}"
            |                ^

@@ -127,6 +127,41 @@ struct SyntaxErrorTests {
     )
   }
 
+  @Test func `a missing colon is shown after the key that lacks it`() {
+    #expect(
+      errors("steps:\n  - id a\n    run: x\n") == """
+        pipeline.yml:2:5: error: no ':' after 'id'
+         2 |   - id a
+           |     ^~
+          help: a key is followed by ': ', as in 'id: …'
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("steps:\n  - id: a\n    run: echo\n      hello you\n      a: b\n") == [
+        "5:8: a ':' is not allowed here"
+      ])
+  }
+
+  @Test func `a line that is indented too far is compared with the one above`() {
+    #expect(
+      errors("steps:\n  - id: a\n      run: x\n") == """
+        pipeline.yml:3:7: error: this line is indented further than 'id' above it
+         3 |       run: x
+           |       ^~~
+          help: indent it like 'id', or put a string of several lines below '|'
+        pipeline.yml: 1 error
+
+        """)
+  }
+
+  @Test func `a space that is a letter to YAML is named`() {
+    #expect(
+      messages("steps:\n  -\u{A0}id: a\n    run: x\n") == [
+        "2:4: this is a no-break space (U+00A0), which YAML takes for a letter"
+      ])
+  }
+
   @Test(arguments: [
     ("run: [ -f y ] && echo", "1:16: a list ends with its bracket, and nothing may follow it"),
     ("run: | echo hi", "1:8: the text of '|' or '>' begins on the next line"),
@@ -134,6 +169,8 @@ struct SyntaxErrorTests {
       "run: \"C:\\x\"",
       "1:9: the escape '\\x' in a double-quoted string lacks its hexadecimal digits"
     ),
+    ("run: *.sh", "1:6: an unquoted string cannot start with '*'"),
+    ("run: &&", "1:6: an unquoted string cannot start with '&'"),
     ("steps: [", "1:8: this list is never closed with ']'"),
     ("run: {{ x }}", "1:7: a key must be a string, not a list, a map or an alias"),
   ])

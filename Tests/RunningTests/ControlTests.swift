@@ -145,7 +145,8 @@ import Testing
       ).timeline()
         == "0:+a 0:+s 0:+c 1:-a=1 1:a=failed 1:b=blocked<a 1:-s=0 1:s=succeeded 1:t=skipped<s "
         + "2:['b' is blocked because of 'a': run that one again] 2:['c' has not ended] "
-        + "2:['s' has succeeded] 2:['t' was skipped, and did not fail] 2:['a' has ended] "
+        + "2:['s' has succeeded: only what failed or was cancelled can be retried] "
+        + "2:['t' was skipped, and did not fail] 2:['a' has ended] "
         + "2:[max_parallel is 8 already] 3:cancelled_by_anna 3:stopping(anna) 3:stop(c) "
         + "4:[the run is being stopped: nothing new starts in it] 8:kill(c) 8:-c=sig9 "
         + "8:c=cancelled<anna 8:end=143")

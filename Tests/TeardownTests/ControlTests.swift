@@ -214,7 +214,7 @@ import Testing
         4
 
         """)
-    #expect(try run.ask("status").hasSuffix("help: 'oprun history' lists the runs that were\n4\n"))
+    #expect(try run.ask("status").hasSuffix("help: 'oprun history' lists past runs\n4\n"))
   }
 
   @Test func `reach a run however long its path is`() throws {

@@ -315,7 +315,7 @@ struct HostileServerTests {
     let end = try download(server, allows: false)
     #expect(
       end.message == """
-        127.0.0.1 is an address of this machine; 'allow: SERVER' lets it pass, 'allow_private: true' all such
+        127.0.0.1 is an address of this machine; use 'allow: SERVER' to allow it, or 'allow_private: true' to allow all such addresses
 
         """)
     #expect(server.requests.count == 0)

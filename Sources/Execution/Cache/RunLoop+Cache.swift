@@ -24,9 +24,9 @@ enum CachedAnswer {
 extension RunLoop {
   /// Whether the step need not run.
   func cached(_ operation: OperationID, _ id: String, _ step: ReadyStep) -> CachedAnswer {
-    guard let caching, let settings = step.settings.cache, let action = step.action else {
-      return .unknown
-    }
+    guard let caching, let settings = step.settings.cache, let action = step.action,
+      !builder.isTraced(id)
+    else { return .unknown }
     let lookup: CacheLookup
     if let known = caching.lookups[operation] {
       lookup = known
@@ -197,7 +197,7 @@ extension RunLoop {
       _ = askCache(at: now)
       guard caching.jobs.isStoring else { return }
       let ready = waiting.wait(until: deadline)
-      if ready.contains(where: { $0.owner == .signals }) { break }
+      if ready.contains(where: { $0.owner == .signals || $0.owner == .watcher }) { break }
       let time = now
       for item in ready { pass(item, at: time) }
     }
@@ -256,6 +256,10 @@ extension RunLoop {
       do throws(CacheFailure) {
         try caching.cache.checkUpstream(of: lookup)
         caching.sealed[key.operation] = try lookup.seal(reply, published)
+        for pattern in lookup.unmatchedInputs {
+          let step = quoted(machine.steps[key.operation].id)
+          say("no file matches \(quoted(pattern)), an input of step \(step)", caching)
+        }
       } catch {
         tellOfFault(error, key.operation)
       }

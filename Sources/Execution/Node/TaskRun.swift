@@ -57,7 +57,7 @@ final class TaskRun {
     case .signals: perform(machine.signalled(Int32(item.number), at: waiting.now))
     // Slurm suspends a job with SIGTSTP and then SIGSTOP, each process by itself.
     case .jobControl: break
-    case .hashing, .caching, .readers, .jobs, .control: break
+    case .watcher, .hashing, .caching, .readers, .jobs, .control: break
     }
   }
 

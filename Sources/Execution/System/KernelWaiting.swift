@@ -53,9 +53,11 @@ final class KernelWaiting: Waiting {
     if let parent { ready.append(parent) }
     for signal in signals.take() {
       switch signal {
-      case SIGWINCH: if let resizing { ready.append(resizing) }
-      case SIGTSTP, SIGCONT: ready.append(Ready(owner: .jobControl, number: Int(signal)))
-      default: ready.append(Ready(owner: .signals, number: Int(signal)))
+      case .signal(SIGWINCH): if let resizing { ready.append(resizing) }
+      case .signal(let number) where number == SIGTSTP || number == SIGCONT:
+        ready.append(Ready(owner: .jobControl, number: Int(number)))
+      case .signal(let number): ready.append(Ready(owner: .signals, number: Int(number)))
+      case .endOfWatched: ready.append(Ready(owner: .watcher, number: 0))
       }
     }
     return ready

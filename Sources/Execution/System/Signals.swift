@@ -44,18 +44,36 @@ struct Signals: ~Copyable {
 
   var descriptor: Int32 { source.number }
 
+  /// A signal that arrived.
+  enum Taken: Hashable {
+    case signal(Int32)
+    /// The `oprun watch` that has started this run wants its end.
+    case endOfWatched
+  }
+
   /// The signals that arrived since the last call, except SIGCHLD: the caller checks its children
   /// whenever this descriptor is ready.
-  mutating func take() -> [Int32] {
+  mutating func take() -> [Taken] {
     let size = MemoryLayout<signalfd_siginfo>.stride
     let count = read(source.number, &batch, size * batch.count)
     guard count > 0 else { return [] }
-    var signals: [Int32] = []
+    var signals: [Taken] = []
     for info in batch.prefix(count / size) where info.ssi_signo != UInt32(SIGCHLD) {
-      signals.append(Int32(info.ssi_signo))
+      let isOfWatch =
+        info.ssi_code == SI_QUEUE && info.ssi_int == watchedRunEnd
+        && info.ssi_pid == UInt32(getppid())
+      signals.append(isOfWatch ? .endOfWatched : .signal(Int32(info.ssi_signo)))
     }
     return signals
   }
 
   private static func bit(_ signal: Int32) -> UInt64 { 1 << UInt64(signal - 1) }
+}
+
+/// The value with which `oprun watch` queues SIGTERM to its run when a change affects it.
+private let watchedRunEnd: Int32 = 0x6f70_7275
+
+/// Ends a run that this process has started, because it is to begin anew.
+package func endWatchedRun(_ process: Int32) {
+  sigqueue(process, SIGTERM, sigval(sival_int: watchedRunEnd))
 }

@@ -46,6 +46,8 @@ extension Waiting {
 enum Owner: UInt32 {
   /// The run itself: the number is that of a signal which asks it to end.
   case signals
+  /// The run itself: the `oprun watch` that has started it wants its end.
+  case watcher
   case executor
   case hashing
   /// Processes that do the work of the step cache.

@@ -10,6 +10,22 @@ package struct JSONFailure: Error, Hashable {
   /// Nothing of the text is a value.
   package var isAtStart: Bool { offset == 0 && reason == Self.missingValue }
   fileprivate static let missingValue = "a value is missing"
+
+  /// True if the text is JSON, with a number that would be written differently.
+  package private(set) var isChangedNumber = false
+
+  fileprivate static func changed(_ text: String, to number: String, offset: Int) -> JSONFailure {
+    var failure = JSONFailure(
+      reason: "as a number \(text) is \(number); write \"\(text)\" in quotes, or \(number)",
+      offset: offset)
+    failure.isChangedNumber = true
+    return failure
+  }
+
+  package init(reason: String, offset: Int) {
+    self.reason = reason
+    self.offset = offset
+  }
 }
 
 /// The only parser of JSON, for outputs and for `fromJSON`.
@@ -17,26 +33,34 @@ package struct JSONReader {
   private let text: ArraySlice<UInt8>
   private var place: Int
 
+  /// True if a number that would be written differently is refused, as it is in a pipeline file.
+  private let keepsNumbers: Bool
   private var valueCount = 0
 
   private static let deepest = 64
   private static let maxValueCount = 1_000_000
 
   /// Parses a text. The bytes must be UTF-8. Linear in their number; at most 64 levels deep.
-  package static func value(of text: ArraySlice<UInt8>) throws(JSONFailure) -> Value {
-    var reader = JSONReader(text)
+  /// `keepsNumbers` refuses numbers of which the text would change, such as 3.10.
+  package static func value(
+    of text: ArraySlice<UInt8>, keepsNumbers: Bool = false
+  ) throws(JSONFailure) -> Value {
+    var reader = JSONReader(text, keepsNumbers: keepsNumbers)
     let value = try reader.value(depth: 1)
     reader.skipBlanks()
     if reader.byte != nil { throw reader.fault("unexpected content after the value") }
     return value
   }
 
-  package static func value(of text: String) throws(JSONFailure) -> Value {
-    try value(of: Array(text.utf8)[...])
+  package static func value(
+    of text: String, keepsNumbers: Bool = false
+  ) throws(JSONFailure) -> Value {
+    try value(of: Array(text.utf8)[...], keepsNumbers: keepsNumbers)
   }
 
-  private init(_ text: ArraySlice<UInt8>) {
+  private init(_ text: ArraySlice<UInt8>, keepsNumbers: Bool) {
     self.text = text
+    self.keepsNumbers = keepsNumbers
     place = text.startIndex
   }
 
@@ -93,6 +117,11 @@ package struct JSONReader {
     guard let number = numberValue(written) else { throw fault("not a number", at: start) }
     guard numberFault(written) == nil else {
       throw fault("a number too large to be represented exactly", at: start)
+    }
+    if keepsNumbers, numberText(number) != String(decoding: written, as: UTF8.self) {
+      throw .changed(
+        String(decoding: written, as: UTF8.self), to: numberText(number),
+        offset: start - text.startIndex)
     }
     return number
   }

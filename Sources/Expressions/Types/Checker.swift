@@ -232,7 +232,8 @@ extension ExpressionChecker {
     return report(
       ExpressionMessage.unknownMember(
         name, of: expression.text(expression.range(of: owner)),
-        suggestion: scope.suggester.closest(to: name, among: members.names)), at: range)
+        suggestion: scope.suggester.closest(to: name, among: members.names),
+        among: members.names), at: range)
   }
 
   private mutating func contextMember(
@@ -247,7 +248,8 @@ extension ExpressionChecker {
     case .unknown:
       return report(
         ExpressionMessage.unknownMember(
-          name, of: root, suggestion: scope.suggestion(for: name, of: root)), at: range)
+          name, of: root, suggestion: scope.suggestion(for: name, of: root),
+          among: scope.names(of: root)), at: range)
     }
   }
 }

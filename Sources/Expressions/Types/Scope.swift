@@ -17,6 +17,9 @@ package protocol ExpressionScope {
   /// The name that was meant by one that does not exist; `suggester` finds it.
   func suggestion(for name: String, of root: ContextRoot) -> String?
 
+  /// The names that a context has, as far as they are known.
+  func names(of root: ContextRoot) -> [String]
+
   /// The type of the whole context, or of a member whose name only the run knows; nil if only
   /// single members may be named.
   func type(of root: ContextRoot) -> ExpressionType?
@@ -39,6 +42,8 @@ package enum ScopeMember {
 
 extension ExpressionScope {
   package var suggester: Suggester { Suggester() }
+
+  package func names(of root: ContextRoot) -> [String] { [] }
 
   package func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool { false }
 

@@ -23,6 +23,15 @@ extension Decoder {
       report(list) { DecodingMessage.empty(row.key, at: $0) }
       return nil
     }
+    for (index, item) in items.enumerated() {
+      let node = tree.resolve(item)
+      if tree.nodes[node].isScalar, !isNull(node) { continue }
+      let found = found(node)
+      report(item) {
+        DecodingMessage.wrongItem(index + 1, of: row.key, found: found, at: $0)
+      }
+      return nil
+    }
     let texts = items.compactMap { template($0, row) }
     guard texts.count == items.count else { return nil }
     guard case .plain(let program) = texts[0] else { return texts }

@@ -29,7 +29,8 @@ extension Decoder {
       return nil
     }
     var matrix = MatrixModel(span: span(keyNode(of: value)))
-    for (name, pair) in pairs(of: map, owner: "in 'matrix'") {
+    let members = pairs(of: map, owner: "in 'matrix'")
+    for (name, pair) in members {
       switch name {
       case "include": matrix.included = combinations(pair.value, name)
       case "exclude": matrix.excluded = combinations(pair.value, name)
@@ -38,6 +39,7 @@ extension Decoder {
         if let axis = axis(name, pair) { matrix.axes.append(axis) }
       }
     }
+    checkExcluded(&matrix, members.map(\.name).filter { $0 != "include" && $0 != "exclude" })
     if matrix.axes.isEmpty, matrix.included == nil, log.isEmpty {
       report(map) { DecodingMessage.empty("matrix", at: $0) }
     }
@@ -84,6 +86,25 @@ extension Decoder {
       return nil
     }
     return anyValue(value)
+  }
+
+  /// Reports names in `exclude` that are no axes of the matrix, which no combination has. `axes` are all that
+  /// are written. Only entries with valid axes are kept.
+  private mutating func checkExcluded(_ matrix: inout MatrixModel, _ axes: [String]) {
+    guard case .list(var entries)? = matrix.excluded else { return }
+    // An empty matrix is reported as such.
+    if axes.isEmpty, matrix.included == nil { return matrix.excluded = nil }
+    let valid = Set(matrix.axes.map(\.name))
+    entries.removeAll { entry in
+      guard case .map(let members) = entry else { return false }
+      for member in members where !axes.contains(member.name) {
+        log.report(at: member.span) {
+          DecodingMessage.excludedNoAxis(member.name, axes: axes, at: $0)
+        }
+      }
+      return !members.allSatisfy { valid.contains($0.name) }
+    }
+    matrix.excluded = .list(entries)
   }
 
   // MARK: Waits

@@ -36,6 +36,9 @@ extension Decoder {
     guard tree.nodes[node].kind == .map else {
       let found = found(node)
       let isText = tree.nodes[node].isScalar && !isNull(node)
+      if isText, let (colon, key) = missingSpace(node) {
+        return log.report(at: colon) { DecodingMessage.missingSpace(after: key, at: $0) }
+      }
       let help = isText ? DecodingMessage.stepOfText(tree.string(node)) : nil
       report(item) {
         DecodingMessage.wrongType(
@@ -59,6 +62,17 @@ extension Decoder {
     model.steps.append(step)
   }
 
+  /// The colon behind the key that a text begins with, if no space follows it, as in `id:build`.
+  private func missingSpace(_ node: NodeIndex) -> (colon: Span, key: String)? {
+    guard tree.nodes[node].kind == .plain else { return nil }
+    let text = tree.string(node).utf8
+    let key = String(Substring(text.prefix { $0 != UInt8(ascii: ":") }))
+    let value = text.dropFirst(key.utf8.count + 1)
+    guard StepKey.table.rows.contains(where: { $0.key == key }), !value.isEmpty else { return nil }
+    let colon = Int(span(node).start) + key.utf8.count
+    return (Span(start: colon, end: colon + 1), key)
+  }
+
   /// The step as messages refer to it: by its id if it has one.
   func owner(of fields: Fields<StepKey>) -> String {
     guard let id = fields[.id], tree.nodes[tree.resolve(id)].isScalar else { return "in a step" }
@@ -80,7 +94,9 @@ extension Decoder {
     let isGathering = missing == ["run"] && fields.holds(.dependsOn)
     log.report(at: firstKeySpan(of: fields.map)) {
       DecodingMessage.missing(
-        missing, owner, at: $0, help: isGathering ? DecodingMessage.noCommand : nil)
+        missing, owner, at: $0,
+        help: isGathering
+          ? DecodingMessage.noCommand : hasAction ? nil : DecodingMessage.actions)
     }
   }
 

@@ -144,6 +144,14 @@ extension Decoder {
       {
         return amount
       }
+      let hasUnit = tree.withBytes(of: node) { bytes in
+        bytes.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == true
+          && bytes.contains { $0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z") }
+      }
+      if hasUnit {
+        reportType(value, row(), help: DecodingMessage.quantityUnits)
+        return nil
+      }
     }
     return amount(value, row())
   }
@@ -189,8 +197,20 @@ extension Decoder {
 
   private func usualHelp(_ node: NodeIndex, _ row: KeyRow) -> String? {
     if row.type == .variableMap { return DecodingMessage.variable }
+    if let item = row.type.itemType, row.type.mapValueType == nil {
+      return listHelp(node, of: item)
+    }
     let isString = row.type == .text || row.type == .template
     return isString && !row.isRequired && isNull(node) ? DecodingMessage.leaveOut : nil
+  }
+
+  /// How one item is written as a list.
+  private func listHelp(_ node: NodeIndex, of item: ValueType) -> String? {
+    if tree.nodes[node].kind == .map {
+      return item.isMap ? "write a list: put '- ' before the first key, or '[…]' around it" : nil
+    }
+    guard tree.nodes[node].isScalar, !isNull(node), !item.isMap else { return nil }
+    return "write a list: [\(printable(tree.string(node)))]"
   }
 
   private mutating func reportUnit(_ value: NodeIndex, _ row: KeyRow, units: String) {

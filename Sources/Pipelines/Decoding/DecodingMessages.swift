@@ -56,6 +56,15 @@ enum DecodingMessage {
     Diagnostic("\(quoted(key)) must be \(wanted), not \(found)", at: span, help: help)
   }
 
+  static func excludedNoAxis(_ name: String, axes: [String], at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'exclude' names \(quoted(name)), which is no axis of the matrix", at: span,
+      help: suggestion(for: name, among: axes.prefix(100)).map { "did you mean \(quoted($0))?" }
+        ?? (axes.isEmpty
+          ? "it has only what 'include' lists"
+          : "its axes are " + axes.prefix(8).map(quoted).joined(separator: ", ")))
+  }
+
   static func empty(_ key: String, at span: Span, help: String? = nil) -> Diagnostic {
     Diagnostic("\(quoted(key)) must not be empty", at: span, help: help)
   }
@@ -70,6 +79,18 @@ enum DecodingMessage {
   /// The message about a step that is a string.
   static func stepOfText(_ text: String) -> String {
     "a step has an id: '- id: NAME', and 'run: \(printable(text))' below that"
+  }
+
+  static func missingSpace(after key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "no space after ':'", at: span, help: "a key is followed by ': ', as in '\(key): …'")
+  }
+
+  /// `number` is that of an item in a list of words, from 1.
+  static func wrongItem(
+    _ number: Int, of key: String, found: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("item \(number) of \(quoted(key)) must be a string, not \(found)", at: span)
   }
 
   static func foreignAction(_ name: String, at span: Span) -> Diagnostic {
@@ -246,6 +267,7 @@ enum DecodingMessage {
       "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
   }
 
+  static let actions = "a step has one of 'run', 'uses' and 'steps'"
   static let noCommand = "if the step only waits for others, write 'run: \":\"'"
 
   static let variable = "a variable is written as NAME: value"
@@ -340,5 +362,7 @@ enum DecodingMessage {
   }
 
   static let durationUnits = "units are ms, s, m, h and d, as in 250ms, 30s or 1h30m"
+  static let quantityUnits =
+    "units of sizes are K, M, G and T, as in 2G; of durations, ms, s, m, h and d"
   static let sizeUnits = "units are K, M, G and T, as in 512K, 2M or 1G"
 }

@@ -38,11 +38,11 @@ package enum ForeignFile: Hashable, Sendable {
   var help: String {
     switch self {
     case .githubWorkflow, .githubAction, .gitlab, .taskfile, .make, .just, .dagu, .compose:
-      "docs/coming-from.md tells how to write it for oprun, key by key"
+      "'oprun explain KEY' says what a key of it is called here; coming-from.md in the documentation has all of them"
     case .python, .shell: "a step runs it, as in 'run: ./build.sh', in a file of its own"
     case .circleCI, .azure, .bitbucket, .drone, .buildkite, .travis, .jenkins, .npm, .kubernetes,
       .docker:
-      "a pipeline file of oprun is a map with 'steps'; docs/coming-from.md translates other CI files"
+      "a pipeline file of oprun is a map with 'steps'; coming-from.md in the documentation translates other CI files"
     }
   }
 }

@@ -22,6 +22,9 @@ extension StepKey {
     "resource_group": .mutex, "concurrency": .mutex,
     "after_script": .onComplete, "defer": .onComplete,
     "output": .outputs,
+    "services": .background, "healthcheck": .background, "for": .matrix,
+    "interactive": .tty, "signal_on_stop": .stop, "stop_signal": .stop,
+    "stop_grace_period": .stop,
   ]
 }
 
@@ -29,6 +32,13 @@ extension RetryKey {
   package static let elsewhere: [String: RetryKey] = [
     "count": .limit, "times": .limit, "max": .limit, "attempts": .limit, "max_attempts": .limit,
     "retries": .limit, "interval": .delay, "interval_sec": .delay, "wait": .delay,
+  ]
+}
+
+extension WaitKey {
+  package static let elsewhere: [String: WaitKey] = [
+    "port": .tcp, "host": .tcp, "url": .http, "path": .file, "run": .command, "cmd": .command,
+    "interval": .every,
   ]
 }
 
@@ -43,7 +53,8 @@ extension PipelineKey {
     "jobs": .steps, "tasks": .steps, "stages": .steps,
     "variables": .params, "inputs": .params,
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
-    "dir": .workingDir, "timeout_sec": .timeout,
+    "dir": .workingDir, "timeout_sec": .timeout, "env_file": .dotenv,
+    "failfast": .failurePolicy, "fail-fast": .failurePolicy,
   ]
 
   package static let foreign: [String: ForeignFile] = [

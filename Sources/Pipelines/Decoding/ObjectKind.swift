@@ -104,7 +104,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .step, .defaults: names(StepKey.elsewhere)
     case .dependency: names(DependencyKey.elsewhere)
     case .retry: names(RetryKey.elsewhere)
-    case .param, .secret, .queue, .stop, .allowFailure, .wait, .background, .mutex, .cache, .hook,
+    case .wait: names(WaitKey.elsewhere)
+    case .param, .secret, .queue, .stop, .allowFailure, .background, .mutex, .cache, .hook,
       .slurm, .stepSlurm, .testFile, .testCase, .testStub, .testExpectation:
       [:]
     }

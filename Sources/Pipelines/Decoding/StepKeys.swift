@@ -191,7 +191,8 @@ extension StepKey {
     }
     static var expected: KeyRow {
       KeyRow(
-        "expected", .early(.duration), "How long it usually takes, for ordering and estimates.",
+        "expected", .early(.duration),
+        "How long it usually takes, for ordering and estimates until it has succeeded once.",
         example: "2m30s")
     }
   }

@@ -151,6 +151,9 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
+  /// Whether it can be a map.
+  var isMap: Bool { !objectKinds.isEmpty || mapValueType != nil }
+
   /// What each value of a map with free names must be; nil if it can be no such map.
   var mapValueType: ValueType? {
     switch self {

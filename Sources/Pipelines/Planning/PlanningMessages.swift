@@ -192,8 +192,15 @@ enum PlanningMessage {
     Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span)
   }
 
-  static func missingKey(_ name: String, of step: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(step)) needs the input \(quoted(name))", at: span)
+  /// All that is missing: the inputs `names`, and one of each list of `choices`.
+  static func missingKeys(
+    _ names: [String], anyOf choices: [[String]], of step: String, at span: Span
+  ) -> Diagnostic {
+    let lead =
+      names.isEmpty ? "" : names.count == 1 && choices.isEmpty ? "the input " : "the inputs "
+    let items = names.map(quoted) + choices.map { "one of \(inWords($0.map(quoted)))" }
+    return Diagnostic(
+      "\(quoted(step)) needs \(lead)\(inWords(items, last: "and"))", at: span)
   }
 
   static func badKeys(_ fault: String, of step: String, at span: Span) -> Diagnostic {

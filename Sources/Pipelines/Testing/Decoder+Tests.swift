@@ -136,6 +136,10 @@ extension Decoder {
     func add(_ kind: Expectation.Kind?, _ node: NodeIndex) {
       if let kind { all.append(Expectation(kind, span: span(node))) }
     }
+    func add(_ kind: Expectation.Kind?, _ pair: Pair) {
+      guard let kind else { return }
+      all.append(Expectation(kind, span: span(pair.value), nameSpan: span(pair.key)))
+    }
     if let node = fields[.exit] {
       add(integer(node, ExpectationKey.exit.row, in: 0...255).map { .exit($0) }, node)
     }
@@ -145,26 +149,31 @@ extension Decoder {
     let outcomes = Dictionary(uniqueKeysWithValues: Outcome.allCases.map { ($0.word, $0.word) })
     for (step, pair) in pairs(fields[.outcomes], ExpectationKey.outcomes.row) {
       let row = KeyRow(named: step, .choice(Outcome.allCases.map(\.word)))
-      add(choice(pair.value, row, outcomes).map { .outcome(step: step, $0) }, pair.value)
+      add(choice(pair.value, row, outcomes).map { .outcome(step: step, $0) }, pair)
     }
     if let node = fields[.order] { add(.order(list(node, ExpectationKey.order.row)), node) }
     for (step, pair) in pairs(fields[.blockedBy], ExpectationKey.blockedBy.row) {
       add(
-        text(pair.value, KeyRow(named: step, .text)).map { .blockedBy(step: step, $0) }, pair.value)
+        text(pair.value, KeyRow(named: step, .text)).map { .blockedBy(step: step, $0) }, pair)
     }
     if let node = fields[.hooks] { add(.hooks(list(node, ExpectationKey.hooks.row)), node) }
     for (step, pair) in pairs(fields[.attempts], ExpectationKey.attempts.row) {
       let row = KeyRow(named: step, .integer(0...1_000_000))
       add(
-        integer(pair.value, row, in: 0...1_000_000).map { .attempts(step: step, $0) }, pair.value)
+        integer(pair.value, row, in: 0...1_000_000).map { .attempts(step: step, $0) }, pair)
     }
     for (step, pair) in pairs(fields[.commands], ExpectationKey.commands.row) {
-      add(text(pair.value, KeyRow(named: step, .text)).map { .command(step: step, $0) }, pair.value)
+      add(text(pair.value, KeyRow(named: step, .text)).map { .command(step: step, $0) }, pair)
     }
     for (step, variables) in pairs(fields[.env], ExpectationKey.env.row) {
       for (name, pair) in pairs(variables.value, KeyRow(named: step, .map(.text))) {
         let value = text(pair.value, KeyRow(named: name, .text))
-        add(value.map { .variable(step: step, name: name, $0) }, pair.value)
+        if let value {
+          all.append(
+            Expectation(
+              .variable(step: step, name: name, value), span: span(pair.value),
+              nameSpan: span(variables.key)))
+        }
       }
     }
     for (name, pair) in pairs(fields[.outputs], ExpectationKey.outputs.row) {

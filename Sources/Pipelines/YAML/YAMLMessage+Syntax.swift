@@ -33,7 +33,7 @@ private struct SyntaxFault {
   }
 
   var diagnostic: Diagnostic {
-    if let known = textBehindQuote ?? textBehindBracket ?? missingSpace { return known }
+    if let known = textBehindQuote ?? textBehindBracket ?? missingSpace ?? oddSpace { return known }
     return switch fault.problem {
     case let problem where problem.containsText("tab character"): tab
     case "found character that cannot start any token": badStart
@@ -46,6 +46,7 @@ private struct SyntaxFault {
     case "mapping values are not allowed in this context": strayColon
     case "block sequence entries are not allowed in this context": strayDash
     case "could not find expected ':'": missingColon
+    case let problem where problem.containsText("alphabetic or numeric character"): badAlias
     case "found unknown escape character", "did not find expected hexdecimal number": badEscape
     case "did not find expected comment or line break": textBehindBlockSign
     case "did not find expected node content" where character == nil: unclosedBracket
@@ -111,6 +112,15 @@ private struct SyntaxFault {
     let name = character.map { String(UnicodeScalar($0)) } ?? ""
     return Diagnostic(
       "an unquoted string cannot start with \(quoted(name))", at: place,
+      help: "put the string in quotes")
+  }
+
+  /// `*` or `&` before something that is no name, as in `run: *.sh`.
+  private var badAlias: Diagnostic {
+    let start = Int(opening.start) - base
+    let sign = start < text.count && text[start] == UInt8(ascii: "&") ? "&" : "*"
+    return Diagnostic(
+      "an unquoted string cannot start with '\(sign)'", at: opening,
       help: "put the string in quotes")
   }
 
@@ -186,13 +196,63 @@ private struct SyntaxFault {
       help: "a key is followed by ': ', as in '\(String(decoding: name, as: UTF8.self)): …'")
   }
 
+  /// A space that YAML takes for a letter, in the line before or in this one.
+  private var oddSpace: Diagnostic? {
+    let here = start(ofLineWith: min(Int(place.start) - base, text.count))
+    let lines = here > 0 ? [start(ofLineWith: here - 1), here] : [here]
+    let ends = lines.map { line in
+      line + text[line...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
+    }
+    guard let odd = ends.first(where: { text[$0...].starts(with: [0xC2, 0xA0]) }) else {
+      return nil
+    }
+    return Diagnostic(
+      "this is a no-break space (U+00A0), which YAML takes for a letter",
+      at: Span(start: base + odd, end: base + odd + 2), help: "write an ordinary space")
+  }
+
+  /// What the line before lacks or has, if that is why a ':' is not allowed in this one.
+  private var lineBefore: Diagnostic? {
+    let here = start(ofLineWith: min(Int(place.start) - base, text.count))
+    guard here > 0 else { return nil }
+    let before = start(ofLineWith: here - 1)
+    let line = text[before..<here - 1]
+    let written = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }
+    let key = written.prefix(while: isKeyCharacter)
+    let rest = written.dropFirst(key.count)
+    let indentation = text[here...].prefix { $0 == UInt8(ascii: " ") }.count
+    let name = String(decoding: key, as: UTF8.self)
+    guard indentation >= written.startIndex - before, isKnownKey(name) else { return nil }
+    if rest.starts(with: ": ".utf8) {
+      guard indentation > written.startIndex - before, keyOfLine(at: here).end == place.start
+      else { return nil }
+      return Diagnostic(
+        "this line is indented further than '\(name)' above it", at: keyOfLine(at: here),
+        help: "indent it like '\(name)', or put a string of several lines below '|'")
+    }
+    guard rest.first == UInt8(ascii: " "), !rest.contains(UInt8(ascii: ":")) else { return nil }
+    return Diagnostic(
+      "no ':' after '\(name)'", at: Span(start: base + key.startIndex, end: base + key.endIndex),
+      help: "a key is followed by ': ', as in '\(name): …'")
+  }
+
+  private func isKnownKey(_ name: String) -> Bool {
+    (StepKey.table.rows + PipelineKey.table.rows).contains { $0.key == name }
+  }
+
+  private func keyOfLine(at start: Int) -> Span {
+    let key = text[start...].drop { $0 == UInt8(ascii: " ") }.prefix(while: isKeyCharacter)
+    return Span(start: base + key.startIndex, end: base + max(key.endIndex, key.startIndex + 1))
+  }
+
   private func isKeyCharacter(_ byte: UInt8) -> Bool {
     let character = Character(UnicodeScalar(byte))
     return byte < 0x80 && (character.isLetter || character.isNumber) || byte == UInt8(ascii: "_")
   }
 
   private var strayColon: Diagnostic {
-    Diagnostic(
+    if let known = lineBefore { return known }
+    return Diagnostic(
       "a ':' is not allowed here", at: place,
       help: "put a string that contains ': ' in quotes, or correct the indentation")
   }

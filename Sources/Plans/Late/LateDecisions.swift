@@ -222,7 +222,10 @@ extension LateExpansion {
       throw ExpansionFailure(message: error.words.message)
     }
     guard case .list(let items) = value else {
-      throw ExpansionFailure(message: "\(what) of the matrix must be a list, not \(value.json)")
+      let help =
+        if case .string = value { "; declare the output as 'list', or use fromJSON(…)" } else { "" }
+      throw ExpansionFailure(
+        message: "\(what) of the matrix must be a list, not \(value.json)\(help)")
     }
     return items
   }

@@ -40,6 +40,11 @@ package struct KnownMatrix {
 
   /// The instances in order: the last axis changes fastest; included ones come last.
   package func instances(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Instance] {
+    for entry in excluded {
+      if let name = entry.names.first(where: { !axisNames.contains($0) }) {
+        throw MatrixFailure(message: "has no axis \(quoted(name)), which 'exclude' names")
+      }
+    }
     var instances = try product(&budget)
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
     for entry in included { try add(entry, to: &instances, &search, &budget) }

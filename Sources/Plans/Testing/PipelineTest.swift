@@ -79,9 +79,12 @@ package struct Expectation: Sendable {
   package let kind: Kind
   /// The value that is expected.
   package let span: Span
+  /// The name of the step that it is about, if that is a key.
+  package let nameSpan: Span?
 
-  package init(_ kind: Kind, span: Span) {
+  package init(_ kind: Kind, span: Span, nameSpan: Span? = nil) {
     self.kind = kind
     self.span = span
+    self.nameSpan = nameSpan
   }
 }

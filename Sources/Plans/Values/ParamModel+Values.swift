@@ -71,7 +71,8 @@ extension ParamModel {
       return Double(text).flatMap { $0.isFinite ? .number($0) : nil }
     case .list:
       if text.hasPrefix("[") {
-        guard let value = try? JSONReader.value(of: text), case .list = value else { return nil }
+        guard let value = try? JSONReader.value(of: text, keepsNumbers: true), case .list = value
+        else { return nil }
         return value
       }
       if text.isEmpty { return .list([]) }
@@ -80,6 +81,18 @@ extension ParamModel {
           .string(String($0))
         })
     }
+  }
+
+  /// Why a text gives no value of the parameter's type, after its name.
+  package func refusal(ofText text: String) -> String {
+    if kind == .list, text.hasPrefix("[") {
+      do throws(JSONFailure) {
+        _ = try JSONReader.value(of: text, keepsNumbers: true)
+      } catch  where error.isChangedNumber {
+        return "holds a number that would change: \(error.reason)"
+      } catch {}
+    }
+    return "must be \(kind.words), not \(quoted(text))"
   }
 
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".

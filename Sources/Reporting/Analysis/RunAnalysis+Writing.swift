@@ -62,7 +62,7 @@ extension RunAnalysis {
       } else {
         sink.write("  could save up to ")
         sink.write(elapsed: step.atMost)
-        sink.write(" of the run, \(percent / 100).\(pad(percent % 100))s for each second less\n")
+        sink.write(" of the run: \(percent / 100).\(pad(percent % 100))s per second saved in it\n")
       }
     }
   }

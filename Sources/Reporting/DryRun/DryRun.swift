@@ -158,7 +158,7 @@ extension DryRun {
     sink.write(", at most ")
     sink.write(grouped: forecast.widest)
     sink.write(" at once; ")
-    if forecast.unknownCount == forecast.runCount {
+    if forecast.unknownCount == forecast.timedCount {
       sink.write("no estimate: no step has 'expected'")
     } else {
       sink.write("estimate ")

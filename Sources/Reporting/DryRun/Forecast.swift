@@ -33,7 +33,9 @@ package struct Forecast {
   /// The largest number of operations that run at the same time.
   package private(set) var widest = 0
   package private(set) var makespan: Nanoseconds = 0
-  /// The number of operations that would run for an unknown time.
+  /// The number of operations of which the duration counts: a service takes no time of its own.
+  package private(set) var timedCount = 0
+  /// The number of those that would run for an unknown time.
   package private(set) var unknownCount = 0
 
   private let plan: Plan
@@ -81,7 +83,10 @@ package struct Forecast {
     var sum: Nanoseconds = 0
     var count: Nanoseconds = 0
     for index in 0..<graph.count {
-      guard let expected = graph.expected(of: OperationID(index)) else { continue }
+      let operation = OperationID(index)
+      guard graph.takesSlot(operation), let expected = graph.expected(of: operation) else {
+        continue
+      }
       sum += expected
       count += 1
     }
@@ -100,6 +105,7 @@ package struct Forecast {
         startService(operation)
         continue
       }
+      timedCount += 1
       let expected = graph.expected(of: operation)
       if expected == nil { unknownCount += 1 }
       running.add(operation, endingAt: makespan + (expected ?? guess))

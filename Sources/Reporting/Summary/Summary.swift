@@ -48,6 +48,7 @@ struct Summary {
 
   /// Whether resuming has something to run that may come out differently.
   private func isWorthResuming(after end: RunEnd) -> Bool {
+    if end.stopReason == .request(StopReason.watcher) { return false }
     if !ledger.failures.isEmpty || !ledger.interrupted.isEmpty { return true }
     return switch end.stopReason {
     case .signal, .request, .runTimeout, .groupTimeout, .failure, .died: true

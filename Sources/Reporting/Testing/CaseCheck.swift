@@ -76,7 +76,10 @@ extension CaseResult {
       if let step = expectation.step, !record.knows(step) {
         let close =
           suggestion(for: step, among: names).map { ", did you mean \(quoted($0))?" } ?? ""
-        fault(expectation, "no step \(quoted(step)) is in this run\(close)", nil)
+        faults.append(
+          Fault(
+            message: "no step \(quoted(step)) is in this run\(close)",
+            span: expectation.nameSpan ?? expectation.span, actual: nil))
       } else {
         check(expectation, record, commands)
       }
@@ -167,7 +170,12 @@ extension CaseResult {
   ) {
     let started = record.starts.filter { steps.contains($0) }
     if started == steps { return }
-    fault(expectation, "the order of their starts is \(list(started))", list(started))
+    let missing = steps.filter { !started.contains($0) }
+    let wrong = "the order of their starts is \(list(started)), expected \(list(steps))"
+    let message =
+      missing.isEmpty
+      ? wrong : "\(inWords(missing.map(quoted), last: "and")) did not start: " + wrong
+    fault(expectation, message, list(started))
   }
 }
 

@@ -27,7 +27,8 @@ extension ItemFailure {
     let authority = host.contains(":") ? "\"[\(host)]:\(target.port)\"" : target.authority
     let name = Address(host) == nil ? "\(quoted(host)) is \(address.text), " : "\(address.text) is "
     return ItemFailure(
-      "\(name)\(reservation); 'allow: \(authority)' lets it pass, 'allow_private: true' all such")
+      "\(name)\(reservation); use 'allow: \(authority)' to allow it, or 'allow_private: true' to allow all such addresses"
+    )
   }
 
   static func answer(_ head: ResponseHead, now: Int) -> ItemFailure {

@@ -51,7 +51,7 @@ struct ArgumentParser {
   }
 
   private mutating func readWords() {
-    while let word = rest.popFirst(), !invocation.wantsHelp {
+    while let word = rest.popFirst() {
       if word == "--" {
         isAfterDashes = true
         if command.rest == nil { invocation.operands += rest } else { invocation.rest += rest }
@@ -59,9 +59,9 @@ struct ArgumentParser {
       }
       do throws(UsageFailure) {
         try read(word)
-      } catch {
+      } catch  where !invocation.wantsHelp {
         mistakes.append(error)
-      }
+      } catch {}
     }
   }
 

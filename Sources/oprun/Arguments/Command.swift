@@ -77,7 +77,7 @@ struct Command: Sendable {
       small job is submitted with the options of sbatch after '--'. It shows whether nodes see the state
       directory and can run oprun. The exit status is 1 if something has failed.
       """,
-    options: [Options.executor, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…")
+    options: [Options.examined, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…")
 
   static let history = Command(
     name: "history", operands: "", operandCount: 0...0,
@@ -146,7 +146,7 @@ struct Command: Sendable {
 
   static let status = Command(
     name: "status", operands: "[RUN]", operandCount: 0...1,
-    summary: "show how far a run in progress is",
+    summary: "show the progress of a run",
     details: runInProgress,
     options: [
       Options.followRun, Options.json, Options.color, Options.ascii, Options.stateDirectory,
@@ -154,7 +154,7 @@ struct Command: Sendable {
 
   static let pause = Command(
     name: "pause", operands: "[RUN]", operandCount: 0...1,
-    summary: "start nothing new in a run, or in one of its queues; what runs goes on",
+    summary: "start nothing new in a run, or in one of its queues; running steps continue",
     details: runInProgress,
     options: [Options.queue, Options.json, Options.stateDirectory])
 
@@ -172,7 +172,7 @@ struct Command: Sendable {
       STEP is a step, an instance, or a group with all that is in it. One word that does not begin with a
       digit is a step. Cancelling the run a second time kills what is still running.
       """,
-    options: [Options.queue, Options.json, Options.stateDirectory])
+    options: [Options.cancelledQueue, Options.json, Options.stateDirectory])
 
   static let retry = Command(
     name: "retry", operands: "[RUN] STEP", operandCount: 1...2,
@@ -186,7 +186,7 @@ struct Command: Sendable {
 
   static let set = Command(
     name: "set", operands: "[RUN] NAME=VALUE [STEP]", operandCount: 1...3,
-    summary: "change how many steps of a run go at once, or which comes first",
+    summary: "change how many steps run at once in a run, or which goes first",
     details: runInProgress + """
 
       'max_parallel=N' is for the default queue, or for the one that --queue names; 'auto' is the number
@@ -200,8 +200,8 @@ struct Command: Sendable {
     summary: "run a step, watch which files it uses, and propose its 'cache'",
     details: """
       What the step depends on runs first, as in 'oprun run FILE STEP'. The step itself runs in any
-      case, and is not confined. What it prints goes to standard error, the proposal to standard
-      output.
+      case, and is not confined. It may not be a service, which would not end. What it prints goes to
+      standard error, the proposal to standard output.
       """,
     options: [
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
@@ -225,9 +225,10 @@ struct Command: Sendable {
       The pipeline is read again when its file changes. Ctrl-C ends it, with the run in progress.
       """,
     options: [
-      Options.param, Options.jobs, Options.onBusy, Options.verbose, Options.failFast,
+      Options.param, Options.jobs, Options.onBusy, Options.unfolded, Options.failFast,
       Options.failurePolicy, Options.strict, Options.timeout, Options.output, Options.color,
-      Options.ascii, Options.stateDirectory, Options.noCache, Options.jobserver,
+      Options.ascii, Options.stateDirectory, Options.noCache, Options.cacheURL,
+      Options.sharedCache, Options.jobserver,
     ])
 
   static let graph = Command(

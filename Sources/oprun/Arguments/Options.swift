@@ -14,8 +14,12 @@ enum Options {
   static let executor = Option(
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
     summary: "run steps here, or as jobs of Slurm, in place of what the file says")
+  static let examined = Option(
+    "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
+    summary: "what to examine: this machine, by default, or Slurm")
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
+  static let unfolded = Option("verbose", "v", summary: "show all instances")
   static let verbose = Option(
     "verbose", "v",
     summary: "show all instances; with --dry-run, whole commands and all settings")
@@ -132,6 +136,9 @@ enum Options {
   static let queue = Option(
     "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
     summary: "the queue to change, such as 'default'")
+  static let cancelledQueue = Option(
+    "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
+    summary: "cancel everything that is left in this queue, such as 'default'")
   static let keep = Option(
     "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
   static let olderThan = Option(

@@ -23,7 +23,11 @@ enum Request {
     case Options.version.flag:
       let wish = [Options.verbose.flag, "-v"]
       self = .version(isVerbose: words.dropFirst().contains(where: wish.contains))
-    case Options.help.flag, "-h": self = .help(nil, of: nil)
+    case Options.help.flag where words.count == 1, "-h" where words.count == 1:
+      self = .help(nil, of: nil)
+    case Options.help.flag where Command.named(words[1]) != nil,
+      "-h" where Command.named(words[1]) != nil:
+      self = .help(Command.named(words[1]), of: nil)
     case Tool.completionCommand: self = .complete(Array(words.dropFirst()))
     case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
     default:

@@ -11,7 +11,8 @@ extension UsageFailure {
     let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
     return UsageFailure(
       "unknown option \(quoted(flag))",
-      help: meant.map(didYouMean) ?? ForeignOption.help(for: flag, in: command)
+      help: meant.map(didYouMean) ?? explained(flag, command) ?? ForeignOption.help(
+        for: flag, in: command)
         ?? commandHelp(flag, command) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
@@ -22,6 +23,14 @@ extension UsageFailure {
     let fewest = 5
     let found = known.filter { $0.hasPrefix(flag) }
     return flag.utf8.count >= fewest && found.count == 1 ? found[0] : nil
+  }
+
+  /// An option that is to be explained.
+  private static func explained(_ flag: String, _ command: Command) -> String? {
+    guard command.name == Command.explain.name,
+      Command.all.contains(where: { $0.options.contains { $0.flag == flag } })
+    else { return nil }
+    return "an option is explained by its name alone: oprun explain \(flag.dropFirst(2))"
   }
 
   /// Other commands have it.

@@ -116,6 +116,12 @@ struct UsageFailure: Error, Hashable {
       command: Command.trace.name)
   }
 
+  static func tracedService(_ step: String) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(step)) is a service, which cannot be cached: it has no result",
+      help: "trace a step that ends", command: Command.trace.name)
+  }
+
   static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
     let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageFailure(

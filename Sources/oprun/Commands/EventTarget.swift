@@ -47,7 +47,7 @@ struct EventTarget {
   }
 
   private static func open(_ path: String) throws(SystemError) -> Int32 {
-    let file = openWithoutWaiting(path, O_TRUNC)
+    let file = openForWriting(path, O_TRUNC)
     guard file >= 0 else { throw unwritable(path, errno, what: "the events to ") }
     return file
   }

@@ -140,7 +140,7 @@ extension Tool {
     }
     say(
       "no run is in progress in \(quoted(folder.path))",
-      help: all.isEmpty ? nil : "'oprun history' lists the runs that were")
+      help: all.isEmpty ? nil : "'oprun history' lists past runs")
     return .failure(ReportedFailure(status: ExitStatus.notInProgress))
   }
 

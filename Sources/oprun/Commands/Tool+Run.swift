@@ -243,8 +243,7 @@ extension Tool {
       run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
       let recorder = RunRecorder(run)
       options.memory = recorder
-      // A step that is traced runs in any case.
-      if options.tracedStep == nil { options.cache = stepCache(for: plan, options, invocation) }
+      options.cache = stepCache(for: plan, options, invocation)
       hideCachePassword()
       let status = self.run(plan, invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }

@@ -47,7 +47,7 @@ extension Tool {
       say(
         "\(quoted(operand)) has no tests: there is no \(quoted(path))",
         help:
-          "docs/testing-pipelines.md says what to write into it; 'oprun run test' runs a step 'test'"
+          "'oprun explain cases.expect' and testing-pipelines.md in the documentation say what to write into it; 'oprun run test' runs a step 'test'"
       )
       return nil
     }

@@ -19,10 +19,13 @@ extension Tool {
     return try run(invocation, resuming: nil)
   }
 
-  /// Throws if several steps would be traced: each has a `cache` of its own.
+  /// Throws if several steps would be traced, of which each has a `cache` of its own, or a service, which
+  /// has none and does not end.
   func checkTraced(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
     guard let step = invocation.tracedStep else { return }
-    let steps = plan.steps(named: step).map { plan.steps[$0.index] }
+    let operations = plan.steps(named: step)
+    if operations.contains(where: { !plan.graph.takesSlot($0) }) { throw .tracedService(step) }
+    let steps = operations.map { plan.steps[$0.index] }
     guard let first = steps.first,
       let other = steps.first(where: { $0.span.start != first.span.start })
     else { return }

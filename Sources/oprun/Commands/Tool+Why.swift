@@ -42,6 +42,7 @@ extension Tool {
       output.writeNewline()
       return ExitStatus.success
     }
+    if asked.isEmpty { say("no step has 'cache', so there is nothing to compare") }
     shareOutputWithRunner()
     for operation in asked {
       let verdict = plan.verdict(on: operation, groups, review)
@@ -182,11 +183,11 @@ extension CacheVerdict {
     case .late(let reason): "is known only while running: \(reason.words)"
     case .upToDate: "is up to date"
     case .restorable: "is up to date: its outputs will be restored"
-    case .neverRan: "runs: no result of it is known"
-    case .changed: "runs: it is not what it was"
-    case .lost: "runs: its outputs have changed, and the cache does not have them"
+    case .neverRan: "would run: no result of it is known"
+    case .changed: "would run: something that it depends on has changed"
+    case .lost: "would run: its outputs have changed, and the cache does not have them"
     case .refused(let reason): "runs every time: \(reason)"
-    case .refreshed: "runs: it was asked for"
+    case .refreshed: "would run: it was asked for"
     case .skipped(let reason): "is skipped: \(joinedLines(reason))"
     }
   }

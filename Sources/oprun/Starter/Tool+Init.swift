@@ -15,14 +15,14 @@ extension Tool {
     if invocation.operands.isEmpty,
       let existing = PipelineSearch.names.first(where: { access($0, F_OK) == 0 })
     {
-      say("there is \(quoted(existing)) already", help: "name another file, or see 'oprun init -n'")
+      say("\(quoted(existing)) already exists", help: "name another file, or see 'oprun init -n'")
       return ExitStatus.usage
     }
     guard create(path, starter.text) else {
       let exists = errno == EEXIST
       say(
         exists
-          ? "there is \(quoted(path)) already"
+          ? "\(quoted(path)) already exists"
           : "cannot write \(quoted(path)): \(SystemError.reason(errno))",
         help: exists ? "name another file, or see 'oprun init -n'" : nil)
       return exists ? ExitStatus.usage : ExitStatus.cannotWrite

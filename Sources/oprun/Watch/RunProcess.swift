@@ -2,13 +2,18 @@
 
 import CLinux
 import Diagnostics
+import Execution
 import Glibc
 
 struct RunProcess {
   let number: pid_t
 
-  /// Variables of options that would make it another run.
-  private static let unwanted = [Options.affected, Options.resume].map(\.variable)
+  /// Variables of options that `oprun watch` does not have, and `oprun run` would obey.
+  static let unwanted: [String] = {
+    let own = Set(Command.watch.options.map(\.variable))
+    return Command.run.options.filter { $0.hasOneVariable && !own.contains($0.variable) }
+      .map(\.variable)
+  }()
 
   /// Starts this program with other words. It is in the same process group, so a terminal sends Ctrl-C to both.
   init(_ words: [String]) throws(SystemError) {
@@ -31,6 +36,9 @@ struct RunProcess {
   }
 
   func send(_ signal: Int32) { kill(number, signal) }
+
+  /// Ends it as by TERM, because it will start anew.
+  func cancel() { endWatchedRun(number) }
 
   /// Ends it as by TERM, and waits for that.
   func end() {

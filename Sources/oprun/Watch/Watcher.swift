@@ -128,7 +128,7 @@ final class Watcher {
   private func act(on action: WatchMachine.Action?) throws(SystemError) {
     switch action {
     case .start(let part): try start(part)
-    case .cancel: run?.send(SIGTERM)
+    case .cancel: run?.cancel()
     case nil: break
     }
   }

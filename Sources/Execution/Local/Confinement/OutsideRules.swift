@@ -1,6 +1,6 @@
 // Rules that allow everything outside the workspace. Landlock can only allow, and a rule for a
 // directory holds for all that is in it. So the directories that lead to the workspace have no rule, and
-// everything in them that leads elsewhere has one. docs/confined-steps.md, “What lies beside”.
+// everything in them that leads elsewhere has one. docs/confined-steps.md, “Siblings of the workspace”.
 
 import CLinux
 import Diagnostics

@@ -20,15 +20,17 @@ extension Planner {
     var open: Set<String> = []
     for member in uses.with where !take(member, into: &inputs, values) { open.insert(member.name) }
     let given = Set(uses.with.map(\.name))
-    for key in step.keys where key.isRequired && !given.contains(key.name) {
-      open.insert(key.name)
-      log.report(at: uses.span) { PlanningMessage.missingKey(key.name, of: name, at: $0) }
-    }
-    for group in step.groups {
-      if let fault = group.fault(in: given.contains) {
-        open.formUnion(group.keys)
-        log.report(at: uses.span) { PlanningMessage.badKeys(fault, of: name, at: $0) }
+    let missing = step.keys.filter { $0.isRequired && !given.contains($0.name) }.map(\.name)
+    let faulty = step.groups.filter { $0.fault(in: given.contains) != nil }
+    let empty = faulty.filter { given.isDisjoint(with: $0.keys) }
+    open.formUnion(missing + faulty.flatMap(\.keys))
+    if !missing.isEmpty || !empty.isEmpty {
+      log.report(at: uses.span) {
+        PlanningMessage.missingKeys(missing, anyOf: empty.map(\.keys), of: name, at: $0)
       }
+    }
+    for fault in faulty.compactMap({ $0.fault(in: given.contains) }) where empty.isEmpty {
+      log.report(at: uses.span) { PlanningMessage.badKeys(fault, of: name, at: $0) }
     }
     for rule in step.rules where open.isDisjoint(with: rule.keys) {
       guard let fault = rule.fault(in: inputs) else { continue }

@@ -126,12 +126,12 @@ extension Planner {
   ) {
     let pipeline = scope.pipeline
     if let checked = pipeline.checked, checked.kind == scope.kind,
-      checked.expression.isWritten(as: expression)
+      checked.expression.isWritten(as: expression), !scope.isOfStep(expression)
     {
       return
     }
     check(text, &log)
-    if log.isEmpty, !expression.isOfStep { pipeline.checked = (scope.kind, expression) }
+    if log.isEmpty, !scope.isOfStep(expression) { pipeline.checked = (scope.kind, expression) }
   }
 
   private mutating func check(
@@ -191,7 +191,7 @@ extension Planner {
     case .environment(let variables):
       let variableScope = StepScope(
         pipeline: scope.pipeline, text: text, kind: .stepVariables, step: scope.step,
-        matrix: scope.matrix, suggester: log.suggester)
+        matrix: scope.matrix, suggester: log.suggester, isInVariables: true)
       for variable in variables { check(variable.value, in: variableScope) }
     case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)

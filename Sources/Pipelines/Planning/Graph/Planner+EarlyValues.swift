@@ -40,7 +40,12 @@ extension Planner {
       pipeline: place.pipeline, text: text, kind: .early, step: place.step, matrix: place.matrix,
       suggester: log.suggester)
     if let single = value.template.single {
-      single.check(for: value.key.kinds, in: scope, text, log: &log)
+      let key = value.key
+      single.check(for: key.kinds, in: scope, text, log: &log) { wanted, found in
+        key.isDuration && found == ExpressionType.number.words
+          ? EarlyMessage.noUnit(key.name, wanted: key.wanted)
+          : ExpressionMessage.wrongValue(wanted: wanted, found: found)
+      }
     } else {
       value.template.checkText(in: scope, text, log: &log)
     }

@@ -277,9 +277,20 @@ extension Planner {
     log.report(at: span) { span in
       let (name, own) = (text.string(span), pipeline.id(of: address.step, text))
       let others = pipeline.visibleSteps(text).lazy.filter { $0 != own }
-      let close = suggester.closest(to: name, among: others)
+      let close = pipeline.pathInGroup(of: name, text) ?? suggester.closest(to: name, among: others)
       return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }
+  }
+}
+
+extension PipelineUse {
+  /// The path of a step with this id in a group of this pipeline, such as `g/a`; nil if there is none.
+  fileprivate func pathInGroup(of name: String, _ text: SourceText) -> String? {
+    inner.keys.sorted().lazy.compactMap { step -> String? in
+      guard let group = self.inner[step], group.surroundings.isGroup else { return nil }
+      let path = group.index.find(name) == nil ? group.pathInGroup(of: name, text) : name
+      return path.map { "\(self.id(of: step, text))/\($0)" }
+    }.first
   }
 }
 

@@ -42,6 +42,8 @@ struct StepScope: ExpressionScope {
   let suggester: Suggester
   /// What a hook belongs to has ended: the step itself, or all steps of the pipeline.
   var isInHook = false
+  /// It is a value of the step's own `env`.
+  var isInVariables = false
 
   var inHook: StepScope {
     var scope = self
@@ -98,7 +100,7 @@ struct StepScope: ExpressionScope {
     suggester.closest(to: name, among: names(of: root))
   }
 
-  private func names(of root: ContextRoot) -> [String] {
+  func names(of root: ContextRoot) -> [String] {
     switch root {
     case .params: pipeline.inputs.paramTypes.names
     case .env: pipeline.inputs.environment.map(\.name)
@@ -155,8 +157,30 @@ struct StepScope: ExpressionScope {
     case .template(let template) where template.isBroken: .known(.string)
     case .template where pipeline.inputs.isOpen(name): .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
+    case nil where !isInVariables && step.map { sets(name, inStep: $0) } == true:
+      .refused(ScopeMessage.ownVariable(name))
     case nil: inheritedVariable(name)
     }
+  }
+
+  /// Whether the step's own `env`, or that of `defaults`, has the variable.
+  private func sets(_ name: String, inStep step: Int) -> Bool {
+    ownVariables(ofStep: step).contains { $0.name == name }
+  }
+
+  private func ownVariables(ofStep step: Int) -> [VariableModel] {
+    let settings = pipeline.settings(ofStep: step)
+    let own = settings < 0 ? [] : pipeline.model.settings[Int(settings)]
+    return (own + pipeline.model.defaultSettings).flatMap { setting -> [VariableModel] in
+      if case .environment(let variables) = setting { variables } else { [] }
+    }
+  }
+
+  /// Whether an expression may be valid in one step and not in another.
+  func isOfStep(_ expression: Expression) -> Bool {
+    if expression.isOfStep { return true }
+    guard let step, expression.references.contains(where: { $0.root == .env }) else { return false }
+    return !ownVariables(ofStep: step).isEmpty
   }
 
   /// An inherited variable. If it is declared as a secret, it is that secret.
@@ -324,52 +348,5 @@ extension OutputType {
     case .map: .openMap
     case .json: .any
     }
-  }
-}
-
-/// Why a name cannot be used at its location.
-enum ScopeMessage {
-  static let secretsOutside = UnlocatedFailure(
-    "secrets can be used only in 'env' and 'with'",
-    help: "assign the value to a variable in 'env', and use that variable")
-
-  static func secretVariable(_ name: String) -> UnlocatedFailure {
-    UnlocatedFailure(
-      "variable '\(name)' is a secret, and secrets can be used only in 'env' and 'with'",
-      help: "every command has the variable: write \"$\(name)\" in a script")
-  }
-
-  static let stepsTooEarly = UnlocatedFailure("no step has run yet when this value is needed")
-  static let noMatrix = UnlocatedFailure("this step has no 'matrix'")
-  static let matrixInMatrix = UnlocatedFailure("a matrix cannot refer to itself")
-
-  static func lateVariable(_ name: String) -> UnlocatedFailure {
-    UnlocatedFailure(
-      "the value of variable '\(name)' is known only to the command",
-      help: "write the expression itself here")
-  }
-
-  static func undecodable(_ name: String) -> UnlocatedFailure {
-    UnlocatedFailure(
-      "the value of variable '\(name)' is not UTF-8",
-      help: "a command can use the variable as it is; expressions work on text")
-  }
-
-  static func commandOutput(_ name: String) -> UnlocatedFailure {
-    UnlocatedFailure(
-      "'vars.\(name)' needs a command, and this value must be known before any command runs")
-  }
-
-  static let beforeRun = UnlocatedFailure(
-    "this value must be known before the run: it can name params, vars, env, host and matrix")
-
-  static let itself = UnlocatedFailure(
-    "a step cannot refer to its own outputs or outcome",
-    help: "only its hooks can: they run after it")
-
-  static func noDependency(_ name: String) -> UnlocatedFailure {
-    UnlocatedFailure(
-      "step '\(name)' may not have ended when this step starts, so it gives no values here",
-      help: "add '\(name)' to 'depends_on'")
   }
 }

@@ -1,0 +1,56 @@
+// The wording of why a name cannot be used at the location of an expression.
+
+import Expressions
+
+/// Why a name cannot be used at its location.
+enum ScopeMessage {
+  static let secretsOutside = UnlocatedFailure(
+    "secrets can be used only in 'env' and 'with'",
+    help: "assign the value to a variable in 'env', and use that variable")
+
+  static func secretVariable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "variable '\(name)' is a secret, and secrets can be used only in 'env' and 'with'",
+      help: "every command has the variable: write \"$\(name)\" in a script")
+  }
+
+  static func ownVariable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "variable '\(name)' is in this step's own 'env', which expressions do not see",
+      help: "the command has the variable: write \"$\(name)\" in a script")
+  }
+
+  static let stepsTooEarly = UnlocatedFailure("no step has run yet when this value is needed")
+  static let noMatrix = UnlocatedFailure("this step has no 'matrix'")
+  static let matrixInMatrix = UnlocatedFailure("a matrix cannot refer to itself")
+
+  static func lateVariable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of variable '\(name)' is known only to the command",
+      help: "write the expression itself here")
+  }
+
+  static func undecodable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of variable '\(name)' is not UTF-8",
+      help: "a command can use the variable as it is; expressions work on text")
+  }
+
+  static func commandOutput(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "'vars.\(name)' needs a command, and this value must be known before any command runs")
+  }
+
+  static let beforeRun = UnlocatedFailure(
+    "this value must be known before the run: it can name params, vars, env, host and matrix")
+
+  static let itself = UnlocatedFailure(
+    "a step cannot refer to its own outputs or outcome",
+    help: "only its hooks can: they run after it")
+
+  static func noDependency(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "step '\(name)' may not have ended when this step starts, so it gives no values here",
+      help: "add '\(name)' to 'depends_on'")
+  }
+}
