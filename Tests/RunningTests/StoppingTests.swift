@@ -54,7 +54,7 @@ struct `Stopping a run` {
         settings: ["a": cancelHooks], signals: [(1, 2), (2, 2), (3, 15)]
       ).timeline()
         == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 2:signal2 2:kill(a) 2:-a=sig9 "
-        + "2:+a.on_cancel.1 3:signal15 3:kill(a.on_cancel.1) 3:a=cancelled<signal2 3:end=143")
+        + "2:+a.on_cancel.1 3:signal15 3:kill(a.on_cancel.1) 3:a=cancelled<signal2 3:end=130")
   }
 
   /// `b` had succeeded and `c` had failed when their hooks were stopped.

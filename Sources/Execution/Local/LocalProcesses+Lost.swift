@@ -22,7 +22,7 @@ extension LocalProcesses {
     children.exempt(command.processID)
     command.hasLostProcesses = true
     command.exit = RunningCommand.Exit(
-      status: .abandoned, processorTime: 0, peakMemory: nil, at: now)
+      status: .abandoned, processorTime: 0, peakMemory: nil, at: now, wasWanted: true)
   }
 
   /// Called when the rest of the command cannot be ended.

@@ -1,17 +1,17 @@
 // Finds processes as they are started, without reading the list of all: the kernel numbers them one after the
 // other, and says which number was the last. It does not know whose they are.
 
-import Glibc
 import Processors
+import Scheduling
 
 struct NewestProcesses {
   /// The last number that was looked at; nil before the first look.
   private var last: Int32?
 
   /// The time for which one watch looks, and between two looks no more than which counts: a process may have come
-  /// and gone while nobody could look. In nanoseconds.
-  private static let watchedTime = 3_000_000
-  private static let glance = 100_000
+  /// and gone while nobody could look.
+  private static let watchedTime: Nanoseconds = 3_000_000
+  private static let glance: Nanoseconds = 100_000
   /// The looks of a watch for which there is hardly a processor.
   private static let mostLooks = 5000
   /// The most numbers that are looked at after one look. When more processes were started since the one before,
@@ -21,8 +21,8 @@ struct NewestProcesses {
   /// Calls `found` with the numbers of the processes that are started in the next milliseconds, as soon as they
   /// are. Returns at once if the kernel does not say.
   mutating func watch(_ found: ([Int32]) -> Void) {
-    var watched = 0
-    var before = Self.now
+    var watched: Nanoseconds = 0
+    var before = monotonicNow()
     for _ in 0..<Self.mostLooks where watched < Self.watchedTime {
       guard let newest = Self.lastNumber else { return }
       if let last, newest != last {
@@ -30,16 +30,10 @@ struct NewestProcesses {
         found(Array((newest > last ? max(last + 1, newest - Self.longestGap) : newest)...newest))
       }
       last = newest
-      let time = Self.now
+      let time = monotonicNow()
       if time - before <= Self.glance { watched += time - before }
       before = time
     }
-  }
-
-  private static var now: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
   /// The last field of /proc/loadavg: the number that a process or a thread was given last.

@@ -181,7 +181,7 @@ extension Tool {
     _ unchanged: UnchangedRun, _ beginning: RunBeginning, _ duration: Nanoseconds,
     _ directory: RunDirectory, _ invocation: Invocation
   ) -> Int32 {
-    let shown = RunScreen(invocation, directory, .none, resume: nil)
+    let shown = RunScreen(invocation, directory, .none, resume: { nil })
     guard shown.mode.showsProgress else { return ExitStatus.success }
     let plan = Plan(
       name: unchanged.pipeline, stepsNamed: unchanged.steps.map(\.id),
