@@ -36,7 +36,9 @@ struct Readiness: ~Copyable {
   mutating func wait(nanoseconds timeout: Int64?) -> [Ready] {
     // The timeout is rounded up, because waking before a deadline would only mean waiting again.
     let milliseconds = timeout.map { Int32(clamping: max(0, $0 + 999_999) / 1_000_000) } ?? -1
-    let count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
+    var count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
+    // A process that was stopped goes on with EINTR (signal(7)), whatever has become ready meanwhile.
+    if count < 0 { count = epoll_wait(epoll.number, &events, Int32(events.count), 0) }
     guard count > 0 else { return [] }  // the timeout, or EINTR: the loop tries again
     return (0..<Int(count)).map { index in
       let data = events[index].data.u64
