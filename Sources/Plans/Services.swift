@@ -217,6 +217,9 @@ extension Services {
     return released
   }
 
+  /// Whether `takeReleased` would return anything.
+  package var hasReleased: Bool { !released.isEmpty }
+
   /// Makes `takeReleased` return an operation that may no longer be needed.
   package mutating func release(_ operation: OperationID) { released.append(operation) }
 
