@@ -49,16 +49,16 @@ final class FollowedRun {
     queues = made.queues
     console = Console(
       plan: made, directory: directory, screen: screen, mode: mode, showsOutput: false)
-    start = Nanoseconds(head.number("monotonic_ns") ?? 0)
+    start = head.nanoseconds("monotonic_ns") ?? 0
     plannedCount = plan.rows.count
-    let wallTime = Nanoseconds(head.number("started_ms") ?? 0) * 1_000_000
+    let wallTime = head.milliseconds("started_ms") ?? 0
     tell(
       .began(
         RunBeginning(
           runID: head.text("run") ?? "",
           clock: RunClock(wallTime: wallTime, monotonicTime: start),
           host: RunHost(name: "", processorCount: 1),
-          processID: Int32(head.number("process") ?? 0))))
+          processID: head.int32("process") ?? 0)))
     for row in plan.rows { hear(row) }
     hearRun(head)
     isLive = true
@@ -84,7 +84,7 @@ final class FollowedRun {
       tell(
         .finished(
           RunEnd(
-            exitStatus: Int32(line.number("exit_status") ?? 0),
+            exitStatus: line.int32("exit_status") ?? 0,
             stopReason: line.text("stopping").map { .stateFailure($0) },
             hookFailed: line.isTrue("hook_failed"))))
       return true
@@ -101,8 +101,8 @@ final class FollowedRun {
       let id = QueueID(index)
       let subject = queues.count > 1 ? id : nil
       if queue.isTrue("paused"), paused.insert(id).inserted, let user = queue.text("by") {
-        let since = queue.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
-        tell(.controlled(ControlNote(.pause(subject), by: user)), at: since)
+        tell(
+          .controlled(ControlNote(.pause(subject), by: user)), at: queue.milliseconds("since_ms"))
       } else if !queue.isTrue("paused"), paused.remove(id) != nil {
         tell(.controlled(ControlNote(.proceed(subject), by: line.text("by") ?? "somebody")))
       }
@@ -171,8 +171,7 @@ final class FollowedRun {
     end(operation, row)
     known[operation.index].role = role
     running[operation] = role
-    let since = row.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
-    tell(.started(operation, role), at: since)
+    tell(.started(operation, role), at: row.milliseconds("since_ms"))
   }
 
   /// The command that ran has ended, or one that was not told of.
