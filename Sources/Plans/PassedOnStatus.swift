@@ -14,13 +14,9 @@ package struct PassedOnStatus: Hashable, Sendable {
 }
 
 extension CommandEnd {
-  /// The status as a shell would report it: 128 plus the number of the signal.
+  /// The status as a shell would report it; 1 if it has none, or failed although it is 0.
   package var shellStatus: Int32 {
-    switch status {
-    case .exited(let status): status
-    case .signalled(let signal): 128 + signal
-    case .notStarted(_, let status): status
-    case .outputsRefused, .abandoned, .lost: 1
-    }
+    let code = status.exitCode ?? 1
+    return code == 0 && !isSuccess ? 1 : code
   }
 }

@@ -296,12 +296,9 @@ private struct StepEnd {
   /// Takes the end of the last attempt; nil if there was none.
   init(_ end: CommandEnd?) {
     duration = end?.duration ?? 0
-    switch end?.status {
-    case .exited(let code), .notStarted(_, let code): exitCode = String(code)
-    case .outputsRefused: exitCode = "0"
-    case .signalled(let number): (exitCode, signal) = (String(128 + number), String(number))
-    case .abandoned, .lost, nil: break
-    }
+    guard let status = end?.status else { return }
+    exitCode = status.exitCode.map { String($0) } ?? ""
+    if case .signalled(let number) = status { signal = String(number) }
   }
 }
 

@@ -235,19 +235,13 @@ final class FollowedRun {
 extension CommandEnd {
   /// Nil if the row does not say how a command ended.
   fileprivate init?(_ row: ControlLine) {
-    guard let duration = row.number("duration_ms") else { return nil }
-    let code = row.number("exit_code").map { Int32(clamping: $0) }
-    let signal = row.text("signal").flatMap { name in
-      (1...64).first { signalName($0) == name }
-    }
-    let status: CommandEnd.Status
-    if let reason = row.text("reason") {
-      status = code.map { .notStarted(reason, exitCode: $0) } ?? .lost(reason)
-    } else {
-      status = signal.map { .signalled($0) } ?? .exited(code ?? 0)
-    }
+    let signal = row.text("signal").flatMap { name in (1...64).first { signalName($0) == name } }
+    guard let duration = row.milliseconds("duration_ms"), let word = row.text("status"),
+      let status = Status(
+        word: word, code: row.int32("exit_code") ?? signal, detail: row.text("reason"))
+    else { return nil }
     self.init(
-      status, timedOut: row.isTrue("timed_out"), duration: Nanoseconds(duration) * 1_000_000,
-      outputByteCount: row.number("output_bytes") ?? 0)
+      status, timedOut: row.isTrue("timed_out"), isStopped: row.isTrue("stopped"),
+      duration: duration, outputByteCount: row.number("output_bytes") ?? 0)
   }
 }
