@@ -13,6 +13,17 @@ package struct PassedOnStatus: Hashable, Sendable {
   }
 }
 
+extension RunEnd {
+  /// Whether something else than the failure of a step ended the run before everything had run.
+  package var wasStopped: Bool {
+    switch stopReason {
+    case nil, .failure: false
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
+      true
+    }
+  }
+}
+
 extension CommandEnd {
   /// The status as a shell would report it; 1 if it has none, or failed although it is 0.
   package var shellStatus: Int32 {
