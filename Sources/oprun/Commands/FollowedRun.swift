@@ -27,6 +27,8 @@ final class FollowedRun {
   private let plannedCount: Int
   private var known: [Known] = []
   private var numbers: [String: OperationID] = [:]
+  /// The names of the steps, by number.
+  private var names: [String] = []
   private var paused: Set<QueueID> = []
   private var isStopping = false
   private let queues: [QueueSpec]
@@ -119,9 +121,11 @@ final class FollowedRun {
     let operation = OperationID(number)
     if number == known.count {
       known.append(Known())
-      numbers[row.text("step") ?? ""] = operation
-      if number >= plannedCount, let group = row.number("in") {
-        tell(.appended(operation, id: row.text("step") ?? "", group: OperationID(group)))
+      let name = row.text("step") ?? ""
+      names.append(name)
+      numbers[name] = operation
+      if number >= plannedCount, let group = row.number("in"), known.indices.contains(group) {
+        tell(.appended(operation, id: name, group: OperationID(group)))
       }
     }
     guard known.indices.contains(number) else { return }
@@ -201,8 +205,7 @@ final class FollowedRun {
   private func openLog(of operation: OperationID, _ role: CommandRole) {
     if opened[operation] == role { return }
     closeLog(of: operation)
-    let name = numbers.first { $0.value == operation }?.key ?? ""
-    let file = directory.open(RunDirectory.logName(of: name, role))
+    let file = directory.open(RunDirectory.logName(of: names[operation.index], role))
     guard file >= 0 else { return }
     opened[operation] = role
     directory.logs.add(LogFile(owning: file), of: operation, role)
