@@ -112,6 +112,15 @@ package indirect enum BuiltinType: Hashable, Sendable {
     }
   }
 
+  /// The limit that a value exceeds, in words; nil if it exceeds none.
+  package func limitExceeded(by text: String) -> String? {
+    switch self {
+    case .duration, .size: exceededLimit(text)
+    case .list(let item): item.limitExceeded(by: text)
+    case .text, .boolean, .integer, .sha256, .url, .server, .color, .choice, .map: nil
+    }
+  }
+
   /// Parses one value as it is written; nil if it is not what the key wants.
   package func value(of text: String) -> BuiltinValue? {
     switch self {

@@ -198,18 +198,10 @@ package final class CacheFolder {
       descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw unwritable(errno) }
     defer { close(file) }
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        Glibc.write(file, buffer.baseAddress.map { $0 + written }, bytes.count - written)
-      }
-      if count > 0 {
-        written += count
-      } else if errno != EINTR {
-        let failure = unwritable(errno)
-        unlinkat(descriptor, name, 0)
-        throw failure
-      }
+    guard writeFully(bytes, to: file) else {
+      let failure = unwritable(errno)
+      unlinkat(descriptor, name, 0)
+      throw failure
     }
     try self.place(name, at: place)
   }
@@ -223,15 +215,7 @@ package final class CacheFolder {
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_uid == geteuid()
     else { return nil }
-    let size = Int(status.st_size)
-    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-      count = 0
-      while count < size {
-        let step = Glibc.read(file, buffer.baseAddress.map { $0 + count }, size - count)
-        if step == 0 { break }
-        if step > 0 { count += step } else if errno != EINTR { break }
-      }
-    }
+    return readFully(file, atMost: Int(status.st_size))
   }
 
   private var temporaryName: String {

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 enum FileCopy {
   /// `FICLONE` of <linux/fs.h>.
@@ -29,14 +30,8 @@ enum FileCopy {
   private static func write(
     _ piece: UnsafeRawBufferPointer, to copy: Int32, _ path: String
   ) throws(CacheFailure) {
-    var rest = piece
-    while !rest.isEmpty {
-      let count = Glibc.write(copy, rest.baseAddress, rest.count)
-      if count > 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if errno != EINTR {
-        throw CacheFailure("cannot copy \(quoted(path)): \(SystemError.reason(errno))")
-      }
+    guard writeFully(piece, to: copy) else {
+      throw CacheFailure("cannot copy \(quoted(path)): \(SystemError.reason(errno))")
     }
   }
 

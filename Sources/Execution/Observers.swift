@@ -113,8 +113,7 @@ extension RunEnd {
     switch stopReason {
     case nil, .failure:
       RunEnd(
-        exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed,
-        passedOn: passedOn)
+        exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
     case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
       nil
     }

@@ -8,7 +8,7 @@ import Scheduling
 
 extension RunLoop {
   /// The time that readers have after a signal or the run's time limit.
-  private static let readerGrace: Nanoseconds = 2_000_000_000
+  static let readerGrace: Nanoseconds = 2_000_000_000
 
   /// Makes `waiting` report from now on when a reader accepts more; for readers with nothing to
   /// read it no longer does.
@@ -60,7 +60,7 @@ extension RunLoop {
     for outlet in outlets where outlet.pendingDescriptor != nil { outlet.abandon() }
   }
 
-  private func grace(after end: RunEnd) -> Nanoseconds? {
+  func grace(after end: RunEnd) -> Nanoseconds? {
     switch end.stopReason {
     case .signal, .request: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout, .groupTimeout: RunLoop.readerGrace

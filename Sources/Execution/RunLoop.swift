@@ -338,7 +338,8 @@ final class RunLoop {
   /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     var end = end
-    end.passedOn = passedOn
+    // How the run was ended says more than how one of its steps ended.
+    if !end.wasStopped { end.passedOn = passedOn }
     publishOutputs(at: time)
     if caching == nil { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)

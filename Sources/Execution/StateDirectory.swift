@@ -139,8 +139,7 @@ package struct StateDirectory: Sendable {
   private func writeIgnoreFile(in folder: Int32) throws(StateFailure) {
     let file = openat(
       folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    let isWritten = file >= 0 && write(file, "*\n", 2) == 2
-    if isWritten {
+    if file >= 0, writeFully(Array("*\n".utf8), to: file) {
       close(file)
       return
     }

@@ -115,7 +115,10 @@ extension EarlyValue {
     guard let expression else { return nil }
     let found = value.text.map(quoted) ?? value.type.words
     throw EvaluationFailure(
-      EarlyMessage.wrong(key.name, wanted: key.wanted, found: found), in: expression,
+      EarlyMessage.wrong(
+        key.name, wanted: key.wanted, found: found,
+        help: key.kinds.contains(.string) ? value.text.flatMap { exceededLimit($0) } : nil),
+      in: expression,
       at: expression.range(of: expression.root))
   }
 
@@ -160,7 +163,10 @@ enum EarlyMessage {
       help: "write the unit behind the expression: ${{ … }}s")
   }
 
-  static func wrong(_ key: String, wanted: String, found: String) -> UnlocatedFailure {
-    UnlocatedFailure("the value of '\(printable(key))' must be \(wanted), not \(found)")
+  static func wrong(
+    _ key: String, wanted: String, found: String, help: String?
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of '\(printable(key))' must be \(wanted), not \(found)", help: help)
   }
 }

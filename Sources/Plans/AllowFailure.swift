@@ -13,15 +13,3 @@ package enum AllowFailure: Hashable, Sendable {
     }
   }
 }
-
-extension CommandEnd.Status {
-  /// The status that a shell would report; nil if the command has none.
-  package var exitCode: Int32? {
-    switch self {
-    case .exited(let code), .notStarted(_, let code): code
-    case .signalled, .outputsRefused, .abandoned, .lost: nil
-    }
-  }
-
-  package var isSignal: Bool { if case .signalled = self { true } else { false } }
-}

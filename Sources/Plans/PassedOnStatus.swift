@@ -13,14 +13,21 @@ package struct PassedOnStatus: Hashable, Sendable {
   }
 }
 
-extension CommandEnd {
-  /// The status as a shell would report it: 128 plus the number of the signal.
-  package var shellStatus: Int32 {
-    switch status {
-    case .exited(let status): status
-    case .signalled(let signal): 128 + signal
-    case .notStarted(_, let status): status
-    case .outputsRefused, .abandoned, .lost: 1
+extension RunEnd {
+  /// Whether something else than the failure of a step ended the run before everything had run.
+  package var wasStopped: Bool {
+    switch stopReason {
+    case nil, .failure: false
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
+      true
     }
+  }
+}
+
+extension CommandEnd {
+  /// The status as a shell would report it; 1 if it has none, or failed although it is 0.
+  package var shellStatus: Int32 {
+    let code = status.exitCode ?? 1
+    return code == 0 && !isSuccess ? 1 : code
   }
 }

@@ -2,6 +2,7 @@
 // a pipeline and those that show it read only this; neither sees the file's model. `RunSteps` has
 // what is added during the run, and what late steps become.
 
+import BuiltinSteps
 package import Diagnostics
 package import Expressions
 package import Scheduling
@@ -326,7 +327,7 @@ package struct RetryPolicy: Hashable, Sendable {
   package var delay: Nanoseconds = 0
   /// The factor between one delay and the next, in thousandths.
   package var backoff = 1000
-  package var maxDelay: Nanoseconds = .max
+  package var maxDelay: Nanoseconds = longestTime
   /// True if each delay is random, evenly distributed between 0 and its full length.
   package var hasJitter = false
   /// What is retried; empty means failed and timed out.

@@ -33,18 +33,23 @@ extension Services {
       } else if !isOriginal(service), !isInBackground(service, places) {
         let scope = scope(of: service, places)
         entries[service]?.scope = scope
-      }
-    }
-    var keepers: [OperationID: [OperationID]] = [:]
-    for service in services {
-      for scope in scopes(of: service) where company[scope] == nil {
         keepers[scope, default: []].append(service)
       }
     }
-    for (scope, services) in keepers {
-      company[scope] = members(of: scope, places)
-        .subtracting(entries.keys).subtracting(followers(of: services, places))
-      if company[scope]?.isEmpty == false { continue }
+    var newScopes: [OperationID: [OperationID]] = [:]
+    for service in services {
+      for scope in scopes(of: service) where company[scope] == nil {
+        newScopes[scope, default: []].append(service)
+      }
+    }
+    for (scope, services) in newScopes {
+      let followers = followers(of: services, places)
+      let members = members(of: scope, places).filter {
+        entries[$0] == nil && !followers.contains($0)
+      }
+      company[scope] = members.count
+      for member in members { companions[member, default: []].append(scope) }
+      if !members.isEmpty { continue }
       // Where nobody is to be kept company, nothing would be left to end it.
       for service in services where entries[service]?.scope == scope {
         entries[service]?.isEndless = true

@@ -43,8 +43,12 @@ package struct Services: Sendable {
   private(set) var groups: [OperationID: [OperationID]] = [:]
   /// Operations of which each instance of a group gets a copy, with the outermost such group.
   private(set) var patterns: [OperationID: OperationID] = [:]
-  /// The steps that each pipeline's services keep company to.
-  var company: [OperationID: Set<OperationID>] = [:]
+  /// How many steps each pipeline's services keep company to, and have not ended.
+  var company: [OperationID: Int] = [:]
+  /// The pipelines whose services keep a step company.
+  var companions: [OperationID: [OperationID]] = [:]
+  /// The services of each pipeline that keep its steps company.
+  var keepers: [OperationID: [OperationID]] = [:]
   /// What may have lost the last operation that needed it.
   private var released: [OperationID] = []
 
@@ -180,7 +184,7 @@ extension Services {
   package func isNeeded(_ operation: OperationID) -> Bool {
     contains(operation) { entry in
       entry.userCount > 0 || entry.isEndless
-        || entry.scope.map { company[$0]?.isEmpty == false } == true
+        || entry.scope.map { (company[$0] ?? 0) > 0 } == true
     }
   }
 
@@ -204,11 +208,17 @@ extension Services {
       entries[edge.from]?.userCount = count - 1
       if count == 1 { released.append(edge.from) }
     }
-    for scope in Array(company.keys) where company[scope]?.remove(operation) != nil {
-      guard company[scope]?.isEmpty == true else { continue }
-      released += entries.keys.filter { entries[$0]?.scope == scope }.sorted()
+    for scope in companions.removeValue(forKey: operation) ?? [] {
+      guard let count = company[scope] else { continue }
+      company[scope] = count - 1
+      guard count == 1 else { continue }
+      released += (keepers.removeValue(forKey: scope) ?? [])
+        .filter { entries[$0]?.scope == scope }.sorted()
     }
   }
+
+  /// Whether `takeReleased` would return anything.
+  package var hasReleased: Bool { !released.isEmpty }
 
   /// What may be needed no more since the last call.
   package mutating func takeReleased() -> [OperationID] {
@@ -222,10 +232,10 @@ extension Services {
 
   /// Nothing but such services is left: company is kept to what waits for them.
   package mutating func releaseCompany() -> Bool {
-    let keepers = entries.keys.filter { entries[$0]?.scope != nil }.sorted()
-    for keeper in keepers { entries[keeper]?.scope = nil }
-    released += keepers
-    return !keepers.isEmpty
+    let left = entries.keys.filter { entries[$0]?.scope != nil }.sorted()
+    for keeper in left { entries[keeper]?.scope = nil }
+    released += left
+    return !left.isEmpty
   }
 
   /// Its dependents are told that it ended like this, although it goes on.

@@ -27,17 +27,6 @@ package final class LogFile {
 
   /// Fills the buffer from the position on; returns fewer bytes at the end of the log.
   package func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    var count = 0
-    while count < buffer.count {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      let result = pread(descriptor, rest.baseAddress, rest.count, off_t(position + count))
-      if result == 0 { break }
-      if result < 0 {
-        guard errno == EINTR else { break }
-        continue
-      }
-      count += result
-    }
-    return count
+    readFully(descriptor, into: buffer, at: position) ?? 0
   }
 }

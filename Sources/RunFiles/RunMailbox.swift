@@ -69,7 +69,7 @@ package final class RunMailbox {
     let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let file = make(".\(name)")
     guard file >= 0 else { return nil }
-    let isWritten = write(file, line, line.count) == line.count
+    let isWritten = writeFully(line, to: file)
     close(file)
     if isWritten, renameat(descriptor, ".\(name)", descriptor, "\(name).request") == 0 {
       return name
@@ -108,14 +108,8 @@ package final class RunMailbox {
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest
     else { return nil }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var count = 0
-    while count < bytes.count {
-      let step = bytes.withUnsafeMutableBytes { buffer in
-        read(file, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-      }
-      if step > 0 { count += step } else if step == 0 || errno != EINTR { return nil }
-    }
+    guard let bytes = readFully(file, atMost: Int(status.st_size)), bytes.count == status.st_size
+    else { return nil }
     return (bytes, status.st_uid)
   }
 }

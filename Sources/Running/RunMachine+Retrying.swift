@@ -69,6 +69,13 @@ extension RunMachine {
       return .refused("\(name) has not ended")
     }
     guard ending.outcome.canBeTakenBack else { return .refused(words(name, step, ending)) }
+    if ending.outcome == .cancelled, attempts(of: step) == 0,
+      let other = scheduler.obstacle(toStarting: step)
+    {
+      return .refused(
+        "\(name) has not run, and cannot because of how '\(steps[other].id)' ended: run that one again first"
+      )
+    }
     if awaitsAbandonedProbe(of: step) { return .refused("\(name) is still ending") }
     return objection(toReopening: step)
   }

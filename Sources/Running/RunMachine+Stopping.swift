@@ -72,28 +72,6 @@ extension RunMachine {
     stateFailed(message, at: now)
   }
 
-  mutating func fire(_ timer: Timer, at now: Nanoseconds) {
-    if timer.purpose == .runTimeLimit {
-      if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
-      return
-    }
-    if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }
-    if timer.purpose == .longWait { return tellLongWaits() }
-    if timer.purpose == .probeDue || timer.purpose == .probeLimit {
-      return fireProbe(timer, at: now)
-    }
-    guard let state = active[timer.operation], state.phase == timer.phase else { return }
-    switch timer.purpose {
-    case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
-    case .killDue: kill(timer.operation, because: .cancelled)
-    case .hookLimit where state.role == nil: leaveOutHooks(of: timer.operation, at: now)
-    case .hookLimit: kill(timer.operation, because: .timeLimit)
-    case .retryDue: scheduler.resume(timer.operation)
-    case .readyDue: conditionsOfServiceHold(timer.operation)
-    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit, .longWait: break
-    }
-  }
-
   // MARK: Stopping
 
   /// What the pipeline says is to become of the others.
@@ -194,7 +172,7 @@ extension RunMachine {
   }
 
   /// Whatever runs for the operation. The cause is that of a command that nobody asked to end before.
-  private mutating func kill(_ operation: OperationID, because cause: ActiveOperation.StopCause) {
+  mutating func kill(_ operation: OperationID, because cause: ActiveOperation.StopCause) {
     guard var state = active[operation], let role = state.role, state.stop != .killed else {
       return
     }
@@ -318,12 +296,9 @@ private struct StepEnd {
   /// Takes the end of the last attempt; nil if there was none.
   init(_ end: CommandEnd?) {
     duration = end?.duration ?? 0
-    switch end?.status {
-    case .exited(let code), .notStarted(_, let code): exitCode = String(code)
-    case .outputsRefused: exitCode = "0"
-    case .signalled(let number): (exitCode, signal) = (String(128 + number), String(number))
-    case .abandoned, .lost, nil: break
-    }
+    guard let status = end?.status else { return }
+    exitCode = status.exitCode.map { String($0) } ?? ""
+    if case .signalled(let number) = status { signal = String(number) }
   }
 }
 

@@ -163,7 +163,12 @@ package struct RunMachine {
   // MARK: Asked
 
   /// When `advance` is due; nil if only news can change anything.
-  package var deadline: Nanoseconds? { mutating get { timers.earliest?.at } }
+  package var deadline: Nanoseconds? {
+    mutating get {
+      removeUnwantedTimers()
+      return timers.earliest?.at
+    }
+  }
 
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
@@ -183,8 +188,11 @@ package struct RunMachine {
 
   mutating func startReady(at now: Nanoseconds) {
     if startHold.postpones() { return }
-    endReleased(at: now)
-    askAtGates()
+    // Groups that end at their gates may have been the last to need a service.
+    repeat {
+      endReleased(at: now)
+      askAtGates()
+    } while services.hasReleased
     if startHold.postpones() { return }
     startDueHooks(at: now)
     while hasRoomForAttempt, let operation = scheduler.next() {

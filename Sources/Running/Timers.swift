@@ -1,5 +1,5 @@
-// Deadlines in virtual time: a binary heap; timers that are no longer wanted stay in it and are
-// skipped.
+// Deadlines in virtual time: a binary heap. Timers that are no longer wanted stay in it until there are
+// many of them, or their time has come first.
 
 import Scheduling
 
@@ -32,18 +32,33 @@ struct Timer: Hashable {
   let purpose: Purpose
   /// Valid only while the operation is in the phase with this number.
   let phase: Int
+
+  /// A moment after the last one of virtual time is taken for the last.
+  init(at time: Nanoseconds, operation: OperationID, purpose: Purpose, phase: Int) {
+    at = min(time, lastMoment)
+    self.operation = operation
+    self.purpose = purpose
+    self.phase = phase
+  }
 }
 
 /// The timers of a run, earliest first; equal ones in the order in which they were set.
 struct Timers {
   private var heap: [(timer: Timer, order: Int)] = []
-  private var count = 0
+  private var setCount = 0
+  /// How many there were when those that are no longer wanted were removed last.
+  private var wantedCount = 0
+
+  var count: Int { heap.count }
 
   var earliest: Timer? { heap.first?.timer }
 
+  /// So many were set since that it costs little to remove those that are no longer wanted.
+  var mayHoldMany: Bool { heap.count > 2 * wantedCount + 64 }
+
   mutating func set(_ timer: Timer) {
-    heap.append((timer, count))
-    count += 1
+    heap.append((timer, setCount))
+    setCount += 1
     var index = heap.count - 1
     while index > 0, isBefore(index, (index - 1) / 2) {
       heap.swapAt(index, (index - 1) / 2)
@@ -64,12 +79,13 @@ struct Timers {
     }
   }
 
-  /// Forgets everything that is due for an operation. Linear.
-  mutating func removeAll(of operation: OperationID) {
-    let kept = heap.filter { $0.timer.operation != operation }.sorted { one, other in
+  /// Forgets all other timers. `n log n`.
+  mutating func keep(where isWanted: (Timer) -> Bool) {
+    // A sorted array is a heap.
+    heap = heap.filter { isWanted($0.timer) }.sorted { one, other in
       (one.timer.at, one.order) < (other.timer.at, other.order)
     }
-    heap = kept
+    wantedCount = heap.count
   }
 
   private func isBefore(_ left: Int, _ right: Int) -> Bool {

@@ -19,6 +19,11 @@ struct DatabaseFailure: Error, Hashable {
   /// The failure for a file without tables.
   static let noTables = DatabaseFailure(code: SQLITE_NOTADB, reason: "it has no tables")
 
+  /// The failure for a number that oprun cannot have written.
+  static func impossible(_ number: Int) -> DatabaseFailure {
+    DatabaseFailure(code: SQLITE_CORRUPT, reason: "it contains the impossible number \(number)")
+  }
+
   let code: Int32
   /// SQLite's own words, in lower case: `database or disk is full`.
   let reason: String
@@ -119,7 +124,7 @@ final class Database {
   /// The single number that a query gives; nil if it gives none.
   func number(_ text: String) throws(DatabaseFailure) -> Int? {
     let statement = try prepare(text)
-    return try statement.next() ? statement.number(0) : nil
+    return try statement.next() ? try statement.number(0) : nil
   }
 
   /// The single text that a query gives.
@@ -226,10 +231,29 @@ final class Statement {
     sqlite3_clear_bindings(handle)
   }
 
-  func number(_ column: Int32) -> Int? {
+  /// A time in microseconds, a size, a count or an id. Throws if it is larger than oprun could have
+  /// written, so two of these can be added, and microseconds be made nanoseconds.
+  func number(_ column: Int32) throws(DatabaseFailure) -> Int? {
+    guard let number = bits(column) else { return nil }
+    guard number.magnitude <= Self.largestNumber else { throw .impossible(number) }
+    return number
+  }
+
+  /// The status of a command, or the id of a process. Throws if it is something else.
+  func int32(_ column: Int32) throws(DatabaseFailure) -> Int32? {
+    guard let number = bits(column) else { return nil }
+    guard let number = Int32(exactly: number) else { throw .impossible(number) }
+    return number
+  }
+
+  /// A number of which all values are possible, such as a fingerprint.
+  func bits(_ column: Int32) -> Int? {
     sqlite3_column_type(handle, column) == SQLITE_NULL
       ? nil : Int(sqlite3_column_int64(handle, column))
   }
+
+  /// In microseconds, the time from 1970 until 2112.
+  private static let largestNumber = 1 << 52
 
   func text(_ column: Int32) -> String? {
     guard let text = sqlite3_column_text(handle, column) else { return nil }

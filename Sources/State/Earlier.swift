@@ -77,13 +77,13 @@ extension StateStore {
     try perform { database throws(DatabaseFailure) in
       let run = try database.prepare(
         "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
-      guard try run.bind(1, name).next(), let number = run.number(0) else { return nil }
+      guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
       return EarlierRun(
         name: name, number: number,
         request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
-        process: Int32(clamping: run.number(6) ?? 0),
-        exitStatus: run.number(5).map { Int32($0) }, steps: try steps(of: number, database),
+        process: try run.int32(6) ?? 0,
+        exitStatus: try run.int32(5), steps: try steps(of: number, database),
         unfinished: try unfinishedSteps(of: number, database))
     }
   }
@@ -114,18 +114,19 @@ extension StateStore {
       """)
     rows.bind(1, run)
     while try rows.next() {
-      guard let name = rows.text(0), let outcome = rows.number(1).flatMap(RecordedOutcome.init)
+      guard let name = rows.text(0), let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
       else { continue }
       if outcome.ending.outcome == .cancelled {
         culprits[name] = rows.text(8).flatMap(Cause.culprit(inRecorded:))
       }
       steps[name] = EarlierStep(
-        outcome: outcome, written: rows.number(2) ?? 0, resolved: rows.number(3) ?? 0,
-        origin: rows.number(4) ?? run,
-        end: rows.number(7) == nil
+        outcome: outcome, written: rows.bits(2) ?? 0, resolved: rows.bits(3) ?? 0,
+        origin: try rows.number(4) ?? run,
+        end: try rows.number(7) == nil
           ? nil
           : CommandEnd(
-            status: rows.number(5), detail: rows.text(6), duration: nil, processor: nil,
+            status: try rows.int32(5).map { Int($0) }, detail: rows.text(6), duration: nil,
+            processor: nil,
             memory: nil,
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false)

@@ -30,8 +30,9 @@ extension StateStore {
       while try rows.next() {
         steps.append(
           FlakyStep(
-            name: rows.text(0) ?? "", runs: rows.number(1) ?? 0, failures: rows.number(2) ?? 0,
-            retries: rows.number(3) ?? 0))
+            name: rows.text(0) ?? "", runs: try rows.number(1) ?? 0,
+            failures: try rows.number(2) ?? 0,
+            retries: try rows.number(3) ?? 0))
       }
       return steps
     }

@@ -201,7 +201,7 @@ extension StateStore {
       var durations = StepDurations()
       var (runCount, olderResults) = (0, 0)
       while try runs.next() {
-        let count = runs.number(1) ?? 0
+        let count = try runs.number(1) ?? 0
         if runCount == 0 { durations.reserve(count) }
         // Only a few steps may have run in the last ones. Those before are looked at for the others, if it is cheap.
         if runCount >= 3 {
@@ -209,9 +209,9 @@ extension StateStore {
           if durations.count >= stepCount || olderResults > Self.mostOlderResults { break }
         }
         runCount += 1
-        results.bind(1, runs.number(0))
+        results.bind(1, try runs.number(0))
         while try results.next() {
-          guard let name = results.text(0), let time = results.number(1) else { continue }
+          guard let name = results.text(0), let time = try results.number(1) else { continue }
           durations.add(time, of: name)
         }
       }
@@ -225,15 +225,16 @@ extension StateStore {
   private func summary(
     _ rows: Statement, _ database: Database
   ) throws(DatabaseFailure) -> RecordedRunSummary {
-    let number = rows.number(0) ?? 0
+    let number = try rows.number(0) ?? 0
+    let exitStatus = try rows.int32(6).map { Int($0) }
     return RecordedRunSummary(
       number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
-      started: rows.number(4) ?? 0, duration: rows.number(5), exitStatus: rows.number(6),
-      stop: rows.text(7), host: rows.text(8) ?? "", processors: rows.number(13) ?? 1,
-      process: rows.number(9) ?? 0, resumed: rows.text(10), steps: rows.number(11) ?? 0,
-      endings: try endings(of: number, database),
-      logBytes: rows.number(6) == nil ? nil : rows.number(12) ?? 0,
-      hookFailed: rows.number(6) == 0 ? false : try hasFailedHook(number, database),
+      started: try rows.number(4) ?? 0, duration: try rows.number(5), exitStatus: exitStatus,
+      stop: rows.text(7), host: rows.text(8) ?? "", processors: try rows.number(13) ?? 1,
+      process: Int(try rows.int32(9) ?? 0), resumed: rows.text(10),
+      steps: try rows.number(11) ?? 0, endings: try endings(of: number, database),
+      logBytes: exitStatus == nil ? nil : try rows.number(12) ?? 0,
+      hookFailed: exitStatus == 0 ? false : try hasFailedHook(number, database),
       passedOn: try database.fact(.passedOn, ofRun: number).flatMap { RecordedPassedOnStatus($0) })
   }
 
@@ -260,11 +261,11 @@ extension StateStore {
     rows.bind(1, run)
     var endings: [EndingNumber] = []
     while try rows.next() {
-      guard let ending = rows.number(0).flatMap(RecordedOutcome.init)?.ending else { continue }
-      let isKept = rows.number(1) == 1
+      guard let ending = try rows.number(0).flatMap(RecordedOutcome.init)?.ending else { continue }
+      let isKept = try rows.number(1) == 1
       endings.append(
         EndingNumber(
-          ending: isKept ? ending.asKept : ending, isKept: isKept, number: rows.number(2) ?? 0))
+          ending: isKept ? ending.asKept : ending, isKept: isKept, number: try rows.number(2) ?? 0))
     }
     return endings
   }
@@ -285,21 +286,22 @@ extension StateStore {
         """)
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []
-      while try rows.next() { steps.append(step(rows)) }
+      while try rows.next() { steps.append(try step(rows)) }
       return steps
     }
   }
 
-  private func step(_ rows: Statement) -> RecordedStep {
-    let outcome = rows.number(1).flatMap(RecordedOutcome.init)
-    let (started, duration) = (rows.number(3), rows.number(4))
+  private func step(_ rows: Statement) throws(DatabaseFailure) -> RecordedStep {
+    let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
+    let (started, duration) = (try rows.number(3), try rows.number(4))
     return RecordedStep(
       name: rows.text(0) ?? "", ending: outcome?.ending, isGroup: outcome?.isOfGroup ?? false,
       cause: rows.text(2), started: started, duration: started == nil ? nil : duration,
       ended: duration.map { (started ?? 0) + $0 },
-      attempts: rows.number(5), attemptDuration: rows.number(12), status: rows.number(6),
-      detail: rows.text(7), processor: rows.number(8), memory: rows.number(9),
-      output: rows.number(10), origin: rows.text(11))
+      attempts: try rows.number(5), attemptDuration: try rows.number(12),
+      status: try rows.int32(6).map { Int($0) }, detail: rows.text(7),
+      processor: try rows.number(8), memory: try rows.number(9), output: try rows.number(10),
+      origin: rows.text(11))
   }
 
   /// The hooks and the earlier attempts of a run; those of the run itself have the step `@run`.
@@ -332,9 +334,10 @@ extension StateStore {
       while try rows.next() {
         commands.append(
           RecordedStepCommand(
-            step: rows.text(0) ?? "", role: rows.text(1) ?? "", started: rows.number(2),
-            duration: rows.number(3), status: rows.number(4), detail: rows.text(5),
-            processor: rows.number(6), memory: rows.number(7), output: rows.number(8)))
+            step: rows.text(0) ?? "", role: rows.text(1) ?? "", started: try rows.number(2),
+            duration: try rows.number(3), status: try rows.int32(4).map { Int($0) },
+            detail: rows.text(5), processor: try rows.number(6), memory: try rows.number(7),
+            output: try rows.number(8)))
       }
       return commands
     }

@@ -33,7 +33,7 @@ extension StateStore {
       rows.bind(1, run.number)
       var changes: [RecordedChange] = []
       while try rows.next() {
-        guard let time = rows.number(0), let user = rows.text(1), let action = rows.text(2),
+        guard let time = try rows.number(0), let user = rows.text(1), let action = rows.text(2),
           let words = rows.text(3)
         else { continue }
         changes.append(RecordedChange(time: time, user: user, action: action, words: words))

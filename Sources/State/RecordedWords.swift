@@ -39,28 +39,51 @@ struct RecordedOutcome: Hashable {
 extension CommandEnd {
   /// The exit status, or the number of the signal below zero; nil if there is none.
   var recordedStatus: Int? {
-    switch status {
-    case .exited(let status): Int(status)
-    case .signalled(let signal): -Int(signal)
-    case .notStarted(_, let status): Int(status)
-    case .outputsRefused: 0
-    case .abandoned, .lost: nil
-    }
+    if case .outputsRefused = status { return 0 }
+    return status.code.map { status.isSignal ? -Int($0) : Int($0) }
   }
 
   /// What says that its time limit ended a command, and that it was stopped for another reason.
-  static let (timeoutDetail, stoppedDetail) = ("timed out", "stopped")
+  private static let (timeoutDetail, stoppedDetail) = ("timed out", "stopped")
+  private static let abandonedDetail = "could not be ended, given up"
+  /// What stands before the reason why a command was not started, or is lost.
+  private static let (notStarted, lost) = ("not started: ", "lost: ")
 
   /// What else there is to say about it.
   var recordedDetail: String? {
     switch status {
     case .exited, .signalled:
-      timedOut ? CommandEnd.timeoutDetail : isStopped ? CommandEnd.stoppedDetail : nil
-    case .notStarted(let reason, _): "not started: \(reason)"
+      timedOut ? Self.timeoutDetail : isStopped ? Self.stoppedDetail : nil
+    case .notStarted(let reason, _): Self.notStarted + reason
     case .outputsRefused(let reason): reason
-    case .abandoned: "could not be ended, given up"
-    case .lost(let reason): "lost: \(reason)"
+    case .abandoned: Self.abandonedDetail
+    case .lost(let reason): Self.lost + reason
     }
+  }
+
+  /// The end that is recorded like this. Times are in microseconds, memory is in KiB.
+  init(
+    status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
+  ) {
+    let (timedOut, isStopped) = (detail == Self.timeoutDetail, detail == Self.stoppedDetail)
+    self.init(
+      Self.status(status, timedOut || isStopped ? nil : detail), timedOut: timedOut,
+      isStopped: isStopped, duration: Nanoseconds(duration ?? 0) * 1000,
+      processorTime: Nanoseconds(processor ?? 0) * 1000,
+      peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
+  }
+
+  private static func status(_ status: Int?, _ detail: String?) -> Status {
+    let code = status.map { Int32(clamping: $0) }
+    guard let detail else {
+      return code.map { $0 < 0 ? .signalled(-max($0, -.max)) : .exited($0) } ?? .abandoned
+    }
+    if detail.hasPrefix(notStarted) {
+      return .notStarted(String(detail.dropFirst(notStarted.count)), exitCode: code ?? 127)
+    }
+    if code == 0 { return .outputsRefused(detail) }
+    if let code { return code < 0 ? .signalled(-max(code, -.max)) : .exited(code) }
+    return detail.hasPrefix(lost) ? .lost(String(detail.dropFirst(lost.count))) : .abandoned
   }
 }
 

@@ -14,7 +14,7 @@ extension StateStore {
       var number: Int?
       try database.transaction { () throws(DatabaseFailure) in
         let find = try database.prepare("SELECT id FROM run WHERE name = ? AND exit_status = 0")
-        guard try find.bind(1, earlier).next(), let model = find.number(0) else { return }
+        guard try find.bind(1, earlier).next(), let model = try find.number(0) else { return }
         find.reset()
         try database.prepare(
           """

@@ -285,31 +285,3 @@ private struct Replaying {
       ?? .stateFailure(words)
   }
 }
-
-extension CommandEnd {
-  /// The end that is recorded like this. Times are in microseconds, memory is in KiB.
-  init(
-    status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
-  ) {
-    let notStarted = "not started: "
-    let (timedOut, isStopped) = (detail == Self.timeoutDetail, detail == Self.stoppedDetail)
-    let detail = timedOut || isStopped ? nil : detail
-    let end: Status =
-      if let detail, detail.hasPrefix(notStarted) {
-        .notStarted(
-          String(detail.dropFirst(notStarted.count)), exitCode: Int32(clamping: status ?? 127))
-      } else if let detail, status == 0 {
-        .outputsRefused(detail)
-      } else if let status {
-        status < 0 ? .signalled(Int32(clamping: -status)) : .exited(Int32(clamping: status))
-      } else if let detail, detail.hasPrefix("lost: ") {
-        .lost(String(detail.dropFirst(6)))
-      } else {
-        .abandoned
-      }
-    self.init(
-      end, timedOut: timedOut, isStopped: isStopped, duration: Nanoseconds(duration ?? 0) &* 1000,
-      processorTime: Nanoseconds(processor ?? 0) &* 1000,
-      peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
-  }
-}

@@ -84,7 +84,7 @@ extension StateStore {
       let runs = try database.prepare("SELECT id, name FROM run WHERE exit_status IS NULL")
       var names: [(number: Int, name: String)] = []
       while try runs.next() {
-        if let number = runs.number(0), let name = runs.text(1) { names.append((number, name)) }
+        if let number = try runs.number(0), let name = runs.text(1) { names.append((number, name)) }
       }
       return names
     }

@@ -247,7 +247,7 @@ final class RunWriter {
   private func stepNumber(of name: String) throws(DatabaseFailure) -> Int {
     if let known = steps[name] { return known }
     let isKnown = try findStep.bind(1, name).next()
-    let found = isKnown ? findStep.number(0) : nil
+    let found = isKnown ? try findStep.number(0) : nil
     findStep.reset()
     if found == nil { try addStep.bind(1, name).run() }
     let number = found ?? database.lastRow

@@ -183,13 +183,7 @@ package final class StateStore {
 
   /// The errno of a failure, or 0. A disk that becomes full says so only to the next write.
   private static func writeAll(_ content: [UInt8], to file: Int32) -> Int32 {
-    var rest = content[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-      if count < 0, errno != EINTR { return errno }
-      rest = rest.dropFirst(max(count, 0))
-    }
-    return 0
+    writeFully(content, to: file) ? 0 : errno
   }
 
   /// Does something with the database; failures are in words.

@@ -46,6 +46,11 @@ struct `A log` {
     #expect(try log(of: [[]], limit: 10).content == nil)
   }
 
+  @Test func `may have no limit at all`() throws {
+    let seen = try log(of: [pattern(1000)], limit: .max)
+    #expect(seen.content == pattern(1000))
+  }
+
   @Test func `just beyond its limit drops nothing`() throws {
     let bytes = pattern(60_000)
     let seen = try log(of: [bytes], limit: 50_000)

@@ -54,6 +54,19 @@ import Testing
         + "2:end=1")
   }
 
+  @Test func `runs no step again that has not run, and cannot because of what it depends on`() {
+    #expect(
+      simulation(
+        "a; b: a; c", ["a": "hang ok@2", "c": "ok@9"], (1, "cancel b"), (2, "cancel a"),
+        (3, "retry b"), (4, "retry a"), (5, "retry b")
+      ).timeline()
+        == "0:+a 0:+c 1:'b'_cancelled_by_anna 1:b=cancelled<anna 2:'a'_cancelled_by_anna 2:stop(a) "
+        + "2:-a=sig15 2:a=cancelled<anna "
+        + "3:['b' has not run, and cannot because of how 'a' ended: run that one again first] "
+        + "4:'a'_started_again_by_anna 4:a~cancelled 4:+a 5:'b'_started_again_by_anna 5:b~cancelled "
+        + "6:-a=0 6:a=succeeded 6:+b 7:-b=0 7:b=succeeded 9:-c=0 9:c=succeeded 9:end=0")
+  }
+
   @Test func `ends like one that got TERM, and kills what goes on when it is asked again`() {
     #expect(
       simulation("a; b: a", ["a": "stubborn"], (1, "cancel"), (2, "cancel")).timeline()

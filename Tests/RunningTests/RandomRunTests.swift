@@ -219,8 +219,8 @@ private struct RandomRun {
     }
     if !machine.scheduler.graph.takesSlot(operation), random.below(2) == 0 {
       let probe = Probe(
-        action: .arguments(["probe"]), every: 500_000_000,
-        timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
+        action: .arguments(["probe"]), every: RandomRun.time(500_000_000, &random),
+        timeout: random.below(2) == 0 ? nil : RandomRun.time(1_000_000_000, &random), words: "it")
       return .run(ReadyStep(.script("serve"), step.settings, readiness: [probe]))
     }
     switch random.below(6) {
@@ -228,8 +228,8 @@ private struct RandomRun {
     case 1: return .fail("no")
     case 2, 3:
       let probe = Probe(
-        action: .arguments(["probe"]), every: 500_000_000,
-        timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
+        action: .arguments(["probe"]), every: RandomRun.time(500_000_000, &random),
+        timeout: random.below(2) == 0 ? nil : RandomRun.time(1_000_000_000, &random), words: "it")
       waited.insert(operation)
       return .wait([probe, probe], ReadyStep(step))
     default: return .run(ReadyStep(step))
@@ -447,8 +447,8 @@ private struct RandomRun {
       name: "random", sources: SourceMap(), steps: steps, graph: graph,
       queues: [QueueSpec(name: "default", width: width)], pools: [],
       failurePolicy: policies[random.below(policies.count)],
-      timeout: random.below(8) == 0 ? 5_000_000_000 : nil, settings: settings(&random),
-      groups: groups)
+      timeout: random.below(8) == 0 ? time(5_000_000_000, &random) : nil,
+      settings: settings(&random), groups: groups)
   }
 
   /// Instances, the steps of a pipeline, or steps of which each instance gets copies.
@@ -486,17 +486,32 @@ private struct RandomRun {
       late: givesOutputs ? LateStep(parts, in: LateScope()) : nil)
   }
 
+  /// The time, or the longest that can be written. It takes no number of the course of the run, which is
+  /// the same with other times.
+  private static func time(_ usual: Nanoseconds, _ random: inout SeededGenerator) -> Nanoseconds {
+    isRare(random) ? RetryPolicy().maxDelay : usual
+  }
+
+  private static func isRare(_ random: SeededGenerator) -> Bool {
+    var copy = random
+    var others = SeededGenerator(seed: ~copy.next())
+    return others.below(16) == 0
+  }
+
   private static func settings(_ random: inout SeededGenerator) -> StepSettings {
     var retry = RetryPolicy()
     retry.limit = random.below(3)
-    retry.delay = Nanoseconds(random.below(3)) * 500_000_000
+    retry.delay = time(Nanoseconds(random.below(3)) * 500_000_000, &random)
+    retry.backoff = isRare(random) ? 1_000_000 : 1000
     var hooks = Hooks()
     for kind in HookKind.allCases where random.below(4) == 0 {
       hooks[kind] = [.known(.script("hook"))]
     }
+    var stop = StopSequence()
+    stop.grace = time(stop.grace, &random)
     return StepSettings(
-      timeout: random.below(4) == 0 ? 1_000_000_000 : nil, retry: retry,
-      allowFailure: random.below(4) == 0 ? .always : .never, hooks: hooks)
+      timeout: random.below(4) == 0 ? time(1_000_000_000, &random) : nil, retry: retry,
+      allowFailure: random.below(4) == 0 ? .always : .never, stop: stop, hooks: hooks)
   }
 }
 

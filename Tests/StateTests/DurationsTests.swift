@@ -49,7 +49,7 @@ struct DurationsTests {
   @Test func `a step may take years`() throws {
     for _ in 0..<3 { try add(["a": 1 << 50]) }
     #expect(try durations(["a"]) == [(1 << 50) * 1000])
-    try add(["b": .max])
+    try add(["b": 1 << 52])
     #expect(try durations(["b"]) == [(1 << 50) * 1000])
   }
 

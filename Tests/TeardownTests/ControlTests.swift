@@ -98,6 +98,22 @@ import Testing
     #expect(lines.contains { $0.contains("\"step\":\"long\"") && $0.contains("succeeded") })
   }
 
+  @Test func `are told all that has become of a run before they are told that it is over`() throws {
+    let run = try OprunProcess(
+      "steps:\n  - {id: long, run: 'until test -e over; do sleep 0.02; done; exit 1'}\n"
+        + (0..<5000).map { "  - {id: s\($0), run: 'true', depends_on: [long]}\n" }.joined(),
+      arguments: "--output quiet")
+    _ = try #require(ControlSocket(of: run))
+    let follower = try run.start("status --follow --json >followed.txt")
+    #expect(eventually { run.content(of: "followed.txt").contains("complete") })
+    run.touch("over")
+    #expect(run.wait() == 1)
+    #expect(follower.wait() == 0)
+    let lines = run.content(of: "followed.txt").split(separator: "\n")
+    #expect(lines.count { $0.contains("\"state\":\"blocked\"") } == 5000)
+    #expect(lines.last == "{\"finished\":true,\"exit_status\":1}")
+  }
+
   @Test func `reach a run of a cluster through its directory, where its socket does not`() throws {
     let job = "SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n1 SLURM_JOB_CPUS_PER_NODE=2 SLURMD_NODENAME=n1"
     let run = try OprunProcess(

@@ -27,10 +27,9 @@ final class RunCache {
   /// Results that are published when their steps have succeeded.
   var sealed: [OperationID: SealedResult] = [:]
   var workers: [Int: CacheWorker] = [:]
-  var endedWorkers: [Int32] = []
   /// What was said, so that nothing is said twice.
   var told: Set<String> = []
-  private var awaited: [OperationID: Int] = [:]
+  private var awaited: Set<OperationID> = []
   var jobs: CacheJobs
   /// The operations that another run runs, and when to look again.
   private var lockedByOthers: Set<OperationID> = []
@@ -45,7 +44,7 @@ final class RunCache {
   }
 
   /// Whether the decision about the operation is postponed.
-  func isAwaited(by operation: OperationID) -> Bool { awaited[operation] != nil }
+  func isAwaited(by operation: OperationID) -> Bool { awaited.contains(operation) }
 
   /// Whether the end of the command is not reported yet, because its result is being kept.
   func isKeeping(_ key: CommandKey) -> Bool { ends[key] != nil }
@@ -64,7 +63,7 @@ final class RunCache {
 
   /// Makes the operation wait for the jobs.
   func await(_ jobs: [(CacheJobKey, CacheJob)], by operation: OperationID) {
-    awaited[operation] = jobs.count
+    awaited.insert(operation)
     for (key, job) in jobs {
       switch key {
       case .tool(let command):
@@ -77,7 +76,7 @@ final class RunCache {
 
   /// Makes the operation wait until another run has ended it.
   func awaitLock(of operation: OperationID, at time: Nanoseconds) {
-    awaited[operation] = 1
+    awaited.insert(operation)
     lockedByOthers.insert(operation)
     retryAt = retryAt ?? time + Self.retryDelay
   }
@@ -88,7 +87,7 @@ final class RunCache {
     let operations = lockedByOthers.sorted()
     lockedByOthers = []
     retryAt = nil
-    for operation in operations { awaited[operation] = nil }
+    awaited.subtract(operations)
     return operations
   }
 
@@ -98,10 +97,10 @@ final class RunCache {
     case .tool:
       let operations = waitingForTools.sorted()
       waitingForTools = []
-      for operation in operations { awaited[operation] = nil }
+      awaited.subtract(operations)
       return operations
     case .step(let operation):
-      return awaited.removeValue(forKey: operation) == nil ? [] : [operation]
+      return awaited.remove(operation) == nil ? [] : [operation]
     case .keeping, .sharing: return []
     }
   }

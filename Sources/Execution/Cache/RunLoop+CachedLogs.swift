@@ -22,7 +22,7 @@ extension RunLoop {
     let bytes = masked(text)
     guard let descriptor = try? options.directory.make(name) else { return }
     let file = LogFile(owning: descriptor)
-    guard pwrite(file.descriptor, bytes, bytes.count, 0) == bytes.count else { return }
+    guard writeFully(bytes, to: file.descriptor, at: 0) else { return }
     options.directory.logs.add(file, of: operation, role)
   }
 

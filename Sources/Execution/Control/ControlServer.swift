@@ -16,6 +16,7 @@ final class ControlServer {
   /// So many may be connected at the same time; others wait until one has gone.
   private let limit: Int
   private var isListening = false
+  private var isOver = false
   private(set) var connections: [Int: ControlConnection] = [:]
   private var lastNumber = ControlServer.listenerNumber
   /// Requests from other machines; nil if none are expected.
@@ -64,7 +65,7 @@ final class ControlServer {
   }
 
   private func listen() {
-    if listener < 0 || isListening || connections.count >= limit { return }
+    if listener < 0 || isOver || isListening || connections.count >= limit { return }
     do {
       try waiting.add(listener, for: .control, number: Self.listenerNumber, .reading)
       isListening = true
@@ -149,11 +150,17 @@ final class ControlServer {
     }
   }
 
-  /// The run is over.
-  func end() {
-    for connection in connections.values { drop(connection) }
+  /// Nobody else is heard any more.
+  func stopAccepting() {
     if isListening { waiting.remove(listener) }
     isListening = false
+    isOver = true
+  }
+
+  /// The run is over.
+  func end() {
+    stopAccepting()
+    for connection in connections.values { drop(connection) }
     directory.remove(RunDirectory.controlName)
     mailbox?.end(in: directory)
   }

@@ -146,17 +146,41 @@ extension RunLoop {
     }
   }
 
-  /// Called when the run is over: those who follow it are told, if they take it at once.
+  /// Called when the run is over: those who were answered are told the rest, and those who follow it how
+  /// it ended. Who does not take that for a while, or does while a signal comes, is dropped, and sees
+  /// that the last line is missing.
   func endControl(_ end: RunEnd) {
     guard let control else { return }
-    for connection in control.connections.values where connection.feed?.follows == true {
-      fill(connection, at: now)
-      connection.add(endLine(end))
-      connection.endsWhenSent = true
-      control.send(to: connection, at: now)
+    control.stopAccepting()
+    for connection in control.connections.values { conclude(connection, end) }
+    let due = now + (grace(after: end) ?? RunLoop.readerGrace)
+    var isAsked = false
+    while !control.connections.isEmpty, !isAsked, now < due {
+      for item in waiting.wait(until: due) {
+        switch item.owner {
+        case .signals: isAsked = true
+        case .control:
+          if let connection = control.connections[item.number] { conclude(connection, end) }
+        case .executor, .hashing, .caching, .readers, .jobControl, .jobs: pass(item, at: now)
+        }
+      }
     }
     control.end()
     self.control = nil
+  }
+
+  private func conclude(_ connection: ControlConnection, _ end: RunEnd) {
+    guard let control else { return }
+    if connection.feed == nil, !connection.hasPending { return control.drop(connection) }
+    connection.endsWhenSent = connection.endsWhenSent || connection.feed == nil
+    repeat {
+      fill(connection, at: now)
+      if connection.feed?.isUpToDate == true, !connection.endsWhenSent {
+        connection.add(endLine(end))
+        connection.endsWhenSent = true
+      }
+      control.send(to: connection, at: now)
+    } while control.connections[connection.number] != nil && !connection.hasPending
   }
 }
 

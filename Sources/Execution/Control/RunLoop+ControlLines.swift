@@ -241,16 +241,17 @@ extension RunLoop {
   private func add(_ ended: EndedCommand, to fields: inout Fields) {
     let end = ended.end
     fields.add("ended", ended.role.name)
-    switch end.status {
-    case .exited(let code): fields.add("exit_code", Int(code))
-    case .signalled(let number): fields.add("signal", signalName(number))
-    case .notStarted(let reason, let code):
-      fields.add("exit_code", Int(code))
-      fields.add("reason", masked(reason))
-    case .outputsRefused(let reason), .lost(let reason): fields.add("reason", masked(reason))
-    case .abandoned: fields.add("reason", "it could not be ended")
+    fields.add("status", end.status.word.description)
+    if let code = end.status.code {
+      if end.status.isSignal {
+        fields.add("signal", signalName(code))
+      } else {
+        fields.add("exit_code", Int(code))
+      }
     }
+    if let reason = end.status.detail { fields.add("reason", masked(reason)) }
     if end.timedOut { fields.add("timed_out", true) }
+    if end.isStopped { fields.add("stopped", true) }
     fields.add("duration_ms", milliseconds: end.duration)
     fields.add("output_bytes", end.outputByteCount)
   }

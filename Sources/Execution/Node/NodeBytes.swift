@@ -51,9 +51,8 @@ extension ByteReader {
     return number
   }
 
-  /// A length of time, short enough to be added to others.
   mutating func time() throws(ByteReadFailure) -> Nanoseconds {
-    min(try number(in: 0...Nanoseconds.max), TaskLimits.longestTime)
+    try number(in: 0...Nanoseconds.max)
   }
 
   /// A text that can become a C string.

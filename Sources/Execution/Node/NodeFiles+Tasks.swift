@@ -125,9 +125,6 @@ extension NodeFiles {
     }
   }
 
-  /// Removes a task, which holds secrets, when it will not be started again.
-  func removeTask(_ number: Int) { remove(.tasks, String(number)) }
-
   // MARK: Claims
 
   /// What is in the claim of a task that no job may begin with any more.
@@ -197,8 +194,6 @@ extension NodeFiles {
   func results() throws(SystemError) -> [TaskStart] {
     try names(in: .results).compactMap { TaskStart(name: $0) }
   }
-
-  func removeResult(of start: TaskStart) { remove(.results, start.name) }
 
   /// The newest result of an earlier start of the task; nil if there is none.
   func resultBefore(_ start: TaskStart) throws(NodeFailure) -> TaskResult? {

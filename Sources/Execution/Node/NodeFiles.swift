@@ -91,16 +91,9 @@ final class NodeFiles {
     guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= NodeFiles.largestFile else {
       throw SystemError(action, errno: EINVAL)
     }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var count = 0
-    while count < bytes.count {
-      let step = bytes.withUnsafeMutableBytes { buffer in
-        read(file.number, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-      }
-      if step == 0 { break }
-      if step > 0 { count += step } else if errno != EINTR { throw .last(action) }
+    guard let bytes = readFully(file.number, atMost: Int(status.st_size)) else {
+      throw .last(action)
     }
-    bytes.removeLast(bytes.count - count)
     return bytes
   }
 
@@ -198,14 +191,7 @@ struct AsideFile: ~Copyable {
 
   /// Writes the whole content, and waits until it is kept whatever becomes of this machine.
   func write(_ bytes: [UInt8], isKept: Bool = true) throws(SystemError) {
-    var count = 0
-    while count < bytes.count {
-      let step = bytes.withUnsafeBytes { buffer in
-        pwrite(
-          file.number, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(count))
-      }
-      if step > 0 { count += step } else if errno != EINTR { throw failure }
-    }
+    guard writeFully(bytes, to: file.number, at: 0) else { throw failure }
     guard ftruncate(file.number, off_t(bytes.count)) == 0, !isKept || fsync(file.number) == 0
     else {
       throw failure
@@ -263,9 +249,11 @@ struct AsideFile: ~Copyable {
     var status = stat()
     guard fstat(file.number, &status) == 0 else { throw failure }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    guard pread(file.number, &bytes, bytes.count, 0) == bytes.count,
-      Glibc.write(copy.number, bytes, bytes.count) == bytes.count, fsync(copy.number) == 0
-    else { throw failure }
+    let read = bytes.withUnsafeMutableBytes { readFully(file.number, into: $0, at: 0) }
+    if read != nil, read != bytes.count { errno = EIO }
+    guard read == bytes.count, writeFully(bytes, to: copy.number), fsync(copy.number) == 0 else {
+      throw failure
+    }
     return true
   }
 

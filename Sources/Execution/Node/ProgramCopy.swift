@@ -41,15 +41,7 @@ enum ProgramCopy {
         if errno == EINTR { continue }
         return false
       }
-      // What is not written at once fails at the next attempt, with its reason.
-      var written = 0
-      while written < count {
-        let step = piece.withUnsafeBytes {
-          write(copy, $0.baseAddress.map { $0 + written }, count - written)
-        }
-        if step < 0, errno != EINTR { return false }
-        written += max(0, step)
-      }
+      guard writeFully(Array(piece.prefix(count)), to: copy) else { return false }
     }
   }
 }

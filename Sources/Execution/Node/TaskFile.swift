@@ -26,9 +26,6 @@ struct TaskLimits: Hashable, Sendable {
   /// The time limit of this start; nil if it has none.
   var time: Nanoseconds?
   var stop = StopSequence()
-
-  /// Longer times are cut to this, 36 years, so that no sum overflows.
-  static let longestTime: Nanoseconds = 1 << 60
 }
 
 extension TaskFile {

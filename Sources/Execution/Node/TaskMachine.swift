@@ -42,7 +42,7 @@ struct TaskMachine {
 
   init(_ limits: TaskLimits, startedAt now: Nanoseconds) {
     self.limits = limits
-    limitAt = limits.time.map { now + min($0, TaskLimits.longestTime) }
+    limitAt = limits.time.map { sum(now, $0) }
   }
 
   /// The signals by which somebody wants a job to end: scancel, a time limit, preemption, a node that
@@ -114,7 +114,7 @@ struct TaskMachine {
   }
 
   private mutating func ask(at now: Nanoseconds) -> [Action] {
-    state = .asked(killAt: now + min(limits.stop.grace, TaskLimits.longestTime))
+    state = .asked(killAt: sum(now, limits.stop.grace))
     return [.stop(signal: limits.stop.signal)]
   }
 

@@ -27,7 +27,7 @@ struct TaskResult: Hashable, Sendable {
   /// Why the log could not be kept; nil if it was.
   var stateFailure: String?
 
-  static let header = Array("oprun result 1\n".utf8)
+  static let header = Array("oprun result 2\n".utf8)
 }
 
 /// Where and when a start of a task ran.
@@ -80,30 +80,14 @@ extension TaskResult {
 
 extension ByteWriter {
   fileprivate mutating func add(_ end: CommandEnd) {
-    switch end.status {
-    case .exited(let status): add(0, Int(status))
-    case .signalled(let signal): add(1, Int(signal))
-    case .notStarted(let reason, let code):
-      add(2, Int(code))
-      add(reason)
-    case .outputsRefused(let reason):
-      add(3, 0)
-      add(reason)
-    case .abandoned: add(4, 0)
-    case .lost(let reason):
-      add(5, 0)
-      add(reason)
-    }
+    add(end.status.word.description)
+    addOptional(end.status.code) { $0.add(Int($1)) }
+    addOptional(end.status.detail) { $0.add($1) }
     add(end.timedOut)
     add(Int(end.duration))
     add(Int(end.processorTime))
     add(Int(end.peakMemory ?? 0))
     add(end.outputByteCount)
-  }
-
-  private mutating func add(_ kind: UInt8, _ number: Int) {
-    add(kind)
-    add(number)
   }
 
   fileprivate mutating func add(_ event: TaskResult.Event) {
@@ -143,17 +127,15 @@ extension ByteReader {
   }
 
   private mutating func status() throws(ByteReadFailure) -> CommandEnd.Status {
-    let kind = try byte()
-    let number = try number(in: Int32(0)...255)
-    switch kind {
-    case 0: return .exited(number)
-    case 1: return .signalled(number)
-    case 2: return .notStarted(try word(), exitCode: number)
-    case 3: return .outputsRefused(try word())
-    case 4: return .abandoned
-    case 5: return .lost(try word())
-    default: throw ByteReadFailure()
+    let word = try word()
+    let code = try optional { reader throws(ByteReadFailure) in
+      try reader.number(in: Int32(0)...255)
     }
+    let detail = try optional { reader throws(ByteReadFailure) in try reader.word() }
+    guard let status = CommandEnd.Status(word: word, code: code, detail: detail) else {
+      throw ByteReadFailure()
+    }
+    return status
   }
 
   fileprivate mutating func event() throws(ByteReadFailure) -> TaskResult.Event {

@@ -76,8 +76,7 @@ struct Log: ~Copyable {
     case -Int(EAGAIN): return .empty
     case -Int(EINVAL): return try copy(from: pipe, to: offset, room: room)
     default:
-      errno = Int32(-moved)
-      throw failure()
+      throw failure(errno: Int32(-moved))
     }
   }
 
@@ -86,18 +85,16 @@ struct Log: ~Copyable {
     guard file != nil, !isDiscarding else { return 0 }
     mask?.finish()
     try appendMasked()
+    guard byteCount - headLimit > Log.tailSize else { return byteCount }
     let dropped = byteCount - headLimit - Log.tailSize
-    guard dropped > 0 else { return byteCount }
     var ring = [UInt8](repeating: 0, count: Log.tailSize)
-    guard pread(descriptor, &ring, ring.count, off_t(headLimit)) == ring.count else {
-      throw failure()
-    }
+    let read = ring.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: headLimit) }
+    if read == nil { throw failure() }
+    guard read == ring.count else { throw failure(errno: EIO) }
     let start = (byteCount - headLimit) % Log.tailSize
     let marker = Array("\n[oprun: \(dropped) bytes of output dropped here, see log_limit]\n".utf8)
     let tail = marker + ring[start...] + ring[..<start]
-    guard pwrite(descriptor, tail, tail.count, off_t(headLimit)) == tail.count else {
-      throw failure()
-    }
+    guard writeFully(tail, to: descriptor, at: headLimit) else { throw failure() }
     return headLimit + tail.count
   }
 
@@ -110,9 +107,7 @@ struct Log: ~Copyable {
     var last: UInt8 = 0x0a
     withUnsafeMutableBytes(of: &last) { _ = file.read(at: max(0, size - 1), into: $0) }
     let bytes = Array((last == 0x0a ? "" : "\n").utf8) + Array((masker?.mask(text) ?? text).utf8)
-    guard pwrite(descriptor, bytes, bytes.count, off_t(size)) == bytes.count else {
-      throw failure()
-    }
+    guard writeFully(bytes, to: descriptor, at: size) else { throw failure() }
     byteCount += bytes.count
     return size + bytes.count
   }
@@ -163,7 +158,9 @@ struct Log: ~Copyable {
     var piece = [UInt8](repeating: 0, count: min(room, 1 << 16))
     let count = read(pipe, &piece, piece.count)
     guard count > 0 else { return Log.end(ofRead: count) }
-    guard pwrite(descriptor, piece, count, off_t(offset)) == count else { throw failure() }
+    guard writeFully(Array(piece.prefix(count)), to: descriptor, at: Int(offset)) else {
+      throw failure()
+    }
     byteCount += count
     readByteCount += count
     return .moved(count)
@@ -183,10 +180,11 @@ struct Log: ~Copyable {
     while start < end {
       let (offset, room) = place()
       let count = min(room, end - start)
-      let written = mask?.output.withUnsafeBytes { bytes in
-        pwrite(descriptor, bytes.baseAddress.map { $0 + start }, count, off_t(offset))
+      let isWritten = mask?.output.withUnsafeBytes { bytes in
+        let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+        return writeFully(piece, to: descriptor, at: Int(offset))
       }
-      guard written == count else { throw failure() }
+      guard isWritten == true else { throw failure() }
       byteCount += count
       start += count
     }
@@ -201,9 +199,8 @@ struct Log: ~Copyable {
     return .moved(count)
   }
 
-  private mutating func failure() -> SystemError {
-    let error = SystemError.last("cannot write \(quoted(directory.path(of: name)))")
+  private mutating func failure(errno reason: Int32 = errno) -> SystemError {
     isDiscarding = true
-    return error
+    return SystemError("cannot write \(quoted(directory.path(of: name)))", errno: reason)
   }
 }

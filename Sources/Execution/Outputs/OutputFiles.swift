@@ -91,17 +91,8 @@ private func content(of descriptor: Int32) throws(OutputFailure) -> [UInt8] {
   guard kind == .regular else { throw notRegular(kind) }
   guard status.st_uid == geteuid() else { throw foreign(owner: status.st_uid) }
   guard status.st_nlink <= 1 else { throw linked(count: Int(status.st_nlink)) }
-  var bytes = [UInt8](
-    repeating: 0, count: min(Int(status.st_size), OutputFile.byteLimit) + 1)
-  var count = 0
-  while count < bytes.count {
-    let step = bytes.withUnsafeMutableBytes { buffer in
-      read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-    }
-    if step == 0 { break }
-    if step > 0 { count += step } else if errno != EINTR { throw unreadable() }
-  }
-  bytes.removeLast(bytes.count - count)
+  let size = min(Int(status.st_size), OutputFile.byteLimit) + 1
+  guard let bytes = readFully(descriptor, atMost: size) else { throw unreadable() }
   return bytes
 }
 

@@ -5,6 +5,7 @@ import Diagnostics
 import Glibc
 import Masking
 package import Plans
+import RunFiles
 
 /// Why a run cannot begin: everything that is wrong with its secrets.
 package struct SecretFailure: Error, Hashable, Sendable {
@@ -89,16 +90,10 @@ private func content(of path: String) throws(SecretReadFailure) -> [UInt8] {
   guard status.st_mode & S_IFMT == S_IFREG else {
     throw SecretReadFailure(words: "cannot be read: \(quoted(path)) is not a regular file")
   }
-  var bytes = [UInt8](repeating: 0, count: SecretLimit.each + 3)
-  var count = 0
-  while count < bytes.count {
-    let step = bytes.withUnsafeMutableBytes { buffer in
-      read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-    }
-    if step == 0 { break }
-    if step > 0 { count += step } else if errno != EINTR { throw unreadable(path) }
+  guard var bytes = readFully(descriptor, atMost: SecretLimit.each + 3) else {
+    throw unreadable(path)
   }
-  bytes.removeLast(bytes.count - count)
+  let count = bytes.count
   if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   if count > bytes.count, bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
   guard !bytes.isEmpty else {

@@ -127,11 +127,7 @@ final class AllocationExecutor: Executor {
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let command = placed[key] else { return local.stop(key, with: signal, at: now) }
     if command.stopSignal == nil { command.stopSignal = signal }
-    guard let node = command.node else {
-      held.removeAll { $0 === command }
-      return end(
-        command, CommandEnd(.signalled(signal), duration: now - command.startedAt), at: now)
-    }
+    guard let node = command.node else { return dismiss(command, signal, at: now) }
     if command.number == 0, node == allocation.own {
       return local.stop(key, with: signal, at: now)
     }
@@ -144,15 +140,21 @@ final class AllocationExecutor: Executor {
   }
 
   func kill(_ key: CommandKey, at now: Nanoseconds) {
-    guard let command = placed[key], command.number > 0 else {
-      return local.kill(key, at: now)
-    }
+    guard let command = placed[key] else { return local.kill(key, at: now) }
+    if command.node == nil { return dismiss(command, SIGKILL, at: now) }
+    guard command.number > 0 else { return local.kill(key, at: now) }
     if command.stopSignal == nil { command.stopSignal = SIGKILL }
     // The step goes on when `srun` is killed.
     if let claim = try? files?.claim(of: command.number) {
       local.start(command.signalling(claim, "KILL", in: environment), at: now)
     }
     local.kill(command.srunKey, at: now)
+  }
+
+  /// Ends a command that has no node yet.
+  private func dismiss(_ command: PlacedCommand, _ signal: Int32, at now: Nanoseconds) {
+    held.removeAll { $0 === command }
+    end(command, CommandEnd(.signalled(signal), duration: now - command.startedAt), at: now)
   }
 
   // MARK: The loop

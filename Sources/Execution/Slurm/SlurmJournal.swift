@@ -65,7 +65,7 @@ final class SlurmJournal {
 
   private func write(_ words: [String]) throws(SystemError) {
     let line = Array((words.map(escaped).joined(separator: "\t") + "\n").utf8)
-    guard Glibc.write(descriptor, line, line.count) == line.count else {
+    guard writeFully(line, to: descriptor) else {
       throw .last("cannot write the journal of jobs")
     }
     isDirty = true

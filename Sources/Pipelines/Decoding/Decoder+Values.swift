@@ -126,7 +126,9 @@ extension Decoder {
     {
       return Int64(amount)
     }
-    reportType(value, row(), help: "not negative, at most six decimals")
+    reportType(
+      value, row(),
+      help: tree.withBytes(of: node) { exceededLimit($0) } ?? "not negative, at most six decimals")
     return nil
   }
 
@@ -216,7 +218,7 @@ extension Decoder {
   private mutating func reportUnit(_ value: NodeIndex, _ row: KeyRow, units: String) {
     let node = tree.resolve(value)
     guard tree.withBytes(of: node, { parseDecimal($0, decimals: 9) }) != nil else {
-      return reportType(value, row, help: units)
+      return reportType(value, row, help: tree.withBytes(of: node) { exceededLimit($0) } ?? units)
     }
     let number = tree.string(node)
     report(node) {

@@ -187,9 +187,9 @@ enum PlanningMessage {
   }
 
   static func badKey(
-    _ name: String, wanted: String, found: String, at span: Span
+    _ name: String, wanted: String, found: String, help: String?, at span: Span
   ) -> Diagnostic {
-    Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span)
+    Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span, help: help)
   }
 
   /// All that is missing: the inputs `names`, and one of each list of `choices`.

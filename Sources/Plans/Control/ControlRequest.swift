@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Expressions
+package import Scheduling
 
 /// A request as it is sent, before the run looks up which queue or step is meant.
 package struct ControlRequest: Hashable, Sendable {
@@ -160,8 +161,28 @@ package struct ControlLine {
     if case .string(let text)? = fields[name] { text } else { nil }
   }
 
-  /// A whole number.
+  /// A whole number: a size, a count or a number of something. Nil if it is so large that two of these
+  /// could not be added.
   package func number(_ name: String) -> Int? {
+    whole(name).flatMap { $0.magnitude <= 1 << 60 ? $0 : nil }
+  }
+
+  /// The status of a command, or the id of a process; nil if it is something else.
+  package func int32(_ name: String) -> Int32? { whole(name).flatMap { Int32(exactly: $0) } }
+
+  /// A time, or a length of time, that is sent in nanoseconds; nil if it is none.
+  package func nanoseconds(_ name: String) -> Nanoseconds? {
+    whole(name).flatMap { (0...Int(lastMoment)).contains($0) ? Nanoseconds($0) : nil }
+  }
+
+  /// A time, or a length of time, that is sent in milliseconds; nil if it is none.
+  package func milliseconds(_ name: String) -> Nanoseconds? {
+    whole(name).flatMap {
+      (0...Int(lastMoment / 1_000_000)).contains($0) ? Nanoseconds($0) * 1_000_000 : nil
+    }
+  }
+
+  private func whole(_ name: String) -> Int? {
     if case .number(let number)? = fields[name] { Int(exactly: number) } else { nil }
   }
 

@@ -33,11 +33,13 @@ extension ParamModel.Kind {
   }
 }
 
+/// The environment variable that sets a parameter, and in which steps find it.
+package func parameterVariable(_ name: String) -> String {
+  "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+}
+
 extension ParamModel {
-  /// The environment variable that sets it, and in which steps find it.
-  package var variable: String {
-    "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
-  }
+  package var variable: String { parameterVariable(name) }
 
   /// The variable for a value; nil for null, which has no variable.
   package func variable(holding value: Value) -> EnvironmentVariable? {

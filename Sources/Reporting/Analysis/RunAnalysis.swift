@@ -71,7 +71,8 @@ package struct RunAnalysis {
     for (index, step) in plan.steps.enumerated() {
       let operation = OperationID(index)
       for (word, factor) in scenario.faster where StepName(word).covers(step.id) {
-        durations[operation] = Nanoseconds(Double(duration(of: operation)) / factor)
+        durations[operation] = Nanoseconds(
+          min(Double(duration(of: operation)) / factor, Double(lastMoment)))
       }
       if scenario.removed.contains(where: { StepName($0).covers(step.id) }) {
         durations[operation] = 0

@@ -80,17 +80,17 @@ package struct Forecast {
 
   /// The assumed duration of an operation if it is unknown: the mean of the others, or one second.
   private static func meanDuration(of graph: Graph) -> Nanoseconds {
-    var sum: Nanoseconds = 0
+    var total: Nanoseconds = 0
     var count: Nanoseconds = 0
     for index in 0..<graph.count {
       let operation = OperationID(index)
       guard graph.takesSlot(operation), let expected = graph.expected(of: operation) else {
         continue
       }
-      sum += expected
+      total = sum(total, expected)
       count += 1
     }
-    return count > 0 ? sum / count : 1_000_000_000
+    return count > 0 ? total / count : 1_000_000_000
   }
 
   private mutating func startAll() {
@@ -108,7 +108,7 @@ package struct Forecast {
       timedCount += 1
       let expected = graph.expected(of: operation)
       if expected == nil { unknownCount += 1 }
-      running.add(operation, endingAt: makespan + (expected ?? guess))
+      running.add(operation, endingAt: sum(makespan, expected ?? guess))
     }
     widest = max(widest, running.count)
   }

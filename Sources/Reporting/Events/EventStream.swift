@@ -204,25 +204,15 @@ extension EventStream {
   }
 
   private func write(_ end: CommandEnd) {
-    switch end.status {
-    case .exited(let status):
-      write("status", "exited" as StaticString)
-      write("exit_code", Int(status))
-    case .signalled(let signal):
-      write("status", "signalled" as StaticString)
-      write("signal", signalName(signal))
-    case .notStarted(let reason, let status):
-      write("status", "not_started" as StaticString)
-      write("exit_code", Int(status))
-      write("reason", reason)
-    case .outputsRefused(let reason):
-      write("status", "outputs_refused" as StaticString)
-      write("reason", reason)
-    case .abandoned: write("status", "abandoned" as StaticString)
-    case .lost(let reason):
-      write("status", "lost" as StaticString)
-      write("reason", reason)
+    write("status", end.status.word)
+    if let code = end.status.code {
+      if end.status.isSignal {
+        write("signal", signalName(code))
+      } else {
+        write("exit_code", Int(code))
+      }
     }
+    if let reason = end.status.detail { write("reason", reason) }
     write("timed_out", end.timedOut)
     write("stopped", end.isStopped)
     write("duration_ms", milliseconds: end.duration)

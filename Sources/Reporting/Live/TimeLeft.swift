@@ -17,20 +17,19 @@ struct TimeLeft {
   init?(_ operations: RunOperations, duration: @escaping (OperationID) -> Nanoseconds?) {
     let plan = operations.plan
     let known = plan.steps.indices.lazy.compactMap { duration(OperationID($0)) }
-    var (sum, count): (Nanoseconds, Nanoseconds) = (0, 0)
+    var (total, count): (Nanoseconds, Nanoseconds) = (0, 0)
     for time in known {
-      sum = sum.addingReportingOverflow(time).overflow ? .max : sum + time
+      total = sum(total, time)
       count += 1
     }
     guard count > 0, let order = plan.graph.topologicalOrder() else { return nil }
     self.operations = operations
     self.duration = duration
-    guess = sum / count
+    guess = total / count
     var tails = [Nanoseconds](repeating: 0, count: plan.steps.count)
     for operation in order.reversed() {
       if !operations.standsForOthers(operation), !operations.isService(operation) {
-        tails[operation.index] = Self.sum(
-          tails[operation.index], duration(operation) ?? guess)
+        tails[operation.index] = sum(tails[operation.index], duration(operation) ?? guess)
       }
       let tail = tails[operation.index]
       plan.graph.forEachDependency(of: operation) { edge in
@@ -38,11 +37,6 @@ struct TimeLeft {
       }
     }
     self.tails = tails
-  }
-
-  private static func sum(_ one: Nanoseconds, _ other: Nanoseconds) -> Nanoseconds {
-    let (sum, overflow) = one.addingReportingOverflow(other)
-    return overflow ? .max : sum
   }
 
   /// Nil if too little is known: the time of more than half of what is left. Linear.
@@ -65,7 +59,7 @@ struct TimeLeft {
       let spent = min(time, steps.running[operation].map { now - $0 } ?? 0)
       longest = max(longest, tails[planned.index] - spent)
       let queue = plan.graph.queue(of: planned).index
-      work[queue] = Self.sum(work[queue], time - spent)
+      work[queue] = sum(work[queue], time - spent)
     }
     guard known > 0, unknown <= known else { return nil }
     for (queue, time) in zip(plan.queues, work) where queue.width > 0 {

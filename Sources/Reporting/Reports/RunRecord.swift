@@ -39,7 +39,9 @@ struct RunRecord {
   /// The run before, if there was one.
   var previous: PreviousRun?
   private(set) var beginning: RunBeginning?
-  private(set) var steps: [StepRecord] = []
+  private var keptSteps: [StepRecord] = []
+  /// Those of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
+  private var reopened: Set<OperationID> = []
   private(set) var commands: [CommandRecord] = []
   private(set) var end: RunEnd?
   /// The duration of the run, so far or in all.
@@ -56,6 +58,7 @@ struct RunRecord {
 
   mutating func observe(_ event: RunEvent) {
     wallTime = max(wallTime, event.time)
+    if case .settled = event.kind { removeReopened() }
     switch event.kind {
     case .began(let beginning): self.beginning = beginning
     case .started(let operation, let role):
@@ -70,11 +73,11 @@ struct RunRecord {
       operations.resolve(operation, name: name)
     case .settled(let operation, let ending, let cause):
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
-        steps.append(StepRecord(settled: settled, end: event.time))
+        keptSteps.append(StepRecord(settled: settled, end: event.time))
       }
     case .reopened(let operation, let ending):
       ledger.reopen(operation, ending)
-      steps.removeAll { $0.operation == operation }
+      reopened.insert(operation)
     case .finished(let end):
       self.end = end
       wallTime = event.time
@@ -85,6 +88,17 @@ struct RunRecord {
       .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
       break
     }
+  }
+
+  /// The steps that have their outcome, in the order in which they got it.
+  var steps: [StepRecord] {
+    reopened.isEmpty ? keptSteps : keptSteps.filter { !reopened.contains($0.operation) }
+  }
+
+  private mutating func removeReopened() {
+    if reopened.isEmpty { return }
+    keptSteps.removeAll { reopened.contains($0.operation) }
+    reopened = []
   }
 
   private mutating func start(_ stream: Stream, at time: Nanoseconds) {

@@ -58,3 +58,14 @@ public struct PoolID: Hashable, Sendable {
 /// It is a plain integer because Swift's `Duration` is 128 bits wide, and the ready order compares
 /// millions.
 package typealias Nanoseconds = Int64
+
+/// The last moment of virtual time. A moment and a length of time, or two sums of lengths, can be
+/// added without exceeding 64 bits.
+package let lastMoment: Nanoseconds = 1 << 62
+
+/// The sum of a moment and a length of time, or of two lengths; `lastMoment` if it is later. Neither
+/// is negative.
+package func sum(_ time: Nanoseconds, _ length: Nanoseconds) -> Nanoseconds {
+  let (sum, isTooLarge) = time.addingReportingOverflow(length)
+  return isTooLarge ? lastMoment : min(sum, lastMoment)
+}

@@ -46,6 +46,17 @@ extension Scheduler {
     return reopened
   }
 
+  /// The first operation because of whose ending this one could not start; nil if there is none.
+  package func obstacle(toStarting id: OperationID) -> OperationID? {
+    var edges = EdgeCursor(dependenciesOf: id, in: graph)
+    while let edge = edges.next(in: graph) {
+      if let ending = ending(of: edge.from), !edge.condition.isSatisfied(by: ending) {
+        return edge.from
+      }
+    }
+    return nil
+  }
+
   private func isBlocked(_ id: OperationID, besides reopened: Set<OperationID>) -> Bool {
     var edges = EdgeCursor(dependenciesOf: id, in: graph)
     while let edge = edges.next(in: graph) {

@@ -67,8 +67,7 @@ struct UsageFailure: Error, Hashable {
     }
     return UsageFailure(
       "'--\(key.option)' wants \(key.type.wanted), found \(quoted(key.disclosure.shown(text)))",
-      help: help,
-      step: step.name)
+      help: help ?? key.type.limitExceeded(by: text), step: step.name)
   }
 
   static func givenTwice(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {

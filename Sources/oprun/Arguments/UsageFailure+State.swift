@@ -1,5 +1,6 @@
 // The messages about runs that were recorded.
 
+import BuiltinSteps
 import Diagnostics
 import Plans
 import Scheduling
@@ -156,6 +157,7 @@ extension UsageFailure {
   static func wrongSize(_ text: String, for option: Option, _ command: Command) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a size such as 500M or 2G, found \(quoted(text))",
+      help: exceededLimit(text),
       command: command.name)
   }
 

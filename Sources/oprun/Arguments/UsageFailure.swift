@@ -1,5 +1,6 @@
 // The messages about command lines. All wording of this phase is here.
 
+import BuiltinSteps
 import Diagnostics
 
 /// A mistake on the command line or in an environment variable, which gives exit status 2.
@@ -81,6 +82,7 @@ struct UsageFailure: Error, Hashable {
     if case .choice(let words) = kind {
       help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
     }
+    if case .duration = kind { help = exceededLimit(text) }
     return UsageFailure(
       "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: help, command: command.name)
   }

@@ -3,6 +3,7 @@
 import Diagnostics
 import Glibc
 import Reporting
+import RunFiles
 
 /// Replaces a file as a whole: other programs see the old one or the new one. Its mode stays, its
 /// owner if the system allows it, and a link to it still leads to it. What is not a regular file is
@@ -41,27 +42,13 @@ private func write(
   let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
   guard file >= 0 else { throw SystemError(action, errno: errno) }
   prepare(file)
-  var isDone = write(bytes, to: file)
+  var isDone = writeFully(bytes, to: file)
   var reason = errno
   if close(file) != 0, isDone { (isDone, reason) = (false, errno) }
   if isDone, rename(temporary, target) == 0 { return }
   if isDone { reason = errno }
   unlink(temporary)
   throw SystemError(action, errno: reason)
-}
-
-/// Writes everything; false if that fails, with the reason in `errno`.
-private func write(_ bytes: [UInt8], to file: Int32) -> Bool {
-  bytes.withUnsafeBytes { bytes in
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = Glibc.write(file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      rest = rest.dropFirst(count)
-    }
-    return true
-  }
 }
 
 private func resolvedPath(_ path: String) -> String? {

@@ -24,7 +24,7 @@ struct FollowedPlan {
       var spec = OperationSpec()
       let queue = queues.firstIndex { $0.name == row.text("queue") } ?? 0
       spec.queue = QueueID(queue)
-      spec.expected = row.number("expected_ms").map { Nanoseconds($0) * 1_000_000 }
+      spec.expected = row.milliseconds("expected_ms")
       spec.takesSlot = !row.isTrue("service")
       graph.append(spec)
       let name = row.text("name") ?? ""

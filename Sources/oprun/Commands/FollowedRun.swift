@@ -27,6 +27,8 @@ final class FollowedRun {
   private let plannedCount: Int
   private var known: [Known] = []
   private var numbers: [String: OperationID] = [:]
+  /// The names of the steps, by number.
+  private var names: [String] = []
   private var paused: Set<QueueID> = []
   private var isStopping = false
   private let queues: [QueueSpec]
@@ -49,16 +51,16 @@ final class FollowedRun {
     queues = made.queues
     console = Console(
       plan: made, directory: directory, screen: screen, mode: mode, showsOutput: false)
-    start = Nanoseconds(head.number("monotonic_ns") ?? 0)
+    start = head.nanoseconds("monotonic_ns") ?? 0
     plannedCount = plan.rows.count
-    let wallTime = Nanoseconds(head.number("started_ms") ?? 0) * 1_000_000
+    let wallTime = head.milliseconds("started_ms") ?? 0
     tell(
       .began(
         RunBeginning(
           runID: head.text("run") ?? "",
           clock: RunClock(wallTime: wallTime, monotonicTime: start),
           host: RunHost(name: "", processorCount: 1),
-          processID: Int32(head.number("process") ?? 0))))
+          processID: head.int32("process") ?? 0)))
     for row in plan.rows { hear(row) }
     hearRun(head)
     isLive = true
@@ -84,7 +86,7 @@ final class FollowedRun {
       tell(
         .finished(
           RunEnd(
-            exitStatus: Int32(line.number("exit_status") ?? 0),
+            exitStatus: line.int32("exit_status") ?? 0,
             stopReason: line.text("stopping").map { .stateFailure($0) },
             hookFailed: line.isTrue("hook_failed"))))
       return true
@@ -101,8 +103,8 @@ final class FollowedRun {
       let id = QueueID(index)
       let subject = queues.count > 1 ? id : nil
       if queue.isTrue("paused"), paused.insert(id).inserted, let user = queue.text("by") {
-        let since = queue.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
-        tell(.controlled(ControlNote(.pause(subject), by: user)), at: since)
+        tell(
+          .controlled(ControlNote(.pause(subject), by: user)), at: queue.milliseconds("since_ms"))
       } else if !queue.isTrue("paused"), paused.remove(id) != nil {
         tell(.controlled(ControlNote(.proceed(subject), by: line.text("by") ?? "somebody")))
       }
@@ -119,9 +121,11 @@ final class FollowedRun {
     let operation = OperationID(number)
     if number == known.count {
       known.append(Known())
-      numbers[row.text("step") ?? ""] = operation
-      if number >= plannedCount, let group = row.number("in") {
-        tell(.appended(operation, id: row.text("step") ?? "", group: OperationID(group)))
+      let name = row.text("step") ?? ""
+      names.append(name)
+      numbers[name] = operation
+      if number >= plannedCount, let group = row.number("in"), known.indices.contains(group) {
+        tell(.appended(operation, id: name, group: OperationID(group)))
       }
     }
     guard known.indices.contains(number) else { return }
@@ -171,8 +175,7 @@ final class FollowedRun {
     end(operation, row)
     known[operation.index].role = role
     running[operation] = role
-    let since = row.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
-    tell(.started(operation, role), at: since)
+    tell(.started(operation, role), at: row.milliseconds("since_ms"))
   }
 
   /// The command that ran has ended, or one that was not told of.
@@ -202,8 +205,7 @@ final class FollowedRun {
   private func openLog(of operation: OperationID, _ role: CommandRole) {
     if opened[operation] == role { return }
     closeLog(of: operation)
-    let name = numbers.first { $0.value == operation }?.key ?? ""
-    let file = directory.open(RunDirectory.logName(of: name, role))
+    let file = directory.open(RunDirectory.logName(of: names[operation.index], role))
     guard file >= 0 else { return }
     opened[operation] = role
     directory.logs.add(LogFile(owning: file), of: operation, role)
@@ -236,19 +238,13 @@ final class FollowedRun {
 extension CommandEnd {
   /// Nil if the row does not say how a command ended.
   fileprivate init?(_ row: ControlLine) {
-    guard let duration = row.number("duration_ms") else { return nil }
-    let code = row.number("exit_code").map { Int32(clamping: $0) }
-    let signal = row.text("signal").flatMap { name in
-      (1...64).first { signalName($0) == name }
-    }
-    let status: CommandEnd.Status
-    if let reason = row.text("reason") {
-      status = code.map { .notStarted(reason, exitCode: $0) } ?? .lost(reason)
-    } else {
-      status = signal.map { .signalled($0) } ?? .exited(code ?? 0)
-    }
+    let signal = row.text("signal").flatMap { name in (1...64).first { signalName($0) == name } }
+    guard let duration = row.milliseconds("duration_ms"), let word = row.text("status"),
+      let status = Status(
+        word: word, code: row.int32("exit_code") ?? signal, detail: row.text("reason"))
+    else { return nil }
     self.init(
-      status, timedOut: row.isTrue("timed_out"), duration: Nanoseconds(duration) * 1_000_000,
-      outputByteCount: row.number("output_bytes") ?? 0)
+      status, timedOut: row.isTrue("timed_out"), isStopped: row.isTrue("stopped"),
+      duration: duration, outputByteCount: row.number("output_bytes") ?? 0)
   }
 }

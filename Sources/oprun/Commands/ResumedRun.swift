@@ -312,7 +312,3 @@ extension Tool {
     return file.hasPrefix(folder) ? String(file.dropFirst(folder.count)) : file
   }
 }
-
-private func parameterVariable(_ name: String) -> String {
-  "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
-}

@@ -5,6 +5,7 @@ import Glibc
 import Plans
 import Reporting
 import RunFiles
+import Scheduling
 
 extension Tool {
   func status(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
@@ -106,7 +107,7 @@ extension Tool {
   ) throws(RunConnection.Failure) -> Int32 {
     clipOutput()
     writeHead(head)
-    let elapsed = head.number("elapsed_ms") ?? 0
+    let elapsed = head.milliseconds("elapsed_ms") ?? 0
     var steps: [ControlLine] = []
     while true {
       guard let line = try connection.line() else { throw .gone }
@@ -131,7 +132,7 @@ extension Tool {
     let count = { (name: String) in head.number(name) ?? 0 }
     output.write(head.text("run") ?? "")
     output.write("  \(oneLine(head.text("pipeline") ?? ""))")
-    output.write("  running for \(elapsedText(Int64(count("elapsed_ms")) * 1_000_000))")
+    output.write("  running for \(elapsedText(head.milliseconds("elapsed_ms") ?? 0))")
     output.write(", process \(count("process"))\n")
     let steps = count("steps")
     let open = count("waiting") + count("ready") + count("running")
@@ -158,8 +159,9 @@ extension Tool {
     if queue.isTrue("paused") {
       output.write(", paused")
       if let user = queue.text("by") {
-        let since = (head.number("started_ms") ?? 0) + (queue.number("since_ms") ?? 0)
-        output.write(" by \(oneLine(user)) \(timeOfDay(Int64(since) * 1_000_000))")
+        let since = sum(
+          head.milliseconds("started_ms") ?? 0, queue.milliseconds("since_ms") ?? 0)
+        output.write(" by \(oneLine(user)) \(timeOfDay(since))")
       } else {
         output.write(" since the start")
       }
@@ -170,7 +172,7 @@ extension Tool {
 
 extension ControlLine {
   fileprivate var name: String { text("step") ?? "" }
-  fileprivate var since: Int? { number("since_ms") }
+  fileprivate var since: Nanoseconds? { milliseconds("since_ms") }
 
   fileprivate var mark: String {
     switch text("state") {
@@ -182,11 +184,11 @@ extension ControlLine {
   }
 
   /// `2.9s`, `exit 1 after 3.4s`, `attempt 2`.
-  fileprivate func words(at elapsed: Int) -> String {
+  fileprivate func words(at elapsed: Nanoseconds) -> String {
     var words: [String] = []
     switch text("state") {
     case "running":
-      if let since { words.append(elapsedText(Int64(max(0, elapsed - since)) * 1_000_000)) }
+      if let since { words.append(elapsedText(max(0, elapsed - since))) }
       if let hook = text("hook") { words.append(hook) }
       if let job = text("job") {
         let place = CommandPlacement(job: job, node: text("node"), reason: text("waits_for"))
@@ -195,7 +197,7 @@ extension ControlLine {
     case "retrying": words.append("waits for the next attempt")
     case "ready": words.append("waits for a slot")
     default:
-      let time = number("duration_ms").map { elapsedText(Int64($0) * 1_000_000) } ?? ""
+      let time = milliseconds("duration_ms").map(elapsedText) ?? ""
       if isTrue("timed_out") || text("state") == "timed_out" {
         words.append(time.isEmpty ? "timed out" : "timed out after \(time)")
         if has("group"), let reason = text("reason") { words.append(oneLine(reason)) }

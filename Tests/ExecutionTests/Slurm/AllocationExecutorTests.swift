@@ -178,6 +178,15 @@ struct AllocationExecutorTests {
     #expect(news() == ["s1 signalled(2)"])
   }
 
+  @Test func `a command that waits for a node can be killed`() {
+    for number in 0...2 { _ = start(number) }
+    let waits = start(3)
+    _ = news()
+    executor.kill(waits, at: 1)
+    #expect(news() == ["s3 signalled(9)"])
+    #expect(!here.calls.contains { $0.hasPrefix("kill") })
+  }
+
   @Test func `a command that waits for a node can be stopped, and one that fits none is refused`() {
     for number in 0...2 { _ = start(number) }
     let waits = start(3)

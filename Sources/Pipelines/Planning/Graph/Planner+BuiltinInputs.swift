@@ -58,7 +58,8 @@ extension Planner {
     guard let value = (try? values.fold(member.value))?.constant else { return false }
     if let fault = key.type.fault(in: value, showing: key.disclosure) {
       log.report(at: member.valueSpan ?? member.span) {
-        PlanningMessage.badKey(member.name, wanted: key.type.inSentence, found: fault, at: $0)
+        PlanningMessage.badKey(
+          member.name, wanted: key.type.inSentence, found: fault.found, help: fault.help, at: $0)
       }
       return false
     }
@@ -68,22 +69,30 @@ extension Planner {
 }
 
 extension BuiltinType {
-  /// What was found instead of what is wanted; nil if the value is valid.
-  fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> String? {
+  /// What was found instead of what is wanted.
+  fileprivate struct Fault {
+    let found: String
+    var help: String?
+  }
+
+  /// Nil if the value is valid.
+  fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> Fault? {
     switch (self, value) {
     case (.list(let item), .list(let values)):
-      if values.isEmpty { return "an empty list" }
+      if values.isEmpty { return Fault(found: "an empty list") }
       return values.lazy.compactMap { item.fault(in: $0, showing: disclosure) }.first
     case (.list(let item), _): return item.fault(in: value, showing: disclosure)
     case (.map, .map(let map)):
       return map.values.first { $0.text == nil }.map {
-        disclosure == .everything ? $0.json : $0.type.words
+        Fault(found: disclosure == .everything ? $0.json : $0.type.words)
       }
-    case (.map, _): return disclosure == .everything ? value.json : value.type.words
+    case (.map, _):
+      return Fault(found: disclosure == .everything ? value.json : value.type.words)
     case (.text, _), (.boolean, _), (.integer, _), (.duration, _), (.size, _), (.sha256, _),
       (.url, _), (.server, _), (.color, _), (.choice, _):
-      guard let text = value.text else { return value.json }
-      return self.value(of: text) == nil ? quoted(disclosure.shown(text)) : nil
+      guard let text = value.text else { return Fault(found: value.json) }
+      if self.value(of: text) != nil { return nil }
+      return Fault(found: quoted(disclosure.shown(text)), help: limitExceeded(by: text))
     }
   }
 

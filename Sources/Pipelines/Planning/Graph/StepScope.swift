@@ -26,9 +26,6 @@ enum ScopeKind {
   case early
 
   var allowsSecrets: Bool { self == .pipelineVariables || self == .stepVariables }
-  var isInStep: Bool {
-    ![.pipeline, .pipelineVariables, .pipelineOutputs, .derived].contains(self)
-  }
 }
 
 struct StepScope: ExpressionScope {

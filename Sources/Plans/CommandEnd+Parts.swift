@@ -1,0 +1,59 @@
+// How a command ended as a word, a number and a text: the database, control lines, events and the results
+// of tasks say it with these. Nothing else takes a status apart or puts one together.
+
+extension CommandEnd.Status {
+  /// Says which of the ways to end it was; one of `words`.
+  package var word: StaticString {
+    switch self {
+    case .exited: "exited"
+    case .signalled: "signalled"
+    case .notStarted: "not_started"
+    case .outputsRefused: "outputs_refused"
+    case .abandoned: "abandoned"
+    case .lost: "lost"
+    }
+  }
+
+  /// The exit status, or the number of the signal; nil if the word says it all.
+  package var code: Int32? {
+    switch self {
+    case .exited(let code), .notStarted(_, let code): code
+    case .signalled(let signal): signal
+    case .outputsRefused, .abandoned, .lost: nil
+    }
+  }
+
+  /// Why the command has no status of its own, or none that counts.
+  package var detail: String? {
+    switch self {
+    case .notStarted(let reason, _), .outputsRefused(let reason), .lost(let reason): reason
+    case .exited, .signalled, .abandoned: nil
+    }
+  }
+
+  /// The status with these parts; nil if there is none.
+  package init?(word: String, code: Int32?, detail: String?) {
+    switch (word, code, detail) {
+    case ("exited", let code?, _): self = .exited(code)
+    case ("signalled", let signal?, _): self = .signalled(signal)
+    case ("not_started", let code?, let reason?): self = .notStarted(reason, exitCode: code)
+    case ("outputs_refused", _, let reason?): self = .outputsRefused(reason)
+    case ("abandoned", _, _): self = .abandoned
+    case ("lost", _, let reason?): self = .lost(reason)
+    default: return nil
+    }
+  }
+
+  /// The status that a shell would report: 128 plus its number after a signal. Nil if the command has
+  /// none. It says nothing about whether the outputs can be used.
+  package var exitCode: Int32? {
+    switch self {
+    case .exited(let code), .notStarted(_, let code): code
+    case .signalled(let signal): 128 + signal
+    case .outputsRefused: 0
+    case .abandoned, .lost: nil
+    }
+  }
+
+  package var isSignal: Bool { if case .signalled = self { true } else { false } }
+}

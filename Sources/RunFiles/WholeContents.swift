@@ -1,0 +1,57 @@
+// Writes and reads all bytes of a piece of a file, however many calls of the system that takes. A disk
+// that becomes full takes a part of them, and says why only to the next call.
+
+import Glibc
+
+/// Writes all of the bytes: at an offset, or where the file stands. False if that fails, with the reason in
+/// `errno`.
+package func writeFully(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int? = nil
+) -> Bool {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count =
+      offset.map {
+        pwrite(descriptor, rest.baseAddress, rest.count, off_t($0 + bytes.count - rest.count))
+      }
+      ?? write(descriptor, rest.baseAddress, rest.count)
+    if count < 0, errno == EINTR { continue }
+    if count == 0 { errno = EIO }
+    guard count > 0 else { return false }
+    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+  }
+  return true
+}
+
+package func writeFully(_ bytes: [UInt8], to descriptor: Int32, at offset: Int? = nil) -> Bool {
+  bytes.withUnsafeBytes { writeFully($0, to: descriptor, at: offset) }
+}
+
+/// Fills the buffer: from an offset, or from where the file stands. Returns the number of bytes, which is
+/// smaller at the end of the file; nil if that fails, with the reason in `errno`.
+package func readFully(
+  _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil
+) -> Int? {
+  var count = 0
+  while count < buffer.count {
+    let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+    let step =
+      offset.map { pread(descriptor, rest.baseAddress, rest.count, off_t($0 + count)) }
+      ?? read(descriptor, rest.baseAddress, rest.count)
+    if step == 0 { break }
+    if step < 0, errno != EINTR { return nil }
+    count += max(0, step)
+  }
+  return count
+}
+
+/// Up to so many bytes from where the file stands; nil if that fails, with the reason in `errno`.
+package func readFully(_ descriptor: Int32, atMost limit: Int) -> [UInt8]? {
+  var isRead = true
+  let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+    let read = readFully(descriptor, into: UnsafeMutableRawBufferPointer(buffer))
+    isRead = read != nil
+    count = read ?? 0
+  }
+  return isRead ? bytes : nil
+}
