@@ -1,6 +1,6 @@
 // What is due at moments of the run: what the timers do, and which of them mean nothing any more.
 
-import Scheduling
+package import Scheduling
 
 extension RunMachine {
   mutating func fire(_ timer: Timer, at now: Nanoseconds) {
@@ -36,8 +36,16 @@ extension RunMachine {
     }
   }
 
+  /// When `advance` is due; nil if only news can change anything.
+  package var deadline: Nanoseconds? {
+    mutating get {
+      removeUnwantedTimers()
+      return timers.earliest?.at
+    }
+  }
+
   /// Must be called when no operation is in the middle of a change.
-  mutating func removeUnwantedTimers() {
+  private mutating func removeUnwantedTimers() {
     while let timer = timers.earliest, !isWanted(timer) { timers.removeEarliest() }
     if timers.mayHoldMany { timers.keep { [self] in isWanted($0) } }
   }

@@ -162,14 +162,6 @@ package struct RunMachine {
 
   // MARK: Asked
 
-  /// When `advance` is due; nil if only news can change anything.
-  package var deadline: Nanoseconds? {
-    mutating get {
-      removeUnwantedTimers()
-      return timers.earliest?.at
-    }
-  }
-
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
     startHold.heard()
