@@ -158,7 +158,7 @@ extension RunLoop {
     while !control.connections.isEmpty, !isAsked, now < due {
       for item in waiting.wait(until: due) {
         switch item.owner {
-        case .signals: isAsked = true
+        case .signals, .watcher: isAsked = true
         case .control:
           if let connection = control.connections[item.number] { conclude(connection, end) }
         case .executor, .hashing, .caching, .readers, .jobControl, .jobs: pass(item, at: now)
