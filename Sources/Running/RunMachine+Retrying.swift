@@ -19,7 +19,7 @@ extension RunMachine {
   }
 
   private mutating func reopen(_ step: OperationID) {
-    timers.removeAll(of: step)
+    timers.keep { $0.operation != step }
     reopenings[step, default: 0] += 1
     let reopened = scheduler.reopen(step, in: endedGroups(around: step))
     for (operation, ending) in reopened {
