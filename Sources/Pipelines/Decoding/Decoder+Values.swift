@@ -151,7 +151,7 @@ extension Decoder {
           && bytes.contains { $0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z") }
       }
       if hasUnit {
-        reportType(value, row(), help: DecodingMessage.quantityUnits)
+        reportUnit(value, row(), units: DecodingMessage.quantityUnits)
         return nil
       }
     }

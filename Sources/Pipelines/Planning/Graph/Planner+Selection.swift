@@ -132,7 +132,7 @@ extension Planner {
 
   /// What a step that is not selected as a whole says of all of its steps goes for those that are.
   private func addLimits(around operation: Int, to isNeeded: inout [Bool]) {
-    // Groups whose instances are made during the run copy the groups inside them, too.
+    // A group waits for the groups in it, and one whose instances are made during the run copies them, too.
     var inside: [Int] = []
     var address = addresses[operation]
     while true {
@@ -143,10 +143,9 @@ extension Planner {
       let settings = outer.settings(ofStep: parent.step)
       let own = settings < 0 ? [] : outer.model.settings[Int(settings)]
       inside.append(pipeline.group)
-      if groups[pipeline.group]?.pattern != nil {
+      let isPattern = groups[pipeline.group]?.pattern != nil
+      if isPattern || pipeline.model.hasRulesOfItsOwn || own.contains(where: \.isOfWhole) {
         for group in inside { isNeeded[group] = true }
-      } else if pipeline.model.hasRulesOfItsOwn || own.contains(where: \.isOfWhole) {
-        isNeeded[pipeline.group] = true
       }
       address = parent
     }
