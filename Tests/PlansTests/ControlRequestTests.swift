@@ -50,7 +50,7 @@ import Testing
     ("\"request\":\"set\",\"priority\":\"9\"", "'priority' wants a whole number, found a string"),
     (
       "\"request\":\"set\",\"max_parallel\":9223372036854775807",
-      "the request is not JSON that can be read: a number too large to be represented exactly at byte 48"
+      "the request is not JSON that can be read: a number too large to be represented exactly at byte 46"
     ),
   ])
   func `with a field of another type is refused`(fields: String, message: String) {

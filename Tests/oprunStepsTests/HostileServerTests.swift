@@ -305,7 +305,7 @@ struct HostileServerTests {
     }
     let end = try download(
       server, "--allow=127.0.0.1:\(server.port)", allows: false)
-    #expect(end.message.contains("an address of this machine; 'allow: "))
+    #expect(end.message.contains("an address of this machine; use 'allow: "))
     #expect(inner.requests.count == 0)
     #expect(end.files == [])
   }

@@ -193,8 +193,8 @@ struct ProxyTests {
     let got = try download(url, ["--proxy=\(proxy.url)"])
     #expect(
       got.end.errors == """
-        failed: \(url): 127.0.0.1 is an address of this machine; 'allow: SERVER' lets it \
-        pass, 'allow_private: true' all such
+        failed: \(url): 127.0.0.1 is an address of this machine; use 'allow: SERVER' to \
+        allow it, or 'allow_private: true' to allow all such addresses
 
         """)
     #expect(proxy.requests.count == 1)
