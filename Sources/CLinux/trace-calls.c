@@ -168,6 +168,7 @@ static int read_link(const char *path, char *found) {
 
 // A call that only looks whether a file is there, or what is known about it.
 static int begin_look(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+  call->is_look = 1;
   return written_path(process, directory, address, call->second);
 }
 
@@ -182,6 +183,7 @@ static int begin_listing(struct trace_call *call, pid_t process, int directory) 
 
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *a) {
   call->number = number;
+  call->is_look = 0;
   switch (number) {
 #ifdef SYS_open
   case SYS_open: return begin_open(call, process, AT_FDCWD, a[0], a[1]);
@@ -257,25 +259,6 @@ static int is_open(long number) {
   return number == SYS_openat || number == SYS_openat2;
 }
 
-static int is_look(long number) {
-  switch (number) {
-#ifdef SYS_open
-  case SYS_stat:
-  case SYS_lstat:
-  case SYS_access:
-#endif
-#ifdef SYS_newfstatat
-  case SYS_newfstatat:
-#endif
-#ifdef SYS_faccessat2
-  case SYS_faccessat2:
-#endif
-  case SYS_statx:
-  case SYS_faccessat: return 1;
-  default: return 0;
-  }
-}
-
 // Directories are looked at on the way to files; which files are in them is another question.
 static void end_look(const struct trace_call *call, long result) {
   char path[PATH_MAX];
@@ -286,7 +269,7 @@ static void end_look(const struct trace_call *call, long result) {
 }
 
 void trace_end(const struct trace_call *call, pid_t process, long result) {
-  if (is_look(call->number) || (is_open(call->number) && result < 0)) return end_look(call, result);
+  if (call->is_look || (is_open(call->number) && result < 0)) return end_look(call, result);
   if (result < 0) return;
   switch (call->number) {
 #ifdef SYS_open

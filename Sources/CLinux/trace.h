@@ -12,6 +12,7 @@ struct trace_call {
   long number;     // -1 for none
   uint64_t flags;  // of an open
   int existed;     // what it would make was there before
+  int is_look;     // it only asks about a file
   // The paths of the call; of an open the one it would make, and the one that is read, as it was written; of a call
   // that looks for a file the second alone.
   char first[PATH_MAX], second[PATH_MAX];

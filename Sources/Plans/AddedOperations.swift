@@ -28,8 +28,6 @@ package struct AddedOperations: Sendable {
   /// The number of all operations.
   package var count: Int { plan.steps.count + additions.count }
 
-  package var isEmpty: Bool { additions.isEmpty }
-
   package mutating func append(
     _ operation: OperationID, id: String, from origin: OperationID,
     after dependencies: [OperationID]

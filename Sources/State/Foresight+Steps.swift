@@ -52,7 +52,7 @@ extension Foresight {
       }
       return "\(instances.others) of \(instances.kept + instances.others) instances"
     }
-    if earlier.steps[plan.steps[operation.index].id]?.outcome.isLeftOut == true {
+    if record(of: operation)?.outcome.isLeftOut == true {
       return "was left out"
     }
     return outcome(operation)?.reasonToRun ?? "did not run"
@@ -84,7 +84,7 @@ extension Foresight {
 
   private func hasRun(_ operation: OperationID) -> Bool {
     if !lateInstances.names(of: operation).isEmpty { return true }
-    guard let before = earlier.steps[plan.steps[operation.index].id] else { return false }
+    guard let before = record(of: operation) else { return false }
     return !before.didNotRun
   }
 }

@@ -109,8 +109,18 @@ package struct Foresight {
     Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
   }
 
+  /// The name under which an operation of the plan is recorded, without secrets.
+  func recordedName(of operation: OperationID) -> String {
+    let id = plan.steps[operation.index].id
+    return masker?.name(id, number: operation.index) ?? id
+  }
+
+  func record(of operation: OperationID) -> EarlierStep? {
+    earlier.steps[recordedName(of: operation)]
+  }
+
   func outcome(_ operation: OperationID) -> Outcome? {
-    earlier.steps[plan.steps[operation.index].id]?.outcome.ending.outcome
+    record(of: operation)?.outcome.ending.outcome
   }
 
   private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
@@ -147,7 +157,7 @@ package struct Foresight {
         foresee(operation, late, fingerprints.written(step))
         continue
       }
-      foresee(operation, step, earlier.steps[step.id], fingerprints.written(step))
+      foresee(operation, step, record(of: operation), fingerprints.written(step))
     }
   }
 
@@ -238,7 +248,7 @@ package struct Foresight {
       found = ForeseenInstances(kept: kept.count, others: late.count - kept.count)
       if kept.count < done.count { downstream.append(operation) }
       // One that had not ended may have had instances that had not begun.
-      let hasEnded = earlier.steps[plan.steps[operation.index].id] != nil
+      let hasEnded = record(of: operation) != nil
       isUncertain = isUncertain || !hasEnded
       if found.others == 0, hasEnded { keptSteps.insert(operation) }
     }
@@ -273,7 +283,7 @@ package struct Foresight {
     if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
-      let wasSkipped = earlier.steps[plan.steps[index].id]?.wasSkipped == true
+      let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
       if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
         leftOut[operation] = words
       }
@@ -326,7 +336,7 @@ package struct Foresight {
     let members = plan.groups[operation]?.members ?? []
     if !members.isEmpty { return members.allSatisfy(isCertain) }
     return plan.steps[operation.index].late == nil
-      && earlier.steps[plan.steps[operation.index].id]?.isKeepable == true
+      && record(of: operation)?.isKeepable == true
   }
 
   /// What a selection of single steps needs, and is not kept; nil if nothing is missing.

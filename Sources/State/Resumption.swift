@@ -99,7 +99,8 @@ package final class Resumption {
   }
 
   private func reason(givingUpFor culprit: String?) -> Cause {
-    let planned = plan.steps.firstIndex { $0.id == culprit }.map { OperationID($0) }
+    let planned = plan.steps.indices.lazy.map { OperationID($0) }
+      .first { foreseen.recordedName(of: $0) == culprit }
     guard let operation = planned ?? culprit.flatMap({ added.operation(named: $0) }) else {
       return .itself
     }
@@ -145,7 +146,11 @@ package final class Resumption {
     added.append(operation, id: name, from: group, after: after)
   }
 
-  private func name(of operation: OperationID) -> String? { added.id(of: operation) }
+  /// The name under which an operation is recorded; nil if there is no such operation.
+  private func name(of operation: OperationID) -> String? {
+    plan.steps.indices.contains(operation.index)
+      ? foreseen.recordedName(of: operation) : added[operation]?.id
+  }
 
   private func didNotRun(_ operation: OperationID) -> Bool {
     name(of: operation).flatMap { earlier.steps[$0] }.map(\.didNotRun) ?? true

@@ -28,7 +28,7 @@ struct ResumedRun {
   }
 
   func resumption(
-    for plan: Plan, _ secrets: Secrets = .none, _ known: StepForecast = StepForecast()
+    for plan: Plan, _ secrets: Secrets, _ known: StepForecast = StepForecast()
   ) -> Resumption {
     var cached = CachedSteps()
     cached.stale = Set(known.reasons.keys)
@@ -38,7 +38,9 @@ struct ResumedRun {
   }
 
   /// Throws if a step that is selected does not exist, or if it is to run and to be skipped.
-  func check(_ plan: Plan, _ invocation: Invocation) throws(UsageFailure) {
+  func check(
+    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
+  ) throws(UsageFailure) {
     let isPart = invocation.hasValue(for: Options.until)
     let file = invocation.operands.count == 1 ? invocation.operands[0] : nil
     let named = [
@@ -53,7 +55,9 @@ struct ResumedRun {
       throw .contradiction(
         selection.only.isEmpty ? Options.from : Options.only, Options.skip, of: id)
     }
-    if !selection.only.isEmpty, let missing = resumption(for: plan).foreseen.missingUpstream {
+    if !selection.only.isEmpty,
+      let missing = resumption(for: plan, secrets).foreseen.missingUpstream
+    {
       throw .missingUpstream(
         plan.steps[missing.needed.index].id, of: plan.steps[missing.by.index].id)
     }

@@ -95,7 +95,7 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
-    try resumed?.check(plan, invocation)
+    try resumed?.check(plan, invocation, reading.secrets)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
       jobs.isOpen
     {
