@@ -31,7 +31,7 @@ extension RunMachine {
     guard steps[group].late?.givesOutputs == true, !standsForCopies(group) else {
       return becomeReady(group)
     }
-    offers.insert(group)
+    groupStates[group].offer = .asked
     put(.ready, about: group)
   }
 
@@ -55,11 +55,11 @@ extension RunMachine {
 
   /// The answer to what a group gives to others that goes on.
   mutating func offered(_ group: OperationID, _ decision: Decision, at now: Nanoseconds) {
-    offers.remove(group)
+    groupStates[group].offer = .none
     switch decision {
     case .join: becomeReady(group)
     case .fail(let reason):
-      refusedOffers[group] = reason
+      groupStates[group].offer = .refused(reason)
       let ending = Ending(.failed, isAllowed: groups.forgives(group))
       services.giveUp(group)
       if ending.isAllowed { services.becameReady(group, as: ending) }

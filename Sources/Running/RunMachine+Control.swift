@@ -159,7 +159,7 @@ extension RunMachine {
     guard ending.outcome.isFailure, cause.isOfGroupItself,
       !groups.members(of: operation).isEmpty
     else { return }
-    faultyGroups[operation] = cause
+    groupStates[operation].fault = cause
   }
 }
 
@@ -177,11 +177,11 @@ extension RunMachine {
   }
 
   /// Why a group failed, if that was not because of a member.
-  package func fault(ofGroup group: OperationID) -> Cause? { faultyGroups[group] }
+  package func fault(ofGroup group: OperationID) -> Cause? { groupStates[group].fault }
 
   /// Whether people count its members in its place.
   private func standsForOthers(_ operation: OperationID) -> Bool {
-    !groups.members(of: operation).isEmpty && faultyGroups[operation] == nil
+    !groups.members(of: operation).isEmpty && groupStates[operation].fault == nil
   }
 
   /// Whether it runs, waits for another attempt, or has failed; a group only if it failed by itself.

@@ -47,9 +47,9 @@ extension RunMachine {
   /// All members of the group have ended. One that blocks what depends on it has nothing to give, and ends with
   /// them: it is then as if its dependents were those of its members. Others are asked.
   mutating func gathered(_ group: OperationID) {
-    guard blocksDependents(group), !gatesAll, groupHooks.begun[group] == nil,
-      !expiredGroups.contains(group), refusedOffers[group] == nil
-    else { return ask(.join, about: group) }
+    guard blocksDependents(group), !gatesAll, groupStates[group].endsPlainly else {
+      return ask(.join, about: group)
+    }
     setGate(of: group, to: nil)
     endByMembers(group)
   }
@@ -60,7 +60,7 @@ extension RunMachine {
   }
 
   mutating func ask(_ question: Question, about operation: OperationID) {
-    if !offers.isEmpty { offers.remove(operation) }
+    groupStates.withdrawQuestion(to: operation)
     setGate(of: operation, to: .asked(question))
     put(question, about: operation)
   }
@@ -73,7 +73,7 @@ extension RunMachine {
   /// The question that was asked about the operation and is not answered yet.
   package func question(about operation: OperationID) -> Question? {
     if case .asked(let question) = gates[operation] { return question }
-    return offers.contains(operation) ? .ready : nil
+    return groupStates.isAsked(operation) ? .ready : nil
   }
 
   /// Whether the question is not answered yet. It is asked for every step, and changes nothing: only a mutating
@@ -88,7 +88,7 @@ extension RunMachine {
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
   ) {
     guard case .asked(let question) = gates[operation] else {
-      if offers.contains(operation) { return offered(operation, decision, at: now) }
+      if groupStates.isAsked(operation) { return offered(operation, decision, at: now) }
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
       return
     }
@@ -107,7 +107,7 @@ extension RunMachine {
     case .keep(let ending, let cause): end(operation, as: ending, cause, at: now)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
-      if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
+      if groupStates.hasIdle { beginLimits(around: operation, at: now) }
       probe(operation, for: Probing(step: step, probes: probes), at: now)
     }
     tellSettled()
@@ -171,8 +171,10 @@ extension RunMachine {
   }
 
   private mutating func join(_ group: OperationID, at now: Nanoseconds) {
-    if expiredGroups.contains(group) { return endExpired(group, at: now) }
-    if !refusedOffers.isEmpty, let reason = refusedOffers.removeValue(forKey: group) {
+    let state = groupStates[group]
+    if state.limit == .over { return endExpired(group, at: now) }
+    if case .refused(let reason) = state.offer {
+      groupStates[group].offer = .none
       return fail(group: group, because: reason, at: now)
     }
     let end = groups.ending(of: group, in: scheduler)
@@ -187,7 +189,7 @@ extension RunMachine {
   }
 
   private func cause(of group: OperationID, _ end: GroupEnding) -> Cause {
-    groups.cause(of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
+    groups.cause(of: group, end, in: scheduler, stop: stopReason ?? groupStates[group].cancelReason)
   }
 
   /// Skips the members of a group. The groups among them end by themselves, after their own
@@ -247,7 +249,7 @@ extension RunMachine {
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     let members = groups.members(of: operation)
-    if !members.isEmpty { cancelledGroups[operation] = reason }
+    if !members.isEmpty { groupStates[operation].cancelReason = reason }
     for member in members { cancel(member, reason, at: now) }
     switch scheduler.state(of: operation) {
     case .ended: break

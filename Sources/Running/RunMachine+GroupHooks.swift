@@ -3,43 +3,22 @@
 import Plans
 package import Scheduling
 
-/// Groups that have hooks.
-struct GroupHooks {
-  /// Those of which nothing has started.
-  var idle: Set<OperationID> = []
-  /// Those whose steps run, with the time of the first start.
-  var begun: [OperationID: Nanoseconds] = [:]
-  /// Those whose steps have ended, in this order; their hooks start as soon as there is room.
-  var due: [(group: OperationID, state: ActiveOperation)] = []
-  /// How long the steps took, while hooks run.
-  var durations: [OperationID: Nanoseconds] = [:]
-
-  init(_ plan: Plan) {
-    for (group, groupPlan) in plan.groups { add(group, groupPlan, plan.steps[group.index]) }
-  }
-
-  mutating func add(_ group: OperationID, _ plan: GroupPlan, _ step: PlannedStep) {
-    if !step.settings.hooks.isEmpty, case .nested = plan.kind { idle.insert(group) }
-  }
-}
-
 // Hooks.
 extension RunMachine {
-  /// The first command in a group: from here on its hooks will run, so it ends by its members alone.
+  /// The first command in a group: its time begins, and from here on its hooks will run, so it ends by its members
+  /// alone.
   mutating func beginGroups(around operation: OperationID, at now: Nanoseconds) {
-    var next = groups.group(of: operation)
-    while let group = next {
-      if groupHooks.idle.remove(group) != nil {
-        groupHooks.begun[group] = now
-        gather(group)
-      }
-      next = groups.group(of: group)
+    beginLimits(around: operation, at: now)
+    for group in groups.around(operation) {
+      guard case .idle = groupStates[group].hooks else { continue }
+      groupStates[group].hooks = .owed(since: now)
+      gather(group)
     }
   }
 
   /// The hooks of a group run although nothing of it has: in an earlier run they had not come to their end.
   package mutating func oweHooks(of group: OperationID, at now: Nanoseconds) {
-    if groupHooks.idle.remove(group) != nil { groupHooks.begun[group] = now }
+    if case .idle = groupStates[group].hooks { groupStates[group].hooks = .owed(since: now) }
   }
 
   /// From here on the group ends by its members alone.
@@ -63,7 +42,8 @@ extension RunMachine {
   mutating func runHooks(
     of group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) -> Bool {
-    guard let start = groupHooks.begun.removeValue(forKey: group) else { return false }
+    guard case .owed(let start) = groupStates[group].hooks else { return false }
+    groupStates[group].hooks = .none
     var state = ActiveOperation(settings: steps[group].settings)
     // Hooks that are owed run for steps that succeeded in an earlier run.
     let hasSucceeded = ending.outcome == .cached || isSuccess(group, cause)
@@ -73,8 +53,8 @@ extension RunMachine {
     state.planHooks(for: Ending(outcome == .blocked ? .failed : outcome))
     if state.hooksLeft.isEmpty { return false }
     setGate(of: group, to: nil)
-    groupHooks.durations[group] = now - start
-    groupHooks.due.append((group, state))
+    groupStates[group].hooks = .due(after: now - start)
+    dueGroupHooks.append((group, state))
     return true
   }
 
@@ -86,8 +66,8 @@ extension RunMachine {
   }
 
   mutating func startDueHooks(at now: Nanoseconds) {
-    while !groupHooks.due.isEmpty, hasRoom {
-      var (group, state) = groupHooks.due.removeFirst()
+    while !dueGroupHooks.isEmpty, hasRoom {
+      var (group, state) = dueGroupHooks.removeFirst()
       continueHooks(of: group, &state, at: now)
     }
   }
@@ -96,7 +76,7 @@ extension RunMachine {
   mutating func settleGroup(
     _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) {
-    groupHooks.durations[group] = nil
+    groupStates[group].hooks = .none
     let isAllowed = ending.isAllowed || groups.forgives(group)
     var ending = Ending(ending.outcome, isAllowed: isAllowed)
     if case .dependency = cause, ending.outcome == .succeeded {
@@ -111,9 +91,9 @@ extension RunMachine {
 
   /// Settles groups without their hooks: oprun ends at once.
   mutating func settleGroups() {
-    let open = gates.keys.filter { endsByItsMembers($0) } + groupHooks.due.map { $0.group }
-    groupHooks.begun = [:]
-    groupHooks.due = []
+    let open = gates.keys.filter { endsByItsMembers($0) } + dueGroupHooks.map { $0.group }
+    groupStates.forgetOwedHooks()
+    dueGroupHooks = []
     // What is in another group ends before it.
     let depths = open.map { (depth: groups.around($0).count, group: $0) }
     for (_, group) in depths.sorted(by: { ($1.depth, $0.group) < ($0.depth, $1.group) })

@@ -6,13 +6,10 @@ package import Scheduling
 extension RunMachine {
   /// The first command in a group starts the time of all groups that it is in.
   mutating func beginLimits(around operation: OperationID, at now: Nanoseconds) {
-    var next = groups.group(of: operation)
-    while let group = next {
-      if unstartedLimits.remove(group) != nil, let limit = groupPlan(group)?.timeout {
-        timers.set(
-          Timer(at: now + limit, operation: group, purpose: .groupTimeLimit, phase: 0))
-      }
-      next = groups.group(of: group)
+    for group in groups.around(operation) where groupStates[group].limit == .unstarted {
+      groupStates[group].limit = .running
+      guard let limit = groupPlan(group)?.timeout else { continue }
+      timers.set(Timer(at: now + limit, operation: group, purpose: .groupTimeLimit, phase: 0))
     }
   }
 
@@ -20,13 +17,13 @@ extension RunMachine {
   mutating func expire(_ group: OperationID, at now: Nanoseconds) {
     let members = groups.members(of: group)
     guard members.contains(where: { !scheduler.state(of: $0).hasEnded }) else { return }
-    expiredGroups.insert(group)
+    groupStates[group].limit = .over
     for member in members { cancel(member, .groupTimeout(group), at: now) }
     tellSettled()
   }
 
   /// The time limit of the group was over in an earlier run, of which it keeps the steps that were cancelled.
-  package mutating func rememberTimeout(of group: OperationID) { expiredGroups.insert(group) }
+  package mutating func rememberTimeout(of group: OperationID) { groupStates[group].limit = .over }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
     let ending = Ending(.timedOut, isAllowed: groups.forgives(group))

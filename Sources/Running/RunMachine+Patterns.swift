@@ -178,13 +178,12 @@ extension RunMachine {
   private mutating func register(
     _ group: OperationID, _ plan: GroupPlan, _ step: PlannedStep
   ) {
-    groupHooks.add(group, plan, step)
+    groupStates.add(group, plan, step)
     instanceLimits.add(group, plan)
     patterns.copiedGroups[group] = plan
     patterns.add(group, plan)
     groups.set(plan.members, of: group)
     if plan.allowsFailure { groups.forgive(group) }
-    if plan.timeout != nil { unstartedLimits.insert(group) }
   }
 
   /// From now on the originals stand for their copies, and the group for its instances.

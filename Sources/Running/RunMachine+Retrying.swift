@@ -24,7 +24,7 @@ extension RunMachine {
     let reopened = scheduler.reopen(step, in: endedGroups(around: step))
     for (operation, ending) in reopened {
       failedSteps.removeAll { $0 == operation }
-      faultyGroups[operation] = nil
+      if groupStates[operation].fault != nil { groupStates[operation].fault = nil }
       if let group = groups.group(of: operation), case .gathering(let count) = gate(of: group) {
         setGate(of: group, to: .gathering(unendedCount: count + 1))
       }
@@ -118,7 +118,7 @@ extension RunMachine {
 
   private func canReopen(inside group: OperationID, _ reopened: Set<OperationID>) -> Bool {
     guard let plan = plan.groups[group], plan.width == nil, plan.pattern == nil,
-      !expiredGroups.contains(group)
+      groupStates[group].limit != .over
     else { return false }
     switch scheduler.state(of: group) {
     case .waiting: return true

@@ -138,7 +138,7 @@ extension RunMachine {
   /// background may know more of themselves.
   mutating func noteServices(_ operation: OperationID, _ ending: Ending) {
     services.ended(operation, in: scheduler.graph)
-    if !offers.isEmpty { offers.remove(operation) }
+    groupStates.withdrawQuestion(to: operation)
     if services.contains(operation), !services.giveUp(operation) { return }
     settleMember(operation, as: ending, root: operation)
   }

@@ -237,7 +237,7 @@ extension RunMachine {
   func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
     let isRun = operation == .run
-    let duration = groupHooks.durations[operation]
+    let duration = groupStates.durationBeforeHooks(of: operation)
     let end =
       isRun
       ? runEnd(state)

@@ -53,23 +53,13 @@ package struct RunMachine {
   /// Probes of conditions that nothing waits for any more; their ends are still to come.
   private(set) var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
+  var groupStates: GroupStates
+  /// Groups whose steps have ended, in this order; their hooks start as soon as there is room.
+  var dueGroupHooks: [(group: OperationID, state: ActiveOperation)] = []
   var services: Services
-  /// Groups in the background that are asked what they give to others.
-  var offers: Set<OperationID> = []
-  /// Those that cannot give it, and why.
-  var refusedOffers: [OperationID: String] = [:]
   var patterns: Patterns
-  var groupHooks: GroupHooks
   var instanceLimits: InstanceLimits
   var waits = WaitWatch()
-  /// Groups that were cancelled although the run was not, and why.
-  var cancelledGroups: [OperationID: StopReason] = [:]
-  /// Groups with a time limit of which nothing has started.
-  var unstartedLimits: Set<OperationID>
-  /// Groups that failed by themselves, and why.
-  var faultyGroups: [OperationID: Cause] = [:]
-  /// Groups whose time limit is over.
-  var expiredGroups: Set<OperationID> = []
   /// The number of probes whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
@@ -107,10 +97,9 @@ package struct RunMachine {
     if gatesAll { for index in 0..<graph.count { graph.setGated(OperationID(index)) } }
     scheduler = Scheduler(graph: graph, queues: plan.queues, pools: pools)
     groups = Groups(plan)
-    unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
+    groupStates = GroupStates(plan)
     services = Services(plan, groups)
     patterns = Patterns(plan)
-    groupHooks = GroupHooks(plan)
     instanceLimits = InstanceLimits(plan)
     random = RandomSource(seed: seed)
   }
@@ -191,7 +180,7 @@ package struct RunMachine {
       startAttempt(of: operation, at: now)
     }
     watchWaits(at: now)
-    guard expectedCount == 0, offers.isEmpty, end == nil else { return }
+    guard expectedCount == 0, !groupStates.hasAsked, end == nil else { return }
     guard isStill else {
       // After a stop, only hooks are ready.
       guard !services.isEmpty, stopReason == nil || scheduler.hasReady(), isIdle else { return }
@@ -216,8 +205,7 @@ package struct RunMachine {
       ?? ActiveOperation(
         settings: steps.ready(operation).settings, after: attempts(of: operation))
     if state.ending != nil { return continueHooks(of: operation, &state, at: now) }
-    if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
-    if !groupHooks.idle.isEmpty { beginGroups(around: operation, at: now) }
+    if groupStates.hasIdle { beginGroups(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
     // The job's side keeps to the limit of a command that first waits in a queue of Slurm.
@@ -281,7 +269,7 @@ package struct RunMachine {
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }
     if operation == .run { return finishRun(state) }
-    if !groupHooks.durations.isEmpty, groupHooks.durations[operation] != nil {
+    if groupStates.durationBeforeHooks(of: operation) != nil {
       return settleGroup(operation, ending, state.cause, at: now)
     }
     noteAttempts(of: operation, state)

@@ -48,7 +48,7 @@ extension RunMachine {
   /// What the hooks of an operation, or of the run, have in common.
   package mutating func hookSettings(of operation: OperationID) -> StepSettings {
     if operation == .run { return plan.settings }
-    if groupHooks.durations[operation] != nil { return steps[operation].settings }
+    if groupStates.durationBeforeHooks(of: operation) != nil { return steps[operation].settings }
     return steps.ready(operation).settings
   }
 

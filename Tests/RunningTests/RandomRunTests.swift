@@ -333,7 +333,7 @@ private struct RandomRun {
 
   /// A group that has not ended may have failed already.
   private func mayHaveFailed(_ service: OperationID) -> Bool {
-    if machine.refusedOffers[service] != nil { return true }
+    if case .refused = machine.groupStates[service].offer { return true }
     if ready.contains(service), case .hook = machine.active[service]?.role { return true }
     return machine.groups.members(of: service).contains {
       settled[$0] != nil || mayHaveFailed($0)
