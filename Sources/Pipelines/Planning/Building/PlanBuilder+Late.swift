@@ -346,7 +346,7 @@ extension Planner {
       return
     }
     found.matches[name] = targets.compactMap { target in
-      guard let number = numbers[target] else { return nil }
+      guard let number = numbers[target], !hasNoInstances(target) else { return nil }
       return MatchedInstance(operation: number, values: instanceValues(of: target))
     }
   }

@@ -56,9 +56,9 @@ struct EdgeGatherer {
     return true
   }
 
-  /// Adds an edge of the enclosing pipeline. The step's own edge from the same dependency does not replace
-  /// it: both must let the step run, and one of them needs the dependency if the other does not.
-  mutating func add(inherited edge: EdgeDraft) {
+  /// Adds an edge that is not replaced by another one from the same dependency: both must let the step run,
+  /// and one of them needs the dependency if the other does not.
+  mutating func addBeside(_ edge: EdgeDraft) {
     if add(edge) { return }
     let place = Int(marks[edge.from].place)
     var edge = edge
@@ -172,7 +172,7 @@ extension Planner {
     }
     // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
     for edge in inherited where !waitsInside || edge.condition.maySkip {
-      gatherer.add(inherited: edge)
+      gatherer.addBeside(edge)
     }
   }
 
@@ -181,17 +181,24 @@ extension Planner {
     _ gatherer: inout EdgeGatherer
   ) {
     let edge = hasServices || edge.condition == .ready ? toService(edge, dependency) : edge
-    if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: address) }
+    if gatherer.add(edge) { return }
+    if standsForOthers(edge.from, in: dependency, at: address) { return gatherer.addBeside(edge) }
+    reportTwice(dependency, edge.from, at: address)
+  }
+
+  /// Whether a dependency names something of a group that has no operation: an instance that is not known
+  /// here, or a step of a group without instances.
+  private func standsForOthers(
+    _ target: Int, in dependency: DependencyModel, at address: StepAddress
+  ) -> Bool {
+    let isPlain = pipelines[address.pipeline].find(dependency.step.span) != nil
+    if isPlain, !dependency.traits.contains(.matched) { return false }
+    return groups[target]?.isExpanding == true || hasNoInstances(target)
   }
 
   private mutating func reportTwice(
     _ dependency: DependencyModel, _ target: Int, at address: StepAddress
   ) {
-    // Several instances of a group whose instances are not known here.
-    let isPlain = pipelines[address.pipeline].find(dependency.step.span) != nil
-    if !isPlain || dependency.traits.contains(.matched), groups[target]?.isExpanding == true {
-      return
-    }
     let (target, own) = (id(of: target), pipelines[address.pipeline].id(of: address.step, text))
     log.report(at: dependency.step.span) { PlanningMessage.listedTwice(target, by: own, at: $0) }
   }

@@ -29,6 +29,7 @@ extension Planner {
         }
         draft.operations = start..<addresses.count
         addGroup(draft, at: address)
+        if combinations.isEmpty { nameSteps(inside: address) }
       case .later(let axes):
         addLate(groupDraft(.expanding(axes), matrix, at: address), at: address, depth: depth)
       case .invalid: add(address, depth: depth)
@@ -56,6 +57,27 @@ extension Planner {
       pipelines[address.pipeline].operations = [Int32](repeating: -1, count: count)
     }
     pipelines[address.pipeline].operations[address.step] = Int32(truncatingIfNeeded: operation)
+  }
+
+  /// The steps of a group without instances can be named, too.
+  private mutating func nameSteps(inside address: StepAddress) {
+    guard let model = uses(at: address)?.model else { return }
+    let names = namesOnly(ofModel: model, parent: address)
+    pipelines[address.pipeline].inner[address.step] = names
+  }
+
+  /// A use of a pipeline of which there are no operations.
+  private mutating func namesOnly(ofModel number: Int, parent: StepAddress) -> PipelineUse {
+    let model = models[number]
+    let names = PipelineUse(
+      model: model, index: index(ofModel: number), prefix: "", parent: parent,
+      inputs: PipelineInputs(budget), Surroundings(root: model))
+    for (step, written) in model.steps.enumerated() {
+      guard case .uses(let place) = written.action, let inner = model.uses[Int(place)].model
+      else { continue }
+      names.inner[step] = namesOnly(ofModel: inner, parent: parent)
+    }
+    return names
   }
 
   private mutating func addGroup(_ draft: GroupDraft, at address: StepAddress) {

@@ -106,10 +106,9 @@ struct Planner {
     model: Int, prefix: String, parent: StepAddress?, _ inputs: PipelineInputs,
     _ surroundings: Surroundings
   ) -> Int {
-    let index = indices[model] ?? StepIndex(models[model], text, log: &log)
-    indices[model] = index
     let use = PipelineUse(
-      model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs,
+      model: models[model], index: index(ofModel: model), prefix: prefix, parent: parent,
+      inputs: inputs,
       surroundings)
     use.number = pipelines.count
     pipelines.append(use)
@@ -122,6 +121,12 @@ struct Planner {
     pipelineValues.append(values)
     if !models[model].vars.isEmpty { checkDerivedValues(of: use) }
     return pipelines.count - 1
+  }
+
+  mutating func index(ofModel model: Int) -> StepIndex {
+    let index = indices[model] ?? StepIndex(models[model], text, log: &log)
+    indices[model] = index
+    return index
   }
 
   /// The values that a step's expressions can have now.

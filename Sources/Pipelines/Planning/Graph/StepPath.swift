@@ -96,6 +96,11 @@ extension Planner {
     let operation = pipelines[use].operation(of: step)
     if path.rest.isEmpty { return .found([operation], isInside: isInside) }
     guard path.rest.first == "[" else {
+      if hasNoInstances(operation) {
+        // It ends when its steps would have.
+        let isKnown = pipelines[use].find(path: String(path.id) + path.rest) != nil
+        return isKnown ? .found([operation], isInside: isInside) : .unknown
+      }
       let members = groups[operation]?.steps == nil ? groups[operation]?.members : [operation]
       return operations(at: path.rest, in: members ?? [], isInside: isInside)
     }
@@ -130,6 +135,12 @@ extension Planner {
       }
     }
     return members.isEmpty ? .unknown : .found(found, isInside: isInside)
+  }
+
+  /// Whether it is a group whose matrix is known, and empty.
+  func hasNoInstances(_ operation: Int) -> Bool {
+    guard let group = groups[operation], case .matrix = group.kind else { return false }
+    return group.members.isEmpty
   }
 
   /// The values of the matrices that an operation is in.
