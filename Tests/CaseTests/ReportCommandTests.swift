@@ -97,12 +97,12 @@ import Testing
         oprun_run_duration_seconds trial "run"
         oprun_run_ended trial "run"  1
         oprun_run_exit_status trial "run"  1
+        oprun_run_steps trial "run" allowed 1
         oprun_run_steps trial "run" blocked 1
         oprun_run_steps trial "run" failed 3
-        oprun_run_steps trial "run" failed but allowed 1
+        oprun_run_steps trial "run" ok 3
         oprun_run_steps trial "run" skipped 1
-        oprun_run_steps trial "run" succeeded 3
-        oprun_run_steps trial "run" timed out 1
+        oprun_run_steps trial "run" timed_out 1
         oprun_run_timestamp_seconds trial "run"
         oprun_step_duration_seconds trial "run" build
         oprun_step_duration_seconds trial "run" late[n=1]

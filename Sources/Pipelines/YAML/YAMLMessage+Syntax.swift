@@ -136,7 +136,14 @@ private struct SyntaxFault {
       "expected ',' or '\(bracket)' in the \(what)", at: place,
       secondary: [.init(opening, "the \(what) begins here")],
       help: isExpression
-        ? "put the string with '${{' in quotes: between brackets, '{' begins a map" : nil)
+        ? "put the string with '${{' in quotes: between brackets, '{' begins a map"
+        : isNameOfInstance ? "put a name with brackets in quotes: \"test[os=linux]\"" : nil)
+  }
+
+  /// Whether the location is the bracket behind a name, as in `[test[os=linux]]`.
+  private var isNameOfInstance: Bool {
+    let start = Int(place.start) - base
+    return character == UInt8(ascii: "[") && start > 0 && !" ,[{".utf8.contains(text[start - 1])
   }
 
   /// Whether the location is the brace of `${{`.

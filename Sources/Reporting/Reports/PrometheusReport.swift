@@ -34,8 +34,10 @@ struct PrometheusReport: Report {
       write(name, [("pipeline", pipeline)], value, to: sink)
     }
     writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
-    for (count, words) in record.counts {
-      write("oprun_run_steps", [("pipeline", pipeline), ("outcome", words)], "\(count)", to: sink)
+    for count in Count.allCases where record.counts[count] > 0 {
+      write(
+        "oprun_run_steps", [("pipeline", pipeline), ("outcome", "\(count.field)")],
+        "\(record.counts[count])", to: sink)
     }
     writeSteps(record, pipeline, to: sink)
   }

@@ -144,20 +144,8 @@ extension RunRecord {
     step.settled.isInterrupted && !operations.isService(step.operation)
   }
 
-  /// How many steps ended in which way, failures first, without counts of zero.
-  var counts: [(count: Int, words: String)] {
-    let order: [Outcome] = [
-      .failed, .timedOut, .blocked, .cancelled, .succeeded, .cached, .skipped,
-    ]
-    let endings = order.flatMap { outcome in
-      outcome.isFailure ? [Ending(outcome), Ending(outcome, isAllowed: true)] : [Ending(outcome)]
-    }
-    let ended = steps.filter { !$0.settled.isUnended }
-    let counts = endings.map { ending in
-      (ended.count { $0.settled.ending == ending }, ending.words)
-    }
-    return (counts + [(steps.count - ended.count, "not ended")]).filter { $0.0 > 0 }
-  }
+  /// How many steps ended in which way.
+  var counts: EndingCounts { ledger.counts }
 
   /// The critical path from its first step to its last; empty if nothing ran.
   var criticalPath: [OperationID] { ledger.criticalPath }

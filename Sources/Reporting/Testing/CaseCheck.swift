@@ -121,7 +121,7 @@ extension CaseResult {
       let count = record.attempts[step] ?? 0
       if count != wanted {
         fault(
-          expectation, "\(quoted(step)) was started \(count) times, expected \(wanted)", "\(count)")
+          expectation, "\(quoted(step)) was \(starts(count)), expected \(wanted)", "\(count)")
       }
     case .command(let step, let wanted):
       let found = commands[step]?.text
@@ -240,4 +240,13 @@ private func yaml(_ text: String) -> String {
 
 extension String {
   fileprivate var withoutLineBreak: Substring { hasSuffix("\n") ? dropLast() : self[...] }
+}
+
+/// How often something was started: `started 3 times`.
+private func starts(_ count: Int) -> String {
+  switch count {
+  case 0: "not started"
+  case 1: "started once"
+  default: "started \(count) times"
+  }
 }

@@ -194,13 +194,19 @@ extension UsageFailure {
 }
 
 extension Plan {
-  /// The step whose instances are known only while running, if the id is that of one.
+  /// The step whose instances are known only while running, or a step of such a group, if the id is that of one.
   fileprivate func lateMatrix(ofInstance id: String) -> String? {
-    guard let bracket = id.lastIndex(of: "[") else { return nil }
-    let name = id[..<bracket]
-    let isLate = groups.contains { operation, group in
-      if case .expanding = group.kind { steps[operation.index].id == name } else { false }
+    for bracket in id.indices where id[bracket] == "[" {
+      let name = id[..<bracket]
+      let isLate = groups.contains { operation, group in
+        if case .expanding = group.kind { steps[operation.index].id == name } else { false }
+      }
+      guard isLate else { continue }
+      let inner = id[bracket...].firstRange(ofText: "]/").map {
+        name + id[$0.lowerBound...].dropFirst()
+      }
+      return inner.flatMap { inner in steps.first { $0.id == inner }?.id } ?? String(name)
     }
-    return isLate ? String(name) : nil
+    return nil
   }
 }

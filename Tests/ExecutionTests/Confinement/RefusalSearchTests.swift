@@ -129,7 +129,7 @@ final class RefusalSearchTests {
   @Test func `what cannot be made, replaced or removed is explained`() {
     #expect(
       words(of: "sh: 1: cannot create out: Permission denied") == [
-        "neither its outputs nor its scratch have 'out'"
+        "neither its outputs nor its scratch have 'out' (write 'out/' if it is a directory)"
       ])
     #expect(
       words(of: "sh: 1: cannot create build/x.tmp: Permission denied") == [
@@ -138,20 +138,26 @@ final class RefusalSearchTests {
       ])
     #expect(
       words(of: "gzip: build/app already exists; not overwritten") == [
-        "it declares 'build/app' as a file, but nothing else that it could make, replace or remove "
-          + "in 'build': 'build/app/' declares a directory with all that is in it, 'build/*' opens "
-          + "'build'"
+        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+          + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
       ])
+    let line = "[Errno 20] Not a directory: 'build/app/a.cpython-311.pyc.1404'"
+    #expect(
+      words(of: line) == [
+        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+          + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
+      ])
+    #expect(words(of: "cat: src/a.c/b: Not a directory").isEmpty)
     // What is a file already was not to be a directory.
     #expect(
       words(of: "rm: cannot remove 'build/app': Permission denied") == [
-        "it declares 'build/app' as a file, but nothing else that it could make, replace or remove "
-          + "in 'build': 'build/*' opens 'build'"
+        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+          + "declare 'build/*', which opens 'build'"
       ])
     #expect(
       words(of: "rm: cannot remove 'app': Permission denied") == [
-        "it declares 'app' as a file, but nothing else that it could make, replace or remove in '.': "
-          + "let it make the file in a directory of its own, since what opens this one opens the whole workspace"
+        "'app' is declared as a file, and nothing else can be made, replaced or removed in '.': let the command "
+          + "make the file in a directory of its own, as to open this one is to open the whole workspace"
       ])
     #expect(
       words(of: "rm: cannot remove 'src/a.c': Permission denied") == [
@@ -186,6 +192,8 @@ final class RefusalSearchTests {
     let refusals = RefusalSearch(workspace: workspace, directory: workspace, rules: [])
       .refusals(in: lines.joined(separator: "\n"))
     #expect(refusals.map(\.path) == ["abcde", "bcde", "cde", "de", "e"])
-    #expect(explanation(of: refusals).contains("have 'cde'; and 2 more; 'oprun trace' "))
+    #expect(
+      explanation(of: refusals).contains(
+        "have 'cde' (write 'cde/' if it is a directory); and 2 more; 'oprun trace' "))
   }
 }

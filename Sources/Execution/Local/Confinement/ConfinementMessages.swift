@@ -20,6 +20,11 @@ func openedWorkspace(by pattern: String) -> String {
 extension Refusal {
   fileprivate var isOutside: Bool { if case .beside = kind { true } else { false } }
 
+  /// Whether the name looks like that of a directory: it has no ending.
+  private var hasNoEnding: Bool {
+    !(path.split(separator: "/").last?.dropFirst().contains(".") ?? false)
+  }
+
   /// What was refused, and what to declare. Paths are relative to the step's directory if they can be.
   var words: String {
     switch kind {
@@ -28,6 +33,7 @@ extension Refusal {
     case .undeclaredFile(nil): "it does not declare \(quoted(path))"
     case .undeclaredPlace(let pattern):
       "neither its outputs nor its scratch have \(quoted(path))"
+        + (hasNoEnding ? " (write \(quoted(path + "/")) if it is a directory)" : "")
         + (pattern.map { ", or a pattern for it such as \(quoted($0))" } ?? "")
     case .readOnly: "it declares \(quoted(path)) as an input, which it cannot change"
     case .replaced:
@@ -35,12 +41,11 @@ extension Refusal {
         + "when it started, and not change it"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
     case .fixed(let place):
-      "it declares \(quoted(path)) as a file, but nothing else that it could make, replace or remove "
-        + "in \(quoted(place.folder)): "
-        + (place.mayBeFolder
-          ? "\(quoted(path + "/")) declares a directory with all that is in it, " : "")
-        + (place.pattern.map { "\(quoted($0)) opens \(quoted(place.folder))" }
-          ?? "let it make the file in a directory of its own, since what opens this one opens the whole workspace")
+      "\(quoted(path)) is declared as a file, and nothing else can be made, replaced or removed in "
+        + "\(quoted(place.folder)): "
+        + (place.mayBeFolder ? "write \(quoted(path + "/")) if it is a directory, or " : "")
+        + (place.pattern.map { "declare \(quoted($0)), which opens \(quoted(place.folder))" }
+          ?? "let the command make the file in a directory of its own, as to open this one is to open the whole workspace")
     case .beside(let folder):
       "nothing can be made or replaced in \(quoted(folder)), which leads to the workspace"
     }

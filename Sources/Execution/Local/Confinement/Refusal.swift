@@ -69,13 +69,39 @@ struct RefusalSearch {
     var found: [Refusal] = []
     for line in text.split(whereSeparator: \.isNewline) {
       let hasSign = Self.signs.contains { line.containsText($0) }
-      if let refusal = hasSign ? refusal(in: line) : undeclaredFile(in: line),
+      let refusal =
+        hasSign ? refusal(in: line) : folderMadeAsFile(in: line) ?? undeclaredFile(in: line)
+      if let refusal,
         !found.contains(refusal)
       {
         found.append(refusal)
       }
     }
     return found
+  }
+
+  /// The directory in a line that is declared as a file, and so was made as one before the command ran.
+  private func folderMadeAsFile(in line: Substring) -> Refusal? {
+    guard line.containsText("ot a directory") else { return nil }
+    let paths = (words(of: line) + quotedParts(of: line)).map {
+      normal($0.hasPrefix("/") ? $0 : "\(directory)/\($0)")
+    }
+    return rules.lazy.filter { $0.access == .wholeFile }.compactMap { rule -> Refusal? in
+      guard paths.contains(where: { $0.isBelow(rule.path) }),
+        let slash = rule.path.lastIndex(of: "/")
+      else { return nil }
+      return fixed(String(shown(rule.path).dropLast()), in: String(rule.path[..<slash]))
+        .mayBeFolder(true)
+    }.first
+  }
+
+  /// An output that can be written, in a directory in which nothing else can be done.
+  private func fixed(_ written: String, in parent: String) -> Refusal {
+    let prefix = shown(parent)
+    let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
+    let opensAll = workspace.hasSameBytes(as: parent) || workspace.isBelow(parent)
+    return Refusal(
+      path: written, kind: .fixed(.init(folder: folder, pattern: opensAll ? nil : prefix + "*")))
   }
 
   /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
@@ -227,13 +253,7 @@ struct RefusalSearch {
       case .everything: return Refusal(path: written, kind: .directory)
       case .reading:
         return Refusal(path: written, kind: hasChanged(path) ? .replaced : .readOnly)
-      case .wholeFile:
-        let prefix = shown(parent)
-        let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
-        let opensAll = workspace.hasSameBytes(as: parent) || workspace.isBelow(parent)
-        return Refusal(
-          path: written,
-          kind: .fixed(.init(folder: folder, pattern: opensAll ? nil : prefix + "*")))
+      case .wholeFile: return fixed(written, in: parent)
       }
     }
     if let target = targetInWorkspace(of: path) {
