@@ -78,9 +78,18 @@ package struct GroupEnding {
 extension Groups {
   /// The worst ending of a member; a group without members is skipped.
   package func ending(of group: OperationID, in scheduler: Scheduler) -> GroupEnding {
+    worst(of: group) { scheduler.ending(of: $0) }
+  }
+
+  /// The same for a group in the background, with what its members that go on were announced as.
+  package func endingSoFar(of group: OperationID, in scheduler: Scheduler) -> GroupEnding {
+    worst(of: group) { scheduler.ending(of: $0) ?? scheduler.announcedEnding(of: $0) }
+  }
+
+  private func worst(of group: OperationID, _ ending: (OperationID) -> Ending?) -> GroupEnding {
     var worst = GroupEnding(ending: Ending(.skipped), member: nil)
     for member in members(of: group) {
-      guard let ending = scheduler.ending(of: member) else { continue }
+      guard let ending = ending(member) else { continue }
       if worst.member == nil || ending.badness > worst.ending.badness {
         worst = GroupEnding(ending: ending, member: member)
       }
@@ -88,11 +97,6 @@ extension Groups {
     guard forgives(group) else { return worst }
     return GroupEnding(
       ending: Ending(worst.ending.outcome, isAllowed: true), member: worst.member)
-  }
-
-  /// The member whose ending is, or will be, that of the group.
-  package func worstMember(of group: OperationID, in scheduler: Scheduler) -> OperationID? {
-    ending(of: group, in: scheduler).member
   }
 
   /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was

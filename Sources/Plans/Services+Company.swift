@@ -27,10 +27,13 @@ extension Services {
   private static let wholeRun = OperationID(-1)
 
   mutating func findCompany(of services: [OperationID], _ places: ServiceGraph) {
+    let divided = groupsUsedInPart(services, places)
     for service in services where !hasUsers(service) {
       if places.named.contains(service) {
         entries[service]?.isEndless = true
-      } else if !isOriginal(service), !isInBackground(service, places) {
+      } else if !isOriginal(service), !divided.contains(service),
+        !goesOnWithGroup(service, places, except: divided)
+      {
         let scope = scope(of: service, places)
         entries[service]?.scope = scope
         keepers[scope, default: []].append(service)
@@ -58,9 +61,29 @@ extension Services {
     }
   }
 
+  /// The groups in the background of which others, outside them, need only parts, such as an instance: the parts
+  /// then go on as long as each is needed.
+  private func groupsUsedInPart(
+    _ services: [OperationID], _ places: ServiceGraph
+  ) -> Set<OperationID> {
+    var found: Set<OperationID> = []
+    for service in services where !isOriginal(service) {
+      let around = places.groups.around(service).prefix { entries[$0] != nil }
+      if around.isEmpty { continue }
+      places.graph.forEachDependent(of: service) { edge in
+        guard isUse(edge) else { return }
+        let common = Set(places.groups.around(edge.to))
+        found.formUnion(around.prefix { !common.contains($0) })
+      }
+    }
+    return found
+  }
+
   /// It goes on as long as a group around it.
-  private func isInBackground(_ service: OperationID, _ places: ServiceGraph) -> Bool {
-    places.groups.group(of: service).map { entries[$0] != nil } ?? false
+  private func goesOnWithGroup(
+    _ service: OperationID, _ places: ServiceGraph, except divided: Set<OperationID>
+  ) -> Bool {
+    places.groups.around(service).prefix { entries[$0] != nil }.contains { !divided.contains($0) }
   }
 
   /// The pipelines whose steps it keeps company, with all that is in the background around it.

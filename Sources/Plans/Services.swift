@@ -100,7 +100,7 @@ extension Services {
   }
 
   /// Not inside a pattern: there, copies use copies.
-  private func isUse(_ edge: Graph.Edge) -> Bool {
+  func isUse(_ edge: Graph.Edge) -> Bool {
     guard edge.condition.waitsForReadiness else { return false }
     guard !patterns.isEmpty, let pattern = patterns[edge.from] else { return true }
     return patterns[edge.to] != pattern

@@ -12,7 +12,7 @@ extension RunMachine {
   ) {
     for news in services.settle(member, as: ending, groups) {
       switch news {
-      case .isComplete(let group): complete(group)
+      case .isComplete(let group): complete(group, root: root)
       case .hasFailed(let group): groupFailed(group, as: ending, root: root)
       }
     }
@@ -25,21 +25,22 @@ extension RunMachine {
 
   /// What nothing is left of that goes on ends now, like any group. What a group gives to others is looked
   /// at before they start.
-  private mutating func complete(_ group: OperationID) {
+  private mutating func complete(_ group: OperationID, root: OperationID?) {
     let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
     guard lasts else { return }
     guard steps[group].late?.givesOutputs == true, !standsForCopies(group) else {
-      return becomeReady(group)
+      return becomeReady(group, root: root)
     }
     groupStates[group].offer = .asked
     put(.ready, about: group)
   }
 
-  private mutating func becomeReady(_ group: OperationID) {
+  private mutating func becomeReady(_ group: OperationID, root: OperationID? = nil) {
     let ending = endingSoFar(of: group)
     guard EdgeCondition.ready.isSatisfied(by: ending) else {
       services.giveUp(group)
-      return groupFailed(group, as: ending, root: groups.worstMember(of: group, in: scheduler))
+      let worst = groups.endingSoFar(of: group, in: scheduler).member
+      return groupFailed(group, as: ending, root: root ?? worst)
     }
     services.becameReady(group, as: ending)
     announce(group, as: ending)
@@ -49,7 +50,7 @@ extension RunMachine {
 
   /// The ending of a group if everything that goes on in it succeeds.
   package mutating func endingSoFar(of group: OperationID) -> Ending {
-    let ending = groups.ending(of: group, in: scheduler).ending
+    let ending = groups.endingSoFar(of: group, in: scheduler).ending
     return ending.outcome == .skipped || ending.outcome == .cached ? Ending(.succeeded) : ending
   }
 

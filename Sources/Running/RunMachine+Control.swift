@@ -148,10 +148,11 @@ extension RunMachine {
 
   /// A step that somebody cancelled did not do what the run was for: it counts as a failed one.
   mutating func noteCancelled(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
-    guard ending.outcome == .cancelled, case .stopped(.request) = cause, stopReason == nil,
-      groups.members(of: operation).isEmpty
+    guard ending.outcome == .cancelled, case .stopped(let reason) = cause, case .request = reason,
+      stopReason == nil, groups.members(of: operation).isEmpty
     else { return }
     failedSteps.append(operation)
+    if patterns.groups[operation] != nil { patterns.cancelled[operation] = reason }
   }
 
   /// A group that failed by itself counts beside its members.

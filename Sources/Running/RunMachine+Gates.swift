@@ -127,6 +127,8 @@ extension RunMachine {
   private mutating func decided(
     _ group: OperationID, _ pattern: GroupPattern, _ decision: Decision, at now: Nanoseconds
   ) {
+    // A group of which all steps have ended meanwhile, as cancelled, is asked the next question.
+    if groups.unendedSteps(of: group, in: scheduler).isEmpty { return }
     switch decision {
     case .skip(let reason): skipPattern(group, reason)
     case .skipGroup(let outer, let reason):
@@ -134,7 +136,6 @@ extension RunMachine {
       skipMembers(of: outer, reason)
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
-    // Its steps have ended before it had instances, and the next question is asked.
     case .join: break
     case .run, .wait, .keep: preconditionFailure("a group runs nothing")
     }

@@ -15,6 +15,8 @@ struct Patterns {
   private(set) var groups: [OperationID: OperationID] = [:]
   /// The values of the instances of a group.
   var matrices: [OperationID: [ValueMap]] = [:]
+  /// Operations that somebody cancelled before there were copies, which are cancelled, too.
+  var cancelled: [OperationID: StopReason] = [:]
   /// The plans of groups that are copies.
   var copiedGroups: [OperationID: GroupPlan] = [:]
 
@@ -128,9 +130,14 @@ extension RunMachine {
           after: addition.dependencies.map(\.0)))
     }
     gather(draft, of: group, pattern)
-    if services.isEmpty { return }
-    noteCopies(
-      draft.originals.enumerated().map { (OperationID(draft.first + $0.offset), $0.element) })
+    if !services.isEmpty {
+      noteCopies(
+        draft.originals.enumerated().map { (OperationID(draft.first + $0.offset), $0.element) })
+    }
+    for (index, original) in draft.originals.enumerated() {
+      guard let reason = patterns.cancelled[original] else { continue }
+      cancel(OperationID(draft.first + index), reason, at: now)
+    }
   }
 
   private static let maxOperationCount = 1_000_000

@@ -140,7 +140,7 @@ extension RunMachine {
     services.ended(operation, in: scheduler.graph)
     groupStates.withdrawQuestion(to: operation)
     if services.contains(operation), !services.giveUp(operation) { return }
-    settleMember(operation, as: ending, root: operation)
+    settleMember(operation, as: ending, root: scheduler.root(of: operation) ?? operation)
   }
 
   /// Services that nobody needs any more are stopped, or do not start.

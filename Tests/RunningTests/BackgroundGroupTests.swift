@@ -80,6 +80,18 @@ import Testing
         + "3:g=failed<g/up 3:end=1")
   }
 
+  @Test func `that may fail is blocked if a group in the background inside it is`() {
+    let run = Simulation(
+      graph: "z; &e/i/db: z; &e/i: e/i/db?done; &e: e/i?done; a: e?ready", scripts: ["z": "1@1"],
+      settings: ["e": StepSettings(allowFailure: .always)],
+      decisions: ["e/i": "join", "e": "join"],
+      groups: ["e/i^": ["e/i/db"], "e^": ["e/i"]])
+    #expect(
+      run.timeline()
+        == "0:+z 1:-z=1 1:z=failed 1:e/i/db=blocked<z 1:a=blocked<z 1:e/i=blocked<z 1:e=blocked<z 1:end=1"
+    )
+  }
+
   @Test func `that may fail is waited for, and serves what depends on it`() {
     #expect(
       simulation(

@@ -30,6 +30,32 @@ import Testing
         + "6:end=0")
   }
 
+  @Test func `a step of it that was cancelled before there were instances runs in none`() {
+    var run = simulation("expand g[x] g[y]", ["z": "ok@2"])
+    run.canBeChangedFromOutside = true
+    run.requests = [(1, "cancel g/b")]
+    #expect(
+      run.timeline()
+        == "0:+z 1:'g/b'_cancelled_by_anna 1:g/b=cancelled<anna 2:-z=0 2:z=succeeded 2:g/a>g[x]/a "
+        + "2:g/b>g[x]/b 2:g>g[x] 2:g/a>g[y]/a 2:g/b>g[y]/b 2:g>g[y] 2:g[x]/b=cancelled<anna "
+        + "2:g[y]/b=cancelled<anna 2:+g[x]/a 2:+g[y]/a 3:-g[x]/a=0 3:g[x]/a=succeeded 3:g[x]=cancelled "
+        + "3:-g[y]/a=0 3:g[y]/a=succeeded 3:g/a=succeeded 3:g[y]=cancelled 3:g=cancelled 3:c=blocked<g "
+        + "3:+d 4:-d=0 4:d=succeeded 4:end=1")
+  }
+
+  @Test func `a time limit that is over when its matrix becomes known leaves it without instances`()
+  {
+    var run = Simulation(
+      graph: "f; g/a: f; g: g/a?done; o: f?done g?done",
+      settings: ["o": StepSettings(timeout: Self.second)],
+      decisions: ["g": "expand g[x]", "o": "join"], groups: ["g*": ["g/a"], "o": ["f", "g"]])
+    run.answersAfterTimers = true
+    #expect(
+      run.timeline()
+        == "0:+f 1:-f=0 1:f=succeeded 1:g/a=cancelled<limit(o) 1:g=cancelled<limit(o) "
+        + "1:o=timedOut<its steps together took too long 1:end=1")
+  }
+
   @Test func `without instances its steps are skipped`() {
     #expect(
       simulation("expand").timeline()

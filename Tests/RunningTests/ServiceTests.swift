@@ -273,6 +273,17 @@ import Testing
     )
   }
 
+  @Test func `of which others need only members has each as long as it is needed`() {
+    let run = Simulation(
+      graph: "&x; &y; &g: x?done y?done; a: x?ready; b: a", scripts: ["x": "hang", "y": "hang"],
+      decisions: ["g": "join"], groups: ["g": ["x", "y"]])
+    // Nothing needs y, which keeps the others company.
+    #expect(
+      run.timeline()
+        == "0:+x 0:+y 0:x!ready 0:y!ready 0:+a 1:-a=0 1:a=succeeded 1:stop(x) 1:+b 1:-x=sig15 1:x=succeeded "
+        + "2:-b=0 2:b=succeeded 2:stop(y) 2:-y=sig15 2:y=succeeded 2:g=succeeded 2:end=0")
+  }
+
   @Test func `with a member that fails first blocks what waits for it, and ends`() {
     let run = Simulation(
       graph: "&x; &y; &g: x?done y?done; a: g?ready",

@@ -47,6 +47,8 @@ struct Simulation {
   /// Signals by the second in which they arrive.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
   var canBeChangedFromOutside = false
+  /// Questions about what an end has led to are answered after the timers that are due in the same turn.
+  var answersAfterTimers = false
   /// Changes to the queue by the second.
   var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
@@ -226,7 +228,7 @@ private struct Playback {
           CommandEnd(
             command.status, endedByItself: command.overAt.map { $0 < now } ?? false,
             duration: now - command.startedAt), at: now)
-        perform()
+        if !simulation.answersAfterTimers { perform() }
       }
       machine.advance(to: now)
       perform()

@@ -27,7 +27,12 @@ extension Scheduler {
   }
 
   package func isAnnounced(_ id: OperationID) -> Bool {
-    announced.isEmpty ? false : announced[id] != nil
+    announcedEnding(of: id) != nil
+  }
+
+  /// What the dependents of a service were told; nil if it was not announced.
+  package func announcedEnding(of id: OperationID) -> Ending? {
+    announced.isEmpty ? nil : announced[id]
   }
 
   /// A service that was announced will end like this: operations that are added from now on hear of that.
