@@ -1,6 +1,6 @@
 // The hooks and the failure policy of a pipeline that is used: they are for its own steps.
 
-import Plans
+package import Plans
 package import Scheduling
 
 /// Groups that have hooks.
@@ -11,6 +11,8 @@ struct GroupHooks {
   var begun: [OperationID: Nanoseconds] = [:]
   /// Those whose steps have ended, in this order; their hooks start as soon as there is room.
   var due: [(group: OperationID, state: ActiveOperation)] = []
+  /// Those that have not come to their end, because a part of them was left out.
+  var unfinished: Set<OperationID> = []
   /// How long the steps took, while hooks run.
   var durations: [OperationID: Nanoseconds] = [:]
 
@@ -37,9 +39,15 @@ extension RunMachine {
     }
   }
 
-  /// The hooks of a group run although nothing of it has: in an earlier run they had not come to their end.
-  package mutating func oweHooks(of group: OperationID, at now: Nanoseconds) {
-    if groupHooks.idle.remove(group) != nil { groupHooks.begun[group] = now }
+  /// Sets which hooks of a group run, all members of which have ended.
+  package mutating func setDuty(
+    _ duty: GroupHookDuty, of group: OperationID, at now: Nanoseconds
+  ) {
+    switch duty {
+    case .asUsual: break
+    case .owed: if groupHooks.idle.remove(group) != nil { groupHooks.begun[group] = now }
+    case .notOfSuccess: groupHooks.unfinished.insert(group)
+    }
   }
 
   /// From here on the group ends by its members alone.
@@ -71,6 +79,7 @@ extension RunMachine {
     state.cause = cause
     let outcome = state.ending?.outcome ?? ending.outcome
     state.planHooks(for: Ending(outcome == .blocked ? .failed : outcome))
+    if groupHooks.unfinished.contains(group) { state.hooksLeft.removeAll { $0.kind == .onSuccess } }
     if state.hooksLeft.isEmpty { return false }
     setGate(of: group, to: nil)
     groupHooks.durations[group] = now - start
