@@ -33,8 +33,8 @@ extension Foresight {
 
   /// What may run if a part of the run is resumed: `--only` does not even run what that needs.
   func inside(_ core: Set<OperationID>) -> Set<OperationID> {
-    selection.only.isEmpty
-      ? withAll(core.union(selection.isOfFailed ? failed : [])) { _ in true } : core
+    let named = core.union(selection.isOfFailed ? failed : [])
+    return selection.only.isEmpty ? withAll(named) { _ in true } : named
   }
 
   /// Whether the operation does not run, whatever it turns out to be, as a selection does not name it.

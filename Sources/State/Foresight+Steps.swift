@@ -162,6 +162,9 @@ struct LateInstances {
     return groups
   }
 
+  /// Whether it is made anew for each instance of a group, or is such a group.
+  func hasGroup(_ operation: OperationID) -> Bool { groups[operation] != nil }
+
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
 
   /// The names of what an instance waits for in particular; nil if that is what its step waits for. `operation` is

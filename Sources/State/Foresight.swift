@@ -239,8 +239,11 @@ package struct Foresight {
     case .blocks: return false
     case .runs, nil: break
     }
-    let hasCondition = step.late.map { !$0.parts.conditions.isEmpty || $0.parts.expansion != nil }
-    return hasCondition ?? (plan.groups[operation] != nil) && before.written == written
+    let parts = step.late?.parts
+    let maySkip =
+      parts?.conditions.isEmpty == false || parts?.expansion != nil
+      || plan.groups[operation] != nil || lateInstances.hasGroup(operation)
+    return maySkip && before.written == written
       && isUpstreamUnchanged(of: operation, since: before.origin)
   }
 

@@ -160,6 +160,21 @@ struct ResumptionTests {
     #expect(foreseen.downstreamByChange.map(\.operations.count) == [1, 1, 0, 0, 0, 0])
   }
 
+  @Test func `what is named and what failed runs, and nothing else`() {
+    let plan = plan("a; b: a; c; d", allowing: .never)
+    let record = earlier(
+      plan, ["a": (ok, 7), "b": (ok, 7), "c": (Ending(.failed), 7), "d": (Ending(.blocked), 7)])
+    var selection = ResumeSelection()
+    selection.only = ["b"]
+    selection.isOfFailed = true
+    let resumption = Resumption(record, plan, selection)
+    let left = plan.steps.indices.filter {
+      resumption.reasonToLeaveOut(OperationID($0), named: plan.steps[$0].id) != nil
+    }
+    #expect(left == [3])
+    #expect(ran(resumption, skipping: ["d"]) == ["b", "c"])
+  }
+
   @Test func `a step that gave a secret runs again`() {
     let plan = plan("a; b: a")
     var record = earlier(plan, ["a": (ok, 7), "b": (ok, 7)])
