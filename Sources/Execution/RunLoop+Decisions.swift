@@ -21,8 +21,8 @@ extension RunLoop {
       return nil
     }
     hashing.decided(operation)
-    if case .join = decision, question == .join, options.memory?.owesHooks(operation) == true {
-      machine.oweHooks(of: operation, at: now)
+    if case .join = decision, question == .join, let memory = options.memory {
+      machine.setDuty(memory.hooks(of: operation), of: operation, at: now)
     }
     if question == .join, options.memory?.hadTimedOut(operation) == true {
       machine.rememberTimeout(of: operation)

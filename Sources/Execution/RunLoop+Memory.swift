@@ -15,6 +15,24 @@ extension RunLoop {
     if memory?.isOfEarlierRun == true, let reason = memory?.reasonToLeaveOut(operation) {
       return .skip(reason)
     }
+    let decision = rememberedDecision(about: operation)
+    let isKnown = !hashing.isAwaited(by: operation) && caching?.isAwaited(by: operation) != true
+    guard memory?.isOfEarlierRun == true, isKnown else { return decision }
+    switch decision {
+    case .keep, .expand, .join: return decision
+    case .run, .wait, .fail, .skip, .skipGroup: break
+    }
+    let allowance = machine.steps[operation].settings.allowFailure
+    guard let held = memory?.held(operation, allowance), restore(held.outputs, of: operation) else {
+      return decision
+    }
+    refusals[operation] = nil
+    return .keep(held.ending, held.cause)
+  }
+
+  /// The decision as if everything might run.
+  private func rememberedDecision(about operation: OperationID) -> Decision {
+    let memory = options.memory
     let decision = decisionNow(about: operation, .entry)
     let ready: ReadyStep
     switch decision {

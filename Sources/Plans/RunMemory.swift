@@ -18,6 +18,16 @@ package struct KeptStep: Hashable, Sendable {
   }
 }
 
+/// Which hooks a used pipeline has to run in a run that is resumed.
+package enum GroupHookDuty: Sendable {
+  /// Those of its ending, if something in it ran.
+  case asUsual
+  /// Those of its ending although nothing in it ran: before, they did not come to their end, or failed.
+  case owed
+  /// None that says that it has succeeded: a part of it is left out, and may run later.
+  case notOfSuccess
+}
+
 /// Remembers what steps were when they ran.
 package protocol RunMemory: AnyObject {
   /// True if another run is resumed: every step is asked about before it runs. Otherwise only those
@@ -39,9 +49,12 @@ package protocol RunMemory: AnyObject {
   /// everything that it depends on has ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
 
-  /// Whether the hooks of a group did not run to their end before, or failed, so that they run again even if no step
-  /// of it does.
-  func owesHooks(_ group: OperationID) -> Bool
+  /// What became of the step before, if only a part of the run is resumed and the step is no part of that: whatever it
+  /// is now, it does not run. Asked about a step that is not kept.
+  func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep?
+
+  /// Which hooks the group has to run. Asked when all members of it have ended.
+  func hooks(of group: OperationID) -> GroupHookDuty
 
   /// Whether the time limit of a group was over before, which was allowed, and steps of it are kept that were cancelled
   /// then.

@@ -35,6 +35,8 @@ struct GroupState {
 
   var limit = Limit.none
   var hooks = Hooks.none
+  /// A part of it was left out, so that it has not succeeded yet.
+  var isUnfinished = false
   var offer = Offer.none
   /// Why it was cancelled although the run was not.
   var cancelReason: StopReason?

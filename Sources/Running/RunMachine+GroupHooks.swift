@@ -1,6 +1,6 @@
 // The hooks and the failure policy of a pipeline that is used: they are for its own steps.
 
-import Plans
+package import Plans
 package import Scheduling
 
 // Hooks.
@@ -16,9 +16,16 @@ extension RunMachine {
     }
   }
 
-  /// The hooks of a group run although nothing of it has: in an earlier run they had not come to their end.
-  package mutating func oweHooks(of group: OperationID, at now: Nanoseconds) {
-    if case .idle = groupStates[group].hooks { groupStates[group].hooks = .owed(since: now) }
+  /// Sets which hooks of a group run, all members of which have ended.
+  package mutating func setDuty(
+    _ duty: GroupHookDuty, of group: OperationID, at now: Nanoseconds
+  ) {
+    switch duty {
+    case .asUsual: break
+    case .owed:
+      if case .idle = groupStates[group].hooks { groupStates[group].hooks = .owed(since: now) }
+    case .notOfSuccess: groupStates[group].isUnfinished = true
+    }
   }
 
   /// From here on the group ends by its members alone.
@@ -51,6 +58,7 @@ extension RunMachine {
     state.cause = cause
     let outcome = state.ending?.outcome ?? ending.outcome
     state.planHooks(for: Ending(outcome == .blocked ? .failed : outcome))
+    if groupStates[group].isUnfinished { state.hooksLeft.removeAll { $0.kind == .onSuccess } }
     if state.hooksLeft.isEmpty { return false }
     setGate(of: group, to: nil)
     groupStates[group].hooks = .due(after: now - start)

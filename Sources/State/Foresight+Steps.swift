@@ -27,7 +27,8 @@ extension Foresight {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       if outcome(operation) == .skipped { return .didNotRun("was skipped") }
-      return .kept(isCertain: !cached.undecided.contains(operation))
+      let mayRun = cached.undecided.contains(operation) || unsure.contains(operation)
+      return .kept(isCertain: !mayRun || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
@@ -69,7 +70,8 @@ extension Foresight {
   }
 
   private func changedDependency(of operation: OperationID) -> OperationID? {
-    plan.graph.dependencies(of: operation).lazy.map(\.from).first { !isUnchanged($0) }
+    let origin = record(of: operation)?.origin ?? .max
+    return plan.graph.dependencies(of: operation).first { !isUnchanged($0, since: origin) }?.from
   }
 
   /// What becomes of an operation that is not as it was; a group does what its first such member does.
@@ -78,7 +80,9 @@ extension Foresight {
       return change(of: member)
     }
     if leftOut[operation] != nil { return .isLeftOut }
+    if skippedAnew.contains(operation) { return .isSkipped }
     if replaced.contains(operation) { return .hasChanged }
+    if keptSteps.contains(operation), !neededServices.contains(operation) { return .ranSince }
     return hasRun(operation) ? .runsAgain : .runs
   }
 
@@ -92,9 +96,13 @@ extension Foresight {
 /// What becomes of a step in a resumed run, as those see it that depend on it.
 package enum UpstreamChange: String, CaseIterable {
   case runsAgain = "runs again"
+  /// It did so in a later run, in which the turn of what depends on it did not come.
+  case ranSince = "ran again since"
   /// It did not run in the earlier run.
   case runs
   case isLeftOut = "is left out"
+  /// It ran in the earlier run, and does not now.
+  case isSkipped = "is skipped"
   /// It is up to date, but not as it was.
   case hasChanged = "has changed"
 }
@@ -153,6 +161,9 @@ struct LateInstances {
     }
     return groups
   }
+
+  /// Whether it is made anew for each instance of a group, or is such a group.
+  func hasGroup(_ operation: OperationID) -> Bool { groups[operation] != nil }
 
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
 

@@ -22,11 +22,11 @@ package struct Foresight {
   /// Steps that run again although nothing has changed.
   package private(set) var forced: Set<OperationID> = []
   /// Steps that do not run although they would, and why.
-  private(set) var leftOut: [OperationID: String] = [:]
+  var leftOut: [OperationID: String] = [:]
   /// Those that the selection leaves out by name.
-  private var skipped: Set<OperationID> = []
+  private(set) var skipped: Set<OperationID> = []
   /// Services that are needed again.
-  private(set) var neededServices: Set<OperationID> = []
+  var neededServices: Set<OperationID> = []
   package private(set) var keptCount = 0
   package private(set) var runCount = 0
   /// Steps that succeeded and were edited since.
@@ -47,17 +47,37 @@ package struct Foresight {
   private(set) var keptSteps: Set<OperationID> = []
   /// Steps that were blocked by what is kept, as in a group that may fail, and will be again.
   private(set) var blockedSteps: Set<OperationID> = []
+  /// Steps that did run, and are skipped now because of what is kept.
+  private(set) var skippedAnew: Set<OperationID> = []
   /// The instances of steps whose matrix is known only while running.
   private(set) var instances: [OperationID: ForeseenInstances] = [:]
   /// The names of those that are kept.
   private(set) var keptInstances: Set<String> = []
+  /// The names of recorded steps that the plan does not have any more.
+  private(set) var lostNames: [String] = []
+  /// The names of those whose failure was allowed, and is not any more.
+  private(set) var intolerable: Set<String> = []
+  /// The names of services and of kept groups that may give something else.
+  private(set) var changingNames: Set<String> = []
+  /// The newest run behind each of those that are kept.
+  private(set) var origins: [OperationID: Int] = [:]
+  /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one.
+  private(set) var unsure: Set<OperationID> = []
   /// More may run than is known.
   package private(set) var isUncertain = false
+  /// What a selection is about: nothing else runs.
+  private(set) var inside: Set<OperationID> = []
+  /// Why nothing else does; nil if there is no selection.
+  let selectionInWords: String?
+  /// Services that are known to start again.
+  let restarting: Set<OperationID>
 
   let plan: Plan
   let earlier: EarlierRun
   let selection: ResumeSelection
   private let masker: Masker?
+  /// What is in a group that may fail, or may be in one.
+  let forgiven: Set<OperationID>
   let lateInstances: LateInstances
   package let cached: CachedSteps
 
@@ -65,15 +85,35 @@ package struct Foresight {
     _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?,
     cached: CachedSteps
   ) {
+    self.init(earlier, plan, selection, masker, cached: cached, restarting: [])
+    // What waits for the end of a service runs again with it, and may need other services.
+    while true {
+      let followed = neededServices.filter(isFollowed)
+      if followed.isSubset(of: restarting) { return }
+      self = Foresight(
+        earlier, plan, selection, masker, cached: cached, restarting: followed.union(restarting))
+    }
+  }
+
+  private init(
+    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?,
+    cached: CachedSteps, restarting: Set<OperationID>
+  ) {
     self.masker = masker
     self.cached = cached
     self.selection = selection
     self.plan = plan
     self.earlier = earlier
+    self.restarting = restarting
+    selectionInWords = selection.words
     lateInstances = LateInstances(plan, earlier)
+    forgiven = plan.forgiven
     let core = core(of: selection)
     if !selection.from.isEmpty || !selection.only.isEmpty { forced = core }
     skipped = operations(of: selection.skipped)
+    inside = inside(core)
+    lostNames = findLostNames()
+    intolerable = findIntolerable()
     foresee()
     apply(selection, core)
     let silent = Set(leftOut.keys)
@@ -84,29 +124,6 @@ package struct Foresight {
     }
     findServices()
     count()
-  }
-
-  private func operations(of ids: [String]) -> Set<OperationID> {
-    Set(ids.lazy.flatMap(operations))
-  }
-
-  /// The operations of a step: its own, and everything inside it.
-  func operations(of id: String) -> Set<OperationID> {
-    let name = StepName(id)
-    return Set(
-      plan.steps.indices.lazy.filter { name.covers(plan.steps[$0].id) }.map { OperationID($0) })
-  }
-
-  /// What a selection is about; empty if there is none.
-  private func core(of selection: ResumeSelection) -> Set<OperationID> {
-    if !selection.from.isEmpty { return withDependents(operations(of: selection.from)) }
-    if !selection.only.isEmpty { return operations(of: selection.only) }
-    // What a group came to because of a member, the member stands for.
-    return selection.isOfFailed ? failed.filter { !hasOutcomeOfMember($0) } : []
-  }
-
-  private var failed: Set<OperationID> {
-    Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
   }
 
   /// The name under which an operation of the plan is recorded, without secrets.
@@ -123,42 +140,38 @@ package struct Foresight {
     record(of: operation)?.outcome.ending.outcome
   }
 
-  private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
-    plan.groups[group]?.members.contains { outcome($0) == outcome(group) } ?? false
-  }
-
-  private func withDependents(_ operations: Set<OperationID>) -> Set<OperationID> {
-    var found = operations
-    var open = Array(operations)
-    while let operation = open.popLast() {
-      plan.graph.forEachDependent(of: operation) { edge in
-        if found.insert(edge.to).inserted { open.append(edge.to) }
-      }
-    }
-    return found
-  }
-
   /// Goes through the steps, dependencies first.
   private mutating func foresee() {
     var fingerprints = Fingerprints(masker)
+    changingNames = namesOfServices
     for number in plan.graph.dependenciesFirst() {
       let operation = OperationID(Int(number))
-      if let group = plan.groups[operation], !group.members.isEmpty {
-        if group.members.allSatisfy(staysAsItWas),
-          !owesHooks(operation, named: plan.steps[operation.index].id)
-        {
-          keptSteps.insert(operation)
-        }
-        continue
-      }
       let step = plan.steps[operation.index]
-      let late = lateInstances.names(of: operation)
-      if !late.isEmpty {
-        foresee(operation, late, fingerprints.written(step))
-        continue
+      if let group = plan.groups[operation], !group.members.isEmpty {
+        foresee(operation, group, fingerprints.written(step))
+      } else {
+        let late = lateInstances.names(of: operation)
+        if late.isEmpty {
+          foresee(operation, step, record(of: operation), fingerprints.written(step))
+        } else {
+          foresee(operation, late, fingerprints.written(step))
+        }
       }
-      foresee(operation, step, record(of: operation), fingerprints.written(step))
+      if keptSteps.contains(operation), isUnsure(operation, step) {
+        unsure.insert(operation)
+        isUncertain = isUncertain || !isOutside(operation) && !plan.standsForOthers(operation)
+      }
     }
+  }
+
+  private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
+    guard group.members.allSatisfy(staysAsItWas),
+      !owesHooks(operation, named: recordedName(of: operation))
+    else { return }
+    keptSteps.insert(operation)
+    origins[operation] = group.members.compactMap { origins[$0] }.max()
+    // What it gives may be something else, although its steps are the same.
+    if mayGiveOther(operation, written) { changingNames.insert(ownName(of: operation)) }
   }
 
   private mutating func foresee(
@@ -169,25 +182,25 @@ package struct Foresight {
       if isFresh { replaced.insert(operation) }
       return
     }
-    let isUpstreamUnchanged = plan.graph.dependencies(of: operation).allSatisfy {
-      isUnchanged($0.from)
-    }
-    if before.outcome.ending.outcome == .blocked,
-      plan.graph.dependencies(of: operation).allSatisfy({ staysAsItWas($0.from) })
-    {
+    let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.origin)
+    if before.outcome.ending.outcome == .blocked, effectOfUpstream(on: operation) == .blocks {
       blockedSteps.insert(operation)
     }
     if skipped.contains(operation) {
       // What depends on it had its success, or had none.
       if before.wasSkipped { keptSteps.insert(operation) }
-    } else if before.isKeepable {
+    } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
+      skippedAnew.insert(operation)
+    } else if isKeepable(before, operation) {
       let isSame = before.written == written && isUpstreamUnchanged
       if isFresh {
-        if isSame { keptSteps.insert(operation) } else { replaced.insert(operation) }
+        if isSame { keep(operation, before) } else { replaced.insert(operation) }
       } else if before.written != written {
         edited.append(operation)
       } else if cached.stale.contains(operation) {
         if !forced.contains(operation) { outdated.append(operation) }
+      } else if before.outcome.isLeftOut {
+        if !forced.contains(operation) { omitted.append(operation) }
       } else if !isUpstreamUnchanged {
         if !forced.contains(operation) { downstream.append(operation) }
       } else if before.hasSecretOutput {
@@ -195,19 +208,43 @@ package struct Foresight {
       } else if step.late?.parts.usesRunName == true {
         if !forced.contains(operation) { runNamers.append(operation) }
       } else if !forced.contains(operation) {
-        keptSteps.insert(operation)
-        isUncertain = isUncertain || cached.undecided.contains(operation)
+        keep(operation, before)
+        isUncertain = isUncertain || cached.undecided.contains(operation) && !isOutside(operation)
       }
     } else if isFresh {
       replaced.insert(operation)
     } else if before.wasSkipped {
       if before.outcome.isLeftOut, step.late?.skipReason == nil {
         if !forced.contains(operation) { omitted.append(operation) }
-      } else if isUpstreamUnchanged, !cached.stale.contains(operation), !forced.contains(operation)
-      {
+      } else if !forced.contains(operation), isSkippedAgain(operation, step, before, written) {
         keptSteps.insert(operation)
       }
     }
+  }
+
+  private mutating func keep(_ operation: OperationID, _ before: EarlierStep) {
+    keptSteps.insert(operation)
+    origins[operation] = before.origin
+  }
+
+  /// A step is skipped because of an edge, which is seen, or by its condition, which is assumed to have the same result
+  /// as long as it is the same and what it looks at is.
+  private func isSkippedAgain(
+    _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep, _ written: Int
+  ) -> Bool {
+    // A service is skipped if nothing needs it.
+    if !plan.graph.takesSlot(operation) { return true }
+    switch effectOfUpstream(on: operation) {
+    case .skips: return true
+    case .blocks: return false
+    case .runs, nil: break
+    }
+    let parts = step.late?.parts
+    let maySkip =
+      parts?.conditions.isEmpty == false || parts?.expansion != nil
+      || plan.groups[operation] != nil || lateInstances.hasGroup(operation)
+    return maySkip && before.written == written
+      && isUpstreamUnchanged(of: operation, since: before.origin)
   }
 
   /// Whether the instances of a step use the name of the run.
@@ -216,28 +253,32 @@ package struct Foresight {
     return (parts.expansion?.parts ?? parts).usesRunName
   }
 
-  private func staysAsItWas(_ operation: OperationID) -> Bool {
-    keptSteps.contains(operation) || blockedSteps.contains(operation)
+  /// Whether it is a used pipeline with hooks.
+  func hasHooks(_ group: OperationID) -> Bool {
+    if plan.steps[group.index].settings.hooks.isEmpty { return false }
+    if case .nested? = plan.groups[group]?.kind { return true }
+    return false
   }
 
   /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed.
   func owesHooks(_ group: OperationID, named name: String) -> Bool {
-    guard !plan.steps[group.index].settings.hooks.isEmpty,
-      case .nested? = plan.groups[group]?.kind
-    else { return false }
+    guard hasHooks(group) else { return false }
     guard let before = earlier.steps[name] else { return true }
     return before.isFailedHook || before.outcome.ending.outcome == .cancelled
+      || before.outcome.isLeftOut
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of
   /// its own instance of the group.
   private mutating func foresee(_ operation: OperationID, _ late: [String], _ written: Int) {
-    let done = late.compactMap { earlier.steps[$0] }.filter(\.isKeepable)
+    let done = late.compactMap { earlier.steps[$0] }.filter { isKeepable($0, operation) }
     var found = ForeseenInstances(kept: 0, others: late.count)
     if skipped.contains(operation) {
       // What depends on it had its success.
     } else if done.contains(where: { $0.written != written }) {
       edited.append(operation)
+    } else if done.contains(where: \.outcome.isLeftOut) {
+      if !forced.contains(operation) { omitted.append(operation) }
     } else if done.contains(where: \.hasSecretOutput) {
       secretGivers.append(operation)
     } else if !done.isEmpty, usesRunName(operation) {
@@ -250,104 +291,26 @@ package struct Foresight {
       // One that had not ended may have had instances that had not begun.
       let hasEnded = record(of: operation) != nil
       isUncertain = isUncertain || !hasEnded
-      if found.others == 0, hasEnded { keptSteps.insert(operation) }
+      if found.others == 0, hasEnded {
+        keptSteps.insert(operation)
+        origins[operation] = kept.map { self.origin(ofRecorded: $0) }.max()
+      }
     }
     instances[operation] = found
   }
 
   private func isKept(_ instance: String, _ operation: OperationID) -> Bool {
     guard let before = earlier.steps[instance],
-      before.isKeepable || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
+      isKeepable(before, operation)
+        || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
     else { return false }
     return plan.graph.dependencies(of: operation).allSatisfy { edge in
-      if isUnchanged(edge.from) { return true }
-      let other = lateInstances.name(of: edge.from, in: instance, operation, plan)
-      return other.map(keptInstances.contains) ?? false
-    }
-  }
-
-  /// Whether what depends on it need not run again because of it. Services are only company, and of a
-  /// group in the background the other steps count.
-  func isUnchanged(_ operation: OperationID) -> Bool {
-    if keptSteps.contains(operation) { return true }
-    if plan.graph.takesSlot(operation) { return false }
-    return plan.groups[operation]?.members.allSatisfy(isUnchanged) ?? true
-  }
-
-  private mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
-    for id in selection.skipped {
-      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
-    }
-    guard let words = selection.words else { return }
-    var needed = selection.only.isEmpty ? withDependencies(core) : core
-    if selection.isOfFailed { needed.formUnion(failed) }
-    for index in plan.steps.indices {
-      let operation = OperationID(index)
-      let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
-      if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
-        leftOut[operation] = words
+      if isUnchanged(edge, since: before.origin) { return true }
+      guard let other = lateInstances.name(of: edge.from, in: instance, operation, plan) else {
+        return false
       }
+      return keptInstances.contains(other) && origin(ofRecorded: other) <= before.origin
     }
-    // Without their group there would be no instances to keep or to run.
-    for (group, about) in plan.groups where about.isExpanding {
-      let members = about.pattern?.operations ?? []
-      if !members.allSatisfy({ leftOut[$0] != nil && instances[$0]?.kept ?? 0 == 0 }) {
-        leftOut[group] = nil
-      }
-    }
-  }
-
-  /// What is needed, as far as it is not kept.
-  private func withDependencies(_ operations: Set<OperationID>) -> Set<OperationID> {
-    var found = operations
-    var open = Array(operations)
-    while let operation = open.popLast() {
-      for edge in plan.graph.dependencies(of: operation) where !keptSteps.contains(edge.from) {
-        if found.insert(edge.from).inserted { open.append(edge.from) }
-      }
-    }
-    return found
-  }
-
-  /// A service starts again if anything that depends on it may run.
-  private mutating func findServices() {
-    guard plan.graph.hasServices else { return }
-    // What needs a service comes after it, and a group after its members.
-    for number in plan.graph.dependenciesFirst().reversed() {
-      let service = OperationID(Int(number))
-      if plan.graph.takesSlot(service) { continue }
-      var isNeeded = neededServices.contains(service)
-      plan.graph.forEachDependent(of: service) { edge in
-        if plan.groups[edge.to]?.members.contains(service) == true { return }
-        let mayRun = !isCertain(edge.to) && leftOut[edge.to] == nil
-        if mayRun || neededServices.contains(edge.to) { isNeeded = true }
-      }
-      guard isNeeded, !skipped.contains(service) else { continue }
-      neededServices.insert(service)
-      leftOut[service] = nil
-      let members = plan.groups[service]?.members ?? []
-      neededServices.formUnion(members.filter { !plan.graph.takesSlot($0) })
-    }
-  }
-
-  /// Whether the step will be kept, whatever conditions and late values turn out to be.
-  private func isCertain(_ operation: OperationID) -> Bool {
-    guard keptSteps.contains(operation) else { return false }
-    let members = plan.groups[operation]?.members ?? []
-    if !members.isEmpty { return members.allSatisfy(isCertain) }
-    return plan.steps[operation.index].late == nil
-      && record(of: operation)?.isKeepable == true
-  }
-
-  /// What a selection of single steps needs, and is not kept; nil if nothing is missing.
-  package var missingUpstream: (needed: OperationID, by: OperationID)? {
-    for operation in forced.sorted() {
-      for edge in plan.graph.dependencies(of: operation)
-      where !forced.contains(edge.from) && !isUnchanged(edge.from) {
-        return (edge.from, operation)
-      }
-    }
-    return nil
   }
 
   private mutating func count() {
@@ -362,25 +325,9 @@ package struct Foresight {
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
         // What was skipped, and will be again, is neither.
         if outcome(operation) != .skipped { keptCount += 1 }
-      } else if !blockedSteps.contains(operation) {
+      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation) {
         runCount += 1
       }
     }
-  }
-}
-
-extension ResumeSelection {
-  /// Why a step is left out; nil if the selection is all of it.
-  var words: String? {
-    if !from.isEmpty { return "not needed for \(Self.shown("--from", from))" }
-    if !only.isEmpty { return "not in \(Self.shown("--only", only))" }
-    return isOfFailed ? "did not fail (--failed)" : nil
-  }
-
-  /// The option as it was given, with the first few of its steps: the words are kept for each step.
-  private static func shown(_ flag: String, _ steps: [String]) -> String {
-    let most = 3
-    let words = steps.prefix(most).map { "\(flag) \($0)" }.joined(separator: " ")
-    return steps.count > most ? "\(words) and \(steps.count - most) more" : words
   }
 }

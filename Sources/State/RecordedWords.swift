@@ -8,11 +8,12 @@ struct RecordedOutcome: Hashable {
   /// Bit 3: the failure was allowed. Bit 4: of a group. Bit 5: left out.
   private static let allowed = 8
   private static let group = 16
-  private static let leftOut = 32
+  static let leftOut = 32
 
   let ending: Ending
   let isOfGroup: Bool
-  /// It was skipped only because the run was to be resumed in part.
+  /// Only because the run was to be resumed in part, it was skipped, or kept although it had changed, or it is a used
+  /// pipeline that did not come to its end.
   let isLeftOut: Bool
 
   init(_ ending: Ending, isOfGroup: Bool, isLeftOut: Bool = false) {

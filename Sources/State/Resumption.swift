@@ -40,8 +40,12 @@ package final class Resumption {
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
+  /// What is kept because a selection does not name it, although it is no longer what it was.
+  private(set) var held: Set<OperationID> = []
   /// What was asked about and is not kept.
   private var running: Set<OperationID> = []
+  /// Used pipelines that have not come to their end, because a selection leaves something of them out.
+  private(set) var unfinished: Set<OperationID> = []
 
   var runNumber: Int { earlier.number }
 
@@ -69,14 +73,45 @@ package final class Resumption {
   /// True from the moment when it was decided to keep the step.
   func isKeeping(_ operation: OperationID) -> Bool { keeping.contains(operation) }
 
+  /// Outside of a selection nothing runs: what has no success that it can keep is left out.
   func reasonToLeaveOut(_ planned: OperationID, named name: String) -> String? {
-    foreseen.keptInstances.contains(name) ? nil : foreseen.leftOut[planned]
+    if let reason = foreseen.leftOut[planned], !foreseen.keptInstances.contains(name) {
+      return reason
+    }
+    guard foreseen.isOutside(planned), usable(name, planned) == nil,
+      !standsForSteps(planned, named: name)
+    else { return nil }
+    return foreseen.selectionInWords
+  }
+
+  /// Whether it is a group, and not an instance that runs something.
+  private func standsForSteps(_ planned: OperationID, named name: String) -> Bool {
+    guard let group = plan.groups[planned] else { return false }
+    return !group.isExpanding || group.pattern != nil
+      || name == foreseen.recordedName(of: planned)
+  }
+
+  /// Whether the step might have run if it had not been left out: before, it ran, or what skipped it has changed.
+  func leavesGap(_ planned: OperationID, named name: String) -> Bool {
+    guard reasonToLeaveOut(planned, named: name) != nil else { return false }
+    guard let before = earlier.steps[name], before.wasSkipped, !before.outcome.isLeftOut else {
+      return true
+    }
+    return !foreseen.keptSteps.contains(planned) && !foreseen.keptInstances.contains(name)
+  }
+
+  /// What is recorded of a step that can stand for running it.
+  private func usable(_ name: String, _ planned: OperationID) -> EarlierStep? {
+    guard let before = earlier.steps[name], foreseen.isKeepable(before, planned),
+      !before.hasSecretOutput
+    else { return nil }
+    return before
   }
 
   func kept(
     _ operation: OperationID, of planned: OperationID, as step: RememberedStep
   ) -> KeptStep? {
-    guard let before = earlier.steps[step.id], before.isKeepable, !before.hasSecretOutput,
+    guard let before = usable(step.id, planned), !before.outcome.isLeftOut,
       before.written == step.written, before.resolved == step.resolved,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
       isUpstreamUnchanged(of: operation, planned, since: before.origin)
@@ -84,6 +119,22 @@ package final class Resumption {
       running.insert(operation)
       return nil
     }
+    return keep(operation, before, step.allowance)
+  }
+
+  /// What became of a step that is not kept, and does not run either because a selection does not name it.
+  func held(
+    _ operation: OperationID, of planned: OperationID, named name: String, _ allowance: AllowFailure
+  ) -> KeptStep? {
+    guard foreseen.isOutside(planned), let before = usable(name, planned) else { return nil }
+    running.remove(operation)
+    held.insert(operation)
+    return keep(operation, before, allowance)
+  }
+
+  private func keep(
+    _ operation: OperationID, _ before: EarlierStep, _ allowance: AllowFailure
+  ) -> KeptStep {
     keeping.insert(operation)
     set(.kept(origin: before.origin), of: operation)
     let outcome = before.outcome.ending.outcome
@@ -94,7 +145,7 @@ package final class Resumption {
     case .failed, .timedOut, .skipped, .blocked:
       // What only its group allows is a failure inside the group.
       return KeptStep(
-        Ending(outcome, isAllowed: step.allowance.allows(before.end)), outputs: before.outputs)
+        Ending(outcome, isAllowed: allowance.allows(before.end)), outputs: before.outputs)
     }
   }
 
@@ -132,12 +183,32 @@ package final class Resumption {
     return before
   }
 
-  /// Whether the hooks of a group, which is a used pipeline, run again: they had not come to their end, or failed.
-  func owesHooks(_ group: OperationID, named name: String) -> Bool {
-    guard foreseen.owesHooks(added.planned(group), named: name),
-      case .kept = freshness(of: members(of: group))
-    else { return false }
-    return true
+  /// Which hooks a group, which is a used pipeline, has to run. Asked when its members have ended.
+  func hooks(of group: OperationID, named name: String) -> GroupHookDuty {
+    let planned = added.planned(group)
+    guard foreseen.hasHooks(planned) else { return .asUsual }
+    if isCutShort(group) {
+      unfinished.insert(group)
+      return .notOfSuccess
+    }
+    guard foreseen.owesHooks(planned, named: name), case .kept = freshness(of: members(of: group))
+    else { return .asUsual }
+    guard foreseen.isOutside(planned) else { return .owed }
+    unfinished.insert(group)
+    return .asUsual
+  }
+
+  /// Whether a step in the group does not run only because a selection does not name it.
+  private func isCutShort(_ group: OperationID) -> Bool {
+    guard foreseen.selectionInWords != nil else { return false }
+    return members(of: group).contains { member in
+      if held.contains(member) || isCutShort(member) { return true }
+      let planned = added.planned(member)
+      return name(of: member).map {
+        leavesGap(planned, named: $0)
+          && reasonToLeaveOut(planned, named: $0) == foreseen.selectionInWords
+      } ?? false
+    }
   }
 
   func appended(
@@ -166,7 +237,7 @@ package final class Resumption {
     if members.isEmpty {
       return set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)
     }
-    let isHooked = name(of: operation).map { owesHooks(operation, named: $0) } ?? false
+    let isHooked = name(of: operation).map { hooks(of: operation, named: $0) == .owed } ?? false
     set(isHooked ? .ranNow : freshness(of: members), of: operation)
   }
 
@@ -200,11 +271,16 @@ package final class Resumption {
     of operation: OperationID, _ planned: OperationID, since origin: Int
   ) -> Bool {
     let isCopy = operation != planned && copied.contains(planned)
-    let others = plan.graph.dependencies(of: planned).lazy.map(\.from).filter {
-      !(isCopy && self.copied.contains($0))
+    let edges = plan.graph.dependencies(of: planned).lazy.filter {
+      !(isCopy && self.copied.contains($0.from))
     }
-    return others.allSatisfy { isUnchanged($0, since: origin) }
+    return edges.allSatisfy { isUnchanged($0, since: origin) }
       && (added[operation]?.dependencies ?? []).allSatisfy { isUnchanged($0, since: origin) }
+  }
+
+  private func isUnchanged(_ edge: Graph.Edge, since origin: Int) -> Bool {
+    if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: origin) }
+    return hasNotRun(edge.from, since: origin)
   }
 
   /// Services are only company; of a group in the background, which may not have ended, the other steps
@@ -213,6 +289,10 @@ package final class Resumption {
     guard operation.index >= plan.steps.count || plan.graph.takesSlot(operation) else {
       return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
     }
+    return hasNotRun(operation, since: origin)
+  }
+
+  private func hasNotRun(_ operation: OperationID, since origin: Int) -> Bool {
     let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
     switch own ?? added.instances(of: operation).map({ freshness(of: $0) }) {
     case .kept(let newest): return newest <= origin
@@ -232,5 +312,15 @@ extension Resumption {
     let shown = steps.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
     let others = steps.count - shown.count
     return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+  }
+
+  /// What is said at the end of what was kept although it would run again; nil if nothing was.
+  var noticeOfHeld: String? {
+    guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
+    let names = held.sorted().compactMap(name)
+    let shown = names.prefix(Self.shownCount).map { printable($0) }.joined(separator: ", ")
+    let others = names.count - Self.shownCount
+    let more = others > 0 ? " and \(others) more" : ""
+    return "\(words), so not run again although no longer up to date: \(shown)\(more)"
   }
 }

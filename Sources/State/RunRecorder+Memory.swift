@@ -11,8 +11,7 @@ extension RunRecorder: RunMemory {
   }
 
   package func leavesGap(_ operation: OperationID) -> Bool {
-    reasonToLeaveOut(operation) != nil
-      && run.resumption?.earlier.steps[name(of: operation)]?.wasSkipped != true
+    run.resumption?.leavesGap(planned(operation), named: name(of: operation)) ?? false
   }
 
   package func noteResolved(_ operation: OperationID, as step: ReadyStep) {
@@ -30,8 +29,13 @@ extension RunRecorder: RunMemory {
         allowance: step.settings.allowFailure))
   }
 
-  package func owesHooks(_ group: OperationID) -> Bool {
-    run.resumption?.owesHooks(group, named: name(of: group)) ?? false
+  package func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep? {
+    run.resumption?.held(
+      operation, of: planned(operation), named: name(of: operation), allowance)
+  }
+
+  package func hooks(of group: OperationID) -> GroupHookDuty {
+    run.resumption?.hooks(of: group, named: name(of: group)) ?? .asUsual
   }
 
   package func hadTimedOut(_ group: OperationID) -> Bool {

@@ -130,6 +130,7 @@ package final class RunRecorder: RunObserver {
       tally.stop = end.stopReason?.words(name(of:))
       tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
       recordedStatus = end.exitStatus
+      if let notice = run.resumption?.noticeOfHeld { notices.append(notice) }
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
       isOver = true
@@ -342,10 +343,17 @@ extension RunRecorder {
         Settled(
           outcome: RecordedOutcome(
             ending, isOfGroup: isGroup,
-            isLeftOut: isSkipped && reasonToLeaveOut(operation) != nil),
+            isLeftOut: isSkipped && leavesGap(operation) || isUnfinished(operation)),
           cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
           resolved: resolved.removeValue(forKey: operation) ?? 0, isKept: isKept)))
     isPressing = true
+  }
+
+  /// Whether the rest of it is for a later run: it was kept although it has changed, or is a used pipeline that was left
+  /// out in part.
+  private func isUnfinished(_ operation: OperationID) -> Bool {
+    guard let resumption = run.resumption else { return false }
+    return resumption.held.contains(operation) || resumption.unfinished.contains(operation)
   }
 }
 

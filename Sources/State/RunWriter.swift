@@ -69,7 +69,7 @@ final class RunWriter {
     case .command(let step, let command): try write(command, of: try stepNumber(of: step))
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
     case .settled(let key, let settled):
-      if settled.isKept { try confirm(key) } else { try write(key, settled) }
+      if settled.isKept { try confirm(key, settled) } else { try write(key, settled) }
     case .reopened(let step):
       try statement("DELETE FROM result WHERE run = ? AND step = ?")
         .bind(1, number).bind(2, try stepNumber(of: step)).run()
@@ -109,12 +109,12 @@ final class RunWriter {
   /// itself, wherever it ends. Until a step's turn comes its place is below zero.
   private func adopt(_ earlier: Int) throws(DatabaseFailure) {
     let isKeepable = """
-      outcome IN (0, 1, 10, 11) OR outcome & 16 OR outcome = \(Outcome.cancelled.rawValue)
+      outcome & 31 IN (0, 1, 10, 11) OR outcome & 16 OR outcome = \(Outcome.cancelled.rawValue)
         AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed')
       """
     try database.execute(
       """
-      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome & 31, cause, started, duration,
+      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome, cause, started, duration,
         attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
         FROM \(try database.results(ofRun: "\(earlier)")) WHERE \(isKeepable);
       INSERT INTO output SELECT \(number), step, name, value FROM output
@@ -122,9 +122,13 @@ final class RunWriter {
       """)
   }
 
-  private func confirm(_ key: StepKey) throws(DatabaseFailure) {
-    try statement("UPDATE result SET place = ? WHERE run = ? AND step = ?")
-      .bind(1, key.place).bind(2, number).bind(3, try stepNumber(of: key)).run()
+  /// What was taken over is final.
+  private func confirm(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
+    let mark = settled.outcome.isLeftOut ? RecordedOutcome.leftOut : 0
+    try statement(
+      "UPDATE result SET place = ?, outcome = outcome & 31 | ? WHERE run = ? AND step = ?"
+    )
+    .bind(1, key.place).bind(2, mark).bind(3, number).bind(4, try stepNumber(of: key)).run()
   }
 
   private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {

@@ -9,7 +9,9 @@ import Testing
 
 struct ResumptionTests {
   /// Steps with what they depend on: "a; b: a".
-  private func plan(_ text: String, edited: String? = nil) -> Plan {
+  private func plan(
+    _ text: String, edited: String? = nil, allowing: AllowFailure = .always
+  ) -> Plan {
     var graph = Graph()
     var steps: [PlannedStep] = []
     let words = text.split(separator: ";").map {
@@ -21,7 +23,7 @@ struct ResumptionTests {
       steps.append(
         PlannedStep(
           id: word[0], span: Span(start: 0, end: 0), work: .known(action),
-          settings: StepSettings()))
+          settings: StepSettings(allowFailure: allowing)))
     }
     for (index, word) in words.enumerated() where word.count > 1 {
       for name in word[1].split(separator: ",") {
@@ -133,6 +135,44 @@ struct ResumptionTests {
     let record = earlier(old, ["a": (allowed, 7), "b": (ok, 7)])
     #expect(ran(Resumption(record, old, ResumeSelection())) == ["c"])
     #expect(ran(Resumption(record, plan("a; c; b: a, c"), ResumeSelection())) == ["c", "b"])
+  }
+
+  @Test
+  func `a failure that is no longer allowed runs again, and so does one that was not allowed`() {
+    let strict = plan("a; b: a; c", allowing: .never)
+    let endings: [String: (Ending, origin: Int)] = [
+      "a": (Ending(.failed, isAllowed: true), 7), "b": (ok, 7), "c": (ok, 7),
+    ]
+    let resumption = Resumption(earlier(strict, endings), strict, ResumeSelection())
+    #expect(resumption.foreseen.keptCount == 1 && resumption.foreseen.runCount == 2)
+    #expect(ran(resumption) == ["a", "b"])
+    let lenient = plan("a; b: a; c")
+    let failed = earlier(lenient, ["a": (Ending(.failed), 7), "b": (Ending(.blocked), 7)])
+    #expect(ran(Resumption(failed, lenient, ResumeSelection())) == ["a", "b", "c"])
+  }
+
+  @Test func `what is foreseen to run because of a later run does`() {
+    // In run 7, 'a' was run again, and oprun died before 'b' was.
+    let plan = plan("a; b: a; c: b")
+    let record = earlier(plan, ["a": (ok, 7), "b": (ok, 5), "c": (ok, 5)])
+    let foreseen = Resumption(record, plan, ResumeSelection()).foreseen
+    #expect(foreseen.keptCount == 1 && foreseen.runCount == 2)
+    #expect(foreseen.downstreamByChange.map(\.operations.count) == [1, 1, 0, 0, 0, 0])
+  }
+
+  @Test func `what is named and what failed runs, and nothing else`() {
+    let plan = plan("a; b: a; c; d", allowing: .never)
+    let record = earlier(
+      plan, ["a": (ok, 7), "b": (ok, 7), "c": (Ending(.failed), 7), "d": (Ending(.blocked), 7)])
+    var selection = ResumeSelection()
+    selection.only = ["b"]
+    selection.isOfFailed = true
+    let resumption = Resumption(record, plan, selection)
+    let left = plan.steps.indices.filter {
+      resumption.reasonToLeaveOut(OperationID($0), named: plan.steps[$0].id) != nil
+    }
+    #expect(left == [3])
+    #expect(ran(resumption, skipping: ["d"]) == ["b", "c"])
   }
 
   @Test func `a step that gave a secret runs again`() {

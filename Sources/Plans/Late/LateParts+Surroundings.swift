@@ -18,6 +18,12 @@ extension LateParts {
     }
   }
 
+  /// The steps, as they are named, that expressions use which decide whether the step runs, and what.
+  package var stepsRead: [String] {
+    (conditions.map(\.expression) + templates.flatMap(\.expressions)).flatMap(\.references)
+      .filter { $0.root == .steps }.compactMap(\.member)
+  }
+
   /// What is inserted in what the step runs.
   private var templates: [Template] {
     var templates = command?.templates ?? []

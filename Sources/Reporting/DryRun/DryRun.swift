@@ -35,7 +35,7 @@ package struct DryRun {
     self.plan = plan
     self.options = options
     forecast = Forecast(
-      plan, upToDate: Set(known.upToDate.keys), leftOut: known.leftOut)
+      plan, upToDate: known.endings, leftOut: known.leftOut)
     reasons = Reasons(plan, known)
     remark = known.remark
   }

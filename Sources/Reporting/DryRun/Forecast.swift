@@ -49,13 +49,14 @@ package struct Forecast {
   /// They have started, and go on.
   private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
-  private let upToDate: Set<OperationID>
+  /// How those end that do not run because nothing has changed.
+  private let upToDate: [OperationID: Ending]
   /// Steps that are skipped because only a part of a run is resumed, and why.
   private let leftOut: [OperationID: String]
 
   /// Forecasts a plan, of which some steps are up to date, and some left out. `n log n`.
   package init(
-    _ plan: Plan, upToDate: Set<OperationID> = [], leftOut: [OperationID: String] = [:]
+    _ plan: Plan, upToDate: [OperationID: Ending] = [:], leftOut: [OperationID: String] = [:]
   ) {
     self.plan = plan
     self.upToDate = upToDate
@@ -64,7 +65,7 @@ package struct Forecast {
     services = Services(plan, groups, makesCopies: false)
     instanceLimits = InstanceLimits(plan, makesCopies: false)
     var graph = plan.graph
-    for operation in upToDate { graph.setGated(operation) }
+    for operation in upToDate.keys { graph.setGated(operation) }
     for operation in leftOut.keys { graph.setGated(operation) }
     self.graph = graph
     guess = Self.meanDuration(of: plan.graph)
@@ -130,12 +131,23 @@ package struct Forecast {
   private mutating func addSettled() {
     for settlement in scheduler.takeSettlements() {
       let isDecided = if case .condition = settlement.cause { true } else { false }
-      let isCached = upToDate.contains(settlement.operation) && settlement.ending.outcome == .cached
-      add(settlement.operation, isCached ? .upToDate : isDecided ? .skipped : .doesNotStart)
+      let isAsItWas = isAsItWas(settlement.operation, settlement.ending, settlement.cause)
+      add(settlement.operation, isAsItWas ? .upToDate : isDecided ? .skipped : .doesNotStart)
       if !services.isEmpty { note(settlement.operation, settlement.ending) }
       if !instanceLimits.isEmpty { instanceLimits.ended(settlement.operation, groups) }
     }
     if !services.isEmpty { endReleased() }
+  }
+
+  /// Whether it is not in question: nothing has changed, and what it depends on does not skip it.
+  private func isAsItWas(_ operation: OperationID, _ ending: Ending, _ cause: Cause) -> Bool {
+    switch upToDate[operation]?.outcome {
+    case nil: false
+    case let outcome? where outcome == ending.outcome && cause == .itself: true
+    // Because of a failure that is kept, it does not come to its gate.
+    case .blocked?, .cancelled?: ending.outcome == .blocked
+    default: false
+    }
   }
 
   private mutating func finish(_ operation: OperationID) {
@@ -195,8 +207,8 @@ extension Forecast {
     if let group = plan.groups[operation], !group.isExpanding {
       return skip(operation, GroupPlan.emptyMatrix)
     }
-    if upToDate.contains(operation) {
-      return scheduler.settle(operation, as: Ending(.cached), cause: .itself)
+    if let ending = upToDate[operation] {
+      return scheduler.settle(operation, as: ending, cause: .itself)
     }
     scheduler.resume(operation)
   }
@@ -231,6 +243,9 @@ extension Forecast {
   }
 
   private mutating func join(_ group: OperationID) {
+    if let ending = upToDate[group] {
+      return scheduler.settle(group, as: ending, cause: .itself)
+    }
     let end = groups.ending(of: group, in: scheduler)
     scheduler.settle(group, as: end.ending, cause: groups.cause(of: group, end, in: scheduler))
   }

@@ -117,6 +117,8 @@ struct Reasons {
 package struct StepForecast: Sendable {
   /// The steps of which nothing has changed, in words.
   package var upToDate: [OperationID: String] = [:]
+  /// How those of them end that did not succeed before, and groups of them.
+  package var ends: [OperationID: Ending] = [:]
   /// The steps that are skipped because only a part of a run is resumed, and why.
   package var leftOut: [OperationID: String] = [:]
   /// Why others would run.
@@ -127,6 +129,11 @@ package struct StepForecast: Sendable {
   package var remark: String?
 
   package init() {}
+
+  /// How the steps end of which nothing has changed, and groups of them.
+  var endings: [OperationID: Ending] {
+    upToDate.mapValues { _ in Ending(.cached) }.merging(ends) { $1 }
+  }
 
   /// Whether something is known of the step.
   package func isDecided(_ operation: OperationID) -> Bool {

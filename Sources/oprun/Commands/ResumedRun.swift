@@ -223,6 +223,7 @@ extension Tool {
     var known = cacheForecast(ofResumed: plan, invocation, secrets)
     let resumption = resumed.resumption(for: plan, secrets, known)
     announce(resumption, invocation)
+    known.ends = resumption.foreseen.unusualEndings
     for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
       // What the cache knows of a step decides about it.
@@ -235,7 +236,9 @@ extension Tool {
         if !isDecided {
           known.upToDate[operation] = isCertain ? "kept" : "kept, unless it is no longer up to date"
         }
-      case .didNotRun(let words): if !isDecided { known.upToDate[operation] = words }
+      case .didNotRun(let words):
+        known.reasons[operation] = nil
+        known.upToDate[operation] = words
       case .selected(let option): known.reasons[operation] = option
       case .runs(let words): if !isDecided { known.reasons[operation] = words }
       }

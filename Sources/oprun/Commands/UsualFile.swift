@@ -65,6 +65,10 @@ extension Tool {
   }
 
   private func otherMeaning(of word: String, _ invocation: Invocation) -> String? {
+    if invocation.command.name == Command.resume.name, !invocation.hasValue(for: Options.until) {
+      return
+        "the run that is resumed was to run only the steps named then: '--until STEP' names others"
+    }
     if invocation.isGiven(Options.affected), invocation.text(Options.affected) == "HEAD" {
       return "if the commit is meant, write \(quoted("\(Options.affected.flag)=\(word)"))"
     }

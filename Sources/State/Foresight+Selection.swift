@@ -1,0 +1,124 @@
+// Which part of a run is resumed: what a selection names, what that needs, and what it leaves out.
+
+import Plans
+package import Scheduling
+
+extension Foresight {
+  func operations(of ids: [String]) -> Set<OperationID> {
+    Set(ids.lazy.flatMap(operations))
+  }
+
+  /// The operations of a step: its own, and everything inside it.
+  func operations(of id: String) -> Set<OperationID> {
+    let name = StepName(id)
+    return Set(
+      plan.steps.indices.lazy.filter { name.covers(plan.steps[$0].id) }.map { OperationID($0) })
+  }
+
+  /// What a selection is about; empty if there is none.
+  func core(of selection: ResumeSelection) -> Set<OperationID> {
+    if !selection.from.isEmpty { return withDependents(operations(of: selection.from)) }
+    if !selection.only.isEmpty { return operations(of: selection.only) }
+    // What a group came to because of a member, the member stands for.
+    return selection.isOfFailed ? failed.filter { !hasOutcomeOfMember($0) } : []
+  }
+
+  private var failed: Set<OperationID> {
+    Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
+  }
+
+  private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
+    plan.groups[group]?.members.contains { outcome($0) == outcome(group) } ?? false
+  }
+
+  /// What may run if a part of the run is resumed: `--only` does not even run what that needs.
+  func inside(_ core: Set<OperationID>) -> Set<OperationID> {
+    let named = core.union(selection.isOfFailed ? failed : [])
+    return selection.only.isEmpty ? withAll(named) { _ in true } : named
+  }
+
+  /// Whether the operation does not run, whatever it turns out to be, as a selection does not name it.
+  func isOutside(_ operation: OperationID) -> Bool {
+    selectionInWords != nil && !inside.contains(operation) && !neededServices.contains(operation)
+  }
+
+  private func withDependents(_ operations: Set<OperationID>) -> Set<OperationID> {
+    var found = operations
+    var open = Array(operations)
+    while let operation = open.popLast() {
+      plan.graph.forEachDependent(of: operation) { edge in
+        if found.insert(edge.to).inserted { open.append(edge.to) }
+      }
+    }
+    return found
+  }
+
+  mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
+    for id in selection.skipped {
+      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
+    }
+    guard let words = selection.words else { return }
+    var needed = selection.only.isEmpty ? withDependencies(core) : core
+    if selection.isOfFailed { needed.formUnion(failed) }
+    for index in plan.steps.indices {
+      let operation = OperationID(index)
+      let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
+      if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
+        leftOut[operation] = words
+      }
+    }
+    // Without their group there would be no instances to keep or to run.
+    for (group, about) in plan.groups where about.isExpanding {
+      let members = about.pattern?.operations ?? []
+      if !members.allSatisfy({ leftOut[$0] != nil && instances[$0]?.kept ?? 0 == 0 }) {
+        leftOut[group] = nil
+      }
+    }
+  }
+
+  /// What is needed, as far as it is not kept.
+  private func withDependencies(_ operations: Set<OperationID>) -> Set<OperationID> {
+    withAll(operations) { !keptSteps.contains($0) }
+  }
+
+  /// The operations, and what they depend on as far as that counts.
+  private func withAll(
+    _ operations: Set<OperationID>, where counts: (OperationID) -> Bool
+  ) -> Set<OperationID> {
+    var found = operations
+    var open = Array(operations)
+    while let operation = open.popLast() {
+      for edge in plan.graph.dependencies(of: operation) where counts(edge.from) {
+        if found.insert(edge.from).inserted { open.append(edge.from) }
+      }
+    }
+    return found
+  }
+
+  /// What a selection of single steps needs, and is not kept; nil if nothing is missing.
+  package var missingUpstream: (needed: OperationID, by: OperationID)? {
+    for operation in forced.sorted() {
+      for edge in plan.graph.dependencies(of: operation)
+      where !forced.contains(edge.from) && !isUnchanged(edge, since: .max) {
+        return (edge.from, operation)
+      }
+    }
+    return nil
+  }
+}
+
+extension ResumeSelection {
+  /// Why a step is left out; nil if the selection is all of it.
+  var words: String? {
+    if !from.isEmpty { return "not needed for \(Self.shown("--from", from))" }
+    if !only.isEmpty { return "not in \(Self.shown("--only", only))" }
+    return isOfFailed ? "did not fail (--failed)" : nil
+  }
+
+  /// The option as it was given, with the first few of its steps: the words are kept for each step.
+  private static func shown(_ flag: String, _ steps: [String]) -> String {
+    let most = 3
+    let words = steps.prefix(most).map { "\(flag) \($0)" }.joined(separator: " ")
+    return steps.count > most ? "\(words) and \(steps.count - most) more" : words
+  }
+}

@@ -1,0 +1,177 @@
+// What is foreseen of the operations that a step depends on.
+
+import Plans
+package import Scheduling
+
+extension Foresight {
+  /// Whether nothing that it depends on runs again, or ran after that run.
+  func isUpstreamUnchanged(of operation: OperationID, since origin: Int) -> Bool {
+    plan.graph.dependencies(of: operation).allSatisfy { isUnchanged($0, since: origin) }
+  }
+
+  /// A step that waits for the end of a service comes after all that needs the service, so it runs again with it. For
+  /// others services are only company.
+  func isUnchanged(_ edge: Graph.Edge, since origin: Int) -> Bool {
+    if plan.graph.takesSlot(edge.from) || edge.condition.waitsForReadiness {
+      return isUnchanged(edge.from, since: origin)
+    }
+    return !restarting.contains(edge.from) && keptSteps.contains(edge.from)
+      && origins[edge.from] ?? 0 <= origin
+  }
+
+  /// The run in which a recorded step ran; 0 if it did not.
+  func origin(ofRecorded name: String) -> Int {
+    guard let before = earlier.steps[name], !before.outcome.ending.outcome.isOfNothing else {
+      return 0
+    }
+    return before.origin
+  }
+
+  /// Whether what depends on it need not run again because of it. Of a group in the background the steps count that are
+  /// no services.
+  func isUnchanged(_ operation: OperationID, since origin: Int = .max) -> Bool {
+    if !plan.graph.takesSlot(operation) {
+      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
+    }
+    if keptSteps.contains(operation) { return origins[operation] ?? 0 <= origin }
+    return false
+  }
+
+  /// Whether something waits for its end.
+  func isFollowed(_ service: OperationID) -> Bool {
+    var isFollowed = false
+    plan.graph.forEachDependent(of: service) { edge in
+      if edge.condition.waitsForReadiness { return }
+      if plan.groups[edge.to]?.members.contains(service) != true { isFollowed = true }
+    }
+    return isFollowed
+  }
+
+  func staysAsItWas(_ operation: OperationID) -> Bool {
+    keptSteps.contains(operation) || blockedSteps.contains(operation)
+  }
+
+  /// What the ends of everything that it depends on mean for an operation; nil if they are not all known.
+  func effectOfUpstream(on operation: OperationID) -> EdgeEffect? {
+    var worst = EdgeEffect.runs
+    for edge in plan.graph.dependencies(of: operation) where !edge.condition.waitsForReadiness {
+      guard let ending = foreseenEnding(of: edge.from) else { return nil }
+      let effect = edge.condition.effect(of: ending)
+      if effect.rawValue > worst.rawValue { worst = effect }
+    }
+    return worst
+  }
+
+  /// How operations end that are as they were, and did not succeed.
+  package var unusualEndings: [OperationID: Ending] {
+    let operations = keptSteps.union(blockedSteps).filter { leftOut[$0] == nil }
+    var endings: [OperationID: Ending] = [:]
+    for operation in operations {
+      guard let ending = foreseenEnding(of: operation) else { continue }
+      switch ending.outcome {
+      case .succeeded, .cached: break
+      case .failed, .timedOut, .cancelled, .skipped, .blocked: endings[operation] = ending
+      }
+    }
+    return endings
+  }
+
+  /// How an operation ends that does not run; nil if it runs, or if that is not known.
+  private func foreseenEnding(of operation: OperationID) -> Ending? {
+    if blockedSteps.contains(operation) { return Ending(.blocked) }
+    if skippedAnew.contains(operation) { return Ending(.skipped) }
+    if replaced.contains(operation) { return Ending(.cached) }
+    guard keptSteps.contains(operation), let before = record(of: operation) else { return nil }
+    let ending = before.outcome.ending
+    guard ending.outcome.isFailure, plan.groups[operation] == nil else { return ending }
+    return Ending(ending.outcome, isAllowed: allowance(of: operation).allows(before.end))
+  }
+
+  private func allowance(of operation: OperationID) -> AllowFailure {
+    let step = plan.steps[operation.index]
+    return step.late?.allowance == nil ? step.settings.allowFailure : .always
+  }
+
+  /// Whether the step need not run if it is what it was: it succeeded, or its failure is still allowed.
+  func isKeepable(_ before: EarlierStep, _ operation: OperationID) -> Bool {
+    guard before.isKeepable else { return false }
+    switch before.outcome.ending.outcome {
+    case .failed, .timedOut:
+      return forgiven.contains(operation) || allowance(of: operation).allows(before.end)
+    case .cancelled: return before.givenUpFor.map { !intolerable.contains($0) } ?? true
+    case .succeeded, .cached, .skipped, .blocked: return true
+    }
+  }
+
+  /// The names of operations whose failure was allowed, and is not any more.
+  func findIntolerable() -> Set<String> {
+    var found: Set<String> = []
+    for index in plan.steps.indices {
+      let name = recordedName(of: OperationID(index))
+      guard let before = earlier.steps[name], before.outcome.ending.outcome.isFailure,
+        before.isKeepable, !isKeepable(before, OperationID(index))
+      else { continue }
+      found.insert(name)
+    }
+    return found
+  }
+
+  /// Whether an operation that is kept may still turn out to be something else, as it uses what is known only while
+  /// running.
+  func isUnsure(_ operation: OperationID, _ step: PlannedStep) -> Bool {
+    let dependencies = plan.graph.dependencies(of: operation)
+    if dependencies.contains(where: {
+      !$0.condition.waitsForReadiness && unsure.contains($0.from)
+    }) {
+      return true
+    }
+    guard let late = step.late else { return false }
+    let parts = late.parts.expansion?.parts ?? late.parts
+    if parts.looksAtFiles { return true }
+    return parts.stepsRead.contains(where: changingNames.contains)
+  }
+
+  /// Whether what a group gives may be something else although its steps are the same.
+  func mayGiveOther(_ group: OperationID, _ written: Int) -> Bool {
+    if let before = record(of: group), before.written != written { return true }
+    guard case .matrix? = plan.groups[group]?.kind else { return false }
+    let name = StepName(plan.steps[group.index].id)
+    return lostNames.contains(where: name.covers)
+  }
+
+  /// What expressions near services call them.
+  var namesOfServices: Set<String> {
+    guard plan.graph.hasServices else { return [] }
+    let operations = plan.steps.indices.map { OperationID($0) }
+    return Set(operations.filter { !plan.graph.takesSlot($0) }.map(ownName))
+  }
+
+  /// The name by which expressions near the step mean it.
+  func ownName(of operation: OperationID) -> String {
+    let id = plan.steps[operation.index].id
+    return id.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(id[id.index(after: $0)...]) } ?? id
+  }
+
+  /// The names of steps in groups that are recorded and not in the plan.
+  func findLostNames() -> [String] {
+    guard plan.groups.values.contains(where: { $0.kind == .matrix }) else { return [] }
+    let names = Set(plan.steps.indices.map { recordedName(of: OperationID($0)) })
+    return earlier.steps.keys.filter { $0.hasSuffix("]") && !names.contains($0) }
+  }
+}
+
+extension Plan {
+  /// What is in a group that may fail, or of which that is not known.
+  var forgiven: Set<OperationID> {
+    var forgiven: Set<OperationID> = []
+    // Groups come after their members.
+    for (group, about) in groups.sorted(by: { $0.key > $1.key }) {
+      let isLate = steps[group.index].late?.parts.expansion?.allowance != nil
+      guard about.allowsFailure || isLate || forgiven.contains(group) else { continue }
+      forgiven.insert(group)
+      forgiven.formUnion(about.members)
+      forgiven.formUnion(about.pattern?.operations ?? [])
+    }
+    return forgiven
+  }
+}
