@@ -157,7 +157,7 @@ final class RunLoop {
   /// Where commands are that do not run here.
   var places: [OperationID: CommandPlacement] = [:]
   /// What was made during the run.
-  var added: AddedOperations
+  let added: AddedOperations
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: EndedCommand] = [:]
 

@@ -137,7 +137,7 @@ private func makePlan(
   guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }
   guard faults.isEmpty else { throw .badParameters(faults) }
   let isKept = try planner.selection(path: path)
-  var builder = PlanBuilder(planner, loader.sources, isKept)
+  let builder = PlanBuilder(planner, loader.sources, isKept)
   let plan = builder.plan(path: path, isKept)
   guard builder.log.isEmpty else {
     throw .invalid(builder.log.sorted(), loader.sources)

@@ -4,7 +4,7 @@
 package import Scheduling
 
 /// The operations that were added during a run. Their numbers follow those of the plan without a gap.
-package struct AddedOperations: Sendable {
+package final class AddedOperations {
   package struct Addition: Sendable {
     package let id: String
     /// What it was made from: the group that it is an instance of, or the step that it is a copy of.
@@ -28,7 +28,7 @@ package struct AddedOperations: Sendable {
   /// The number of all operations.
   package var count: Int { plan.steps.count + additions.count }
 
-  package mutating func append(
+  package func append(
     _ operation: OperationID, id: String, from origin: OperationID,
     after dependencies: [OperationID]
   ) {

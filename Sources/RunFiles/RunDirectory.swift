@@ -97,6 +97,15 @@ package final class RunDirectory {
     return log
   }
 
+  /// The log of a command of a run that is over, which nothing else identifies any more; nil if there is none, or
+  /// something else has its name.
+  package func log(_ name: String) -> LogFile? {
+    let file = open(name)
+    guard file >= 0 else { return nil }
+    let log = LogFile(owning: file)
+    return log.identity == nil ? nil : log
+  }
+
   /// Whether the name still leads to the file. True if that cannot be determined.
   package func holds(_ log: LogFile, as name: String) -> Bool {
     var status = stat()

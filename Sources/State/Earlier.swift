@@ -88,6 +88,15 @@ extension StateStore {
     }
   }
 
+  /// What was asked of a recorded run; nil if there is none of that name.
+  package func request(ofRun name: String) throws(StoreFailure) -> RunRequest? {
+    try perform { database throws(DatabaseFailure) in
+      let run = try database.prepare("SELECT file, request FROM run WHERE name = ?")
+      guard try run.bind(1, name).next() else { return nil }
+      return RunRequest(file: run.text(0), json: run.text(1) ?? "")
+    }
+  }
+
   private func unfinishedSteps(
     of run: Int, _ database: Database
   ) throws(DatabaseFailure) -> Set<String> {

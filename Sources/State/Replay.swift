@@ -25,8 +25,10 @@ extension StateStore {
     replaying.isDead = run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
+    replaying.reserve(steps.count, commands.count)
     for step in steps { replaying.find(step.name) }
-    for step in steps {
+    let commanded = Set(commands.map(\.step))
+    for step in steps where commanded.contains(step.name) {
       if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
     }
     for placement in try placements(of: run) {
@@ -65,7 +67,7 @@ private struct Replaying {
   var hasFailedHook = false
   /// Where commands were that did not run here, by role and step.
   var placements: [String: CommandPlacement] = [:]
-  /// The number of the last attempt of each step, and the step.
+  /// The number of the last attempt of each step whose commands have records of their own, and the step.
   var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
   private var retried: Set<OperationID> = []
@@ -75,12 +77,19 @@ private struct Replaying {
   init(_ plan: Plan, _ run: RecordedRunSummary, _ masker: Masker?) {
     self.plan = plan
     self.run = run
+    operations.reserveCapacity(plan.steps.count)
     var places = [Int](repeating: 0, count: plan.steps.count)
     for (place, index) in plan.graph.dependenciesFirst().enumerated() { places[Int(index)] = place }
     self.places = places
     for (index, step) in plan.steps.enumerated() {
       operations[masker?.name(step.id, number: index) ?? step.id] = OperationID(index)
     }
+  }
+
+  /// Makes room for what so many steps and commands become.
+  mutating func reserve(_ stepCount: Int, _ commandCount: Int) {
+    events.reserveCapacity(3 * stepCount + 2 * commandCount)
+    settled.reserveCapacity(stepCount)
   }
 
   static func isOfRun(_ command: RecordedStepCommand) -> Bool {
@@ -131,7 +140,7 @@ private struct Replaying {
     let begin = nanoseconds(start)
     guard var end = command.end else { return addUnended(operation, role, from: begin) }
     if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
-    add(operation, role, from: begin, end, at: placements["\(command.role) \(command.step)"])
+    add(operation, role, from: begin, end, at: place(of: command.role, command.step))
     switch role {
     case .attempt: retried.insert(operation)
     case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
@@ -157,6 +166,10 @@ private struct Replaying {
     }
     let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
     settle(operation, shown, cause(step) ?? .itself, at: end)
+  }
+
+  private func place(of role: String, _ step: String) -> CommandPlacement? {
+    placements.isEmpty ? nil : placements["\(role) \(step)"]
   }
 
   /// Adds a command of which there is no end. Of a run that goes on, only what has ended is told.
@@ -203,8 +216,7 @@ private struct Replaying {
       status: step.status, detail: step.detail, duration: Int(duration / 1000),
       processor: step.processor, memory: step.memory, output: step.output)
     add(
-      operation, .attempt(attempts), from: start, attempt,
-      at: placements["\(attempts) \(step.name)"])
+      operation, .attempt(attempts), from: start, attempt, at: place(of: "\(attempts)", step.name))
   }
 
   private mutating func add(
@@ -223,14 +235,12 @@ private struct Replaying {
       runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
       host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
       trace: trace)
-    let order = events.indices.sorted { first, second in
-      let (one, other) = (events[first], events[second])
-      return (one.event.time, one.rank, one.place, first)
-        < (other.event.time, other.rank, other.place, second)
+    let keys = events.indices.map { index in
+      (events[index].event.time, events[index].rank, events[index].place, index)
     }
     var all = [RunEvent(at: 0, .began(beginning))] + appended
-    all.reserveCapacity(all.count + order.count + 1)
-    for index in order { all.append(events[index].event) }
+    all.reserveCapacity(all.count + keys.count + 1)
+    for (_, _, _, index) in keys.sorted(by: <) { all.append(events[index].event) }
     let last = all.last?.time ?? 0
     // It goes on.
     if run.exitStatus == nil, !isDead { return Replay(events: all, missing: missing) }

@@ -36,7 +36,7 @@ package final class Resumption {
   package let foreseen: Foresight
   /// What is known of the operations that have ended, by number.
   private var freshness: [Freshness?]
-  private var added: AddedOperations
+  private let added: AddedOperations
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []

@@ -69,7 +69,7 @@ package final class RunRecorder: RunObserver {
   private var recordedStatus: Int32?
   /// What is known about steps that have not ended.
   private var open: [OperationID: OpenStep] = [:]
-  private var added: AddedOperations
+  private let added: AddedOperations
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
   private var ended: [OperationID: RecordedCommand] = [:]
   private var tally = Tally()

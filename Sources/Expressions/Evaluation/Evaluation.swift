@@ -33,23 +33,18 @@ extension Expression {
   func found(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> FoundValue? {
-    switch pathStart(bindings) {
-    case .known(let value)? where isShortPath:
-      return FoundValue(value: value, isAuthors: isAuthorsMember(bindings))
-    case .later? where goal == .knownValue: return nil
-    case .known?, .later?, .missing?, nil: break
+    if let (name, context) = path {
+      switch bindings.member(name, of: context) {
+      case .known(let value) where isShortPath:
+        return FoundValue(
+          value: value, isAuthors: context.mayBeWritten && bindings.isAuthors(name, of: context))
+      case .later where goal == .knownValue: return nil
+      case .known, .later, .missing: break
+      }
     }
     var folding = Folding(self, bindings, for: goal, constants: [])
     let value = try folding.run()
     return value.map { FoundValue(value: $0, isAuthors: folding.isAuthors) }
-  }
-
-  /// Whether the value of a short path was written by the author.
-  private func isAuthorsMember(_ bindings: some ExpressionBindings) -> Bool {
-    guard let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
-      context.mayBeWritten
-    else { return false }
-    return bindings.isAuthors(memberName(of: root), of: context)
   }
 
   /// Whether folding can change anything.
@@ -64,12 +59,17 @@ extension Expression {
   /// The value of `steps.build` in `steps.build.outputs.size`; nil if the expression is not such a
   /// path. Most expressions are one, and then need no traversal.
   private func pathStart(_ bindings: some ExpressionBindings) -> Resolution? {
+    path.map { bindings.member($0.name, of: $0.context) }
+  }
+
+  /// `build` and `steps` for `steps.build.outputs.size`; nil if the expression is not such a path.
+  private var path: (name: String, context: ContextRoot)? {
     let first = root + 1 - Int(template.nodes[root].size)
     guard first < root, template.nodes[first].kind == .root,
       let context = ContextRoot(rawValue: template.nodes[first].detail)
     else { return nil }
     for node in (first + 1)...root where template.nodes[node].kind != .member { return nil }
-    return bindings.member(memberName(of: first + 1), of: context)
+    return (memberName(of: first + 1), context)
   }
 
   /// Whether the expression is a path like `params.version`.

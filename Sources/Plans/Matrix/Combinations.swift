@@ -78,7 +78,8 @@ package struct KnownMatrix {
     try budget.spend(values: numbers.count * axes.count)
     let names = ValueMap(axes.map { ($0.name, .null) })
     let texts = axes.indices.map { axis in
-      axes[axis].values.map { (axis == 0 ? "[" : ",") + suffixPart(axes[axis].name, $0) }
+      let (start, end) = (axis == 0 ? "[" : ",", axis == axes.count - 1 ? "]" : "")
+      return axes[axis].values.map { start + suffixPart(axes[axis].name, $0) + end }
     }
     var places = axes.map { _ in 0 }
     return numbers.map { number in
@@ -89,7 +90,7 @@ package struct KnownMatrix {
       var suffix = ""
       for axis in axes.indices { suffix += texts[axis][places[axis]] }
       let values = axes.indices.map { axes[$0].values[places[$0]] }
-      return Instance(values: names.with(values), suffix: suffix + "]")
+      return Instance(values: names.with(values), suffix: suffix)
     }
   }
 

@@ -22,13 +22,15 @@ final class RunOperations {
   private let masker: Masker?
   /// Where lines fold, and names may be too long; nil for what programs read.
   private let screen: Screen?
-  private var added: AddedOperations
+  private let added: AddedOperations
   private var resolvedNames: [OperationID: String] = [:]
   /// One line stands for all instances of a step.
   private let foldsInstances: Bool
   /// The group of each operation of the plan that is an instance; -1 for the others. Empty if there
   /// is no instance.
   private let groups: [Int32]
+  /// The run is over: nobody has seen its logs being written.
+  private var isReplayed = false
 
   init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
     self.plan = plan
@@ -177,33 +179,28 @@ extension RunOperations {
   func log(
     of stream: Stream, writtenTo identity: FileIdentity?
   ) throws(LogReadFailure) -> LogFile {
-    guard let identity else { throw .neverWritten }
-    return try directory.log(logName(of: stream), writtenTo: identity)
+    if let identity {
+      return try directory.log(logName(of: stream), writtenTo: identity)
+    }
+    guard isReplayed, let log = directory.log(logName(of: stream)) else { throw .neverWritten }
+    return log
   }
 
-  /// Opens the log of a command that ended long ago, as if its end were being reported.
-  func openLog(of stream: Stream) {
-    let file = directory.open(logName(of: stream))
-    if file >= 0 { directory.logs.add(LogFile(owning: file), of: stream.operation, stream.role) }
-  }
-
-  func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
-
-  /// Passes on the events of a run that is over, whose logs are opened like those of one in progress. What a lost
-  /// command has printed is as long as its log.
+  /// Passes on the events of a run that is over. Its logs are opened only where they are shown. What a lost command
+  /// has printed is as long as its log.
   func replay(_ events: [RunEvent], to observe: (RunEvent) -> Void) {
+    isReplayed = true
     for event in events {
-      guard case .ended(let operation, let role, var end) = event.kind,
-        end.outputByteCount > 0 || end.isLost
+      guard case .ended(let operation, let role, let end) = event.kind, end.isLost,
+        end.outputByteCount == 0
       else {
         observe(event)
         continue
       }
-      let stream = Stream(operation: operation, role: role)
-      openLog(of: stream)
-      if end.outputByteCount == 0 { end = end.with(outputByteCount: log(of: stream)?.size ?? 0) }
-      observe(RunEvent(at: event.time, .ended(operation, role, end)))
-      closeLog(of: stream)
+      let log = directory.log(logName(of: Stream(operation: operation, role: role)))
+      observe(
+        RunEvent(
+          at: event.time, .ended(operation, role, end.with(outputByteCount: log?.size ?? 0))))
     }
   }
 

@@ -15,10 +15,14 @@ struct LogTail {
   /// Reads at most `limit` lines, each at most `columns` wide.
   init(of log: LogFile, limit: Int, columns: Int, buffer: UnsafeMutableRawBufferPointer) {
     byteCount = log.size
-    lineCount = byteCount <= Self.longestCounted ? Self.countLines(log, buffer) : nil
     let start = max(0, byteCount - buffer.count)
-    let count = log.read(at: start, into: buffer)
-    var text = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    let isCounted = byteCount <= Self.longestCounted
+    var counter = LineCounter()
+    if isCounted { counter.count(log, upTo: start, buffer) }
+    let end = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(byteCount - start)])
+    var text = UnsafeRawBufferPointer(rebasing: end[..<log.read(at: start, into: end)])
+    counter.count(text)
+    lineCount = isCounted ? counter.lineCount : nil
     if text.last == UInt8(ascii: "\n") { text = UnsafeRawBufferPointer(rebasing: text.dropLast()) }
     guard !text.isEmpty else {
       lines = []
@@ -34,21 +38,31 @@ struct LogTail {
     guard let start = line.lastIndex(of: UInt8(ascii: "\r")) else { return line }
     return line[(start + 1)...]
   }
+}
 
-  private static func countLines(
-    _ log: LogFile, _ buffer: UnsafeMutableRawBufferPointer
-  ) -> Int {
+/// The number of lines of what it is given piece by piece.
+private struct LineCounter {
+  private var newlines = 0
+  private var last = UInt8(ascii: "\n")
+
+  var lineCount: Int { last == UInt8(ascii: "\n") ? newlines : newlines + 1 }
+
+  mutating func count(_ bytes: UnsafeRawBufferPointer) {
+    guard let last = bytes.last else { return }
+    newlines += bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
+    self.last = last
+  }
+
+  /// Counts the beginning of a log.
+  mutating func count(_ log: LogFile, upTo end: Int, _ buffer: UnsafeMutableRawBufferPointer) {
     var position = 0
-    var lines = 0
-    var last = UInt8(ascii: "\n")
-    while true {
-      let count = log.read(at: position, into: buffer)
-      guard count > 0 else { break }
-      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
-      lines += bytes.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
-      last = bytes[count - 1]
+    while position < end {
+      let size = min(buffer.count, end - position)
+      let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
+      let count = log.read(at: position, into: piece)
+      guard count > 0 else { return }
+      self.count(UnsafeRawBufferPointer(rebasing: piece[..<count]))
       position += count
     }
-    return last == UInt8(ascii: "\n") ? lines : lines + 1
   }
 }

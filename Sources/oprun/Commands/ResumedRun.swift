@@ -146,7 +146,7 @@ extension Tool {
   private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
     var name = run.name
     while let before = (try? store.run(named: name))??.resumed {
-      guard let request = (try? store.earlierRun(named: before))??.request else { return nil }
+      guard let request = try? store.request(ofRun: before) else { return nil }
       if request.steps != run.request.steps { return before }
       name = before
     }

@@ -114,12 +114,11 @@ extension Tool {
   func recordedPlan(
     of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
   ) -> Result<RecordedPlan, ReportedFailure> {
-    guard let earlier = try? store.earlierRun(named: run.name), let file = earlier.request.file
-    else {
+    guard let request = try? store.request(ofRun: run.name), let file = request.file else {
       say("the pipeline of \(run.name) was read from standard input, and is not kept")
       return .failure(ReportedFailure(status: ExitStatus.usage))
     }
-    let options = options(of: earlier, run, invocation)
+    let options = options(of: request, run, invocation)
     guard var pipeline = load(file, options) else {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
@@ -128,14 +127,14 @@ extension Tool {
   }
 
   private func options(
-    of earlier: EarlierRun, _ run: RecordedRunSummary, _ invocation: Invocation
+    of request: RunRequest, _ run: RecordedRunSummary, _ invocation: Invocation
   ) -> PlanningOptions {
     var options = listingOptions(invocation)
     options.showsEveryStep = false
     options.processorCount = run.processors
-    options.selection = earlier.request.steps
-    options.parameters = earlier.request.parameters
-    options.maxParallel = earlier.request.jobs
+    options.selection = request.steps
+    options.parameters = request.parameters
+    options.maxParallel = request.jobs
     return options
   }
 
@@ -147,7 +146,7 @@ extension Tool {
     else { return nil }
     let path = pathFromHere(of: file, store.folder, invocation)
     guard let bytes = try? readPipelineFile(path) else { return nil }
-    let options = options(of: earlier, run, invocation)
+    let options = options(of: earlier.request, run, invocation)
     var pipeline = LoadedPipeline(path: path, bytes: bytes, files: options.files)
     let secrets = readSecrets(of: &pipeline).secrets
     guard let plan = try? pipeline.plan(options.refusing(secrets)) else { return nil }

@@ -97,9 +97,9 @@ struct KnownValues: ExpressionBindings {
 
   /// The values for an instance, which hide those of the matrices around it.
   func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
-    let outerNames = self.writtenNames.filter { matrix[$0] == nil }
-    var values = KnownValues(
-      pipeline, self.matrix?.merging(matrix) ?? matrix, writtenNames.union(outerNames))
+    var names = writtenNames
+    for name in self.writtenNames where matrix[name] == nil { names.insert(name) }
+    var values = KnownValues(pipeline, self.matrix?.merging(matrix) ?? matrix, names)
     values.isOfInstance = true
     values.hasLateMatrix = hasLateMatrix
     return values

@@ -7,7 +7,7 @@ import Plans
 import Scheduling
 
 extension PlanBuilder {
-  mutating func lateParts(
+  func lateParts(
     _ operation: Int, at address: StepAddress, _ values: KnownValues, _ settings: PlannedSettings,
     _ command: StepCommand
   ) throws(EvaluationFailure) -> LateParts? {
@@ -62,7 +62,7 @@ extension PlanBuilder {
     return probes
   }
 
-  private mutating func groupParts(
+  private func groupParts(
     _ group: GroupDraft, _ operation: Int, at address: StepAddress, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
@@ -87,7 +87,7 @@ extension PlanBuilder {
   }
 
   /// The outputs of the pipeline that is run. Nil if there are none.
-  mutating func rootOutputs() -> LateStep? {
+  func rootOutputs() -> LateStep? {
     let root = planner.pipelines[0]
     guard !root.model.outputs.isEmpty, isWhole(root) else { return nil }
     var parts = LateParts()
@@ -99,7 +99,7 @@ extension PlanBuilder {
     return LateStep(parts, in: pipelineScope(0))
   }
 
-  private mutating func addOutputs(
+  private func addOutputs(
     of pipeline: Int, to parts: inout LateParts
   ) throws(EvaluationFailure) {
     // What a part of its steps gives is nothing that it could give.
@@ -114,7 +114,7 @@ extension PlanBuilder {
     pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }
   }
 
-  private mutating func expansion(
+  private func expansion(
     of matrix: MatrixModel, _ operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> LateExpansion {
     let values = planner.values(at: address)
@@ -134,7 +134,7 @@ extension PlanBuilder {
     return try expansion(of: matrix, at: address, command.work, parts)
   }
 
-  private mutating func expansion(
+  private func expansion(
     of matrix: MatrixModel, at address: StepAddress, _ work: Work, _ parts: LateParts,
     allowance: Expression? = nil
   ) throws(EvaluationFailure) -> LateExpansion {
@@ -162,7 +162,7 @@ extension PlanBuilder {
 
   /// The conditions of the enclosing steps, the outermost first, then the operation's own. Those
   /// known to be true are left out.
-  private mutating func conditions(
+  private func conditions(
     of operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> [LateCondition] {
     var result: [LateCondition] = []
@@ -189,7 +189,7 @@ extension PlanBuilder {
 
 // The meaning of names.
 extension PlanBuilder {
-  mutating func scope(of operation: Int, at address: StepAddress) -> LateScope {
+  func scope(of operation: Int, at address: StepAddress) -> LateScope {
     if let latestScope, latestScope.operation == operation { return latestScope.scope }
     if let known = scopes[operation] { return known }
     let pipeline = planner.pipelines[address.pipeline]
@@ -209,13 +209,13 @@ extension PlanBuilder {
   }
 
   /// The scope of the group that the steps of the pipeline use stand in.
-  private mutating func scope(around pipeline: PipelineUse) -> LateScope? {
+  private func scope(around pipeline: PipelineUse) -> LateScope? {
     guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return nil }
     return scope(of: pipeline.group, at: parent)
   }
 
   /// The scopes of what pipeline uses gave to the steps in them.
-  mutating func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
+  func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
     var scopes: [Int32: LateScope] = [:]
     for giver in settings.late?.givers ?? [] {
       let pipeline = planner.pipelines[Int(giver)]
@@ -225,7 +225,7 @@ extension PlanBuilder {
   }
 
   /// The late inputs of a nested pipeline, or of one that encloses it.
-  mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
+  func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
     guard let parent = pipeline.parent else { return nil }
     let enclosing = pipeline.enclosing.flatMap { lateInputs(of: $0) }
     if pipeline.surroundings.isGroup { return enclosing }
@@ -241,13 +241,13 @@ extension PlanBuilder {
   }
 
   /// The `vars` of a pipeline use that are known later, and those of them that a part of it needs.
-  private mutating func lateVars(
+  private func lateVars(
     of pipeline: PipelineUse, needed: [LateVarNumber]
   ) -> NeededVars? {
     pipeline.inputs.derived.flatMap { lateVars($0) }.map { NeededVars(needed, of: $0) }
   }
 
-  private mutating func lateVars(_ derived: DerivedValues) -> LateVars? {
+  private func lateVars(_ derived: DerivedValues) -> LateVars? {
     if let known = varsOfPipelines[derived.pipeline] { return known }
     let enclosing = derived.enclosing.flatMap { lateVars($0) }
     if derived.late.isEmpty { return enclosing }
@@ -268,7 +268,7 @@ extension PlanBuilder {
 
   /// The scope for the outputs of a nested pipeline, and for the run's own hooks: all its steps have
   /// ended.
-  mutating func pipelineScope(_ number: Int) -> LateScope {
+  func pipelineScope(_ number: Int) -> LateScope {
     let pipeline = planner.pipelines[number]
     var dependencies = LateDependencies()
     for step in pipeline.model.steps.indices {

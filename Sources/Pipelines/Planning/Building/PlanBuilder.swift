@@ -6,12 +6,12 @@ import Expressions
 import Plans
 import Scheduling
 
-/// Builds the steps of the operations that were kept.
-struct PlanBuilder {
+/// Builds the steps of the operations that were kept. A class, because calls would copy such a large value.
+final class PlanBuilder {
   let planner: Planner
   private let sources: SourceMap
   let numbers: Renumbering
-  var sharedSettings: [SharedSettings]
+  let sharedSettings: [SharedSettings]
   /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
   /// The late `vars` by the number of the pipeline use that has them.
@@ -35,7 +35,7 @@ struct PlanBuilder {
   }
 
   /// The plan; it must not be used if anything was logged.
-  mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
+  func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.pipelines[0]
     let options = planner.options
@@ -57,7 +57,7 @@ struct PlanBuilder {
     ).sharing(sharedCache(of: root.model)).havingTimeoutOfOption(options.timeout != nil)
   }
 
-  private mutating func sharedCache(of model: PipelineModel) -> SharedCacheAddress {
+  private func sharedCache(of model: PipelineModel) -> SharedCacheAddress {
     let names = planner.models.secrets.map(\.name)
     if let name = model.sharedCache.secret, let span = model.cacheSecretSpan,
       !names.contains(name)
@@ -68,7 +68,7 @@ struct PlanBuilder {
   }
 
   /// The time limit of a pipeline as a whole, as it says itself.
-  private mutating func timeout(of pipeline: PipelineUse) -> Nanoseconds? {
+  private func timeout(of pipeline: PipelineUse) -> Nanoseconds? {
     guard let early = pipeline.model.earlyTimeout else { return pipeline.model.timeout }
     do throws(EvaluationFailure) {
       return try early.duration(
@@ -110,7 +110,7 @@ struct PlanBuilder {
   }
 
   /// The settings for the run's own hooks.
-  private mutating func runSettings(of root: PipelineUse) -> (
+  private func runSettings(of root: PipelineUse) -> (
     settings: StepSettings, late: LateStep?
   ) {
     do throws(EvaluationFailure) {
@@ -122,7 +122,7 @@ struct PlanBuilder {
   }
 
   /// The hooks of a whole pipeline, and how they run.
-  private mutating func hookSettings(
+  private func hookSettings(
     of number: Int
   ) throws(EvaluationFailure) -> (settings: StepSettings, late: LateStep?) {
     let pipeline = planner.pipelines[number]
@@ -142,7 +142,7 @@ struct PlanBuilder {
     return (planned.settings, LateStep(parts, in: scope))
   }
 
-  private mutating func steps() -> [PlannedStep] {
+  private func steps() -> [PlannedStep] {
     var steps: [PlannedStep] = []
     steps.reserveCapacity(planner.operationCount)
     for operation in 0..<planner.operationCount {
@@ -154,11 +154,11 @@ struct PlanBuilder {
           continue
         }
         let address = planner.address(of: operation)
-        steps.append(try step(operation, at: address, command))
-        let step = steps[steps.count - 1]
+        let step = try step(operation, at: address, command)
         if step.late != nil || step.settings.cache != nil || address.isGroup { gated.append(id) }
+        steps.append(step)
         if planner.budget.hasTooManyVariables {
-          log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
+          log.report(at: step.span) { PlanningMessage.tooManyVariables(at: $0) }
           return steps
         }
       } catch {
@@ -205,7 +205,7 @@ struct PlanBuilder {
   }
 
   /// The settings of a pipeline use as a whole, with the shorter limit of its own and the pipeline's.
-  private mutating func wholeSettings(
+  private func wholeSettings(
     of used: Int, at address: StepAddress, _ values: KnownValues
   ) throws(EvaluationFailure) -> PlannedSettings {
     let settings = try sharedSettings[address.pipeline].wholeSettings(
@@ -242,7 +242,7 @@ struct PlanBuilder {
   }
 
   /// A plain step; nil if a part of it is left for the run.
-  private mutating func plainStep(
+  private func plainStep(
     _ operation: Int, _ command: StepCommand
   ) throws(EvaluationFailure) -> PlannedStep? {
     let pipeline = planner.pipelines[0]
@@ -254,7 +254,7 @@ struct PlanBuilder {
       id: planner.text.string(id), span: id, work: .known(action), settings: settings.settings)
   }
 
-  private mutating func isSureToRun(_ controlFlow: ControlFlowModel?) throws(EvaluationFailure)
+  private func isSureToRun(_ controlFlow: ControlFlowModel?) throws(EvaluationFailure)
     -> Bool
   {
     guard let controlFlow else { return true }
@@ -273,13 +273,14 @@ struct PlanBuilder {
     return isTrue
   }
 
-  private mutating func step(
+  private func step(
     _ operation: Int, at address: StepAddress, _ plainCommand: StepCommand?
   ) throws(EvaluationFailure) -> PlannedStep {
     let pipeline = planner.pipelines[address.pipeline]
     let values = planner.values(at: address)
+    let group = planner.group(operation)
     let settings =
-      if let used = planner.group(operation)?.steps {
+      if let used = group?.steps {
         try wholeSettings(of: used, at: address, values)
       } else {
         try sharedSettings[address.pipeline].settings(of: address.step, values)
@@ -290,21 +291,21 @@ struct PlanBuilder {
       }
     var parts = try lateParts(operation, at: address, values, settings, command)
     var own = settings.settings
-    if let used = planner.group(operation)?.steps, !planner.pipelines[used].model.hooks.isEmpty {
+    if let used = group?.steps, !planner.pipelines[used].model.hooks.isEmpty {
       let hooks = try hookSettings(of: used)
       own = own.running(hooks.settings)
       if hooks.late != nil { parts = (parts ?? LateParts()).with(hooks.late) }
     }
     return PlannedStep(
       id: planner.id(of: operation), span: pipeline.model.steps[address.step].id.span,
-      work: work(of: operation, command), settings: own,
+      work: work(of: group, command), settings: own,
       late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
   }
 
   /// The work of an operation. A group runs nothing. One without members, or whose members are not
   /// known yet, shows what each of them would run.
-  private func work(of operation: Int, _ command: StepCommand) -> Work {
-    guard let group = planner.group(operation) else { return command.work }
+  private func work(of group: GroupDraft?, _ command: StepCommand) -> Work {
+    guard let group else { return command.work }
     guard group.members.isEmpty, let shown = command.work.shown else { return .none }
     return .late(shown: shown)
   }

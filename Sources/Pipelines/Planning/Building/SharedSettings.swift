@@ -20,7 +20,7 @@ final class PlannedSettings {
 }
 
 /// Builds each different `StepSettings` of a pipeline once.
-struct SharedSettings {
+final class SharedSettings {
   private let model: PipelineModel
   private let defaults: SettingsDraft
   /// The environment of every step that adds no variable, once it is made.
@@ -49,7 +49,7 @@ struct SharedSettings {
   }
 
   /// The settings of a step of the pipeline; `values` are those of its instance if it has a matrix.
-  mutating func settings(
+  func settings(
     of step: Int, _ values: KnownValues
   ) throws(EvaluationFailure) -> PlannedSettings {
     let number = model.steps[step].attributes
@@ -116,7 +116,7 @@ struct SharedSettings {
         && model.settings[Int(attributes.settings)].contains(where: \.hasExpression)
   }
 
-  private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
+  private func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
     let isShared = !values.isOfInstance || !defaultsDiffer
     if isShared, let plain { return plain }
     let settings = try defaults.settings(
@@ -125,7 +125,7 @@ struct SharedSettings {
     return settings
   }
 
-  private mutating func environment(
+  private func environment(
     for draft: SettingsDraft, _ values: KnownValues
   ) throws(EvaluationFailure) -> FoldedEnvironment {
     if draft.addsVariables || defaultsDiffer && values.isOfInstance {

@@ -83,11 +83,14 @@ struct Planner {
 
   var operationCount: Int { addresses.isEmpty ? models[0].steps.count : addresses.count }
 
+  /// Inlined like `group`, because a call copies the planner.
+  @inline(__always)
   func address(of operation: Int) -> StepAddress {
     addresses.isEmpty ? StepAddress(pipeline: 0, step: operation) : addresses[operation]
   }
 
   /// The group of an operation; most operations are none.
+  @inline(__always)
   func group(_ operation: Int) -> GroupDraft? {
     address(of: operation).isGroup ? groups[operation] : nil
   }
@@ -133,13 +136,10 @@ struct Planner {
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
     if instances.isEmpty, !hasPatterns { return values }
-    guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
-      return values
-    }
-    guard let instance = address.instance else {
-      return values.withoutMatrix(writtenNames: matrix.writtenNames)
-    }
-    return values.with(instances[instance].values, writtenNames: matrix.writtenNames)
+    let controlFlow = pipelines[address.pipeline].controlFlow(of: address.step)
+    guard let names = controlFlow?.matrix?.writtenNames else { return values }
+    guard let instance = address.instance else { return values.withoutMatrix(writtenNames: names) }
+    return values.with(instances[instance].values, writtenNames: names)
   }
 
   /// What the expressions of its matrix can be given.
