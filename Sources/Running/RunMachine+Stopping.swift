@@ -246,7 +246,10 @@ extension RunMachine {
       (.status, (state.ending?.outcome ?? .succeeded).word), (.exitCode, end.exitCode),
       (.signal, end.signal), (.durationMS, String(end.duration / 1_000_000)),
     ]
-    if isRun { variables.append((.failedSteps, names(of: failedSteps))) }
+    if isRun {
+      let failures = failedSteps.filter { scheduler.ending(of: $0)?.outcome.isFailure == true }
+      variables.append((.failedSteps, names(of: failures)))
+    }
     if duration != nil { variables.append((.failedSteps, names(of: failures(in: operation)))) }
     return variables.map { EnvironmentVariable($0.0, $0.1) }
   }
