@@ -37,7 +37,7 @@ struct ActiveOperation {
   var phase = 0
   var stop = Stop.none
   var stopCause: StopCause?
-  /// Why it was cancelled, if the reason is not the end of the run.
+  /// Why it was cancelled.
   var cancelReason: StopReason?
 
   /// True if its first attempt was stopped before it started.

@@ -36,7 +36,7 @@ struct GroupState {
   var limit = Limit.none
   var hooks = Hooks.none
   var offer = Offer.none
-  /// Why it was cancelled although the run was not.
+  /// Why the first of its members was cancelled.
   var cancelReason: StopReason?
   /// Why it failed, if that was not because of a member.
   var fault: Cause?

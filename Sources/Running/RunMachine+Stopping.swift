@@ -43,11 +43,11 @@ extension RunMachine {
   }
 
   /// Settles running operations without waiting for the end of the commands that were just killed:
-  /// an operation is cancelled, unless it had failed before.
+  /// an operation is cancelled, unless it had failed or was cancelled before.
   private mutating func settleActive(at now: Nanoseconds) {
     for operation in active.keys.sorted() where operation != .run {
       guard var state = active.removeValue(forKey: operation) else { continue }
-      if state.ending?.outcome.isFailure != true {
+      if state.ending?.outcome.isFailure != true, state.ending?.outcome != .cancelled {
         state.ending = Ending(.cancelled)
         if let reason = state.cancelReason ?? stopReason { state.cause = .stopped(reason) }
       }
@@ -107,8 +107,8 @@ extension RunMachine {
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.role {
-      case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook where reason.endsHooks: askToEnd(operation, .cancelled, at: now)
+      case .attempt: cancelCommand(of: operation, reason, at: now)
+      case .hook where reason.endsHooks: cancelCommand(of: operation, reason, at: now)
       case .hook where reason.isUrgent:
         set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
       case .hook, .probe: break
@@ -145,6 +145,25 @@ extension RunMachine {
     guard var state = active[operation], state.role == nil, state.ending == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
+  /// Asks what runs for the operation to end. Of several reasons the first one counts.
+  mutating func cancelCommand(
+    of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    guard let state = active[operation], !isEnding(state) else { return }
+    active[operation]?.cancelReason = reason
+    if state.stop == .none {
+      askToEnd(operation, .cancelled, at: now)
+    } else {
+      // It is ending already: what follows from that is what changes.
+      active[operation]?.stopCause = .cancelled
+    }
+  }
+
+  /// Whether a command was asked to end, and to cancel it changes nothing.
+  func isEnding(_ state: ActiveOperation) -> Bool {
+    state.role != nil && state.stop != .none && state.stopCause?.yieldsToCancellation != true
+  }
+
     state.cause = .stopped(reason)
     state.planHooks(for: Ending(.cancelled))
     awaitHooks(of: operation, &state, at: now)
@@ -153,12 +172,7 @@ extension RunMachine {
   mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
-    guard var state = active[operation], let role = state.role else { return }
-    guard state.stop == .none else {
-      // It is ending already: what follows from that is what may have changed.
-      if cause == .cancelled, state.stopCause?.yieldsToCancellation == true {
-        active[operation]?.stopCause = .cancelled
-      }
+    guard var state = active[operation], let role = state.role, state.stop == .none else {
       return
     }
     state.stop = .asked

@@ -322,7 +322,7 @@ package struct RunMachine {
     say(.settled(operation, asReported(ending, of: operation), cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
-    noteCancelled(operation, ending, cause)
+    if ending.outcome == .cancelled { noteCancelled(operation, cause) }
     noteFault(of: operation, ending, cause)
     waits.changeCount += 1
     if !services.isEmpty { noteServices(operation, ending) }
