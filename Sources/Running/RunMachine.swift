@@ -164,7 +164,7 @@ package struct RunMachine {
 
   /// One more attempt may. Services take no place of the last one, which is for looking after them.
   private var hasRoomForAttempt: Bool {
-    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < commandLimit
+    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, commandLimit)
   }
 
   mutating func startReady(at now: Nanoseconds) {
