@@ -172,7 +172,7 @@ extension RunRecord {
       sink.write(hookOf: decisive.role)
       if case .notReady = settled.cause {
         sink.write("not ready after ")
-        sink.write(elapsed: decisive.end.duration)
+        sink.write(elapsed: decisive.end.notReadyAfter ?? decisive.end.duration)
       } else {
         sink.write(decisive.end, limit: limit, columns: .max)
       }

@@ -19,6 +19,10 @@ extension ByteSink {
       return
     }
     if end.isStopped { return writeStopped(end) }
+    if let time = end.notReadyAfter {
+      write("not ready after ")
+      return write(elapsed: time)
+    }
     switch end.status {
     case .exited(let status):
       write("exit ")
