@@ -301,7 +301,7 @@ final class RunLoop {
   @discardableResult
   private func hearFailures(at time: Nanoseconds) -> Bool {
     let failures = observers.takeFailures()
-    for message in failures { machine.observerFailed(message, at: time) }
+    for message in failures { machine.stateFailed(message, at: time) }
     return !failures.isEmpty
   }
 

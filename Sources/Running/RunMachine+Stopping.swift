@@ -55,21 +55,16 @@ extension RunMachine {
     }
   }
 
-  /// Called when the logs or the state cannot be kept; the run ends properly, with status 74. If it
-  /// has already been stopped, it ends as it would have, and reports this as well.
+  /// Called when the logs or the state cannot be kept, or when an observer has lost what it should keep; the run ends
+  /// properly, with status 74. If it has already been stopped, it ends as it would have, and reports this as well.
   package mutating func stateFailed(_ message: String, at now: Nanoseconds) {
-    guard !hasToldStateFailure else { return }
-    hasToldStateFailure = true
-    guard stopReason == nil || stopReason?.isFailure == true else { return say(.notice(message)) }
+    let isFirst = stateFailures.isEmpty
+    guard stateFailures.insert(message).inserted else { return }
+    guard isFirst, stopReason == nil || stopReason?.isFailure == true else {
+      return say(.notice(message))
+    }
     cancelRun(.stateFailure(message), at: now)
     advance(to: now)
-  }
-
-  /// Called when an observer has lost what it should keep: the run ends as after any failure of its
-  /// state. No observer fails twice, so each failure is reported.
-  package mutating func observerFailed(_ message: String, at now: Nanoseconds) {
-    if hasToldStateFailure { return say(.notice(message)) }
-    stateFailed(message, at: now)
   }
 
   // MARK: Stopping
@@ -145,6 +140,11 @@ extension RunMachine {
     guard var state = active[operation], state.role == nil, state.ending == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
+    state.cause = .stopped(reason)
+    state.planHooks(for: Ending(.cancelled))
+    awaitHooks(of: operation, &state, at: now)
+  }
+
   /// Asks what runs for the operation to end. Of several reasons the first one counts.
   mutating func cancelCommand(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
@@ -162,11 +162,6 @@ extension RunMachine {
   /// Whether a command was asked to end, and to cancel it changes nothing.
   func isEnding(_ state: ActiveOperation) -> Bool {
     state.role != nil && state.stop != .none && state.stopCause?.yieldsToCancellation != true
-  }
-
-    state.cause = .stopped(reason)
-    state.planHooks(for: Ending(.cancelled))
-    awaitHooks(of: operation, &state, at: now)
   }
 
   mutating func askToEnd(

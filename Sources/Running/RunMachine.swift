@@ -68,8 +68,9 @@ package struct RunMachine {
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
-  var hasToldStateFailure = false
-  /// What failed and was not allowed to; in a strict run nothing is.
+  /// What could not be kept, in words; each is told once.
+  var stateFailures: Set<String> = []
+  /// What failed and was not allowed to, in a strict run nothing is, and what somebody cancelled.
   var failedSteps: [OperationID] = []
   /// True if every operation has its outcome.
   var isConcluding = false
