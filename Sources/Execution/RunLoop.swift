@@ -70,7 +70,8 @@ package func run(
   let folder = options.folder(from: workspace)
   let jobs = try JobSlots.open(for: plan, options, folder)
   let executor = try LocalProcesses(
-    options, workspace: workspace, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
+    options, workspace: workspace, wanted: plan.commandCounts,
+    jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
     waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
     workspace: workspace,
@@ -300,7 +301,7 @@ final class RunLoop {
   @discardableResult
   private func hearFailures(at time: Nanoseconds) -> Bool {
     let failures = observers.takeFailures()
-    for message in failures { machine.observerFailed(message, at: time) }
+    for message in failures { machine.stateFailed(message, at: time) }
     return !failures.isEmpty
   }
 
@@ -356,17 +357,5 @@ final class RunLoop {
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)
     return end
-  }
-}
-
-extension Plan {
-  /// The number of commands that could run at the same time if only the queues limited them.
-  fileprivate var widestRun: Int {
-    let widths = queues.reduce(0) {
-      $0.addingReportingOverflow($1.width).overflow ? .max : $0 + $1.width
-    }
-    // A step that is expanded during the run may have any number of instances.
-    let grows = steps.contains { $0.late?.expands == true }
-    return grows ? widths : min(widths, steps.count)
   }
 }

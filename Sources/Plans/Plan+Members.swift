@@ -12,4 +12,15 @@ extension Plan {
   package func standsForOthers(_ operation: OperationID) -> Bool {
     groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
   }
+
+  /// The ids of steps with instances that become known while running, and of what is in such groups.
+  package var expandedSteps: Set<String> {
+    var ids: Set<String> = []
+    var rest = groups.filter { $0.value.isExpanding }.map(\.key)
+    while let operation = rest.popLast() {
+      ids.insert(steps[operation.index].id)
+      rest += groups[operation]?.members ?? []
+    }
+    return ids
+  }
 }

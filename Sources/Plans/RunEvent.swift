@@ -199,15 +199,17 @@ package struct CommandEnd: Hashable, Sendable {
     case lost(String)
   }
 
-  package let status: Status
+  package private(set) var status: Status
   /// True if the time limit ended it.
-  package let timedOut: Bool
+  package private(set) var timedOut: Bool
   /// It was asked to end because the run, or its step, was cancelled: a signal that ended it was
   /// oprun's own.
-  package let isStopped: Bool
+  package private(set) var isStopped: Bool
+  /// How long it had run when it was asked to end because it was a service and not ready; nil for all others.
+  package private(set) var notReadyAfter: Nanoseconds?
   /// The executor knew for some time that the command was over before it reported this: neither a time limit
   /// nor somebody who cancelled it meanwhile has made it end.
-  package let endedByItself: Bool
+  package private(set) var endedByItself: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
@@ -215,16 +217,17 @@ package struct CommandEnd: Hashable, Sendable {
   /// The largest resident set of any of its processes, in bytes; nil if it is not known.
   package let peakMemory: Int64?
   /// The number of bytes of output; the log may contain fewer (`log_limit`).
-  package let outputByteCount: Int
+  package private(set) var outputByteCount: Int
 
   package init(
     _ status: Status, timedOut: Bool = false, isStopped: Bool = false,
-    endedByItself: Bool = false, duration: Nanoseconds = 0,
+    notReadyAfter: Nanoseconds? = nil, endedByItself: Bool = false, duration: Nanoseconds = 0,
     processorTime: Nanoseconds = 0, peakMemory: Int64? = nil, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut
     self.isStopped = isStopped
+    self.notReadyAfter = notReadyAfter
     self.endedByItself = endedByItself
     self.duration = duration
     self.processorTime = processorTime
@@ -235,40 +238,37 @@ package struct CommandEnd: Hashable, Sendable {
 
 extension CommandEnd {
   /// The same end with another status.
-  package func with(_ status: Status) -> CommandEnd {
-    marked(status, timedOut: timedOut, isStopped: isStopped)
-  }
+  package func with(_ status: Status) -> CommandEnd { changed { $0.status = status } }
 
   /// The same, and why oprun ended it, if it did.
-  package func marked(timedOut: Bool, isStopped: Bool) -> CommandEnd {
-    marked(status, timedOut: timedOut, isStopped: isStopped)
+  package func marked(
+    timedOut: Bool, isStopped: Bool, notReadyAfter: Nanoseconds? = nil
+  ) -> CommandEnd {
+    changed {
+      $0.timedOut = timedOut
+      $0.isStopped = isStopped
+      $0.notReadyAfter = notReadyAfter
+    }
   }
 
   /// The same, of a command that had ended before it is reported.
-  package var reportedLater: CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, isStopped: isStopped, endedByItself: true,
-      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
-      outputByteCount: outputByteCount)
-  }
+  package var reportedLater: CommandEnd { changed { $0.endedByItself = true } }
 
   /// The same with another size of the output.
   package func with(outputByteCount: Int) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, isStopped: isStopped, endedByItself: endedByItself,
-      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
-      outputByteCount: outputByteCount)
+    changed { $0.outputByteCount = outputByteCount }
   }
 
-  private func marked(_ status: Status, timedOut: Bool, isStopped: Bool) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, isStopped: isStopped, endedByItself: endedByItself,
-      duration: duration, processorTime: processorTime, peakMemory: peakMemory,
-      outputByteCount: outputByteCount)
+  private func changed(_ change: (inout CommandEnd) -> Void) -> CommandEnd {
+    var end = self
+    change(&end)
+    return end
   }
 
   /// What it was meant for is done.
-  package var isSuccess: Bool { status == .exited(0) && !timedOut && !isStopped }
+  package var isSuccess: Bool {
+    status == .exited(0) && !timedOut && !isStopped && notReadyAfter == nil
+  }
 }
 
 /// One value of `steps.<id>.outputs`.

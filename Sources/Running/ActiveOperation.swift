@@ -37,8 +37,11 @@ struct ActiveOperation {
   var phase = 0
   var stop = Stop.none
   var stopCause: StopCause?
-  /// Why it was cancelled, if the reason is not the end of the run.
+  /// Why it was cancelled.
   var cancelReason: StopReason?
+  /// When the last attempt of a service was started, and how long it had run when it was given up.
+  var serviceStart: Nanoseconds = 0
+  var notReadyAfter: Nanoseconds?
 
   /// True if its first attempt was stopped before it started.
   var hasNotRun = false
@@ -65,6 +68,7 @@ struct ActiveOperation {
     phase += 1
     stop = .none
     stopCause = nil
+    notReadyAfter = nil
   }
 
   /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
@@ -131,7 +135,9 @@ extension ActiveOperation {
   /// Says why oprun ended the command that ran, if it did.
   func marked(_ end: CommandEnd) -> CommandEnd {
     guard let cause = stopCause(of: end) else { return end }
-    return end.marked(timedOut: cause == .timeLimit, isStopped: cause == .cancelled)
+    return end.marked(
+      timedOut: cause == .timeLimit, isStopped: cause == .cancelled,
+      notReadyAfter: cause == .notReady ? notReadyAfter : nil)
   }
 }
 

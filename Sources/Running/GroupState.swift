@@ -38,7 +38,7 @@ struct GroupState {
   /// A part of it was left out, so that it has not succeeded yet.
   var isUnfinished = false
   var offer = Offer.none
-  /// Why it was cancelled although the run was not.
+  /// Why the first of its members was cancelled.
   var cancelReason: StopReason?
   /// Why it failed, if that was not because of a member.
   var fault: Cause?

@@ -64,6 +64,7 @@ extension RunMachine {
       if scheduler.state(of: operation).hasEnded {
         return .refused("'\(steps[operation].id)' has ended")
       }
+      return objection(toCancelling: operation)
     case .setPriority(let operation, _):
       if steps(of: operation).allSatisfy({ scheduler.state(of: $0).hasEnded }) {
         return .refused("'\(steps[operation].id)' has ended")
@@ -72,6 +73,19 @@ extension RunMachine {
     case .cancelRun, .cancelQueue: break
     }
     return nil
+  }
+
+  /// Everything of it that has not ended is being stopped, and to cancel it changes nothing.
+  private func objection(toCancelling operation: OperationID) -> ControlAnswer? {
+    let unended = steps(of: operation).filter { !scheduler.state(of: $0).hasEnded }
+    let states = unended.compactMap { active[$0] }
+    guard !states.isEmpty, states.count == unended.count, states.allSatisfy(isEnding) else {
+      return nil
+    }
+    let name = "'\(steps[operation].id)'"
+    return states.contains { $0.stopCause == .cancelled }
+      ? .unchanged("\(name) is being cancelled already")
+      : .refused("\(name) is being stopped already: nothing needs it any more")
   }
 
   private func subject(_ queue: QueueID?) -> String {
@@ -146,11 +160,16 @@ extension RunMachine {
 
   // MARK: Steps that were cancelled
 
-  /// A step that somebody cancelled did not do what the run was for: it counts as a failed one.
-  mutating func noteCancelled(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
-    guard ending.outcome == .cancelled, case .stopped(let reason) = cause, case .request = reason,
-      stopReason == nil, groups.members(of: operation).isEmpty
-    else { return }
+  /// A group is cancelled because of what happened first. A step that somebody cancelled did not do what the run was
+  /// for: it counts as a failed one.
+  mutating func noteCancelled(_ operation: OperationID, _ cause: Cause) {
+    guard case .stopped(let reason) = cause else { return }
+    if let group = groups.group(of: operation), groupStates[group].cancelReason == nil {
+      groupStates[group].cancelReason = reason
+    }
+    guard case .request = reason, stopReason == nil, groups.members(of: operation).isEmpty else {
+      return
+    }
     failedSteps.append(operation)
     if patterns.groups[operation] != nil { patterns.cancelled[operation] = reason }
   }

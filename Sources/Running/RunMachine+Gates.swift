@@ -190,7 +190,7 @@ extension RunMachine {
   }
 
   private func cause(of group: OperationID, _ end: GroupEnding) -> Cause {
-    groups.cause(of: group, end, in: scheduler, stop: stopReason ?? groupStates[group].cancelReason)
+    groups.cause(of: group, end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
   }
 
   /// Skips the members of a group. The groups among them end by themselves, after their own
@@ -250,15 +250,13 @@ extension RunMachine {
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     let members = groups.members(of: operation)
-    if !members.isEmpty { groupStates[operation].cancelReason = reason }
     for member in members { cancel(member, reason, at: now) }
     switch scheduler.state(of: operation) {
     case .ended: break
     case .running:
-      active[operation]?.cancelReason = reason
       switch active[operation]?.role {
-      case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook where reason.endsHooks: askToEnd(operation, .cancelled, at: now)
+      case .attempt: cancelCommand(of: operation, reason, at: now)
+      case .hook where reason.endsHooks: cancelCommand(of: operation, reason, at: now)
       case .hook, .probe, nil: break
       }
     case .ready where active[operation] != nil, .paused where active[operation] != nil:

@@ -30,6 +30,9 @@ extension RunMachine {
       }
       say(.reopened(operation, asReported(ending, of: operation)))
     }
+    for group in groups.around(step) where groupStates[group].cancelReason != nil {
+      groupStates[group].cancelReason = nil
+    }
   }
 
   /// An ending as events have it: a failure in a group that may fail is allowed.

@@ -21,6 +21,7 @@ extension RunMachine {
 
   /// An attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
+    active[operation]?.serviceStart = now
     guard let state = active[operation] else {
       preconditionFailure("a service runs once it was started")
     }
@@ -65,7 +66,10 @@ extension RunMachine {
 
   /// It will not be ready: it is stopped, and has failed.
   mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
-    active[service]?.cause = .notReady(words)
+    guard var state = active[service] else { return }
+    state.cause = .notReady(words)
+    state.notReadyAfter = now - state.serviceStart
+    active[service] = state
     askToEnd(service, .notReady, at: now)
   }
 }

@@ -43,11 +43,11 @@ extension RunMachine {
   }
 
   /// Settles running operations without waiting for the end of the commands that were just killed:
-  /// an operation is cancelled, unless it had failed before.
+  /// an operation is cancelled, unless it had failed or was cancelled before.
   private mutating func settleActive(at now: Nanoseconds) {
     for operation in active.keys.sorted() where operation != .run {
       guard var state = active.removeValue(forKey: operation) else { continue }
-      if state.ending?.outcome.isFailure != true {
+      if state.ending?.outcome.isFailure != true, state.ending?.outcome != .cancelled {
         state.ending = Ending(.cancelled)
         if let reason = state.cancelReason ?? stopReason { state.cause = .stopped(reason) }
       }
@@ -55,21 +55,16 @@ extension RunMachine {
     }
   }
 
-  /// Called when the logs or the state cannot be kept; the run ends properly, with status 74. If it
-  /// has already been stopped, it ends as it would have, and reports this as well.
+  /// Called when the logs or the state cannot be kept, or when an observer has lost what it should keep; the run ends
+  /// properly, with status 74. If it has already been stopped, it ends as it would have, and reports this as well.
   package mutating func stateFailed(_ message: String, at now: Nanoseconds) {
-    guard !hasToldStateFailure else { return }
-    hasToldStateFailure = true
-    guard stopReason == nil || stopReason?.isFailure == true else { return say(.notice(message)) }
+    let isFirst = stateFailures.isEmpty
+    guard stateFailures.insert(message).inserted else { return }
+    guard isFirst, stopReason == nil || stopReason?.isFailure == true else {
+      return say(.notice(message))
+    }
     cancelRun(.stateFailure(message), at: now)
     advance(to: now)
-  }
-
-  /// Called when an observer has lost what it should keep: the run ends as after any failure of its
-  /// state. No observer fails twice, so each failure is reported.
-  package mutating func observerFailed(_ message: String, at now: Nanoseconds) {
-    if hasToldStateFailure { return say(.notice(message)) }
-    stateFailed(message, at: now)
   }
 
   // MARK: Stopping
@@ -107,8 +102,8 @@ extension RunMachine {
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.role {
-      case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook where reason.endsHooks: askToEnd(operation, .cancelled, at: now)
+      case .attempt: cancelCommand(of: operation, reason, at: now)
+      case .hook where reason.endsHooks: cancelCommand(of: operation, reason, at: now)
       case .hook where reason.isUrgent:
         set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
       case .hook, .probe: break
@@ -150,15 +145,29 @@ extension RunMachine {
     awaitHooks(of: operation, &state, at: now)
   }
 
+  /// Asks what runs for the operation to end. Of several reasons the first one counts.
+  mutating func cancelCommand(
+    of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    guard let state = active[operation], !isEnding(state) else { return }
+    active[operation]?.cancelReason = reason
+    if state.stop == .none {
+      askToEnd(operation, .cancelled, at: now)
+    } else {
+      // It is ending already: what follows from that is what changes.
+      active[operation]?.stopCause = .cancelled
+    }
+  }
+
+  /// Whether a command was asked to end, and to cancel it changes nothing.
+  func isEnding(_ state: ActiveOperation) -> Bool {
+    state.role != nil && state.stop != .none && state.stopCause?.yieldsToCancellation != true
+  }
+
   mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
-    guard var state = active[operation], let role = state.role else { return }
-    guard state.stop == .none else {
-      // It is ending already: what follows from that is what may have changed.
-      if cause == .cancelled, state.stopCause?.yieldsToCancellation == true {
-        active[operation]?.stopCause = .cancelled
-      }
+    guard var state = active[operation], let role = state.role, state.stop == .none else {
       return
     }
     state.stop = .asked
@@ -246,7 +255,10 @@ extension RunMachine {
       (.status, (state.ending?.outcome ?? .succeeded).word), (.exitCode, end.exitCode),
       (.signal, end.signal), (.durationMS, String(end.duration / 1_000_000)),
     ]
-    if isRun { variables.append((.failedSteps, names(of: failedSteps))) }
+    if isRun {
+      let failures = failedSteps.filter { scheduler.ending(of: $0)?.outcome.isFailure == true }
+      variables.append((.failedSteps, names(of: failures)))
+    }
     if duration != nil { variables.append((.failedSteps, names(of: failures(in: operation)))) }
     return variables.map { EnvironmentVariable($0.0, $0.1) }
   }

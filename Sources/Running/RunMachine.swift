@@ -68,8 +68,9 @@ package struct RunMachine {
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
-  var hasToldStateFailure = false
-  /// What failed and was not allowed to; in a strict run nothing is.
+  /// What could not be kept, in words; each is told once.
+  var stateFailures: Set<String> = []
+  /// What failed and was not allowed to, in a strict run nothing is, and what somebody cancelled.
   var failedSteps: [OperationID] = []
   /// True if every operation has its outcome.
   var isConcluding = false
@@ -164,7 +165,7 @@ package struct RunMachine {
 
   /// One more attempt may. Services take no place of the last one, which is for looking after them.
   private var hasRoomForAttempt: Bool {
-    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < commandLimit
+    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, commandLimit)
   }
 
   mutating func startReady(at now: Nanoseconds) {
@@ -322,7 +323,7 @@ package struct RunMachine {
     say(.settled(operation, asReported(ending, of: operation), cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
-    noteCancelled(operation, ending, cause)
+    if ending.outcome == .cancelled { noteCancelled(operation, cause) }
     noteFault(of: operation, ending, cause)
     waits.changeCount += 1
     if !services.isEmpty { noteServices(operation, ending) }

@@ -54,7 +54,7 @@ final class Database {
 
   private let handle: OpaquePointer
 
-  /// Whether the file is no longer what its path leads to: what is written to it is lost.
+  /// Whether the file is no longer what its path leads to: what is written to it is lost. This is not known of its log.
   var isLost: Bool {
     var hasMoved: Int32 = 0
     return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK

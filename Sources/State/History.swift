@@ -181,47 +181,6 @@ extension StateStore {
     }
   }
 
-  /// How long the steps of a pipeline file took the last three times that they succeeded. Runs in which everything was up
-  /// to date say nothing about it. `stepCount` is the number of steps that are asked about.
-  package func durations(
-    of file: String, stepCount: Int
-  ) throws(StoreFailure) -> StepDurations {
-    try perform { database throws(DatabaseFailure) in
-      let runs = try database.prepare(
-        """
-        SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE file = ?
-          AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT \(Self.mostRuns)
-        """)
-      let results = try database.prepare(
-        """
-        SELECT step.name, duration FROM result JOIN step ON step.id = step
-          WHERE run = ? AND outcome = 0 AND origin IS NULL AND started IS NOT NULL AND duration IS NOT NULL
-        """)
-      runs.bind(1, file)
-      var durations = StepDurations()
-      var (runCount, olderResults) = (0, 0)
-      while try runs.next() {
-        let count = try runs.number(1) ?? 0
-        if runCount == 0 { durations.reserve(count) }
-        // Only a few steps may have run in the last ones. Those before are looked at for the others, if it is cheap.
-        if runCount >= 3 {
-          olderResults += count
-          if durations.count >= stepCount || olderResults > Self.mostOlderResults { break }
-        }
-        runCount += 1
-        results.bind(1, try runs.number(0))
-        while try results.next() {
-          guard let name = results.text(0), let time = try results.number(1) else { continue }
-          durations.add(time, of: name)
-        }
-      }
-      return durations
-    }
-  }
-
-  /// How many runs are looked at, and how many results of those before the last three.
-  private static let (mostRuns, mostOlderResults) = (30, 5000)
-
   private func summary(
     _ rows: Statement, _ database: Database
   ) throws(DatabaseFailure) -> RecordedRunSummary {

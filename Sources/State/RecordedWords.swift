@@ -46,6 +46,8 @@ extension CommandEnd {
 
   /// What says that its time limit ended a command, and that it was stopped for another reason.
   private static let (timeoutDetail, stoppedDetail) = ("timed out", "stopped")
+  /// What stands around the time after which a service was given up.
+  private static let (notReady, microseconds) = ("not ready after ", " µs")
   private static let abandonedDetail = "could not be ended, given up"
   /// What stands before the reason why a command was not started, or is lost.
   private static let (notStarted, lost) = ("not started: ", "lost: ")
@@ -54,7 +56,9 @@ extension CommandEnd {
   var recordedDetail: String? {
     switch status {
     case .exited, .signalled:
-      timedOut ? Self.timeoutDetail : isStopped ? Self.stoppedDetail : nil
+      timedOut
+        ? Self.timeoutDetail
+        : isStopped ? Self.stoppedDetail : notReadyAfter.map(Self.notReadyDetail)
     case .notStarted(let reason, _): Self.notStarted + reason
     case .outputsRefused(let reason): reason
     case .abandoned: Self.abandonedDetail
@@ -67,11 +71,24 @@ extension CommandEnd {
     status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
   ) {
     let (timedOut, isStopped) = (detail == Self.timeoutDetail, detail == Self.stoppedDetail)
+    let notReadyAfter = detail.flatMap(Self.notReadyTime)
+    let isPlain = timedOut || isStopped || notReadyAfter != nil
     self.init(
-      Self.status(status, timedOut || isStopped ? nil : detail), timedOut: timedOut,
-      isStopped: isStopped, duration: Nanoseconds(duration ?? 0) * 1000,
+      Self.status(status, isPlain ? nil : detail), timedOut: timedOut, isStopped: isStopped,
+      notReadyAfter: notReadyAfter, duration: Nanoseconds(duration ?? 0) * 1000,
       processorTime: Nanoseconds(processor ?? 0) * 1000,
       peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
+  }
+
+  private static func notReadyDetail(_ time: Nanoseconds) -> String {
+    "\(notReady)\(time / 1000)\(microseconds)"
+  }
+
+  /// The time in such a detail; nil for any other.
+  private static func notReadyTime(_ detail: String) -> Nanoseconds? {
+    guard detail.hasPrefix(notReady), detail.hasSuffix(microseconds) else { return nil }
+    let time = detail.dropFirst(notReady.count).dropLast(microseconds.count)
+    return Nanoseconds(time).map { max(0, min($0, 1 << 50)) * 1000 }
   }
 
   private static func status(_ status: Int?, _ detail: String?) -> Status {

@@ -103,7 +103,7 @@ package final class RunRecorder: RunObserver {
   package var deadline: Nanoseconds? { retryAt }
 
   /// Whether the run can be found in the database.
-  package var isKept: Bool { writer != nil && store?.database.isLost != true }
+  package var isKept: Bool { writer != nil && store?.lostFile == nil }
 
   package func observe(_ event: RunEvent) {
     now = event.time
@@ -168,7 +168,7 @@ package final class RunRecorder: RunObserver {
     if pending.isEmpty { return true }
     do throws(StoreFailure) {
       try write(isPatient: isPatient)
-      if let store, store.database.isLost { throw .lost(store.folder) }
+      if let store, let file = store.lostFile { throw .lost(file, in: store.folder) }
       pending.removeAll(keepingCapacity: true)
       isPressing = false
       journal?.clear()
@@ -252,9 +252,11 @@ package final class RunRecorder: RunObserver {
     _ = try? flush(isPatient: true)
   }
 
-  /// Removes runs beyond the limits, now that this one is over; returns what a person should know.
-  package func prune(_ limits: PruneLimits) -> String? {
+  /// Removes runs beyond the limits, now that this one is over, and sees to it that earlier ones are not only in the
+  /// log of the database; returns what a person should know.
+  package func tidy(_ limits: PruneLimits) -> String? {
     guard let store, let writer else { return nil }
+    store.copyLogNowAndThen()
     return try? store.pruneNowAndThen(limits, after: writer.number)
   }
 }

@@ -11,29 +11,29 @@ package final class StateStore {
 
   let database: Database
   package let folder: StateFolder
+  /// The number of the inode of the log that was opened with it; nil if there was none.
+  let logNumber: ino_t?
   /// What a person should know about how it was opened.
   package private(set) var notices: [String] = []
 
   private init(_ database: Database, in folder: StateFolder) {
     self.database = database
     self.folder = folder
+    logNumber = Self.status(of: Self.logName, in: folder)?.st_ino
   }
 
   /// Opens the database of a state directory to look at it; nil if nothing was recorded there.
   package static func find(in folder: StateFolder) throws(StoreFailure) -> StateStore? {
     try refuseNetwork(folder)
     // An empty file is what a power failure leaves of a new one.
-    var status = stat()
-    guard fstatat(folder.descriptor, fileName, &status, 0) == 0, status.st_size > 0 else {
-      return nil
-    }
+    guard let status = status(of: fileName, in: folder), status.st_size > 0 else { return nil }
     return try connect(folder, Schema.migrations)
   }
 
   /// Opens the database without changing anything in the directory; nil if there is none, or if it
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {
-    let hasLog = faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) == 0
+    let hasLog = faccessat(folder.descriptor, logName, F_OK, 0) == 0
     guard unsuitability(in: folder) == nil,
       !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
       // A database without a log is open for writing nowhere; opening it would make one.
@@ -80,8 +80,7 @@ package final class StateStore {
 
   /// Puts a damaged database aside, and makes a new one.
   static func replace(_ folder: StateFolder) throws(StoreFailure) -> StateStore {
-    var status = stat()
-    let isEmpty = fstatat(folder.descriptor, fileName, &status, 0) == 0 && status.st_size == 0
+    let isEmpty = status(of: fileName, in: folder)?.st_size == 0
     let other = nameAside(in: folder)
     guard folder.rename(fileName, to: other) else {
       throw StoreFailure(
@@ -90,7 +89,7 @@ package final class StateStore {
         ).message)
     }
     // They belong to the damaged file, and would be applied to the new one.
-    _ = folder.rename("\(fileName)-wal", to: "\(other)-wal")
+    _ = folder.rename(logName, to: "\(other)-wal")
     folder.remove("\(fileName)-shm")
     try makeFile(in: folder)
     let store = try connect(folder, Schema.migrations, isNew: true)

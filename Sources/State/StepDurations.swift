@@ -32,3 +32,73 @@ private struct WeightedSum {
 
   var average: Nanoseconds { Nanoseconds(word >> 3) * 1000 / Nanoseconds(word & 7) }
 }
+
+extension StateStore {
+  /// How long the steps of a pipeline file took the last three times that they succeeded. Runs in which everything was up
+  /// to date say nothing about it. `stepCount` is the number of steps that are asked about. Of those in `expanded`, whose
+  /// instances became known in each run, it is the time that the instances took together.
+  package func durations(
+    of file: String, stepCount: Int, expanded: Set<String> = []
+  ) throws(StoreFailure) -> StepDurations {
+    try perform { database throws(DatabaseFailure) in
+      let runs = try database.prepare(
+        """
+        SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE file = ?
+          AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT \(Self.mostRuns)
+        """)
+      let results = try database.prepare(
+        """
+        SELECT step.name, duration, started, outcome FROM result JOIN step ON step.id = step
+          WHERE run = ? \(expanded.isEmpty ? "AND outcome = 0" : "") AND origin IS NULL
+            AND started IS NOT NULL AND duration IS NOT NULL
+        """)
+      runs.bind(1, file)
+      var durations = StepDurations()
+      var (runCount, olderResults) = (0, 0)
+      while try runs.next() {
+        let count = try runs.number(1) ?? 0
+        if runCount == 0 { durations.reserve(count) }
+        // Only a few steps may have run in the last ones. Those before are looked at for the others, if it is cheap.
+        if runCount >= 3 {
+          olderResults += count
+          if durations.count >= stepCount || olderResults > Self.mostOlderResults { break }
+        }
+        runCount += 1
+        results.bind(1, try runs.number(0))
+        var spans: [String: InstanceSpan] = [:]
+        while try results.next() {
+          guard let name = results.text(0), let time = try results.number(1),
+            let start = try results.number(2)
+          else { continue }
+          let isSuccess = try results.number(3) == 0
+          if isSuccess { durations.add(time, of: name) }
+          guard !expanded.isEmpty,
+            let origin = InstanceName(name).origins.first(where: expanded.contains)
+          else { continue }
+          spans[origin, default: InstanceSpan()].add(start: start, time, isSuccess: isSuccess)
+        }
+        for (step, span) in spans { if let time = span.time { durations.add(time, of: step) } }
+      }
+      return durations
+    }
+  }
+
+  /// How many runs are looked at, and how many results of those before the last three.
+  private static let (mostRuns, mostOlderResults) = (30, 5000)
+}
+
+/// The time from the start of the first instance of a step to the end of the last one.
+private struct InstanceSpan {
+  private var start = Int.max
+  private var end = 0
+  private var haveSucceeded = true
+
+  mutating func add(start: Int, _ time: Int, isSuccess: Bool) {
+    self.start = min(self.start, start)
+    end = max(end, start + time)
+    haveSucceeded = haveSucceeded && isSuccess
+  }
+
+  /// Nil if one of them did not succeed.
+  var time: Int? { haveSucceeded ? end - start : nil }
+}

@@ -40,9 +40,9 @@ package struct StoreFailure: Error, Hashable, Sendable {
       help: "use the newer oprun, or another directory with --state-dir")
   }
 
-  static func lost(_ folder: StateFolder) -> StoreFailure {
+  static func lost(_ file: String, in folder: StateFolder) -> StoreFailure {
     StoreFailure(
-      "\(quoted(folder.shown(StateStore.fileName))) was removed or replaced while the run went on")
+      "\(quoted(folder.shown(file))) was removed or replaced while the run went on")
   }
 
   static func onNetwork(_ kind: String, _ folder: StateFolder) -> StoreFailure {

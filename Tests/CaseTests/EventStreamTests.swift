@@ -69,6 +69,11 @@ struct EventStreamTests {
           sleep 60
     """,
     "max_parallel: 0\nsteps: [{id: a, run: 'true'}]",
+    """
+    steps:
+      - {id: mute, run: exec sleep 60, background: {ready: [{command: "false", timeout: 20ms}]}}
+      - {id: client, depends_on: [mute], run: "true"}
+    """,
     "timeout: 50ms\nsteps: [{id: a, run: sleep 10, on_cancel: exit 1}]\non_complete: exit 1",
   ]
 

@@ -54,6 +54,16 @@ import Testing
         + "2:end=1")
   }
 
+  @Test func `refuses to cancel what is being stopped because nothing needs it`() {
+    #expect(
+      simulation(
+        "&s; a: s?ready; b", ["s": "stubborn", "b": "ok@9"], (3, "cancel s"), (4, "cancel a")
+      ).timeline()
+        == "0:+b 0:+s 0:s!ready 0:+a 1:-a=0 1:a=succeeded 1:stop(s) "
+        + "3:['s' is being stopped already: nothing needs it any more] 4:['a' has ended] "
+        + "6:kill(s) 6:-s=sig9 6:s=succeeded 9:-b=0 9:b=succeeded 9:end=0")
+  }
+
   @Test func `runs no step again that has not run, and cannot because of what it depends on`() {
     #expect(
       simulation(
@@ -96,6 +106,20 @@ import Testing
         == "0:+a 0:+b 0:+e 1:-a=1 1:a=failed 1:c=blocked<a 1:+d 1:-b=1 1:b=failed "
         + "2:'a'_started_again_by_anna 2:a~failed 2:+a 3:-a=0 3:a=succeeded 5:-d=0 5:d=succeeded "
         + "6:-e=0 6:e=succeeded 6:f=skipped<a 6:end=1")
+  }
+
+  @Test func `a group is not cancelled because of a step that ran again`() {
+    var run = simulation(
+      "a; b; g: a?done b?done", ["a": "hang ok@1", "b": "hang"], (1, "cancel a"), (2, "retry a"))
+    run.decisions = ["g": "join"]
+    run.groups = ["g": ["a", "b"]]
+    run.signals = [(5, 15)]
+    #expect(
+      run.timeline()
+        == "0:+a 0:+b 1:'a'_cancelled_by_anna 1:stop(a) 1:-a=sig15 1:a=cancelled<anna "
+        + "2:'a'_started_again_by_anna 2:a~cancelled 2:+a 3:-a=0 3:a=succeeded 5:signal15 "
+        + "5:stopping(signal15) 5:stop(b) 5:-b=sig15 5:b=cancelled<signal15 "
+        + "5:g=cancelled<signal15 5:end=143")
   }
 
   @Test func `runs a step again that failed a second time, with its own retries`() {

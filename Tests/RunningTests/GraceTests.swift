@@ -99,6 +99,42 @@ import Testing
       run.timeline() == "0:+a 2:'a'_cancelled_by_anna 2:stop(a) 3:-a=1 3:a=failed 3:end=1")
   }
 
+  private static let stubborn: StepSettings = {
+    var stop = StopSequence()
+    stop.grace = 3 * second
+    return StepSettings(stop: stop)
+  }()
+
+  @Test func `because of a failure is cancelled because of it, whoever else wants its end`() {
+    typealias Signals = [(second: Nanoseconds, signal: Int32)]
+    typealias Requests = [(second: Nanoseconds, request: String)]
+    func run(_ signals: Signals = [], _ requests: Requests = []) -> String {
+      Simulation(
+        graph: "a; b; g: a?done", scripts: ["a": "stubborn", "b": "1@1"],
+        settings: ["a": Self.stubborn], decisions: ["g": "join"], groups: ["g": ["a"]],
+        failurePolicy: .cancel, signals: signals,
+        canBeChangedFromOutside: true, requests: requests
+      ).timeline()
+    }
+    let start = "0:+a 0:+b 1:-b=1 1:b=failed 1:stopping(b) 1:stop(a) "
+    let end = "4:kill(a) 4:-a=sig9 4:a=cancelled<b 4:g=cancelled<b "
+    #expect(run([(2, 2)]) == start + "2:signal2 2:stopping(signal2) " + end + "4:end=130")
+    #expect(
+      run([], [(2, "cancel g")])
+        == start + "2:['g' is being cancelled already] " + end + "4:end=1")
+  }
+
+  @Test func `because somebody cancelled it is cancelled by him, and counts as failed`() {
+    let run = Simulation(
+      graph: "a; g: a?done", scripts: ["a": "stubborn"], settings: ["a": Self.stubborn],
+      decisions: ["g": "join"], groups: ["g": ["a"]], signals: [(2, 15)],
+      canBeChangedFromOutside: true, requests: [(1, "cancel a")])
+    #expect(
+      run.timeline()
+        == "0:+a 1:'a'_cancelled_by_anna 1:stop(a) 2:signal15 2:stopping(signal15) 4:kill(a) "
+        + "4:-a=sig9 4:a=cancelled<anna 4:g=cancelled<anna 4:end=143")
+  }
+
   @Test func `three times, by different signals, ends with the status of the first`() {
     let run = Simulation(
       graph: "a", scripts: ["a": "immortal"], signals: [(1, 1), (2, 2), (3, 3)])

@@ -38,8 +38,8 @@ import Testing
       run.timeline()
         == "0:+z 1:'g/b'_cancelled_by_anna 1:g/b=cancelled<anna 2:-z=0 2:z=succeeded 2:g/a>g[x]/a "
         + "2:g/b>g[x]/b 2:g>g[x] 2:g/a>g[y]/a 2:g/b>g[y]/b 2:g>g[y] 2:g[x]/b=cancelled<anna "
-        + "2:g[y]/b=cancelled<anna 2:+g[x]/a 2:+g[y]/a 3:-g[x]/a=0 3:g[x]/a=succeeded 3:g[x]=cancelled "
-        + "3:-g[y]/a=0 3:g[y]/a=succeeded 3:g/a=succeeded 3:g[y]=cancelled 3:g=cancelled 3:c=blocked<g "
+        + "2:g[y]/b=cancelled<anna 2:+g[x]/a 2:+g[y]/a 3:-g[x]/a=0 3:g[x]/a=succeeded 3:g[x]=cancelled<anna "
+        + "3:-g[y]/a=0 3:g[y]/a=succeeded 3:g/a=succeeded 3:g[y]=cancelled<anna 3:g=cancelled<anna 3:c=blocked<g "
         + "3:+d 4:-d=0 4:d=succeeded 4:end=1")
   }
 

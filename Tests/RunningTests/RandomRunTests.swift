@@ -166,7 +166,7 @@ private struct RandomRun {
     seen.insert(failedObserverCount == 0 ? "observer failed" : "another observer failed")
     failedObserverCount += 1
     isStopping = true
-    machine.observerFailed("lost", at: now)
+    machine.stateFailed("lost", at: now)
   }
 
   private mutating func endCommand(at index: Int) {

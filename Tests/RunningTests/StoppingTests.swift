@@ -167,7 +167,7 @@ struct `Stopping a run` {
     machine.ended(keys[0], CommandEnd(.exited(isStateLost ? 0 : 1)), at: 1)
     let starts = machine.takeActions().filter { $0 == .start(keys[2]) }
     #expect(starts.count == 1)
-    if isStateLost { machine.observerFailed("lost", at: 1) }
+    if isStateLost { machine.stateFailed("lost", at: 1) }
     _ = machine.takeActions()
     let mayStart = machine.mayStart(keys[2], at: 1)
     #expect(!mayStart)
@@ -176,6 +176,20 @@ struct `Stopping a run` {
     #expect(told[0].contains("it was stopped before it started"))
     #expect(told[1].contains("cancelled, Scheduling.Cause.stopped(Scheduling.StopReason.\(reason)"))
     #expect(machine.active.isEmpty)
+  }
+
+  @Test func `each thing that cannot be kept is told once`() {
+    var machine = RunMachine(plan: Simulation(graph: "a").plan())
+    machine.begin(at: 0)
+    for message in ["one", "two", "one", "two", "three"] { machine.stateFailed(message, at: 1) }
+    let told = machine.takeActions().compactMap { action -> String? in
+      switch action {
+      case .tell(.stopping(.stateFailure(let message))): "stopping: \(message)"
+      case .tell(.notice(let message)): message
+      case .tell, .start, .stop, .kill, .decide, .publish: nil
+      }
+    }
+    #expect(told == ["stopping: one", "two", "three"])
   }
 
   /// A hook that rolls back has nothing to do for a step of which nothing ran.
@@ -202,7 +216,7 @@ struct `Stopping a run` {
       machine.advance(to: 1)
       _ = machine.takeActions()
     }
-    machine.observerFailed("lost", at: 1)
+    machine.stateFailed("lost", at: 1)
     let mayStart = machine.mayStart(
       CommandKey(operation: operation, role: .attempt(earlierAttempts + 1)), at: 1)
     #expect(!mayStart)

@@ -32,8 +32,10 @@ struct DurationsTests {
     }
   }
 
-  private func durations(_ steps: [String], of file: String = "/p.yml") throws -> [Nanoseconds?] {
-    let durations = try store.durations(of: file, stepCount: steps.count)
+  private func durations(
+    _ steps: [String], of file: String = "/p.yml", expanded: Set<String> = []
+  ) throws -> [Nanoseconds?] {
+    let durations = try store.durations(of: file, stepCount: steps.count, expanded: expanded)
     return steps.map { durations[$0] }
   }
 
@@ -68,6 +70,19 @@ struct DurationsTests {
       UPDATE result SET origin = 1 WHERE duration = 50
       """)
     #expect(try durations(["a", "b"]) == [10_000, 10_000])
+  }
+
+  @Test func `instances that became known while running count as one step`() throws {
+    try add(["m[1]": 10, "m[2]": 20, "g[a=1]/s": 7, "other[1]": 5])
+    try store.database.execute(
+      "UPDATE result SET started = 100 WHERE step = (SELECT id FROM step WHERE name = 'm[2]')")
+    let steps = ["m", "g/s", "other", "m[2]"]
+    let expanded: Set = ["m", "g", "g/s"]
+    #expect(try durations(steps, expanded: expanded) == [120_000, 7000, nil, 20_000])
+    #expect(try durations(steps) == [nil, nil, nil, 20_000])
+    try add(["m[1]": 30, "m[2]": 40])
+    try store.database.execute("UPDATE result SET outcome = 2 WHERE duration = 40")
+    #expect(try durations(["m"], expanded: expanded) == [120_000])
   }
 
   @Test func `runs before the third are looked at while they have few results`() throws {

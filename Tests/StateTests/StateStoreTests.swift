@@ -26,6 +26,33 @@ struct StateStoreTests {
     #expect(try again.database.number("PRAGMA synchronous") == 1)
   }
 
+  @Test func `the log is copied into a file that was not written for an hour`() throws {
+    for (age, copied) in [(3000, 0), (4000, 1), (-4000, 1)] {
+      let store = try StateStore.make(in: place.folder)
+      try store.database.execute("DELETE FROM step; INSERT INTO step(name) VALUES('unit')")
+      #expect(utimensat(AT_FDCWD, "\(place.path)/state.db", modified(before: age), 0) == 0)
+      store.copyLogNowAndThen()
+      let file = try Database("\(place.path)/state.db", .readingUnchanged)
+      #expect(try file.number("SELECT count(*) FROM step") == copied)
+    }
+  }
+
+  private func modified(before seconds: Int) -> [timespec] {
+    [timespec](repeating: timespec(tv_sec: time(nil) - seconds, tv_nsec: 0), count: 2)
+  }
+
+  @Test func `a file that its name does not lead to any more is noticed`() throws {
+    for name in ["state.db", "state.db-wal"] {
+      let store = try StateStore.make(in: place.folder)
+      #expect(store.lostFile == nil)
+      try place.write("another", to: "other")
+      #expect(rename("\(place.path)/other", "\(place.path)/\(name)") == 0)
+      #expect(store.lostFile == name)
+      unlink("\(place.path)/\(name)")
+      #expect(store.lostFile == name)
+    }
+  }
+
   @Test func `a database of a newer oprun is refused, and left as it is`() throws {
     _ = try StateStore.make(in: place.folder)
     try place.sql("PRAGMA user_version = 7")

@@ -252,6 +252,7 @@ extension RunLoop {
     if let reason = end.status.detail { fields.add("reason", masked(reason)) }
     if end.timedOut { fields.add("timed_out", true) }
     if end.isStopped { fields.add("stopped", true) }
+    if let time = end.notReadyAfter { fields.add("not_ready_ms", milliseconds: time) }
     fields.add("duration_ms", milliseconds: end.duration)
     fields.add("output_bytes", end.outputByteCount)
   }

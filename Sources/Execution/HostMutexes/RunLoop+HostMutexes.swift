@@ -42,7 +42,7 @@ extension RunLoop {
     do throws(SystemError) {
       return try mutexes.all[index].lock.take(for: mutexes.holder, at: time)
     } catch {
-      machine.observerFailed(error.message, at: time)
+      machine.stateFailed(error.message, at: time)
       return false
     }
   }

@@ -51,14 +51,15 @@ final class LocalProcesses {
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
   /// Must be made when the descriptors that a run waits with are open. No more commands than
-  /// `wanted` will run at the same time. The workspace is where oprun was started; absolute. In a run
+  /// `counts` says will run at the same time, and it must be possible to run as few. The workspace is where oprun was started; absolute. In a run
   /// with secrets, no outputs that commands wrote may stay in the folder of the run, not even after
   /// oprun was killed.
   init(
-    _ options: RunOptions, workspace: String, wanted: Int, jobs: JobAccess?,
+    _ options: RunOptions, workspace: String, wanted counts: ClosedRange<Int>, jobs: JobAccess?,
     _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
+    let wanted = counts.upperBound
     self.wanted = wanted
     self.workspace = workspace
     directory = options.directory
@@ -66,7 +67,7 @@ final class LocalProcesses {
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits()
-    try limits.makeRoom(forCommands: wanted)
+    try limits.makeRoom(forCommands: counts)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)

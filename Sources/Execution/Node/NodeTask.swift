@@ -111,7 +111,7 @@ package struct NodeTask {
     options.jobs.inherited = .ofAnotherMachine()
     do throws(SystemError) {
       let processes = try LocalProcesses(
-        options, workspace: task.workspace, wanted: 1, jobs: nil, waiting)
+        options, workspace: task.workspace, wanted: 1...1, jobs: nil, waiting)
       return TaskRun(command, task.limits, processes, waiting).perform()
     } catch {
       throw NodeFailure(error)

@@ -57,16 +57,18 @@ struct DescriptorLimits {
     return overflow ? 0 : max(0, Int(clamping: soft) - reserved - needed)
   }
 
-  /// Raises the soft limit, as far as the hard one allows, for this many simultaneous commands;
-  /// throws if there is not even room for one.
-  mutating func makeRoom(forCommands count: Int) throws(SystemError) {
-    raise(forCommands: max(1, count))
-    if commandCount < min(count, 2) { hasControlGroup = false }
-    if commandCount < min(count, 2) { isFrugal = true }
-    guard commandCount < 1 else { return }
+  /// Raises the soft limit, as far as the hard one allows, for as many simultaneous commands as could run;
+  /// throws if there is not even room for those that must.
+  mutating func makeRoom(forCommands counts: ClosedRange<Int>) throws(SystemError) {
+    raise(forCommands: counts.upperBound)
+    let few = max(counts.lowerBound, min(counts.upperBound, 2))
+    if commandCount < few { hasControlGroup = false }
+    if commandCount < few { isFrugal = true }
+    guard commandCount < counts.lowerBound else { return }
+    let needed = reserved + counts.lowerBound * DescriptorLimits.perCommand
     throw SystemError(
-      "a run needs at least \(reserved + DescriptorLimits.perCommand) open files, and the limit is "
-        + "\(soft) (ulimit -n)", errno: EMFILE)
+      "a run needs at least \(needed) open files, and the limit is \(soft) (ulimit -n)",
+      errno: EMFILE)
   }
 
   private mutating func raise(forCommands count: Int) {

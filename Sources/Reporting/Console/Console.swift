@@ -238,6 +238,7 @@ package final class Console: RunObserver {
     screen.flush()
     display?.end()
     heartbeat = nil
+    ledger.finish(end)
     screen.ci?.closeGroup(on: screen)
     annotations?.finish(end, ledger.counts)
     screen.ci?.beginSummary(operations.plan.name, on: screen)

@@ -215,6 +215,7 @@ extension EventStream {
     if let reason = end.status.detail { write("reason", reason) }
     write("timed_out", end.timedOut)
     write("stopped", end.isStopped)
+    if let time = end.notReadyAfter { write("not_ready_ms", milliseconds: time) }
     write("duration_ms", milliseconds: end.duration)
     write("processor_ms", milliseconds: end.processorTime)
     if let peak = end.peakMemory { write("peak_memory", Int(peak)) }

@@ -80,6 +80,7 @@ struct RunRecord {
       reopened.insert(operation)
     case .finished(let end):
       self.end = end
+      ledger.finish(end)
       wallTime = event.time
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .placed(let operation, _, let place): ledger.place(operation, place)
@@ -140,9 +141,7 @@ extension RunRecord {
   /// Steps whose commands were ended from outside, or by a limit of the run or of a group.
   var interrupted: [StepRecord] { steps.filter(isInterrupted) }
 
-  func isInterrupted(_ step: StepRecord) -> Bool {
-    step.settled.isInterrupted && !operations.isService(step.operation)
-  }
+  func isInterrupted(_ step: StepRecord) -> Bool { ledger.isInterrupted(step.settled) }
 
   /// How many steps ended in which way.
   var counts: EndingCounts { ledger.counts }
@@ -161,7 +160,7 @@ extension RunRecord {
       sink.write(hookOf: decisive.role)
       if case .notReady = settled.cause {
         sink.write("not ready after ")
-        sink.write(elapsed: decisive.end.duration)
+        sink.write(elapsed: decisive.end.notReadyAfter ?? decisive.end.duration)
       } else {
         sink.write(decisive.end, limit: limit, columns: .max)
       }
@@ -217,7 +216,7 @@ extension RunRecord {
 
   /// The command that resumes the run, if that has something to run.
   var resumeCommand: String? {
-    guard let run = beginning?.runID, hasDied || !failures.isEmpty || !interrupted.isEmpty else {
+    guard let run = beginning?.runID, let end, ledger.isWorthResuming(after: end) else {
       return nil
     }
     return operations.resumeCommand(of: run)

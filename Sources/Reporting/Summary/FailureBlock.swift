@@ -116,7 +116,7 @@ struct FailureBlock {
   /// `not ready after 30s: tcp localhost:5432: refused`.
   private func writeNotReady(_ words: String, after end: CommandEnd, to sink: ByteSink) {
     sink.write("not ready after ")
-    sink.write(elapsed: end.duration)
+    sink.write(elapsed: end.notReadyAfter ?? end.duration)
     sink.write(": ")
     sink.write(oneLine(words))
   }

@@ -6,101 +6,6 @@ import Plans
 import RunFiles
 import Scheduling
 
-/// How an operation ended, and everything that was learnt about it on the way.
-struct SettledOperation {
-  let operation: OperationID
-  let ending: Ending
-  let cause: Cause
-  /// The record of the operation; nil if it never started.
-  let record: RunLedger.Running?
-  /// How the operation that is the cause ended.
-  var rootOutcome: Outcome?
-  /// The step's command with the values of its expressions; nil if it has none.
-  var command: String?
-
-  /// The command whose end decided; nil if none ran.
-  var decisive: CommandResult? {
-    if case .hook = cause { return record?.failedHook }
-    if isUnended { return record?.failedHook ?? record?.last }
-    // It had succeeded, and was stopped in a hook.
-    if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
-      record?.last?.end.isSuccess ?? true
-    {
-      return hook
-    }
-    return record?.last
-  }
-}
-
-extension SettledOperation {
-  /// It had no end when oprun died: how it would have come out is not known.
-  var isUnended: Bool { cause == .stopped(.died) }
-
-  /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
-  /// what it did.
-  var isInterrupted: Bool {
-    guard ending.outcome == .cancelled, record?.last != nil, case .stopped(let reason) = cause
-    else { return false }
-    return switch reason {
-    case .signal, .runTimeout, .groupTimeout, .request, .died: true
-    case .failure, .noWidth, .suspended, .stateFailure: false
-    }
-  }
-}
-
-/// One command's end.
-struct CommandResult {
-  let role: CommandRole
-  let end: CommandEnd
-  /// The file of its output; nil if there was none.
-  var log: FileIdentity?
-  /// Where it ran, if that was not here.
-  var place: CommandPlacement?
-}
-
-/// A hook of the run itself, or of a used pipeline, that failed and did not decide how that came out.
-struct FailedHook {
-  let operation: OperationID
-  let command: CommandResult
-  /// It changes nothing for the run, because its pipeline may fail.
-  var isAllowed = false
-
-  var stream: Stream { Stream(operation: operation, role: command.role) }
-}
-
-/// The first few operations of something in the order of their ends, and how many there are. Instances of
-/// a step are one of them.
-struct FoldedNames {
-  private(set) var first: [(operation: OperationID, group: OperationID?, count: Int)] = []
-  private(set) var count = 0
-
-  private static let limit = 20
-
-  mutating func add(_ operation: OperationID, in group: OperationID?) {
-    count += 1
-    if let group, let index = first.firstIndex(where: { $0.group == group }) {
-      first[index].count += 1
-    } else if first.count < Self.limit {
-      first.append((operation, group, 1))
-    }
-  }
-
-  /// It is not among them any more, if its name was here; only then is it known that it was.
-  mutating func remove(_ operation: OperationID, in group: OperationID?) {
-    let found = first.firstIndex { group == nil ? $0.operation == operation : $0.group == group }
-    guard let index = found else {
-      count -= otherCount > 0 ? 1 : 0
-      return
-    }
-    count -= 1
-    first[index].count -= 1
-    if first[index].count == 0 { first.remove(at: index) }
-  }
-
-  /// Those that have no name here.
-  var otherCount: Int { first.reduce(count) { $0 - $1.count } }
-}
-
 struct RunLedger {
   /// An operation between its first start and its end.
   struct Running {
@@ -129,6 +34,9 @@ struct RunLedger {
   /// The first operations whose commands were ended because the run, or their group, had to end.
   private(set) var interrupted: [SettledOperation] = []
   private(set) var otherInterrupted = FoldedNames()
+  /// The first services that somebody cancelled, perhaps with the run.
+  private var cancelledServices: [SettledOperation] = []
+  private var end: RunEnd?
   /// What was blocked because of each of the first failures.
   private var blocked: [OperationID: FoldedNames] = [:]
   /// Time that commands took, added up.
@@ -210,7 +118,11 @@ struct RunLedger {
     if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
-    if case .dependency(let root) = cause { settled.rootOutcome = outcome(of: root) }
+    if case .dependency(let root) = cause {
+      // What ended a service is known before its hooks have run.
+      let isStopped = running[root]?.last?.end.isStopped == true
+      settled.rootOutcome = outcome(of: root) ?? (isStopped ? .cancelled : nil)
+    }
     settled.command = command
     collect(settled)
     return settled
@@ -275,13 +187,45 @@ struct RunLedger {
     case .blocked:
       guard case .dependency(let root) = settled.cause else { return }
       blocked[root]?.add(settled.operation, in: operations.fold(of: settled.operation))
-    case .cancelled: if isInterrupted(settled) { add(interrupted: settled) }
+    case .cancelled:
+      if isInterrupted(settled) {
+        add(interrupted: settled)
+      } else if isCancelledService(settled), cancelledServices.count < Self.interruptedLimit {
+        cancelledServices.append(settled)
+      }
     case .succeeded, .cached, .skipped: break
     }
   }
 
-  private func isInterrupted(_ settled: SettledOperation) -> Bool {
-    settled.isInterrupted && !operations.isService(settled.operation)
+  /// Whether it was to be seen what its command came to. A service never comes to an end by itself, but somebody may
+  /// have cancelled it while others needed it; as long as the run goes on it is not known whether that was meant.
+  func isInterrupted(_ settled: SettledOperation) -> Bool {
+    guard operations.isService(settled.operation) else { return settled.isInterrupted }
+    guard let end, isCancelledService(settled) else { return false }
+    return settled.cause != end.stopReason.map { .stopped($0) }
+  }
+
+  private func isCancelledService(_ settled: SettledOperation) -> Bool {
+    guard case .stopped(.request) = settled.cause else { return false }
+    return settled.isInterrupted && operations.isService(settled.operation)
+  }
+
+  mutating func finish(_ end: RunEnd) {
+    self.end = end
+    for service in cancelledServices where isInterrupted(service) { add(interrupted: service) }
+  }
+
+  /// Whether resuming a run that ended like this has something to run that may come out differently.
+  func isWorthResuming(after end: RunEnd) -> Bool {
+    if end.stopReason == .request(StopReason.watcher) { return false }
+    if !failures.isEmpty || !interrupted.isEmpty { return true }
+    return switch end.stopReason {
+    case .died: true
+    case .signal, .request, .runTimeout, .groupTimeout, .failure:
+      [Count.failed, .timedOut, .blocked, .cancelled].contains { counts[$0] > 0 }
+    case nil: counts[.cancelled] > 0 && end.exitStatus != 0
+    case .noWidth, .suspended, .stateFailure: false
+    }
   }
 
   private mutating func add(interrupted settled: SettledOperation) {

@@ -32,7 +32,7 @@ struct Summary {
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
     var advice: [Advice] = []
-    if isWorthResuming(after: end), let command = screen.resumeCommand() {
+    if ledger.isWorthResuming(after: end), let command = screen.resumeCommand() {
       advice.append(.resume(command))
     }
     let isSomething = writeFailures(advice, after: isQuiet ? .nothing : .lines)
@@ -44,16 +44,6 @@ struct Summary {
       sink.writeNewline()
     }
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
-  }
-
-  /// Whether resuming has something to run that may come out differently.
-  private func isWorthResuming(after end: RunEnd) -> Bool {
-    if end.stopReason == .request(StopReason.watcher) { return false }
-    if !ledger.failures.isEmpty || !ledger.interrupted.isEmpty { return true }
-    return switch end.stopReason {
-    case .signal, .request, .runTimeout, .groupTimeout, .failure, .died: true
-    case .noWidth, .suspended, .stateFailure, nil: false
-    }
   }
 
   /// What stands above.

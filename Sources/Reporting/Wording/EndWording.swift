@@ -19,6 +19,10 @@ extension ByteSink {
       return
     }
     if end.isStopped { return writeStopped(end) }
+    if let time = end.notReadyAfter {
+      write("not ready after ")
+      return write(elapsed: time)
+    }
     switch end.status {
     case .exited(let status):
       write("exit ")
@@ -146,12 +150,13 @@ extension Outcome {
 }
 
 extension ByteSink {
-  /// Writes ` (attempt 2 of 3)`; nothing for the first of one.
+  /// Writes ` (attempt 2 of 3)`; nothing for the first of one. Somebody who asks for another attempt
+  /// (`oprun retry`) has no limit.
   func write(attemptOf role: CommandRole, limit: Int) {
     guard case .attempt(let number) = role, number > 1 || limit > 0 else { return }
     write(" (attempt ")
     write(decimal: number)
-    if limit > 0 {
+    if limit > 0, number <= limit + 1 {
       write(" of ")
       write(decimal: limit + 1)
     }

@@ -130,7 +130,8 @@ enum Options {
     "limit", nil, .count, variable: "OPRUN_HISTORY_LIMIT",
     summary: "list at most N runs; 20 by default, 0 for all")
   static let follow = Option(
-    "follow", "f", variable: "OPRUN_LOGS_FOLLOW", summary: "go on until the run ends")
+    "follow", "f", variable: "OPRUN_LOGS_FOLLOW", excludes: json.flag,
+    summary: "go on until the run ends")
   static let followRun = Option(
     "follow", "f", variable: "OPRUN_STATUS_FOLLOW", summary: "go on until the run ends")
   static let queue = Option(

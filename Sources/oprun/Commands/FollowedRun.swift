@@ -245,6 +245,7 @@ extension CommandEnd {
     else { return nil }
     self.init(
       status, timedOut: row.isTrue("timed_out"), isStopped: row.isTrue("stopped"),
-      duration: duration, outputByteCount: row.number("output_bytes") ?? 0)
+      notReadyAfter: row.milliseconds("not_ready_ms"), duration: duration,
+      outputByteCount: row.number("output_bytes") ?? 0)
   }
 }

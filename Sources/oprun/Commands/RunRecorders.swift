@@ -141,7 +141,7 @@ struct RunRecorders {
 
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
-    let pruned = recorder.prune(.automatic).map { [$0] } ?? []
+    let pruned = recorder.tidy(.automatic).map { [$0] } ?? []
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
       + (outputs?.warnings ?? [])
   }

@@ -110,7 +110,7 @@ struct ShownRun {
     let isUnready = step.cause?.hasPrefix("not_ready ") == true
     let words =
       isUnready
-      ? "not ready after \(elapsedText(end.duration))"
+      ? "not ready after \(elapsedText(end.notReadyAfter ?? end.duration))"
       : oneLine(end.words(limit: limits(step.name)))
     return words + step.attemptWords + place + cause
   }

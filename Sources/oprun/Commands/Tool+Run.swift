@@ -259,16 +259,20 @@ extension Tool {
     return RunHost(name: facts.name, processorCount: facts.processorCount)
   }
 
-  /// The plan with the durations of earlier runs. A dry run changes nothing to learn them.
+  /// The plan with the durations of earlier runs, for a dry run, which changes nothing to learn them. To it, instances that
+  /// become known while running are one step.
   func expecting(_ plan: Plan, _ invocation: Invocation) -> Plan {
     let state = try? StateDirectory(path: stateDirectory(invocation)).open()
-    return expecting(plan, state.flatMap(StateStore.look), invocation)
+    return expecting(
+      plan, state.flatMap(StateStore.look), invocation, expanded: plan.expandedSteps)
   }
 
-  private func expecting(_ plan: Plan, _ store: StateStore?, _ invocation: Invocation) -> Plan {
+  private func expecting(
+    _ plan: Plan, _ store: StateStore?, _ invocation: Invocation, expanded: Set<String> = []
+  ) -> Plan {
     guard let store, let file = invocation.operands.first, file != "-",
       let durations = try? store.durations(
-        of: recordedPath(file), stepCount: plan.stepCount)
+        of: recordedPath(file), stepCount: plan.stepCount, expanded: expanded)
     else { return plan }
     return plan.expecting { durations[$0] }
   }

@@ -201,6 +201,8 @@ extension ControlLine {
       if isTrue("timed_out") || text("state") == "timed_out" {
         words.append(time.isEmpty ? "timed out" : "timed out after \(time)")
         if has("group"), let reason = text("reason") { words.append(oneLine(reason)) }
+      } else if let time = milliseconds("not_ready_ms") {
+        words.append("not ready after \(elapsedText(time))")
       } else if let hook = text("failed_hook") {
         words.append("\(hook) failed")
       } else if let reason = text("reason") {
