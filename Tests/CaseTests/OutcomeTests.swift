@@ -95,6 +95,9 @@ struct RunRow: Sendable, CustomTestStringConvertible {
       words: "a step failed or timed out", outcome: .failed, status: 1,
       pipeline: "steps: [{id: a, run: exit 3}, {id: b, run: \"true\"}]"),
     RunRow(
+      words: "somebody cancelled a step (`oprun cancel STEP`)", outcome: .failed, status: 1,
+      pipeline: "steps: [{id: a, run: 'oprun cancel \"$OPRUN_RUN_ID\" a; exec sleep 30'}]"),
+    RunRow(
       words: "a failure stopped the run (`failure_policy`)", outcome: .failed, status: 1,
       pipeline: "failure_policy: stop\nmax_parallel: 1\n"
         + "steps: [{id: a, run: exit 3}, {id: b, run: \"true\"}]"),
