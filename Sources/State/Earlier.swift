@@ -25,6 +25,9 @@ struct EarlierStep: Hashable {
 
   var wasSkipped: Bool { outcome.ending.outcome == .skipped }
 
+  /// It did not run, only because a part of a run was resumed.
+  var isLeftOut: Bool { wasSkipped && outcome.isLeftOut }
+
   /// It was skipped or blocked, or given up before it began.
   var didNotRun: Bool {
     outcome.ending.outcome.isOfNothing || givenUpFor != nil && end == nil
@@ -55,6 +58,8 @@ package struct EarlierRun {
   let steps: [String: EarlierStep]
   /// Those that had begun and not ended.
   var unfinished: Set<String> = []
+  /// Those that a selection left out, and that had failed when they ran last.
+  var failedBefore: Set<String> = []
 }
 
 extension EarlierRun {
@@ -78,13 +83,16 @@ extension StateStore {
       let run = try database.prepare(
         "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
       guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
+      let steps = try steps(of: number, database)
+      let leftOut = Set(steps.filter { $1.isLeftOut }.keys)
       return EarlierRun(
         name: name, number: number,
         request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0,
-        exitStatus: try run.int32(5), steps: try steps(of: number, database),
-        unfinished: try unfinishedSteps(of: number, database))
+        exitStatus: try run.int32(5), steps: steps,
+        unfinished: try unfinishedSteps(of: number, database),
+        failedBefore: try failedSteps(among: leftOut, before: number, database))
     }
   }
 
@@ -95,6 +103,30 @@ extension StateStore {
       guard try run.bind(1, name).next() else { return nil }
       return RunRequest(file: run.text(0), json: run.text(1) ?? "")
     }
+  }
+
+  /// Which of some steps had failed when they ran last, before a run that left them out.
+  private func failedSteps(
+    among names: Set<String>, before run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> Set<String> {
+    var failed: Set<String> = []
+    var open = names
+    let runs = try database.prepare(
+      """
+      WITH RECURSIVE chain(id) AS (
+        SELECT resumed FROM run WHERE id = ?
+        UNION SELECT resumed FROM run JOIN chain USING (id))
+      SELECT id FROM chain WHERE id IS NOT NULL ORDER BY id DESC
+      """)
+    runs.bind(1, run)
+    while !open.isEmpty, try runs.next(), let before = try runs.number(0) {
+      let steps = try steps(of: before, database)
+      for name in open where steps[name]?.isLeftOut != true {
+        open.remove(name)
+        if steps[name]?.outcome.ending.outcome.isFailure == true { failed.insert(name) }
+      }
+    }
+    return failed
   }
 
   private func unfinishedSteps(

@@ -24,7 +24,10 @@ extension Foresight {
   }
 
   private var failed: Set<OperationID> {
-    Set(plan.steps.indices.lazy.map { OperationID($0) }.filter { outcome($0)?.isFailure == true })
+    Set(
+      plan.steps.indices.lazy.map { OperationID($0) }.filter {
+        outcome($0)?.isFailure == true || earlier.failedBefore.contains(recordedName(of: $0))
+      })
   }
 
   private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
@@ -100,6 +103,8 @@ extension Foresight {
     for operation in forced.sorted() {
       for edge in plan.graph.dependencies(of: operation)
       where !forced.contains(edge.from) && !isUnchanged(edge, since: .max) {
+        // Services run besides what is named.
+        if !plan.graph.takesSlot(edge.from), !edge.condition.waitsForReadiness { continue }
         return (edge.from, operation)
       }
     }

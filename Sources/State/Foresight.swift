@@ -63,6 +63,8 @@ package struct Foresight {
   private(set) var origins: [OperationID: Int] = [:]
   /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one.
   private(set) var unsure: Set<OperationID> = []
+  /// Used pipelines that are kept, and whose hooks run again.
+  private(set) var owedHooks: [OperationID] = []
   /// More may run than is known.
   package private(set) var isUncertain = false
   /// What a selection is about: nothing else runs.
@@ -165,11 +167,14 @@ package struct Foresight {
   }
 
   private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
-    guard group.members.allSatisfy(staysAsItWas),
-      !owesHooks(operation, named: recordedName(of: operation))
-    else { return }
+    guard group.members.allSatisfy(staysAsItWas) else { return }
+    let newest = group.members.compactMap { origins[$0] }.max()
+    guard !owesHooks(operation, named: recordedName(of: operation), newest: newest ?? 0) else {
+      owedHooks.append(operation)
+      return
+    }
     keptSteps.insert(operation)
-    origins[operation] = group.members.compactMap { origins[$0] }.max()
+    origins[operation] = newest
     // What it gives may be something else, although its steps are the same.
     if mayGiveOther(operation, written) { changingNames.insert(ownName(of: operation)) }
   }
@@ -260,12 +265,13 @@ package struct Foresight {
     return false
   }
 
-  /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed.
-  func owesHooks(_ group: OperationID, named name: String) -> Bool {
+  /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed. `newest` is the last
+  /// run in which a step of it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
+  func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
     guard hasHooks(group) else { return false }
     guard let before = earlier.steps[name] else { return true }
     return before.isFailedHook || before.outcome.ending.outcome == .cancelled
-      || before.outcome.isLeftOut
+      || before.outcome.isLeftOut || before.origin < newest
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of

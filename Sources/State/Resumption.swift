@@ -191,7 +191,8 @@ package final class Resumption {
       unfinished.insert(group)
       return .notOfSuccess
     }
-    guard foreseen.owesHooks(planned, named: name), case .kept = freshness(of: members(of: group))
+    guard case .kept(let newest) = freshness(of: members(of: group)),
+      foreseen.owesHooks(planned, named: name, newest: newest)
     else { return .asUsual }
     guard foreseen.isOutside(planned) else { return .owed }
     unfinished.insert(group)
@@ -311,6 +312,15 @@ extension Resumption {
     let steps = operations.filter { !plan.standsForOthers($0) }
     let shown = steps.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
     let others = steps.count - shown.count
+    return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+  }
+
+  /// The used pipelines whose hooks run again, for a sentence; nil if there are none.
+  package var namesOfOwedHooks: String? {
+    let groups = foreseen.owedHooks.filter { !foreseen.isOutside($0) }
+    if groups.isEmpty { return nil }
+    let shown = groups.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
+    let others = groups.count - shown.count
     return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
   }
 

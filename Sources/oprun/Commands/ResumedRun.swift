@@ -203,6 +203,9 @@ extension Tool {
     groups += foreseen.downstreamByChange.map {
       ("depend on what \($0.change.rawValue)", "run again", $0.operations)
     }
+    if let names = resumption.namesOfOwedHooks {
+      say("hooks failed or did not end, so run again: \(names)")
+    }
     let undecided = foreseen.cached.undecided
     for (reason, verb, operations) in groups {
       for (words, some) in [
@@ -243,7 +246,9 @@ extension Tool {
       case .runs(let words): if !isDecided { known.reasons[operation] = words }
       }
     }
-    return dryRun(plan, invocation, known)
+    let status = dryRun(plan, invocation, known)
+    let runsHooks = resumption.namesOfOwedHooks != nil
+    return runsHooks && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : status
   }
 
   /// What is kept of a run, which is said.
