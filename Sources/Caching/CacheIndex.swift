@@ -20,6 +20,8 @@ struct CacheIndex {
   /// What this run has appended.
   private var appendedSize = 0
 
+  init() {}
+
   init(_ cache: CacheFolder) {
     bytes = cache.read(Self.name) ?? []
     // No record is smaller.

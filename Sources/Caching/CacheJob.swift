@@ -24,6 +24,8 @@ package struct KeepJob {
   let known: [FileEntry]
   /// The path of the log; nil if there is none to keep.
   let log: String?
+  /// When the command had ended, on the clock that files are stamped with.
+  let end: Int
 }
 
 package enum CacheReply {
@@ -62,6 +64,7 @@ extension CacheJob {
       writer.add(job.outputs)
       writer.add(job.known) { $1.write(to: &$0) }
       writer.add(job.log ?? "")
+      writer.add(job.end)
     case .fetch(let key, let outputs):
       writer.add(UInt8(4))
       writer.add(key)
@@ -95,7 +98,7 @@ extension CacheJob {
       self = .keep(
         KeepJob(
           directory: directory, inputs: inputs, outputs: outputs, known: known,
-          log: log.isEmpty ? nil : log))
+          log: log.isEmpty ? nil : log, end: try reader.number()))
     }
   }
 }

@@ -42,6 +42,8 @@ package final class CacheLookup {
   var isRefreshed = false
   /// True if nothing is to be restored or written down, but only found out.
   var isReviewed = false
+  /// True if nothing is known of it, and nothing is to be kept: it only waits for other runs.
+  package internal(set) var isBypass = false
   /// True if another run runs the step, so that what is known will be out of date.
   var isLockedByOther = false
   var isLocked = false
@@ -95,7 +97,7 @@ package final class CacheLookup {
     return .keep(
       KeepJob(
         directory: directory, inputs: settings.inputs, outputs: settings.outputs, known: inputs,
-        log: log))
+        log: log, end: FileStamp.exactNow))
   }
 }
 

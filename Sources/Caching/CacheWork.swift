@@ -132,6 +132,11 @@ package struct CacheWork {
       let paths = Set(outputs.map { PathName($0.path) })
       outputs += found.filter { !paths.contains(PathName($0.path)) }
     }
+    if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
+    ) {
+      throw CacheFailure(
+        "output \(quoted(file.path)) was written or replaced after its command had ended")
+    }
     outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     try ResultFiles(root, cache).keep(outputs)
     let log = try job.log.flatMap { path throws(CacheFailure) in try keepLog(path, cache) }

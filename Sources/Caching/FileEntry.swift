@@ -39,6 +39,10 @@ struct FileStamp: Hashable {
   /// Makes it one that no file has, so that the file is read the next time.
   mutating func distrust() { size = -1 }
 
+  /// Whether something was done to the file after `moment`. A stamp in the future says nothing: it comes from another
+  /// clock.
+  func isOfChange(after moment: Int) -> Bool { changed > moment && changed <= Self.exactNow }
+
   /// Whether nothing has been done to the file between two stamps, settled or not.
   func isOfSameChange(as other: FileStamp) -> Bool {
     changed == other.changed && modified == other.modified && number == other.number
@@ -46,10 +50,15 @@ struct FileStamp: Hashable {
   }
 
   /// The time that files are stamped with.
-  static var now: Int {
-    var clock = timespec()
-    clock_gettime(CLOCK_REALTIME_COARSE, &clock)
-    return nanoseconds(clock)
+  static var now: Int { time(of: CLOCK_REALTIME_COARSE) }
+
+  /// The same to the nanosecond: no file has a later stamp, unless its file system has another clock.
+  static var exactNow: Int { time(of: CLOCK_REALTIME) }
+
+  private static func time(of clock: clockid_t) -> Int {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return nanoseconds(time)
   }
 
   private static func nanoseconds(_ time: timespec) -> Int {

@@ -48,6 +48,8 @@ struct FileInspector {
   private var entries: [FileEntry] = []
   /// Where the pattern at hand was looked for: how much of it was left, and the directory.
   private var visited: Set<PathName> = []
+  /// Whether it has `**`.
+  private var isDeep = false
   /// The directories around the one that is being read, behind links.
   private var around: [FolderIdentity] = []
   /// The directories that were read with everything in them.
@@ -79,6 +81,7 @@ struct FileInspector {
     for text in patterns where !text.hasPrefix("!") {
       let pattern = FilePattern(text)
       (visited, linked) = ([], [])
+      isDeep = pattern.names.contains { $0 == "**" }
       if pattern.isPlain {
         try addPlain(pattern.fixedPath)
       } else {
@@ -212,7 +215,7 @@ struct FileInspector {
     let rest = pattern.dropFirst()
     if name != "**", !FilePattern.hasWildcard(name) {
       if rest.isEmpty { return try addNamed(path + name) }
-      return try search(path + name + "/", rest)
+      return try searchFolder(path + name, rest)
     }
     if name == "**", !rest.isEmpty { try search(path, rest) }
     let listing = try listed(path)
@@ -223,7 +226,7 @@ struct FileInspector {
       if name == "**" {
         guard !entry.hasPrefix("."), !isExcluded(path + entry) else { continue }
         if try isFolder(path + entry, for: pattern) {
-          try search(path + entry + "/", pattern)
+          try searchFolder(path + entry, pattern)
         } else if rest.isEmpty {
           try addFile(path + entry)
         }
@@ -231,7 +234,7 @@ struct FileInspector {
         if rest.isEmpty {
           try addFile(path + entry)
         } else if try isFolder(path + entry, for: rest) {
-          try search(path + entry + "/", rest)
+          try searchFolder(path + entry, rest)
         }
       }
     }
@@ -270,7 +273,7 @@ struct FileInspector {
   }
 
   /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in
-  /// a circle. A link that the pattern also finds counts itself, too.
+  /// a circle. Another link to it counts itself.
   private mutating func isFolder(
     _ path: String, for rest: ArraySlice<String>
   ) throws(CacheFailure) -> Bool {
@@ -278,9 +281,23 @@ struct FileInspector {
     if FileEntry.Kind(status.st_mode) == .directory { return true }
     guard let target = try folder(behind: path, status) else { return false }
     let linked = LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
-    guard self.linked.insert(linked).inserted else { return false }
-    if rest == ["**"] { try add(path, status) }
-    return true
+    if self.linked.insert(linked).inserted { return true }
+    try add(path, status)
+    return false
+  }
+
+  /// Looks for the rest of a pattern in there. If the pattern has `**`, a link counts itself if something is found
+  /// behind it, or the pattern finds the link, too: programs that go through directories may follow links or not.
+  private mutating func searchFolder(
+    _ path: String, _ rest: ArraySlice<String>
+  ) throws(CacheFailure) {
+    let count = entries.count
+    try search(path + "/", rest)
+    guard followsLinks, isDeep,
+      rest == ["**"] || entries[count...].contains(where: { !$0.isOnlyListed }),
+      let status = try status(path), FileEntry.Kind(status.st_mode) == .link
+    else { return }
+    try add(path, status)
   }
 
   // MARK: Files

@@ -13,6 +13,8 @@ package struct CacheOptions {
   package var pipeline = ""
   /// True if every step runs, and is kept.
   package var refreshesAll = false
+  /// True if nothing is looked up or kept. Steps still wait for those of other runs, because these keep what they find.
+  package var isOff = false
   /// The steps that run, and are kept, with all that is in them.
   package var refreshed: [StepName] = []
   /// The version of the built-in steps.
@@ -50,6 +52,7 @@ package enum CacheNext {
 
 package final class StepCache {
   package let folder: CacheFolder
+  package var isOff: Bool { options.isOff }
   let options: CacheOptions
   private let run: DescribedRun
   /// The beginning of the names of steps.
@@ -72,10 +75,18 @@ package final class StepCache {
     run = DescribedRun(
       environment: options.environment, version: options.version, masker: options.masker)
     names = options.pipeline + "\n"
-    index = CacheIndex(folder)
+    index = options.isOff ? CacheIndex() : CacheIndex(folder)
     use = options.shared.map { SharedUse($0) }
     today = time(nil) / 86_400
     folder.lockShared()
+  }
+
+  /// Begins with a step of which nothing is looked up or kept.
+  package func bypass(_ id: String, _ settings: CacheSettings) -> CacheLookup {
+    let lookup = CacheLookup(
+      id, name: CacheDigest(of: names, id), settings, directory: "", StepDescription(), record: nil)
+    lookup.isBypass = true
+    return lookup
   }
 
   /// Begins to find out about a step.
@@ -174,6 +185,7 @@ package final class StepCache {
 
   /// What is to be done next about the step.
   package func advance(_ lookup: CacheLookup) -> CacheNext {
+    if lookup.isBypass { return lock(lookup) ? .miss : .locked }
     if lookup.fault != nil { return .miss }
     if !lookup.isDescribed {
       let missing = lookup.settings.tools.filter { tools[$0] == nil }
@@ -336,6 +348,7 @@ package final class StepCache {
 
   /// Writes what is left; if that fails, more has to be looked at the next time.
   package func end() {
+    if isOff { return }
     try? flush()
     index.compact(in: folder)
     folder.sweepNowAndThen(CacheLimits())

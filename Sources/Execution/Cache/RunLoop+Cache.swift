@@ -24,12 +24,15 @@ enum CachedAnswer {
 extension RunLoop {
   /// Whether the step need not run.
   func cached(_ operation: OperationID, _ id: String, _ step: ReadyStep) -> CachedAnswer {
-    guard let caching, let settings = step.settings.cache, let action = step.action,
-      !builder.isTraced(id)
-    else { return .unknown }
+    guard let caching, let settings = step.settings.cache, let action = step.action else {
+      return .unknown
+    }
     let lookup: CacheLookup
     if let known = caching.lookups[operation] {
       lookup = known
+    } else if caching.cache.isOff || builder.isTraced(id) {
+      lookup = caching.cache.bypass(id, settings)
+      caching.lookups[operation] = lookup
     } else {
       let upstream = upstream(of: operation, step.settings.workingDirectory, caching)
       if let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream) {
@@ -52,7 +55,7 @@ extension RunLoop {
         let step = quoted(machine.steps[operation].id)
         say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
       }
-      guard let fault = lookup.fault else { return .runs }
+      guard let fault = lookup.fault else { return lookup.isBypass ? .unknown : .runs }
       tellOfFault(fault, operation)
       return .unknown
     }

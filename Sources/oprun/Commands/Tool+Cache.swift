@@ -16,17 +16,19 @@ enum SharedCacheUse: String, CaseIterable {
 }
 
 extension Tool {
-  /// The cache for a run; nil if no step uses it, or it cannot be used, which is said.
+  /// The cache for a run; nil if no step uses it, or it cannot be used. That is said, unless it is switched off.
   func stepCache(for plan: Plan, _ options: RunOptions, _ invocation: Invocation) -> StepCache? {
-    guard !invocation.isOn(Options.noCache), let state = options.directory.state,
+    let isOff = invocation.isOn(Options.noCache)
+    guard let state = options.directory.state,
       plan.steps.contains(where: { $0.settings.cache != nil })
     else { return nil }
     do throws(CacheFailure) {
       var cacheOptions = cacheOptions(invocation, runID: options.runID, options.secrets)
-      cacheOptions.shared = sharedCache(of: plan, options.secrets, invocation)
+      cacheOptions.isOff = isOff
+      cacheOptions.shared = isOff ? nil : sharedCache(of: plan, options.secrets, invocation)
       return StepCache(try CacheFolder.make(in: state), cacheOptions)
     } catch {
-      say("steps are not cached: \(error.message)")
+      if !isOff { say("steps are not cached: \(error.message)") }
       return nil
     }
   }

@@ -275,6 +275,7 @@ extension PlanBuilder {
       dependencies.steps[pipeline.id(of: step, planner.text)] =
         numbers[pipeline.operation(of: step)]
     }
+    planner.addNames(planner.namedMembers[number] ?? [], in: number, to: &dependencies, numbers)
     let values = planner.valuesForMatrix(at: StepAddress(pipeline: number, step: 0))
     return LateScope(
       dependencies, matrix: values.matrix, writtenNames: values.writtenNames,
@@ -295,8 +296,8 @@ extension PlanBuilder {
 
 extension Planner {
   /// Whether the name stands for a step in each instance of a group.
-  private func isInEach(_ name: String, at address: StepAddress) -> Bool {
-    pipelines[address.pipeline].find(path: name)?.isMany ?? false
+  private func isInEach(_ name: String, in pipeline: Int) -> Bool {
+    pipelines[pipeline].find(path: name)?.isMany ?? false
   }
 
   /// The meaning of the names in `depends_on`, and the operations they refer to.
@@ -322,7 +323,8 @@ extension Planner {
       }
       let isMatched = dependency.traits.contains(.matched)
       let isMany =
-        isMatched ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, at: address)
+        isMatched
+        ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, in: address.pipeline)
       add(targets, as: name, isMany: isMany, to: &found, numbers)
     }
     if !distantSteps.isEmpty { addDistantSteps(of: address, to: &found, numbers) }
@@ -367,11 +369,16 @@ extension Planner {
     of address: StepAddress, to found: inout LateDependencies, _ numbers: Renumbering
   ) {
     let step = StepAddress(pipeline: address.pipeline, step: address.step)
-    for name in distantSteps[step] ?? [] {
-      guard case .found(let targets, _) = operations(named: name, in: address.pipeline) else {
-        continue
-      }
-      add(targets, as: name, isMany: isInEach(name, at: address), to: &found, numbers)
+    addNames(distantSteps[step] ?? [], in: address.pipeline, to: &found, numbers)
+  }
+
+  fileprivate func addNames(
+    _ names: some Sequence<String>, in pipeline: Int, to found: inout LateDependencies,
+    _ numbers: Renumbering
+  ) {
+    for name in names {
+      guard case .found(let targets, _) = operations(named: name, in: pipeline) else { continue }
+      add(targets, as: name, isMany: isInEach(name, in: pipeline), to: &found, numbers)
     }
   }
 }

@@ -15,6 +15,8 @@ final class DistantSteps {
   }
 
   private(set) var references: [Reference] = []
+  /// The names of members of groups and matrices in what is evaluated when all steps of a pipeline use have ended.
+  private(set) var members: [Int: Set<String>] = [:]
   private var known: Set<Reference> = []
   private let planner: Planner
   private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
@@ -41,6 +43,19 @@ final class DistantSteps {
     guard targets.allSatisfy({ hasEnded($0, before: address, ancestry) }) else { return false }
     known.insert(reference)
     references.append(reference)
+    return true
+  }
+
+  /// Whether the name stands for steps or instances in the pipeline use. If so, it is kept.
+  func isIn(_ pipeline: PipelineUse, _ target: PathTarget, _ name: String) -> Bool {
+    guard case .found(let targets, true) = planner.operations(named: name, in: pipeline.number),
+      !targets.isEmpty
+    else { return false }
+    // Which instances there will be is not known.
+    if target.isOne, targets.contains(where: { planner.group($0)?.isExpanding == true }) {
+      return false
+    }
+    members[pipeline.number, default: []].insert(name)
     return true
   }
 

@@ -17,6 +17,7 @@ extension Planner {
     for pipeline in pipelines { pipeline.distant = distant }
     for pipeline in pipelines { checkPipeline(pipeline) }
     for pipeline in pipelines { pipeline.distant = nil }
+    namedMembers = distant.members
     return distant.references
   }
 

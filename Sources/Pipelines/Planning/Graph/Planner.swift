@@ -33,6 +33,8 @@ struct Planner {
   var hasPatterns = false
   /// The names of the distant steps whose values each step uses.
   var distantSteps: [StepAddress: [String]] = [:]
+  /// The names of members of groups and matrices in the hooks and outputs of pipeline uses.
+  var namedMembers: [Int: Set<String>] = [:]
   /// Operations that the run was asked for by name.
   var named: [Int] = []
   private var indices: [StepIndex?]

@@ -292,10 +292,9 @@ extension Planner {
   ) -> OperationSpec {
     let surroundings = pipelines[address.pipeline].surroundings
     var placement = known(own.filled(from: defaults), at: address)
+    if !own.sets(.queue) { placement.queue = surroundings.groupQueue ?? placement.queue }
     let hasQueue = placement.queue != nil
-    if !own.sets(.queue) {
-      placement.queue = surroundings.groupQueue ?? placement.queue ?? surroundings.fileQueue
-    }
+    if !own.sets(.queue), !hasQueue { placement.queue = surroundings.fileQueue }
     var mutex: String?
     do throws(EvaluationFailure) {
       if let text = placement.mutex {

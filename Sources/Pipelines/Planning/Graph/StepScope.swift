@@ -238,7 +238,10 @@ extension StepScope {
       if let known = scope(in: use).dependencyMember(name, of: step) { return known }
       outer = use.around
     }
-    return .unknown
+    guard let target = pipeline.find(path: name),
+      pipeline.distant?.isIn(pipeline, target, name) == true
+    else { return .unknown }
+    return known(target)
   }
 
   /// What the step waits for has ended when a group that it is in begins: its steps see that too.

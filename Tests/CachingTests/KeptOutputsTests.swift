@@ -1,0 +1,52 @@
+// What a command has left is kept; what somebody writes after it has ended is not.
+
+import Foundation
+import RunFiles
+import Testing
+
+@testable import Caching
+
+struct `What is kept of outputs` {
+  private let path: String
+  private let state: StateFolder
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/kept-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    path = try #require(realpath(folder, nil).map { String(cString: $0) })
+    state = StateFolder(owning: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
+    try "made".write(toFile: path + "/out", atomically: false, encoding: .utf8)
+  }
+
+  /// The files of the result, or why there is none.
+  private func kept(end: Int) throws -> String {
+    var work = CacheWork(try CacheFolder.make(in: state))
+    let job = KeepJob(
+      directory: path, inputs: [], outputs: ["out"], known: [], log: nil, end: end)
+    switch work.perform(.keep(job)) {
+    case .kept(_, let files, _, _): return files.map(\.path).joined(separator: " ")
+    case .fault(let fault): return fault.message
+    case .inspected, .tool, .restored, .transferred: return "something else"
+    }
+  }
+
+  private var written: Int {
+    get throws { FileStamp(try FileEntry.status(of: path + "/out", in: AT_FDCWD).get()).changed }
+  }
+
+  @Test func `what is there when the command ends is kept`() throws {
+    #expect(try kept(end: written) == "out")
+  }
+
+  @Test func `what is written after that is not`() throws {
+    #expect(
+      try kept(end: written - 1)
+        == "output 'out' was written or replaced after its command had ended")
+  }
+
+  @Test func `the clock of a file system that is ahead says nothing`() throws {
+    var stamp = FileStamp()
+    stamp.changed = FileStamp.exactNow + 1_000_000_000
+    #expect(!stamp.isOfChange(after: 0))
+  }
+}
