@@ -6,7 +6,7 @@ import Testing
 
 @testable import Caching
 
-struct `What is kept of outputs` {
+final class `What is kept of outputs` {
   private let path: String
   private let state: StateFolder
 
@@ -17,6 +17,8 @@ struct `What is kept of outputs` {
     state = StateFolder(owning: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
     try "made".write(toFile: path + "/out", atomically: false, encoding: .utf8)
   }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// The files of the result, or why there is none.
   private func kept(end: Int) throws -> String {

@@ -4,13 +4,15 @@ import Foundation
 import Pipelines
 import Testing
 
-struct PipelineFileTests {
+final class PipelineFileTests {
   private let folder: URL
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "oprun-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
 
   private func failure(_ path: String) -> InputFailure? {
     do throws(InputFailure) {
@@ -33,9 +35,9 @@ struct PipelineFileTests {
   @Test func `what cannot be a pipeline file is refused without waiting`() throws {
     let path = folder.path()
     #expect(failure(path)?.message == "'\(path)' is a directory, not a file")
-    let missing = path + "missing.yml"
+    let missing = folder.appending(path: "missing.yml").path()
     #expect(failure(missing)?.message == "cannot open '\(missing)': no such file or directory")
-    let fifo = path + "fifo"
+    let fifo = folder.appending(path: "fifo").path()
     #expect(mkfifo(fifo, 0o600) == 0)
     #expect(
       failure(fifo)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Reporting
 
-struct OutletTests {
+final class OutletTests {
   private let folder = NSTemporaryDirectory() + "/backlog-\(UUID().uuidString)"
   private let directory: RunDirectory
 
@@ -15,6 +15,8 @@ struct OutletTests {
     directory = RunDirectory(
       owning: Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder)
   }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
 
   /// Two connected descriptors; what is written to the second comes out of the first.
   private func ends(isSocket: Bool) -> [Int32] {
