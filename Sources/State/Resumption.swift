@@ -44,8 +44,6 @@ package final class Resumption {
   private(set) var held: Set<OperationID> = []
   /// What was asked about and is not kept.
   private var running: Set<OperationID> = []
-  /// Used pipelines that have not come to their end, because a selection leaves something of them out.
-  private(set) var unfinished: Set<OperationID> = []
 
   var runNumber: Int { earlier.number }
 
@@ -185,18 +183,21 @@ package final class Resumption {
 
   /// Which hooks a group, which is a used pipeline, has to run. Asked when its members have ended.
   func hooks(of group: OperationID, named name: String) -> GroupHookDuty {
-    let planned = added.planned(group)
-    guard foreseen.hasHooks(planned) else { return .asUsual }
-    if isCutShort(group) {
-      unfinished.insert(group)
-      return .notOfSuccess
-    }
-    guard case .kept(let newest) = freshness(of: members(of: group)),
-      foreseen.owesHooks(planned, named: name, newest: newest)
-    else { return .asUsual }
-    guard foreseen.isOutside(planned) else { return .owed }
-    unfinished.insert(group)
-    return .asUsual
+    guard foreseen.hasHooks(added.planned(group)) else { return .asUsual }
+    if isCutShort(group) { return .notOfSuccess }
+    return owesHooks(group, name) && !foreseen.isOutside(added.planned(group)) ? .owed : .asUsual
+  }
+
+  /// Whether a group, which is a used pipeline, has not come to its end: a selection leaves something of it out, or its
+  /// hooks. Asked like the hooks.
+  func isUnfinished(_ group: OperationID, named name: String) -> Bool {
+    guard foreseen.hasHooks(added.planned(group)) else { return false }
+    return isCutShort(group) || owesHooks(group, name) && foreseen.isOutside(added.planned(group))
+  }
+
+  private func owesHooks(_ group: OperationID, _ name: String) -> Bool {
+    guard case .kept(let newest) = freshness(of: members(of: group)) else { return false }
+    return foreseen.owesHooks(added.planned(group), named: name, newest: newest)
   }
 
   /// Whether a step in the group does not run only because a selection does not name it.
@@ -309,28 +310,26 @@ extension Resumption {
 
   /// The names of steps, without groups: the first few, and how many more there are.
   package func names(of operations: [OperationID]) -> String {
-    let steps = operations.filter { !plan.standsForOthers($0) }
-    let shown = steps.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
-    let others = steps.count - shown.count
-    return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    firstIDs(of: operations.filter { !plan.standsForOthers($0) })
   }
 
   /// The used pipelines whose hooks run again, for a sentence; nil if there are none.
   package var namesOfOwedHooks: String? {
     let groups = foreseen.owedHooks.filter { !foreseen.isOutside($0) }
-    if groups.isEmpty { return nil }
-    let shown = groups.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
-    let others = groups.count - shown.count
-    return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+    return groups.isEmpty ? nil : firstIDs(of: groups)
+  }
+
+  private func firstIDs(of operations: [OperationID]) -> String {
+    firstNames(
+      of: operations.lazy.map { [plan] in printable(plan.steps[$0.index].id) },
+      most: Self.shownCount)
   }
 
   /// What is said at the end of what was kept although it would run again; nil if nothing was.
   var noticeOfHeld: String? {
     guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
-    let names = held.sorted().compactMap(name)
-    let shown = names.prefix(Self.shownCount).map { printable($0) }.joined(separator: ", ")
-    let others = names.count - Self.shownCount
-    let more = others > 0 ? " and \(others) more" : ""
-    return "\(words), so not run again although no longer up to date: \(shown)\(more)"
+    let names = held.sorted().compactMap(name).map { printable($0) }
+    let shown = firstNames(of: names, most: Self.shownCount)
+    return "\(words), so not run again although no longer up to date: \(shown)"
   }
 }

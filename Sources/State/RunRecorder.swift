@@ -355,7 +355,8 @@ extension RunRecorder {
   /// out in part.
   private func isUnfinished(_ operation: OperationID) -> Bool {
     guard let resumption = run.resumption else { return false }
-    return resumption.held.contains(operation) || resumption.unfinished.contains(operation)
+    return resumption.held.contains(operation)
+      || resumption.isUnfinished(operation, named: name(of: operation))
   }
 }
 

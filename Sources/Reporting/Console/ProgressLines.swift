@@ -110,9 +110,6 @@ struct ProgressLines {
     if case .hook(let kind) = settled.cause {
       sink.write(kind.keyText)
       sink.write(" hook failed")
-    } else if case .notReady = settled.cause, let last = settled.record?.last {
-      sink.write("not ready after ")
-      sink.write(elapsed: last.end.notReadyAfter ?? last.end.duration)
     } else if let last = settled.record?.last {
       let settings = operations.step(settled.operation).settings
       sink.write(last.end, limit: settings.timeout, columns: endColumns)

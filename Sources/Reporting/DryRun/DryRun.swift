@@ -64,11 +64,8 @@ package struct DryRun {
 
   private func writeLeftOut(to sink: ByteSink) {
     guard !plan.leftOut.isEmpty else { return }
-    let shown = plan.leftOut.prefix(Self.longestList).joined(separator: ", ")
-    let more = plan.leftOut.count - Self.longestList
     sink.write("not run unless named: ")
-    sink.write(oneLine(shown))
-    if more > 0 { sink.write(" and \(more) more") }
+    sink.write(oneLine(firstNames(of: plan.leftOut, most: Self.longestList)))
     sink.writeNewline()
   }
 }

@@ -158,12 +158,7 @@ extension RunRecord {
     } else if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(hookOf: decisive.role)
-      if case .notReady = settled.cause {
-        sink.write("not ready after ")
-        sink.write(elapsed: decisive.end.notReadyAfter ?? decisive.end.duration)
-      } else {
-        sink.write(decisive.end, limit: limit, columns: .max)
-      }
+      sink.write(decisive.end, limit: limit, columns: .max)
       sink.write(decisive.place)
       switch settled.cause {
       case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")

@@ -95,9 +95,6 @@ struct FailureBlock {
       return writeEndWithoutCommand(failure, to: sink)
     }
     sink.write(hookOf: decisive.role)
-    if case .notReady(let words) = failure.cause {
-      return writeNotReady(words, after: decisive.end, to: sink)
-    }
     if longReason(of: failure) != nil {
       return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
@@ -107,18 +104,12 @@ struct FailureBlock {
     if case .attempt = decisive.role {
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
-    if case .service(let words) = failure.cause {
+    switch failure.cause {
+    case .notReady(let words), .service(let words):
       sink.write(": ")
       sink.write(oneLine(words))
+    case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
     }
-  }
-
-  /// `not ready after 30s: tcp localhost:5432: refused`.
-  private func writeNotReady(_ words: String, after end: CommandEnd, to sink: ByteSink) {
-    sink.write("not ready after ")
-    sink.write(elapsed: end.notReadyAfter ?? end.duration)
-    sink.write(": ")
-    sink.write(oneLine(words))
   }
 
   private func writeEndWithoutCommand(_ failure: SettledOperation, to sink: ByteSink) {

@@ -80,8 +80,7 @@ struct AffectedPart {
   }
 
   private static func list(_ ids: [String]) -> String {
-    let shown = ids.prefix(longestList).map { printable($0) }.joined(separator: ", ")
-    return ids.count > longestList ? "\(shown) and \(ids.count - longestList) more" : shown
+    firstNames(of: ids.lazy.map { printable($0) }, most: longestList)
   }
 
   /// Why the steps of the plan run, as far as that is not the same as ever.

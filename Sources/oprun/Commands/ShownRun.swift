@@ -107,12 +107,7 @@ struct ShownRun {
       let isWait = step.cause?.hasPrefix("wait ") == true
       return isWait ? causeWords(of: step) : Ending(ending.outcome).words + cause
     }
-    let isUnready = step.cause?.hasPrefix("not_ready ") == true
-    let words =
-      isUnready
-      ? "not ready after \(elapsedText(end.notReadyAfter ?? end.duration))"
-      : oneLine(end.words(limit: limits(step.name)))
-    return words + step.attemptWords + place + cause
+    return oneLine(end.words(limit: limits(step.name))) + step.attemptWords + place + cause
   }
 
   /// `'unit' failed` for `dependency unit`.

@@ -208,9 +208,7 @@ struct TracedDeclaration {
   }
 
   private static func remark(_ words: String, _ paths: Set<String>) -> String? {
-    guard !paths.isEmpty else { return nil }
-    let shown = paths.sorted().prefix(8).joined(separator: ", ")
-    return "\(words): \(shown)" + (paths.count > 8 ? " and \(paths.count - 8) more" : "")
+    paths.isEmpty ? nil : "\(words): \(firstNames(of: paths.sorted(), most: 8))"
   }
 
   func writeYAML(to sink: ByteSink) {
@@ -220,9 +218,7 @@ struct TracedDeclaration {
     if !scratch.isEmpty { write("scratch", scratch, to: sink) }
     for remark in remarks { sink.write("# \(messageLine(remark))\n") }
     if !programs.isEmpty {
-      let names = programs.prefix(20).joined(separator: ", ")
-      let more = programs.count > 20 ? " and \(programs.count - 20) more" : ""
-      sink.write("# programs that ran: \(messageLine(names))\(more)\n")
+      sink.write("# programs that ran: \(messageLine(firstNames(of: programs, most: 20)))\n")
     }
   }
 

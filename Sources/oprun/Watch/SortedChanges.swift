@@ -75,11 +75,9 @@ struct AffectedRun {
     let isEverything = affected.count == steps.leaves.count
     part =
       isEverything ? .everything : .steps(Set(steps.selection.map { plan.steps[$0.index].id }))
-    let shown = affected.prefix(Self.longestList).map { printable(plan.steps[$0.index].id) }
-    let more = affected.count - shown.count
+    let names = affected.lazy.map { printable(plan.steps[$0.index].id) }
     words =
-      isEverything
-      ? "everything" : shown.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+      isEverything ? "everything" : firstNames(of: names, most: Self.longestList)
   }
 
   /// The first file that something depends on; nil if the pipeline itself has changed.
