@@ -53,11 +53,40 @@ struct Document: Sendable {
     return blocks
   }
 
-  /// Targets of links to files, relative to the document.
-  var linkedFiles: [String] {
-    lines.flatMap { line in
-      line.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/).map { String($0.output.1) }
+  /// A link to a file of the repository, by its path from there, and perhaps to a heading in it.
+  struct Link: Sendable {
+    let file: String
+    let anchor: String?
+  }
+
+  var links: [Link] {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    return lines.flatMap { line in
+      line.matches(of: /\]\(([^)#:]*)(?:#([^)]*))?\)/).map { match in
+        let target = String(match.output.1)
+        return Link(
+          file: target.isEmpty ? path : folder + target, anchor: match.output.2.map(String.init))
+      }
     }
+  }
+
+  /// The anchors that GitHub gives to headings: their text in lower case, without punctuation and with
+  /// `-` for spaces; when it occurs again, with a number.
+  var anchors: Set<String> {
+    var counts: [String: Int] = [:]
+    var anchors: Set<String> = []
+    var isInBlock = false
+    for line in lines {
+      if line.hasPrefix("```") { isInBlock.toggle() }
+      guard !isInBlock, let heading = line.firstMatch(of: /^#{1,6} (.*)$/) else { continue }
+      let text = heading.output.1.replacing(/\]\([^)]*\)/, with: "").lowercased()
+      let kept = text.filter { $0.isLetter || $0.isNumber || "-_ ".contains($0) }
+      let anchor = kept.replacing(" ", with: "-")
+      let count = counts[anchor, default: 0]
+      counts[anchor] = count + 1
+      anchors.insert(count == 0 ? anchor : "\(anchor)-\(count)")
+    }
+    return anchors
   }
 }
 

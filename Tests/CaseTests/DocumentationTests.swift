@@ -47,12 +47,16 @@ struct DocumentationTests {
     }
   }
 
-  @Test func `links in the documentation lead to files`() {
+  @Test func `links in the documentation lead to files and headings`() {
+    var anchors: [String: Set<String>] = [:]
     for document in Document.all {
-      let folder = repository.appending(path: document.path).deletingLastPathComponent()
-      for target in document.linkedFiles {
-        let file = folder.appending(path: target).path
-        #expect(FileManager.default.fileExists(atPath: file), "\(document.path): \(target)")
+      for link in document.links {
+        let file = repository.appending(path: link.file).path
+        #expect(FileManager.default.fileExists(atPath: file), "\(document.path): \(link.file)")
+        guard let anchor = link.anchor, link.file.hasSuffix(".md") else { continue }
+        let known = anchors[link.file] ?? Document(path: link.file).anchors
+        anchors[link.file] = known
+        #expect(known.contains(anchor), "\(document.path): \(link.file)#\(anchor)")
       }
     }
   }
