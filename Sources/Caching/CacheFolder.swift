@@ -13,10 +13,7 @@ package final class CacheFolder {
   /// Which directory no pattern looks into.
   let state: FolderIdentity?
   private var temporaryCount = 0
-  /// The files in which each step locks a byte; -1 for those that are not open. The kernel goes through all locks
-  /// of a file for each that is taken or given back, and all steps of a run may have one at the same time.
-  private var locks = [Int32](repeating: -1, count: lockFileCount)
-  private static let lockFileCount = 64
+  private var locks = StepLocks()
 
   private init(owning descriptor: Int32, path: String, state: FolderIdentity?) {
     self.descriptor = descriptor
@@ -26,7 +23,7 @@ package final class CacheFolder {
 
   deinit {
     close(descriptor)
-    for file in locks where file >= 0 { close(file) }
+    locks.close()
   }
 
   /// Opens the cache in a state directory, and makes it if there is none.
@@ -67,34 +64,9 @@ package final class CacheFolder {
   func lockAlone() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
   /// Locks a step for this run, until it is unlocked or oprun has ended. False if another run has it.
-  func lock(_ step: CacheDigest) -> Bool {
-    let number = Self.lockFile(of: step)
-    if locks[number] < 0 {
-      locks[number] = openat(
-        descriptor, "lock-\(number)", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    }
-    return locks[number] < 0 || setLock(of: step, in: locks[number], Int16(F_WRLCK))
-  }
+  func lock(_ step: CacheDigest) -> Bool { locks.take(step, in: descriptor) }
 
-  func unlock(_ step: CacheDigest) {
-    let file = locks[Self.lockFile(of: step)]
-    if file >= 0 { _ = setLock(of: step, in: file, Int16(F_UNLCK)) }
-  }
-
-  private static func lockFile(of step: CacheDigest) -> Int {
-    Int(step.words.1 % UInt64(lockFileCount))
-  }
-
-  /// Uses a lock of the open file, which no child that closes it has; `F_OFD_SETLK` of <fcntl.h>.
-  private func setLock(of step: CacheDigest, in file: Int32, _ kind: Int16) -> Bool {
-    var range = flock()
-    range.l_type = kind
-    range.l_whence = Int16(SEEK_SET)
-    range.l_start = off_t(step.words.0 >> 2)
-    range.l_len = 1
-    if fcntl(file, 37, &range) == 0 { return true }
-    return errno != EAGAIN && errno != EACCES
-  }
+  func unlock(_ step: CacheDigest) { locks.giveBack(step) }
 
   // MARK: Contents
 
@@ -179,6 +151,10 @@ package final class CacheFolder {
     if let result = StoredResult(decoding: bytes) { return result }
     unlinkat(descriptor, name, 0)
     return nil
+  }
+
+  func hasResult(of key: CacheDigest) -> Bool {
+    faccessat(descriptor, "ac/\(key.path)", F_OK, 0) == 0
   }
 
   /// Says that a result is used, so that it is not the first to be removed.

@@ -71,6 +71,16 @@ package final class CacheLookup {
     self.record = record
   }
 
+  /// Called when another run that had the step has ended it: all files may be others.
+  func forgetFiles() {
+    isLockedByOther = false
+    inputs = nil
+    key = .none
+    candidate = nil
+    restored = nil
+    isMissing = false
+  }
+
   /// Takes the answer to what was asked about it.
   package func take(_ reply: CacheReply) {
     switch reply {

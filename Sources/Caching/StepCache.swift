@@ -185,7 +185,7 @@ package final class StepCache {
 
   /// What is to be done next about the step.
   package func advance(_ lookup: CacheLookup) -> CacheNext {
-    if lookup.isBypass { return lock(lookup) ? .miss : .locked }
+    if lookup.isBypass { return .miss }
     if lookup.fault != nil { return .miss }
     if !lookup.isDescribed {
       let missing = lookup.settings.tools.filter { tools[$0] == nil }
@@ -194,9 +194,7 @@ package final class StepCache {
       if lookup.fault != nil { return .miss }
     }
     if lookup.isLockedByOther, lock(lookup) {
-      lookup.isLockedByOther = false
-      lookup.inputs = nil
-      lookup.key = .none
+      lookup.forgetFiles()
     }
     if lookup.isLockedByOther { return .locked }
     if lookup.inputs == nil {
@@ -219,23 +217,8 @@ package final class StepCache {
       lookup.key = StepDescription.key(lookup.description.digest, inputs)
     }
     if let next = upToDate(lookup) { return next }
-    guard lock(lookup) else { return .locked }
     if lookup.isRefreshed { return .miss }
     return lookup.isMissing ? askOthers(lookup) : advanceResult(lookup)
-  }
-
-  /// Takes the lock of the step. It is not given back before the step has ended.
-  private func lock(_ lookup: CacheLookup) -> Bool {
-    if lookup.isLocked || lookup.isReviewed { return true }
-    lookup.isLocked = folder.lock(lookup.name)
-    lookup.isLockedByOther = !lookup.isLocked
-    return lookup.isLocked
-  }
-
-  /// Called when the step has ended.
-  package func release(_ lookup: CacheLookup) {
-    if lookup.isLocked { folder.unlock(lookup.name) }
-    lookup.isLocked = false
   }
 
   /// What is seen without reading a file: that everything is as it was.
@@ -261,6 +244,10 @@ package final class StepCache {
     }
     guard let candidate = lookup.candidate else { return askOthers(lookup) }
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
+    guard lock(lookup) else {
+      lookup.candidate = nil
+      return .locked
+    }
     return .ask([
       (
         .step,

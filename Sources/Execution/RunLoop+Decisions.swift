@@ -15,9 +15,13 @@ extension RunLoop {
     hashing.begin(operation)
     valueBudget = ValueBudget()
     let decision =
-      question == .entry ? entryDecision(about: operation) : decisionNow(about: operation, question)
+      switch question {
+      case .entry: entryDecision(about: operation)
+      case .start: startDecision(about: operation)
+      case .conditionsHold, .join, .ready: decisionNow(about: operation, question)
+      }
     if hashing.isAwaited(by: operation) || caching?.isAwaited(by: operation) == true {
-      refusals[operation] = nil
+      if question != .start { refusals[operation] = nil }
       return nil
     }
     hashing.decided(operation)
@@ -41,6 +45,7 @@ extension RunLoop {
       case .conditionsHold: return .run(resolve(late, step, of: operation))
       case .join: return try joining(operation, late)
       case .ready: return try serving(operation, late)
+      case .start: return startDecision(about: operation)
       }
     } catch {
       if machine.groupPlan(operation) != nil { return .fail(words(of: error)) }

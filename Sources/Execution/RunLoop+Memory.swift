@@ -19,7 +19,7 @@ extension RunLoop {
     let isKnown = !hashing.isAwaited(by: operation) && caching?.isAwaited(by: operation) != true
     guard memory?.isOfEarlierRun == true, isKnown else { return decision }
     switch decision {
-    case .keep, .expand, .join: return decision
+    case .keep, .expand, .join, .later: return decision
     case .run, .wait, .fail, .skip, .skipGroup: break
     }
     let allowance = machine.steps[operation].settings.allowFailure
@@ -37,7 +37,7 @@ extension RunLoop {
     let ready: ReadyStep
     switch decision {
     case .run(let step), .wait(_, let step): ready = step
-    case .fail, .skip, .skipGroup, .expand, .keep, .join: return decision
+    case .fail, .skip, .skipGroup, .expand, .keep, .join, .later: return decision
     }
     if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
     let step = machine.steps[operation]
@@ -70,7 +70,7 @@ extension RunLoop {
   }
 
   /// Makes the outputs those of the operation; false if one of them cannot be read.
-  private func restore(_ published: [PublishedOutput], of operation: OperationID) -> Bool {
+  func restore(_ published: [PublishedOutput], of operation: OperationID) -> Bool {
     if published.isEmpty { return true }
     var values = ValueMap()
     for output in published {

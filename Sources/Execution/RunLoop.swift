@@ -176,8 +176,9 @@ final class RunLoop {
     builder = CommandBuilder(workspace: parts.workspace, options: options)
     machine = RunMachine(
       plan: plan, isStrict: options.isStrict,
-      gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
-      seed: parts.seed, sharesHostMutexes: parts.hostMutexes != nil)
+      gatesAll: options.memory?.isOfEarlierRun ?? false, asksAtStart: options.cache != nil,
+      commandLimit: executor.commandLimit, seed: parts.seed,
+      sharesHostMutexes: parts.hostMutexes != nil)
     added = AddedOperations(to: plan)
     machine.canBeChangedFromOutside =
       options.canBeChangedFromOutside || options.controlVersion != nil

@@ -19,12 +19,14 @@ enum Gate {
   case unexpanded
   /// It is in an instance that begins when another one has ended.
   case held
+  /// It could have started, and waits for another run that does the same.
+  case deferred
 
   /// True if news about it will come, whatever happens to the other operations: the run is not at
   /// its end.
   var expectsNews: Bool {
     switch self {
-    case .asked, .waiting, .starting: true
+    case .asked, .waiting, .starting, .deferred: true
     case .gathering, .unexpanded, .held: false
     }
   }
@@ -33,7 +35,7 @@ enum Gate {
   var isOpen: Bool {
     switch self {
     case .starting: true
-    case .asked, .waiting, .gathering, .unexpanded, .held: false
+    case .asked, .waiting, .gathering, .unexpanded, .held, .deferred: false
     }
   }
 
@@ -41,7 +43,7 @@ enum Gate {
   var probing: Probing? {
     switch self {
     case .waiting(let probing), .starting(let probing): probing
-    case .asked, .gathering, .unexpanded, .held: nil
+    case .asked, .gathering, .unexpanded, .held, .deferred: nil
     }
   }
 
@@ -60,6 +62,8 @@ package enum Question: Hashable, Sendable {
   case entry
   /// The conditions that it waited for hold. What does it run?
   case conditionsHold
+  /// It has its slot and claims. Must it still run?
+  case start
   /// All members of the group have ended. What are the outputs of the group?
   case join
   /// All members of a group in the background are ready or have ended. What are its outputs?
@@ -82,6 +86,8 @@ package enum Decision: Sendable {
   case keep(Ending, Cause = .itself)
   /// All members of the group have ended.
   case join
+  /// Another run does the same: it gives back its slot and claims until `startDeferred`.
+  case later
   /// It waits for these conditions, one after the other, and runs this step; then the next question
   /// is asked.
   case wait([Probe], ReadyStep)

@@ -65,7 +65,7 @@ extension RunMachine {
       services.giveUp(group)
       if ending.isAllowed { services.becameReady(group, as: ending) }
       groupFailed(group, as: ending, root: group)
-    case .run, .skip, .skipGroup, .expand, .keep, .wait:
+    case .run, .skip, .skipGroup, .expand, .keep, .later, .wait:
       preconditionFailure("a group is asked only what it gives")
     }
     tellSettled()

@@ -92,6 +92,11 @@ extension RunMachine {
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
       return
     }
+    if question == .start {
+      decidedAtStart(operation, decision, at: now)
+      tellSettled()
+      return startReady(at: now)
+    }
     if let pattern = groupPlan(operation)?.pattern, question == .entry {
       decided(operation, pattern, decision, at: now)
       tellSettled()
@@ -106,6 +111,7 @@ extension RunMachine {
     case .expand(let operations): expand(operation, to: operations)
     case .keep(let ending, let cause): end(operation, as: ending, cause, at: now)
     case .join: join(operation, at: now)
+    case .later: preconditionFailure("only what could start is deferred")
     case .wait(let probes, let step):
       if groupStates.hasIdle { beginLimits(around: operation, at: now) }
       probe(operation, for: Probing(step: step, probes: probes), at: now)
@@ -137,7 +143,7 @@ extension RunMachine {
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
     case .join: break
-    case .run, .wait, .keep: preconditionFailure("a group runs nothing")
+    case .run, .wait, .keep, .later: preconditionFailure("a group runs nothing")
     }
   }
 
@@ -199,6 +205,7 @@ extension RunMachine {
     // One may end with another one that it waits for.
     for step in groups.unendedSteps(of: group, in: scheduler)
     where !scheduler.state(of: step).hasEnded {
+      withdraw(step)
       scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
     }
   }
@@ -223,6 +230,7 @@ extension RunMachine {
   mutating func cancelGated(_ reason: StopReason) {
     for operation in gates.keys.sorted()
     where gates[operation]?.isOpen == false && !endsByItsMembers(operation) {
+      withdraw(operation)
       setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
@@ -251,6 +259,7 @@ extension RunMachine {
   ) {
     let members = groups.members(of: operation)
     for member in members { cancel(member, reason, at: now) }
+    withdraw(operation)
     switch scheduler.state(of: operation) {
     case .ended: break
     case .running:

@@ -116,7 +116,7 @@ extension RunMachine {
   func endsByItsMembers(_ operation: OperationID) -> Bool {
     switch gates[operation] {
     case .gathering, .asked(.join): true
-    case .asked, .waiting, .starting, .unexpanded, .held, nil: false
+    case .asked, .waiting, .starting, .unexpanded, .held, .deferred, nil: false
     }
   }
 

@@ -133,7 +133,7 @@ extension RunMachine {
     case .ready, .paused:
       switch gates[operation] {
       case .gathering: true
-      case .asked, .waiting, .starting, .unexpanded, .held, nil: active[operation] != nil
+      case .asked, .waiting, .starting, .unexpanded, .held, .deferred, nil: active[operation] != nil
       }
     }
   }

@@ -30,6 +30,8 @@ package struct RunMachine {
   let isStrict: Bool
   /// True if every operation is asked about before it is ready.
   let gatesAll: Bool
+  /// True if a step with a cache is asked about again when it could start.
+  let asksAtStart: Bool
   /// The number of commands that may run at the same time, whatever the queues allow.
   let commandLimit: Int
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
@@ -84,13 +86,14 @@ package struct RunMachine {
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(
-    plan: Plan, isStrict: Bool = false, gatesAll: Bool = false, commandLimit: Int = .max,
-    seed: UInt64 = 1, sharesHostMutexes: Bool = false
+    plan: Plan, isStrict: Bool = false, gatesAll: Bool = false, asksAtStart: Bool = false,
+    commandLimit: Int = .max, seed: UInt64 = 1, sharesHostMutexes: Bool = false
   ) {
     self.plan = plan
     steps = RunSteps(plan)
     self.isStrict = isStrict
     self.gatesAll = gatesAll
+    self.asksAtStart = asksAtStart
     self.commandLimit = commandLimit
     hasHostMutexes = sharesHostMutexes && plan.pools.contains(where: \.isGranted)
     let pools = sharesHostMutexes ? plan.pools : plan.pools.map(\.alwaysOpen)
@@ -178,7 +181,7 @@ package struct RunMachine {
     if startHold.postpones() { return }
     startDueHooks(at: now)
     while hasRoomForAttempt, let operation = scheduler.next() {
-      startAttempt(of: operation, at: now)
+      if !asksFirst(about: operation) { startAttempt(of: operation, at: now) }
     }
     watchWaits(at: now)
     guard expectedCount == 0, !groupStates.hasAsked, end == nil else { return }
@@ -200,7 +203,7 @@ package struct RunMachine {
     }
   }
 
-  private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
+  mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     var state =
       active[operation]
       ?? ActiveOperation(

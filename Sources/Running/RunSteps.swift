@@ -23,7 +23,7 @@ package struct RunSteps: Sendable {
   }
 
   /// The step as it runs. Traps while a part of it is not known.
-  func ready(_ operation: OperationID) -> ReadyStep {
+  package func ready(_ operation: OperationID) -> ReadyStep {
     (resolved.isEmpty ? nil : resolved[operation]) ?? ReadyStep(self[operation])
   }
 

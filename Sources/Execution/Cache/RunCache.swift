@@ -31,10 +31,13 @@ final class RunCache {
   var told: Set<String> = []
   private var awaited: Set<OperationID> = []
   var jobs: CacheJobs
-  /// The operations that another run runs, and when to look again.
-  private var lockedByOthers: Set<OperationID> = []
+  /// The operations that another run runs, and whether they wait at their gates; and when to look again.
+  private var lockedByOthers: [OperationID: Bool] = [:]
+  private var waitingSince: [OperationID: Nanoseconds] = [:]
   private var retryAt: Nanoseconds?
   private static let retryDelay: Nanoseconds = 50_000_000
+  /// Who waits for so long wants to know why.
+  private static let longWait: Nanoseconds = 10_000_000_000
   /// The operations that wait for the output of a tool.
   private var waitingForTools: Set<OperationID> = []
 
@@ -74,21 +77,37 @@ final class RunCache {
     }
   }
 
-  /// Makes the operation wait until another run has ended it.
+  /// Makes the operation wait at its gate until another run has ended it.
   func awaitLock(of operation: OperationID, at time: Nanoseconds) {
     awaited.insert(operation)
-    lockedByOthers.insert(operation)
+    retry(operation, isAsked: true, at: time)
+  }
+
+  /// Lets the operation, which could have started, compete again in a moment.
+  func deferStart(of operation: OperationID, at time: Nanoseconds) {
+    retry(operation, isAsked: false, at: time)
+  }
+
+  private func retry(_ operation: OperationID, isAsked: Bool, at time: Nanoseconds) {
+    waitingSince[operation] = waitingSince[operation] ?? time
+    lockedByOthers[operation] = isAsked
     retryAt = retryAt ?? time + Self.retryDelay
   }
 
-  /// The operations whose locks may be free by now.
-  func takeLocked(at time: Nanoseconds) -> [OperationID] {
-    guard let due = retryAt, time >= due else { return [] }
-    let operations = lockedByOthers.sorted()
-    lockedByOthers = []
+  /// The operations whose locks may be free by now, those that wait at their gates first; `long` are those that have
+  /// waited for long.
+  func takeLocked(
+    at time: Nanoseconds
+  ) -> (asked: [OperationID], deferred: [OperationID], long: [OperationID])? {
+    guard let due = retryAt, time >= due else { return nil }
+    let operations = lockedByOthers.keys.sorted()
+    let asked = operations.filter { lockedByOthers[$0] == true }
+    let deferred = operations.filter { lockedByOthers[$0] == false }
+    let long = operations.filter { time - (waitingSince[$0] ?? time) >= Self.longWait }
+    lockedByOthers = [:]
     retryAt = nil
-    awaited.subtract(operations)
-    return operations
+    awaited.subtract(asked)
+    return (asked, deferred, long)
   }
 
   /// The operations that can go on now.

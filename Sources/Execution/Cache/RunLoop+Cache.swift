@@ -51,14 +51,42 @@ extension RunLoop {
       return .later
     case .hit(let hit): return .hit(hit)
     case .miss:
-      if let refusal = lookup.refusal {
-        let step = quoted(machine.steps[operation].id)
-        say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
-      }
+      caching.cache.release(lookup)
+      tellOfRefusal(lookup, operation, caching)
       guard let fault = lookup.fault else { return lookup.isBypass ? .unknown : .runs }
       tellOfFault(fault, operation)
       return .unknown
     }
+  }
+
+  /// Whether a step that could start must still run: another run may have it, or have made its result by now.
+  func startDecision(about operation: OperationID) -> Decision {
+    let runs = Decision.run(machine.steps.ready(operation))
+    guard let caching, let lookup = caching.lookups[operation] else { return runs }
+    switch caching.cache.begin(lookup) {
+    case .ask(let jobs):
+      caching.await(jobs, by: operation)
+      return runs
+    case .locked:
+      caching.deferStart(of: operation, at: now)
+      return .later
+    case .hit(let hit):
+      guard restore(hit.outputs, of: operation) else { return runs }
+      showAgain(hit.log, of: operation)
+      if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
+      return .keep(Ending(.cached))
+    case .miss:
+      tellOfRefusal(lookup, operation, caching)
+      return runs
+    }
+  }
+
+  private func tellOfRefusal(
+    _ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache
+  ) {
+    guard let refusal = lookup.refusal else { return }
+    let step = quoted(machine.steps[operation].id)
+    say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
   }
 
   /// What the step may have got from cached steps. What others give it is among its inputs or in its command.
@@ -212,7 +240,13 @@ extension RunLoop {
 
   /// Asks again about steps that another run runs.
   func retryLocked(at time: Nanoseconds) {
-    decideAgain(caching?.takeLocked(at: time) ?? [], at: time)
+    guard let caching, let waiting = caching.takeLocked(at: time) else { return }
+    for operation in waiting.long {
+      let step = quoted(machine.steps[operation].id)
+      say("\(step) waits for another run, which runs it or restores its outputs", caching)
+    }
+    decideAgain(waiting.asked, at: time)
+    machine.startDeferred(waiting.deferred, at: time)
   }
 
   // MARK: Results

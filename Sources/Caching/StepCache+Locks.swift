@@ -1,0 +1,33 @@
+// Steps that other runs may be running, too: who has the lock of a step may restore its outputs, or run it.
+
+extension StepCache {
+  /// What is to be done next about a step that could start at once: nothing that is known of it has helped. The run has
+  /// its lock from then on, and does not give it back before the step has ended.
+  package func begin(_ lookup: CacheLookup) -> CacheNext {
+    if lookup.isLocked { return advance(lookup) }
+    let hasWaited = lookup.isLockedByOther
+    guard lock(lookup) else { return .locked }
+    if lookup.isBypass || lookup.fault != nil || lookup.isRefreshed { return .miss }
+    if hasWaited {
+      lookup.forgetFiles()
+    } else if lookup.candidate != nil || !folder.hasResult(of: lookup.key) {
+      return .miss
+    }
+    lookup.isMissing = false
+    return advance(lookup)
+  }
+
+  /// Takes the lock of the step, if no other run has it.
+  func lock(_ lookup: CacheLookup) -> Bool {
+    if lookup.isLocked || lookup.isReviewed { return true }
+    lookup.isLocked = folder.lock(lookup.name)
+    lookup.isLockedByOther = !lookup.isLocked
+    return lookup.isLocked
+  }
+
+  /// Called when the step has ended, or before it waits for its turn to run.
+  package func release(_ lookup: CacheLookup) {
+    if lookup.isLocked { folder.unlock(lookup.name) }
+    lookup.isLocked = false
+  }
+}
