@@ -126,7 +126,7 @@ struct `What is recorded` {
         done'
       """)
     let failure =
-      "the run is not recorded: cannot make 'state/.oprun/state.db': no space left on device"
+      "the run is not recorded: cannot create 'state/.oprun/state.db': no space left on device"
     #expect(
       end.output == [1, 2].map { "\($0)\n74\n\(failure)\nruns\n" }.joined(), "\(end.errors)")
   }
