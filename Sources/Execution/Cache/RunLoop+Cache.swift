@@ -53,7 +53,7 @@ extension RunLoop {
     case .miss:
       if let refusal = lookup.refusal {
         let step = quoted(machine.steps[operation].id)
-        say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
+        say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
       }
       guard let fault = lookup.fault else { return lookup.isBypass ? .unknown : .runs }
       tellOfFault(fault, operation)
