@@ -83,7 +83,7 @@ import Testing
       """)
     #expect(
       place.normalised(mistakes.errors) == """
-        oprun: there is no queue 'nte'
+        oprun: unknown queue 'nte'
           help: did you mean 'net'?
         oprun: '--queue' wants a number of at least 1 for 'net', found '0'
         try 'oprun analyze --help'
