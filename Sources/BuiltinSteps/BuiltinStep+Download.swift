@@ -30,7 +30,7 @@ extension BuiltinKey {
     "The SHA-256 that each content must have, in hexadecimal, in the order of the URLs.")
   static let resume = BuiltinKey(
     "resume", .boolean, default: "true",
-    "Resumes what an earlier try left, if the server confirms that the content is unchanged.")
+    "Resumes what an earlier attempt left, if the server confirms that the content is unchanged.")
   static let keepInCache = BuiltinKey(
     "cache", .boolean, default: "false", "Also keeps the content in the cache.")
   static let downloadTo = BuiltinKey(
@@ -47,7 +47,8 @@ extension BuiltinKey {
       BuiltinKey(
         "max_parallel", .integer(1...256), default: "6", "How many downloads run at once."),
       BuiltinKey(
-        "per_host", .integer(1...256), default: "6", "How many of them run at once from one host."),
+        "per_host", .integer(1...256), default: "6", "How many downloads run at once from one host."
+      ),
       BuiltinKey(
         "retries", .integer(0...100), default: "3",
         "Further attempts after failures that may be temporary: network errors, 408, 425, 429, 5xx."

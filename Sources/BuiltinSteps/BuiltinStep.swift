@@ -58,7 +58,7 @@ package struct KeyGroup: Hashable, Sendable {
   package func fault(in isGiven: (String) -> Bool) -> String? {
     let given = keys.filter(isGiven)
     let names = inWords(keys.map(quoted))
-    if given.isEmpty { return "one of \(names) is needed" }
+    if given.isEmpty { return "one of \(names) is required" }
     guard rule == .exactlyOne, given.count > 1 else { return nil }
     return "only one of \(names) can be given, found \(inWords(given.map(quoted), last: "and"))"
   }

@@ -56,7 +56,7 @@ extension InputRule {
     if hashCount == 0 { return }
     if inputs.isGiven("list") {
       throw StepInputFailure(
-        message: "'sha256' does not go with 'list'", help: "write the hashes into the list",
+        message: "'sha256' cannot be used with 'list'", help: "write the hashes into the list",
         key: "sha256")
     }
     let urlCount = inputs.texts("url").count + inputs.texts("urls").count

@@ -33,7 +33,7 @@ package final class CacheFolder {
     for name in ["cas", "ac"] where mkdirat(folder.descriptor, name, 0o700) != 0 && errno != EEXIST
     {
       throw CacheFailure(
-        "cannot make \(quoted("\(folder.path)/\(name)")): \(SystemError.reason(errno))")
+        "cannot create \(quoted("\(folder.path)/\(name)")): \(SystemError.reason(errno))")
     }
     return folder
   }

@@ -132,23 +132,24 @@ extension CacheLookup {
       preconditionFailure("an answer to another question")
     }
     if published.contains(where: \.isMasked) {
-      throw CacheFailure("one of its outputs holds a secret")
+      throw CacheFailure("one of its outputs contains a secret")
     }
     let read = Set(
       after.lazy.filter { !$0.isOnlyListed && $0.kind != .absent }.map { PathName($0.path) })
     if let both = outputs.first(where: { $0.kind != .directory && read.contains(PathName($0.path)) }
     ) {
       throw CacheFailure(
-        "\(quoted(both.path)) is both an input and an output; '!' takes a file out of the inputs")
+        "\(quoted(both.path)) is both an input and an output; exclude it from the inputs with '!'")
     }
     if StepDescription.key(description.digest, after) != key {
-      throw CacheFailure("input \(quoted(changedInput(after))) changed while it ran")
+      throw CacheFailure("input \(quoted(changedInput(after))) changed while the step ran")
     }
     if let input = firstReplaced(inputs ?? [], after) {
-      throw CacheFailure("input \(quoted(input)) was written or replaced while it ran")
+      throw CacheFailure("input \(quoted(input)) was written or replaced while the step ran")
     }
     if let folder = changedFolder(after) {
-      throw CacheFailure("something in the input \(quoted(folder)) came and went while it ran")
+      throw CacheFailure(
+        "files in input \(quoted(folder)) were created and removed while the step ran")
     }
     unmatchedInputs = settings.inputs.filter { isUnmatched($0, after) }
     var stored = StoredResult()

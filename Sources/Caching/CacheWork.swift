@@ -135,7 +135,7 @@ package struct CacheWork {
     if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
     ) {
       throw CacheFailure(
-        "output \(quoted(file.path)) was written or replaced after its command had ended")
+        "output \(quoted(file.path)) was written or replaced after the command had ended")
     }
     outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     try ResultFiles(root, cache).keep(outputs)

@@ -43,7 +43,7 @@ struct ResultFiles {
     defer { close(file) }
     let digest = try cache.store(file, entry.path)
     guard digest == entry.digest else {
-      throw CacheFailure("\(quoted(entry.path)) changed while it was stored")
+      throw CacheFailure("\(quoted(entry.path)) changed while it was being stored")
     }
   }
 

@@ -21,8 +21,8 @@ extension StepCache {
       guard let file = changed.first(where: { !declared.contains(place(of: $0, in: directory)) })
       else { continue }
       throw CacheFailure(
-        "\(quoted(path(of: file, in: directory))), which step \(quoted(part.step)) made, changed before "
-          + "it had ended; if that is meant, name it in 'inputs'")
+        "\(quoted(path(of: file, in: directory))), an output of step \(quoted(part.step)), changed before "
+          + "this step had ended; if that is intended, declare the file in 'inputs'")
     }
   }
 

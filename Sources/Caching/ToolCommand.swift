@@ -33,7 +33,7 @@ enum ToolCommand {
     case .refused(let reason): throw failure(command, reason)
     case .text(let text):
       guard clinux_exited(status) != 0, clinux_exit_status(status) == 0 else {
-        throw failure(command, "it failed")
+        throw failure(command, "the command failed")
       }
       var builder = DigestBuilder()
       text.withUnsafeBytes { builder.addRaw($0) }
@@ -54,7 +54,9 @@ enum ToolCommand {
     let end = clock.tv_sec + timeLimit
     while printed.count <= longestOutput {
       clock_gettime(CLOCK_MONOTONIC, &clock)
-      guard clock.tv_sec < end else { return .refused("it takes longer than \(timeLimit) s") }
+      guard clock.tv_sec < end else {
+        return .refused("the command takes longer than \(timeLimit) s")
+      }
       var ready = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
       guard poll(&ready, 1, 1000) > 0 else { continue }
       let count = Glibc.read(pipe, &piece, piece.count)
@@ -65,6 +67,6 @@ enum ToolCommand {
         return .refused(SystemError.reason(errno))
       }
     }
-    return .refused("it prints more than 1 MiB")
+    return .refused("the command prints more than 1 MiB")
   }
 }

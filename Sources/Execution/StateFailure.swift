@@ -53,7 +53,7 @@ package struct StateFailure: Error, Hashable, Sendable {
   static func notMade(_ path: String) -> StateFailure {
     let isRefused = [EACCES, EPERM, EROFS].contains(errno)
     return StateFailure(
-      SystemError.last("cannot make \(quoted(path))").message,
+      SystemError.last("cannot create \(quoted(path))").message,
       help: isRefused ? anotherPlace : nil)
   }
 

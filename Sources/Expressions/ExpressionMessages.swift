@@ -26,7 +26,7 @@ package enum ExpressionMessage {
 extension ExpressionMessage {
   static let emptyExpression = UnlocatedFailure("an expression is missing here")
   static let openTemplate = UnlocatedFailure(
-    "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
+    "this '${{' is never closed", help: "close it with '}}', or write '$${{' for '${{' itself")
   static let openString = UnlocatedFailure("this string is never closed")
   package static let nul = UnlocatedFailure("a string cannot contain the character '\\u{0}'")
 
@@ -34,7 +34,7 @@ extension ExpressionMessage {
     "unknown escape in this string",
     help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'single quotes' have none"#)
   static let noNameAfterDot = UnlocatedFailure(
-    "a name must directly follow '.'", help: "other names are written as ['…']")
+    "a name must directly follow '.'", help: "write other names as ['…']")
   static let comparisonChain = UnlocatedFailure(
     "comparisons cannot be chained", help: "join comparisons with '&&', or add parentheses")
   package static let tooDeep = UnlocatedFailure(
@@ -61,7 +61,7 @@ extension ExpressionMessage {
       case "}": "'}}' closes '${{'"
       case "‘", "’", "“", "”": "put a string in straight quotes: 'text'"
       case "/":
-        "expressions have no arithmetic; a name that contains '/' stands in brackets: steps['a/b']"
+        "expressions have no arithmetic; write a name that contains '/' in brackets: steps['a/b']"
       case "-", "*", "%": "expressions have no arithmetic"
       default: nil
       }
@@ -113,8 +113,8 @@ extension ExpressionMessage {
   ) -> UnlocatedFailure {
     UnlocatedFailure(
       "unknown name \(quoted(name))",
-      help: function.map { "a function is called with parentheses: \($0.signature)" }
-        ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
+      help: function.map { "call the function with parentheses: \($0.signature)" }
+        ?? didYouMean(suggestion) ?? "write a string in quotes: '\(printable(name))'")
   }
 
   /// The message about an unknown name with members.
@@ -177,7 +177,7 @@ extension ExpressionMessage {
     let isOutput = owner.hasPrefix("steps") && owner.hasSuffix("outputs")
     let help =
       isOutput
-      ? "a step gives outputs through $OPRUN_OUTPUT, if it succeeds; a service, before it is ready"
+      ? "a step sets outputs with $OPRUN_OUTPUT, if it succeeds; a service, before it is ready"
       : nil
     return UnlocatedFailure(
       "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion) ?? help)
@@ -247,7 +247,7 @@ extension ExpressionMessage {
   static func mayBeMissing(_ secret: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "\(quoted(secret)) is a secret that is not required, and null if it is missing",
-      help: "say what to use then: \(printable(secret)) ?? ''")
+      help: "give a default: \(printable(secret)) ?? ''")
   }
 
   /// `subject` is what the string is compared with, as it is written.
@@ -259,7 +259,8 @@ extension ExpressionMessage {
       choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
     return UnlocatedFailure(
       "\(subject.map(quoted) ?? "the value") is never \(quoted(text))",
-      help: didYouMean(close) ?? (choices.count == 1 ? "it is \(all)" : "it is one of \(all)"))
+      help: didYouMean(close)
+        ?? (choices.count == 1 ? "the only value is \(all)" : "the values are \(all)"))
   }
 
   static let textIn = UnlocatedFailure(
@@ -305,7 +306,7 @@ extension ExpressionMessage {
   static func missingItem(_ index: String, count: Int) -> UnlocatedFailure {
     let items = count == 1 ? "1 item" : "\(count) items"
     return UnlocatedFailure(
-      "there is no item \(index) in a list of \(items)", help: "the first item is number 0")
+      "item \(index) does not exist in a list of \(items)", help: "the first item is number 0")
   }
 
   static func notYetKnown(_ name: String) -> UnlocatedFailure {
@@ -327,7 +328,7 @@ extension ExpressionMessage {
 
   static func unjoinable(_ found: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "'join' takes a list of strings, numbers, true or false, and this list contains \(found)")
+      "'join' takes a list of strings, numbers, true or false, but this list contains \(found)")
   }
 
   static func badPattern(_ reason: String) -> UnlocatedFailure {
@@ -350,7 +351,7 @@ extension ExpressionMessage {
   static func noText(_ found: String) -> UnlocatedFailure {
     let help =
       switch found {
-      case "null": "give it a value: x ?? ''"
+      case "null": "give a default: x ?? ''"
       case "a map": "toJSON(x) turns it into a string"
       default: "join(x, ' ') or toJSON(x) turns it into a string"
       }

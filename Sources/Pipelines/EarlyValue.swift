@@ -149,7 +149,7 @@ enum EarlyMessage {
   }
 
   static let filesTooEarly = UnlocatedFailure(
-    "this value must be known before the run, and files are looked at while it runs")
+    "this value must be known before the run, but files are read only during the run")
 
   static func ofUsedFile(_ what: String) -> UnlocatedFailure {
     UnlocatedFailure(
@@ -160,7 +160,7 @@ enum EarlyMessage {
   static func noUnit(_ key: String, wanted: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "the value of '\(printable(key))' must be \(wanted), not a number",
-      help: "write the unit behind the expression: ${{ … }}s")
+      help: "write the unit after the expression: ${{ … }}s")
   }
 
   static func wrong(

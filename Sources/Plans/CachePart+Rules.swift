@@ -9,10 +9,10 @@ extension CachePart {
     let isInput = self == .inputs
     let path = isInput && pattern.hasPrefix("!") ? pattern.dropFirst() : pattern[...]
     if path.isEmpty {
-      return UnlocatedFailure("\(quoted(rawValue)) must not hold an empty pattern")
+      return UnlocatedFailure("\(quoted(rawValue)) must not contain an empty pattern")
     }
     if path.utf8.contains(0) {
-      return UnlocatedFailure("\(quoted(rawValue)) must not hold a NUL character")
+      return UnlocatedFailure("\(quoted(rawValue)) must not contain the character '\\u{0}'")
     }
     if !isInput, path.hasPrefix("/") {
       return UnlocatedFailure(

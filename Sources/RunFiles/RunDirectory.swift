@@ -75,7 +75,7 @@ package final class RunDirectory {
   /// Creates a directory that only its owner can access; nothing may be there.
   package func makeFolder(_ name: String) throws(SystemError) {
     guard mkdirat(descriptor, name, 0o700) == 0 else {
-      throw SystemError("cannot make \(quoted(path(of: name)))", errno: errno)
+      throw SystemError("cannot create \(quoted(path(of: name)))", errno: errno)
     }
     if mendsModes { fchmodat(descriptor, name, 0o700, 0) }
   }

@@ -41,15 +41,15 @@ extension RunMachine {
   private mutating func objection(to action: ControlAction) -> ControlAnswer? {
     if end != nil { return .refused("the run has ended") }
     if case .cancelRun = action { return nil }
-    if hasConcluded { return .refused("the run is at its end: every step has ended") }
+    if hasConcluded { return .refused("the run is ending: every step has ended") }
     if stopReason != nil {
       let isCancel = if case .cancel = action { true } else { false }
-      if !isCancel { return .refused("the run is being stopped: nothing new starts in it") }
+      if !isCancel { return .refused("the run is being stopped: no step can start") }
     }
     switch action {
     case .pause(let queue):
       if queues(queue).allSatisfy({ scheduler[$0].isSuspended }) {
-        return .unchanged("\(subject(queue)) paused already")
+        return .unchanged("\(subject(queue)) already paused")
       }
     case .proceed(let queue):
       if queues(toResume: queue).allSatisfy({ !scheduler[$0].isSuspended }) {
@@ -58,7 +58,7 @@ extension RunMachine {
       }
     case .setWidth(let queue, let width):
       if scheduler[queue].width == width {
-        return .unchanged("max_parallel is \(width) already")
+        return .unchanged("max_parallel is already \(width)")
       }
     case .cancel(let operation):
       if scheduler.state(of: operation).hasEnded {
@@ -84,8 +84,8 @@ extension RunMachine {
     }
     let name = "'\(steps[operation].id)'"
     return states.contains { $0.stopCause == .cancelled }
-      ? .unchanged("\(name) is being cancelled already")
-      : .refused("\(name) is being stopped already: nothing needs it any more")
+      ? .unchanged("\(name) is already being cancelled")
+      : .refused("\(name) is already being stopped: no step needs it")
   }
 
   private func subject(_ queue: QueueID?) -> String {

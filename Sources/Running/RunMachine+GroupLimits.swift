@@ -27,7 +27,7 @@ extension RunMachine {
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
     let ending = Ending(.timedOut, isAllowed: groups.forgives(group))
-    let cause = Cause.timeLimit("its steps together took too long")
+    let cause = Cause.timeLimit("its steps together exceeded 'timeout'")
     if !runHooks(of: group, ending, cause, at: now) { end(group, as: ending, cause, at: now) }
   }
 }

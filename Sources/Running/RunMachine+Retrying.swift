@@ -76,7 +76,7 @@ extension RunMachine {
       let other = scheduler.obstacle(toStarting: step)
     {
       return .refused(
-        "\(name) has not run, and cannot because of how '\(steps[other].id)' ended: run that one again first"
+        "\(name) has not run, and cannot run because of how '\(steps[other].id)' ended: retry that step first"
       )
     }
     if awaitsAbandonedProbe(of: step) { return .refused("\(name) is still ending") }
@@ -87,10 +87,11 @@ extension RunMachine {
     switch ending.outcome {
     case .blocked:
       let root = scheduler.root(of: step).map { "'\(steps[$0].id)'" } ?? "another step"
-      return "\(name) is blocked because of \(root): run that one again"
-    case .skipped: return "\(name) was skipped, and did not fail"
+      return "\(name) is blocked because of \(root): retry that step"
+    case .skipped:
+      return "\(name) was skipped: only a step that failed or was cancelled can be retried"
     case .succeeded, .cached, .failed, .timedOut, .cancelled:
-      return "\(name) has succeeded: only what failed or was cancelled can be retried"
+      return "\(name) has succeeded: only a step that failed or was cancelled can be retried"
     }
   }
 

@@ -87,7 +87,8 @@ extension RunMachine {
     if case .notStarted = state.attemptEnd?.status { return }
     state.cause = .service(
       services.isReady(service)
-        ? "it ended before what depends on it" : "it ended before it was ready")
+        ? "the service ended before the steps that depend on it"
+        : "the service ended before it was ready")
   }
 
   /// A service is ready and ends unasked: what has not started cannot count on it.
@@ -173,7 +174,7 @@ extension RunMachine {
       else { return }
       active[service] = nil
       setGate(of: service, to: nil)
-      scheduler.settle(service, as: Ending(.skipped), cause: .condition("nothing needs it"))
+      scheduler.settle(service, as: Ending(.skipped), cause: .condition("no step needs it"))
     }
   }
 }
@@ -222,8 +223,8 @@ extension RunMachine {
     let holders = active.keys.sorted().map { "'\(steps[$0].id)'" }
     let names = holders.prefix(3).joined(separator: ", ") + (holders.count > 3 ? ", …" : "")
     guard let held else {
-      return "it can never start: services that go on (\(names)) are all the commands that can run"
+      return "cannot start: running services (\(names)) are all the commands that can run at once"
     }
-    return "it can never start: '\(held)' is held by services that go on (\(names))"
+    return "cannot start: '\(held)' is held by running services (\(names))"
   }
 }

@@ -330,6 +330,6 @@ extension Resumption {
     guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
     let names = held.sorted().compactMap(name).map { printable($0) }
     let shown = firstNames(of: names, most: Self.shownCount)
-    return "\(words), so not run again although no longer up to date: \(shown)"
+    return "steps not run again (\(words)), although no longer up to date: \(shown)"
   }
 }

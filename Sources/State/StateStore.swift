@@ -97,7 +97,7 @@ package final class StateStore {
       folder.remove(other)
     } else {
       store.notices.append(
-        "\(folder.shown(fileName)) was damaged: it is now \(folder.shown(other)), and history begins anew"
+        "\(folder.shown(fileName)) was damaged: it is now \(folder.shown(other)), and a new history starts"
       )
     }
     return store
@@ -151,7 +151,7 @@ package final class StateStore {
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     notices.append(
       "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(migrations.count + 1)); "
-        + "\(folder.shown(backup)) is as it was")
+        + "\(folder.shown(backup)) has the old format")
   }
 
   /// Makes the file with its tables under another name, so that nobody finds half of it.
@@ -163,20 +163,20 @@ package final class StateStore {
       folder.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else {
       throw StoreFailure(
-        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+        SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: errno).message)
     }
     fchmod(file, 0o600)
     let error = writeAll(EmptyDatabase.bytes, to: file)
     close(file)
     guard error == 0 else {
       throw StoreFailure(
-        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: error).message)
+        SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: error).message)
     }
     // Another oprun may have made one meanwhile: that one is as good.
     guard linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 || errno == EEXIST
     else {
       throw StoreFailure(
-        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+        SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: errno).message)
     }
   }
 

@@ -27,7 +27,7 @@ package struct StoreFailure: Error, Hashable, Sendable {
     case .damaged:
       self.init(
         "cannot \(action) \(quoted(file)): it is damaged (\(failure.reason))",
-        help: "move it away; the next run begins a new one")
+        help: "move the file away: the next run creates a new one")
       isDamage = true
     case .full, .other: self.init("cannot \(action) \(quoted(file)): \(failure.reason)")
     }
@@ -42,7 +42,7 @@ package struct StoreFailure: Error, Hashable, Sendable {
 
   static func lost(_ file: String, in folder: StateFolder) -> StoreFailure {
     StoreFailure(
-      "\(quoted(folder.shown(file))) was removed or replaced while the run went on")
+      "\(quoted(folder.shown(file))) was removed or replaced during the run")
   }
 
   static func onNetwork(_ kind: String, _ folder: StateFolder) -> StoreFailure {

@@ -26,7 +26,7 @@ enum ExitStatus {
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a run in progress refused what it was asked; or `oprun doctor` found that something is missing"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a run in progress refused a request; or `oprun doctor` found that something is missing"
     ),
     (
       "2",
@@ -35,7 +35,7 @@ enum ExitStatus {
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     (
       "4",
-      "no step is named, and all are manual; nothing ran; or the run that is asked for is not in progress"
+      "no step is named, and all are manual; nothing ran; or the named run is not in progress"
     ),
     (
       "5",

@@ -43,7 +43,7 @@ final class `What is kept of outputs` {
   @Test func `what is written after that is not`() throws {
     #expect(
       try kept(end: written - 1)
-        == "output 'out' was written or replaced after its command had ended")
+        == "output 'out' was written or replaced after the command had ended")
   }
 
   @Test func `the clock of a file system that is ahead says nothing`() throws {

@@ -83,7 +83,7 @@ import Testing
       """)
     #expect(
       place.normalised(mistakes.errors) == """
-        oprun: there is no queue 'nte'
+        oprun: unknown queue 'nte'
           help: did you mean 'net'?
         oprun: '--queue' wants a number of at least 1 for 'net', found '0'
         try 'oprun analyze --help'
@@ -93,7 +93,7 @@ import Testing
           help: did you mean 'build'?
         oprun: '--without' wants the id of a step that runs, found 'none'
         try 'oprun analyze --help'
-        oprun: there is no run 'nothing'
+        oprun: unknown run 'nothing'
           help: 'oprun history' lists the runs
         oprun: '--jobs' wants a number of at least 1 for 'default', found '0'
         try 'oprun analyze --help'

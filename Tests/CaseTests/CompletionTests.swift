@@ -37,8 +37,8 @@ import Testing
         + "complete -C \"oprun show last d\"'")
     #expect(
       offered == """
-        --fail-fast\tafter a failure, cancel what runs (--failure-policy cancel)
-        --failure-policy\tafter a failure, go on, start nothing new, or cancel what runs, too
+        --fail-fast\tafter a failure, cancel running steps (--failure-policy cancel)
+        --failure-policy\tafter a failure, continue, start no step, or cancel running ones too
         --output=grouped
         pack:deb\tPackage for Debian
         deploy\tsucceeded

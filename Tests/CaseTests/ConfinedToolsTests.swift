@@ -70,8 +70,8 @@ struct ConfinedToolsTests {
         """
         compilation terminated.
         [oprun: this step is confined to what its 'cache' declares: it declares neither \
-        'src/util.h' nor a pattern for it, such as 'src/*.h'; 'oprun trace' shows \
-        all that it needs]
+        'src/util.h' nor a pattern for it, such as 'src/*.h'; 'oprun trace' lists \
+        all files that the step uses]
 
         """), "\(end.output)")
     #expect(!FileManager.default.fileExists(atPath: workspace.folder.path + "/main.o"))

@@ -35,7 +35,7 @@ import Testing
     return place
   }
 
-  /// Measured times are left out, and commands that were known only while running: they are shown as
+  /// Measured times are left out, and commands that were known only during the run: they are shown as
   /// they are written.
   private func normalised(_ text: String) -> String {
     text.replacing(/[0-9.]+(s|ms)\b/, with: "TIME")
@@ -133,7 +133,7 @@ import Testing
     #expect(end.status == 0)
     #expect(
       end.errors
-        == "oprun: the pipeline, or a secret in its names, has changed since: it has no step 'test[os=linux]' and 10 more: "
+        == "oprun: the pipeline, or a secret in its names, has changed since the run: it has no step 'test[os=linux]' and 10 more: "
         + "the report has names, times and outcomes, but no commands and no graph\n")
     #expect(end.output.contains("name=\"build\""))
     #expect(end.output.contains("name=\"lost\""))
@@ -147,7 +147,7 @@ import Testing
     #expect(end.status == 2)
     #expect(
       place.normalised(end.errors)
-        == "oprun: the pipeline of RUN was read from standard input, and is not kept\n")
+        == "oprun: the pipeline of run RUN was read from standard input, which is not kept\n")
     #expect(try place.run("oprun report nothing").status == 2)
   }
 }

@@ -126,7 +126,7 @@ struct `What is recorded` {
         done'
       """)
     let failure =
-      "the run is not recorded: cannot make 'state/.oprun/state.db': no space left on device"
+      "the run is not recorded: cannot create 'state/.oprun/state.db': no space left on device"
     #expect(
       end.output == [1, 2].map { "\($0)\n74\n\(failure)\nruns\n" }.joined(), "\(end.errors)")
   }
@@ -145,8 +145,8 @@ struct `What is recorded` {
     let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
     #expect(
       told == """
-        oprun: another program had locked the state database, and the run waited for that for TIME: \
-        steps that ended meanwhile may seem to have taken longer
+        oprun: another program locked the state database: the run waited for the lock for TIME, \
+        and steps that ended in this time may seem to have taken longer
 
         """)
   }
@@ -215,11 +215,11 @@ struct `What is recorded` {
     #expect(end.output == "0\nreleased\n0\n0|1\n0|1\n", "\(end.errors)")
     // The success of the step may be recorded a moment before the end of the run, and wait in its place.
     let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
-    let locked = "oprun: another program had locked the state database, and the "
+    let locked = "oprun: another program locked the state database: the "
     #expect(
-      told == "\(locked)end of the run waited for that for TIME\n"
+      told == "\(locked)end of the run waited for the lock for TIME\n"
         || told
-          == "\(locked)run waited for that for TIME: steps that ended meanwhile may seem to have taken longer\n"
+          == "\(locked)run waited for the lock for TIME, and steps that ended in this time may seem to have taken longer\n"
     )
   }
 

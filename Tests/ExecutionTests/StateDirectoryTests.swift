@@ -183,6 +183,6 @@ struct StateDirectoryTests {
     let fault = #expect(throws: StateFailure.self) {
       _ = try StateDirectory(path: place.state + "/").makeRun(callersMask: 0o022)
     }
-    #expect(fault?.message == "cannot make '\(place.state)': no such file or directory")
+    #expect(fault?.message == "cannot create '\(place.state)': no such file or directory")
   }
 }

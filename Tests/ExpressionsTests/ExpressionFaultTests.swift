@@ -206,7 +206,7 @@ struct ExpressionFaultTests {
       p:1:7: error: a name must directly follow '.'
        1 | params. version
          |       ^
-        help: other names are written as ['…']
+        help: write other names as ['…']
 
       """
     ),
@@ -266,7 +266,7 @@ struct ExpressionFaultTests {
       p:1:18: error: unknown name 'main'
        1 | param.version == main
          |                  ^~~~
-        help: a string is written in quotes: 'main'
+        help: write a string in quotes: 'main'
 
       """
     ),
@@ -397,7 +397,7 @@ struct ExpressionFaultTests {
     ),
     (
       "join([[1]]) == ''",
-      "p:1:6: error: 'join' takes a list of strings, numbers, true or false, and this list contains a list"
+      "p:1:6: error: 'join' takes a list of strings, numbers, true or false, but this list contains a list"
     ),
     ("lower() == ''", "p:1:1: error: 'lower' takes 1 argument, not 0"),
     ("join('a', 'b', 'c') == ''", "p:1:1: error: 'join' takes 1 or 2 arguments, not 3"),
@@ -476,7 +476,7 @@ struct ExpressionFaultTests {
     (
       "params.targets[2] == 'a'",
       """
-      p:1:16: error: there is no item 2 in a list of 2 items
+      p:1:16: error: item 2 does not exist in a list of 2 items
        1 | params.targets[2] == 'a'
          |                ^
         help: the first item is number 0

@@ -82,7 +82,7 @@ struct TemplateTests {
         p:1:23: error: this '${{' is never closed
          1 | a ${{ }} b ${{ 1 + }} ${{ params.version
            |                       ^~~
-          help: '}}' closes it; '$${{' stands for '${{' itself
+          help: close it with '}}', or write '$${{' for '${{' itself
 
         """)
   }
@@ -104,7 +104,7 @@ struct TemplateTests {
         p:1:27: error: null cannot be inserted into text
          1 | a${{ params.targets }}${{ null }}${{ params.tag }}
            |                           ^~~~
-          help: give it a value: x ?? ''
+          help: give a default: x ?? ''
 
         """)
     #expect(throws: EvaluationFailure.self) { try rendered("${{ params.tag }}") }

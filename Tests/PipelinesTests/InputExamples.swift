@@ -25,11 +25,14 @@ let topLevelInputs: [String: KeyExamples] = [
       ("a", "'params' must be a map of names to plain values or maps, not 'a'"),
       ("{a: }", "'a' must be a plain value or a map with 'type', not nothing"),
       ("{a b: 1}", "'a b' cannot be the name of a parameter"),
-      ("{a: '${{ run.id }}'}", "'a' cannot contain an expression: it must be known in advance"),
-      ("{a: ['${{ run.id }}']}", "'a' cannot contain an expression: it must be known in advance"),
+      ("{a: '${{ run.id }}'}", "'a' cannot contain an expression: it must be known before the run"),
+      (
+        "{a: ['${{ run.id }}']}",
+        "'a' cannot contain an expression: it must be known before the run"
+      ),
       ("{a: {typ: int}}", "unknown key 'typ' in parameter 'a'"),
       ("{a-b: 1, a_B: 2}", "two parameters would be set by the variable 'OPRUN_PARAM_A_B'"),
-      ("{a: 1.50}", "as a number 1.50 is 1.5"),
+      ("{a: 1.50}", "1.50 is read as the number 1.5"),
       ("{a: {default: x, enum: [y]}}", "the default must be one of 'y', not 'x'"),
     ]),
   "dotenv": KeyExamples(
@@ -60,7 +63,10 @@ let stepInputs: [String: KeyExamples] = [
       ("", "'uses' \(text) nothing"), ("''", "'uses' must not be empty"),
       ("[a]", "'uses' \(text) a list"), ("./none.yml", "pipeline 'none.yml' does not exist"),
       ("await", "unknown built-in step 'await'"), ("'#none'", "unknown pipeline '#none'"),
-      ("./${{ run.id }}.yml", "'uses' cannot contain an expression: it must be known in advance"),
+      (
+        "./${{ run.id }}.yml",
+        "'uses' cannot contain an expression: it must be known before the run"
+      ),
     ]),
   "with": KeyExamples(
     ["{}", "{n: 2}", "{word: '${{ run.id }}', n: 5}"],
@@ -140,7 +146,7 @@ let inputPartExamples: [TableExamples] = [
         ["a", "5", "true", "''"],
         refused: [
           ("", "'default' \(text) nothing"), ("[a]", "'default' \(text) a list"),
-          ("'${{ 1 }}'", "'default' cannot contain an expression: it must be known in advance"),
+          ("'${{ 1 }}'", "'default' cannot contain an expression: it must be known before the run"),
         ]),
       "enum": KeyExamples(
         ["[a]", "[a, 5, true]"],

@@ -44,7 +44,7 @@ private let commands = KeyExamples(
     ("{a: b}", "'run' \(words) a map"), ("[]", "'run' must not be empty"),
     ("[a, [b]]", "item 2 of 'run' must be a string, not a list"),
     ("[a, ~]", "item 2 of 'run' must be a string, not nothing"),
-    ("['', a]", "the first item of 'run' is the name of a program and must not be empty"),
+    ("['', a]", "the first item of 'run' must be the name of a program, not empty"),
   ])
 
 private let shells = KeyExamples(
@@ -223,7 +223,7 @@ let topLevelExamples = TableExamples(
         ("[a]", "'vars' must be a map of names to anything, not a list"),
         ("{1a: b}", "'1a' cannot be the name of a derived value"),
         ("{a: b, a: c}", "key 'a' is written twice in 'vars'"),
-        ("{a: 1.50}", "as a number 1.50 is 1.5"),
+        ("{a: 1.50}", "1.50 is read as the number 1.5"),
       ]),
     "default": KeyExamples(
       ["[z]", "[z, z]"],
@@ -327,7 +327,7 @@ let topLevelExamples = TableExamples(
         ("{a b: {steps: [{id: x, run: y}]}}", "'a b' cannot be the name of a pipeline"),
         (
           "{a: {queues: {}, steps: [{id: x, run: y}]}}",
-          "'queues' applies to a whole file, and this is one pipeline of it"
+          "'queues' applies to a whole file, but this is one pipeline of it"
         ),
         ("{a: {stesp: [{id: x, run: y}]}}", "unknown key 'stesp' in pipeline 'a'"),
       ]),

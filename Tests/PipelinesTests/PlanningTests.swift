@@ -45,7 +45,7 @@ struct PipelineErrorTests {
           pipeline.yml:12:5: error: 'run' is missing in step 'test'
            12 |   - id: test
               |     ^~
-            help: a step has one of 'run', 'uses' and 'steps'
+            help: add 'run', 'uses' or 'steps'
           pipeline.yml:13:15: error: 'priority' must be one of very_low, low, normal, high, very_high or a whole number from -1000 to 1000, not a list
            13 |     priority: [1]
               |               ^~~
@@ -60,22 +60,22 @@ struct PipelineErrorTests {
         pipeline.yml:2:5: error: 'id' and 'run' are missing in a step
          2 |   - name: x
            |     ^~~~
-          help: a step has one of 'run', 'uses' and 'steps'
+          help: add 'run', 'uses' or 'steps'
         pipeline.yml:3:5: error: 'id' and 'run' are missing in a step
          3 |   - {}
            |     ^~
-          help: a step has one of 'run', 'uses' and 'steps'
+          help: add 'run', 'uses' or 'steps'
         pipeline.yml:4:5: error: 'steps' must be a list of maps, not the number 5
          4 |   - 5
            |     ^
-          help: a step has an id: '- id: NAME', and 'run: 5' below that
+          help: write an id: '- id: NAME', and 'run: 5' below that
         pipeline.yml:5:6: error: 'id' is missing in a step
          5 |   - {run: x}
            |      ^~~
         pipeline.yml:6:6: error: 'run' is missing in step 'c'
          6 |   - {id: c}
            |      ^~
-          help: a step has one of 'run', 'uses' and 'steps'
+          help: add 'run', 'uses' or 'steps'
         pipeline.yml: 5 errors
 
         """)
@@ -154,8 +154,8 @@ struct PipelineErrorTests {
         pipeline.yml:4:16: error: unknown name 'a'
          4 |     name: "${{ a }}"
            |                ^
-          help: a string is written in quotes: 'a'
-        pipeline.yml:5:11: error: 'nice' cannot contain an expression: it must be known in advance
+          help: write a string in quotes: 'a'
+        pipeline.yml:5:11: error: 'nice' cannot contain an expression: it must be known before the run
          5 |     nice: ${{ t }}
            |           ^~~~~~~~
         pipeline.yml: 3 errors

@@ -158,12 +158,12 @@ struct SyntaxErrorTests {
   @Test func `a space that is a letter to YAML is named`() {
     #expect(
       messages("steps:\n  -\u{A0}id: a\n    run: x\n") == [
-        "2:4: this is a no-break space (U+00A0), which YAML takes for a letter"
+        "2:4: this is a no-break space (U+00A0), which YAML reads as a letter"
       ])
   }
 
   @Test(arguments: [
-    ("run: [ -f y ] && echo", "1:16: a list ends with its bracket, and nothing may follow it"),
+    ("run: [ -f y ] && echo", "1:16: unexpected text after a list"),
     ("run: | echo hi", "1:8: the text of '|' or '>' begins on the next line"),
     (
       "run: \"C:\\x\"",
@@ -264,7 +264,7 @@ struct RefusedYAMLTests {
   @Test func `a pipeline is one document`() {
     #expect(
       errors(valid + "---\n" + valid) == """
-        pipeline.yml:4:1: error: a second document begins here, but a pipeline is a single one
+        pipeline.yml:4:1: error: a second document begins here, but a pipeline file contains only one
          4 | ---
            | ^~~
         pipeline.yml: 1 error

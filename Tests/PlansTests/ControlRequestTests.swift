@@ -50,7 +50,7 @@ import Testing
     ("\"request\":\"set\",\"priority\":\"9\"", "'priority' wants a whole number, found a string"),
     (
       "\"request\":\"set\",\"max_parallel\":9223372036854775807",
-      "the request is not JSON that can be read: a number too large to be represented exactly at byte 46"
+      "the request is not JSON: a number too large to be represented exactly at byte 46"
     ),
   ])
   func `with a field of another type is refused`(fields: String, message: String) {
@@ -58,10 +58,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "the request is not JSON that can be read: a value is missing at byte 1"),
-    ("cancel", "the request is not JSON that can be read: a value is missing at byte 1"),
-    ("[]", "the request wants a JSON object, found a list"),
-    ("{}", "the request does not say its version: 'protocol'"),
+    ("", "the request is not JSON: a value is missing at byte 1"),
+    ("cancel", "the request is not JSON: a value is missing at byte 1"),
+    ("[]", "the request must be a JSON object, found a list"),
+    ("{}", "the request has no version: 'protocol' is missing"),
   ])
   func `that is none is refused`(line: String, message: String) {
     #expect(throws: ControlFailure(message)) {

@@ -101,7 +101,7 @@ struct OutputFileTests {
     ("text:json=null", "line 1 of OPRUN_OUTPUT: 'text' must be a string, not null"),
     (
       "flag=yes",
-      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false, but its text is something else"
+      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false"
     ),
     (
       "whole=9007199254740993",

@@ -26,7 +26,7 @@ import Testing
         ├─● test[os=linux]  (priority high)
         ├─┼─● test[os=mac]
         │ ●─╯ test  (2 instances)
-        ● │ one  (matrix of steps.get.outputs.names, known while running, get done, if: params.all)
+        ● │ one  (matrix of steps.get.outputs.names, known during the run, get done, if: params.all)
         │ ● deploy/up
         │ ● deploy  (./up.yml, 1 step, if: params.to == "x" is false)
         ●─╯ last  (one failed, if: always())
@@ -44,7 +44,7 @@ import Testing
           "test[os=linux]" [label="test[os=linux] (priority high)"];
           "test[os=mac]";
           "test" [label="test (2 instances)", shape=box3d];
-          "one" [label="one (matrix of steps.get.outputs.names, known while running, if: params.all)", shape=box3d];
+          "one" [label="one (matrix of steps.get.outputs.names, known during the run, if: params.all)", shape=box3d];
           "deploy/up";
           "deploy" [label="deploy (./up.yml, 1 step, if: params.to == \"x\" is false)", shape=folder];
           "last" [label="last (if: always())"];
@@ -70,7 +70,7 @@ import Testing
           n1["test[os=linux] (priority high)"]
           n2["test[os=mac]"]
           n3[["test (2 instances)"]]
-          n4[["one (matrix of steps.get.outputs.names, known while running, if: params.all)"]]
+          n4[["one (matrix of steps.get.outputs.names, known during the run, if: params.all)"]]
           n5["deploy/up"]
           n6[["deploy (./up.yml, 1 step, if: params.to == #quot;x#quot; is false)"]]
           n7["last (if: always())"]
@@ -121,7 +121,7 @@ import Testing
         test[os=linux]  $ echo test[os=linux]
         test[os=mac]    $ echo test[os=mac]
         test            (2 instances)
-        one             $ echo one  (matrix of steps.get.outputs.names, known while running, if: params.all)
+        one             $ echo one  (matrix of steps.get.outputs.names, known during the run, if: params.all)
         deploy/up       $ echo deploy/up
         deploy          (./up.yml, 1 step, if: params.to == "x" is false)
         last            $ echo last  (if: always())

@@ -332,7 +332,7 @@ import Testing
         ✗ a  line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value
         ✗ b  timed out waiting for tcp db:1
 
-        ✗ a  its outputs were rejected  sample.yml:1
+        ✗ a  its outputs were refused  sample.yml:1
           | line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value
           $ echo a
 

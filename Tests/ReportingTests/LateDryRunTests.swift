@@ -61,7 +61,7 @@ import Testing
     #expect(
       try dryRun(plan) == """
         1  ● list  run   first                             $ echo list
-        2  ● test  each  matrix of steps.list.outputs.names, known while running, queue net  $ echo test
+        2  ● test  each  matrix of steps.list.outputs.names, known during the run, queue net  $ echo test
         3  ● pack  run   needs test                        $ echo pack
         3 of 3 would run, at most 1 at once; no estimate: no step has 'expected'
 
@@ -145,7 +145,7 @@ import Testing
            │ │           $ make one[x]
            │ │           > ${{ params.target }}
            │ │           env: NAME='${{ matrix.name }}'
-        2  ● │ one     each  matrix of params.names, known while running, if: params.fast || success()
+        2  ● │ one     each  matrix of params.names, known during the run, if: params.fast || success()
              │           $ make one
              │           > ${{ params.target }}
              │           if: params.fast || success()
@@ -175,7 +175,7 @@ import Testing
         1  ● build             run   first                             $ make
         2  ├─● test[os=mac]    run   needs build                       $ make test
         2  ├─┼─● test[os=win]  run   needs build                       $ make test
-        2  ● │ │ check         each  matrix of steps.build.outputs.files, known while running  $ ./check
+        2  ● │ │ check         each  matrix of steps.build.outputs.files, known during the run  $ ./check
              ●─╯ test          all   2 instances
         3    ● deploy          run   needs test, if: steps.build.outputs.changed  $ ./deploy
              ● notify          skip  if: params.branch == 'main' is false  $ ./notify

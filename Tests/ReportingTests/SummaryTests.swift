@@ -12,7 +12,7 @@ import Testing
     try run.pass("a", after: 100)
     run.finish(0)
     let line = try #require(
-      run.standardError.split(separator: "\n").first { $0.contains("changed while it ran") })
+      run.standardError.split(separator: "\n").first { $0.contains("changed during the run") })
     let told = line.split(separator: ", ").compactMap { (change: Substring) -> Int? in
       change.split(separator: " ").lazy.compactMap { Int($0) }.first
     }
@@ -215,7 +215,7 @@ import Testing
         ! a  cannot signal 'sl\\u{1b}[Aeep' (process 8, user root)
         ! a  cannot signal 'sudo' (process 9, user 1001)
         ! at most 10 steps run at once
-        ! stopping: SIGINT; a second signal kills what is running
+        ! stopping: SIGINT; a second signal kills running commands
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
 

@@ -109,7 +109,7 @@ import Testing
         ["g/db": "3@2", "a": "ok@3"]
       ).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 2:-g/db=3 "
-        + "2:b=blocked<g/db 2:g/db=failed<it ended before what depends on it "
+        + "2:b=blocked<g/db 2:g/db=failed<the service ended before the steps that depend on it "
         + "2:g=failed<g/db 4:-a=0 4:a=succeeded 4:end=1")
   }
 
@@ -117,7 +117,7 @@ import Testing
     #expect(
       simulation(["g/db": "3@1", "g/up": "ok@3"]).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/db=3 1:a=blocked<g/db 1:b=blocked<g/db "
-        + "1:g/db=failed<it ended before what depends on it 3:-g/up=0 3:g/up=succeeded "
+        + "1:g/db=failed<the service ended before the steps that depend on it 3:-g/up=0 3:g/up=succeeded "
         + "3:g=failed<g/db 3:end=1")
   }
 
@@ -128,7 +128,7 @@ import Testing
         ["g/db": "3@2", "a": "ok@3"], settings: ["g": StepSettings(allowFailure: .always)]
       ).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 2:-g/db=3 "
-        + "2:g/db=failed(allowed)<it ended before what depends on it "
+        + "2:g/db=failed(allowed)<the service ended before the steps that depend on it "
         + "2:g=failed(allowed)<g/db 4:-a=0 4:a=succeeded 4:+b 5:-b=0 5:b=succeeded 5:end=0")
   }
 
@@ -173,12 +173,12 @@ import Testing
       simulation(graph: graph, ["g/db": "hang", "a": "ok@4"], settings: limit).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 1:-g/up=0 1:g/up=succeeded 1:+a 3:stop(g/db) "
         + "3:-g/db=sig15 3:b=blocked<g/db 3:g/db=cancelled<limit(g) 3:g=timedOut<its steps "
-        + "together took too long 5:-a=0 5:a=succeeded 5:end=1")
+        + "together exceeded 'timeout' 5:-a=0 5:a=succeeded 5:end=1")
     #expect(
       simulation(graph: graph, ["g/db": "hang", "g/up": "hang"], settings: limit).timeline()
         == "0:+g/db 0:g/db!ready 0:+g/up 3:stop(g/db) 3:stop(g/up) 3:-g/db=sig15 "
         + "3:a=blocked<g/db 3:b=blocked<g/db 3:g/db=cancelled<limit(g) 3:-g/up=sig15 "
-        + "3:g/up=cancelled<limit(g) 3:g=timedOut<its steps together took too long 3:end=1")
+        + "3:g/up=cancelled<limit(g) 3:g=timedOut<its steps together exceeded 'timeout' 3:end=1")
   }
 
   @Test func `runs its hooks after its end`() {

@@ -21,7 +21,7 @@ import Testing
       simulation(
         "a; b: a", ["a": "ok@3"], (1, "pause"), (2, "pause"), (5, "continue"), (5, "continue")
       ).timeline()
-        == "0:+a 1:paused_by_anna 2:[the run is paused already] 3:-a=0 3:a=succeeded "
+        == "0:+a 1:paused_by_anna 2:[the run is already paused] 3:-a=0 3:a=succeeded "
         + "3:notice(nothing_can_start:_the_queue_'default'_is_paused_until_'oprun_continue') "
         + "5:continued_by_anna 5:+b 5:[the run is not paused] 6:-b=0 6:b=succeeded 6:end=0")
   }
@@ -60,7 +60,7 @@ import Testing
         "&s; a: s?ready; b", ["s": "stubborn", "b": "ok@9"], (3, "cancel s"), (4, "cancel a")
       ).timeline()
         == "0:+b 0:+s 0:s!ready 0:+a 1:-a=0 1:a=succeeded 1:stop(s) "
-        + "3:['s' is being stopped already: nothing needs it any more] 4:['a' has ended] "
+        + "3:['s' is already being stopped: no step needs it] 4:['a' has ended] "
         + "6:kill(s) 6:-s=sig9 6:s=succeeded 9:-b=0 9:b=succeeded 9:end=0")
   }
 
@@ -72,7 +72,7 @@ import Testing
       ).timeline()
         == "0:+a 0:+c 1:'b'_cancelled_by_anna 1:b=cancelled<anna 2:'a'_cancelled_by_anna 2:stop(a) "
         + "2:-a=sig15 2:a=cancelled<anna "
-        + "3:['b' has not run, and cannot because of how 'a' ended: run that one again first] "
+        + "3:['b' has not run, and cannot run because of how 'a' ended: retry that step first] "
         + "4:'a'_started_again_by_anna 4:a~cancelled 4:+a 5:'b'_started_again_by_anna 5:b~cancelled "
         + "6:-a=0 6:a=succeeded 6:+b 7:-b=0 7:b=succeeded 9:-c=0 9:c=succeeded 9:end=0")
   }
@@ -181,11 +181,11 @@ import Testing
         (2, "retry t"), (2, "cancel a"), (2, "width 8"), (3, "cancel"), (4, "pause")
       ).timeline()
         == "0:+a 0:+s 0:+c 1:-a=1 1:a=failed 1:b=blocked<a 1:-s=0 1:s=succeeded 1:t=skipped<s "
-        + "2:['b' is blocked because of 'a': run that one again] 2:['c' has not ended] "
-        + "2:['s' has succeeded: only what failed or was cancelled can be retried] "
-        + "2:['t' was skipped, and did not fail] 2:['a' has ended] "
-        + "2:[max_parallel is 8 already] 3:cancelled_by_anna 3:stopping(anna) 3:stop(c) "
-        + "4:[the run is being stopped: nothing new starts in it] 8:kill(c) 8:-c=sig9 "
+        + "2:['b' is blocked because of 'a': retry that step] 2:['c' has not ended] "
+        + "2:['s' has succeeded: only a step that failed or was cancelled can be retried] "
+        + "2:['t' was skipped: only a step that failed or was cancelled can be retried] 2:['a' has ended] "
+        + "2:[max_parallel is already 8] 3:cancelled_by_anna 3:stopping(anna) 3:stop(c) "
+        + "4:[the run is being stopped: no step can start] 8:kill(c) 8:-c=sig9 "
         + "8:c=cancelled<anna 8:end=143")
   }
 }

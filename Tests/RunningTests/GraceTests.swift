@@ -59,7 +59,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 1:stop(a) 4:kill(a) 4:-a=sig9 4:+a.on_cancel.1 5:-a.on_cancel.1=0 "
-        + "5:a=cancelled<limit(g) 5:g=timedOut<its steps together took too long 5:end=1")
+        + "5:a=cancelled<limit(g) 5:g=timedOut<its steps together exceeded 'timeout' 5:end=1")
   }
 
   @Test func `by its time limit has failed if it is not cancelled`() {
@@ -121,7 +121,7 @@ import Testing
     #expect(run([(2, 2)]) == start + "2:signal2 2:stopping(signal2) " + end + "4:end=130")
     #expect(
       run([], [(2, "cancel g")])
-        == start + "2:['g' is being cancelled already] " + end + "4:end=1")
+        == start + "2:['g' is already being cancelled] " + end + "4:end=1")
   }
 
   @Test func `because somebody cancelled it is cancelled by him, and counts as failed`() {

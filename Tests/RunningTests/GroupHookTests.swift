@@ -153,8 +153,8 @@ private let second: Nanoseconds = 1_000_000_000
       ).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/b=0 2:g/b=succeeded 3:stop(g/a) "
         + "3:-g/a=sig15 3:g/a=cancelled<limit(g) 3:+g.on_failure.1 4:-g.on_failure.1=0 "
-        + "4:+g.on_complete.1 5:-g.on_complete.1=0 5:g=timedOut<its steps together took too "
-        + "long 5:c=blocked<g 5:end=1")
+        + "4:+g.on_complete.1 5:-g.on_complete.1=0 5:g=timedOut<its steps together exceeded "
+        + "'timeout' 5:c=blocked<g 5:end=1")
   }
 
   @Test func `wait until a command may run`() {

@@ -17,7 +17,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 0:+c 5:stop(a) 5:b=cancelled<limit(g) 5:-a=sig15 5:a=cancelled<limit(g) "
-        + "5:g=timedOut<its steps together took too long 5:d=blocked<g 5:+e 6:-e=0 6:e=succeeded "
+        + "5:g=timedOut<its steps together exceeded 'timeout' 5:d=blocked<g 5:+e 6:-e=0 6:e=succeeded "
         + "9:-c=0 9:c=succeeded 9:end=1")
   }
 
@@ -43,7 +43,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 1:-a=1 1:a#2in60 5:a=cancelled<limit(g) "
-        + "5:g=timedOut<its steps together took too long 5:end=1")
+        + "5:g=timedOut<its steps together exceeded 'timeout' 5:end=1")
   }
 
   @Test func `the limit of an outer group ends the groups in it`() {
@@ -54,7 +54,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 0:+b 1:-b=0 1:b=succeeded 5:stop(a) 5:-a=sig15 5:a=cancelled<limit(o) "
-        + "5:g=cancelled<limit(o) 5:o=timedOut<its steps together took too long 5:end=1")
+        + "5:g=cancelled<limit(o) 5:o=timedOut<its steps together exceeded 'timeout' 5:end=1")
   }
 
   @Test func `a group that may fail blocks inside, and lets go on what depends on it`() {
@@ -95,7 +95,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 2:stop(a) 2:-a=sig15 2:a=cancelled<limit(g) "
-        + "2:g=timedOut(allowed)<its steps together took too long 2:+d 3:-d=0 3:d=succeeded 3:end=0"
+        + "2:g=timedOut(allowed)<its steps together exceeded 'timeout' 2:+d 3:-d=0 3:d=succeeded 3:end=0"
     )
   }
 

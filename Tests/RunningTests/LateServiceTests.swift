@@ -4,7 +4,7 @@ import Plans
 import Scheduling
 import Testing
 
-@Suite struct `Services in groups with a matrix that is known while running` {
+@Suite struct `Services in groups with a matrix that is known during the run` {
   private static let graph = "z; &g/db: z; g/up: z g/db?ready; g: g/db?done g/up?done; a: g"
   private static let scripts = ["g[x]/db": "hang", "g[y]/db": "hang", "g[y]/up": "ok@3"]
 
@@ -78,8 +78,8 @@ import Testing
       run.timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:g/db>g[x]/db 1:g/up>g[x]/up 1:g>g[x] 1:g/db>g[y]/db "
         + "1:g/up>g[y]/up 1:g>g[y] 1:+g[x]/db 1:+g[y]/db 1:g[x]/db!ready 1:g[y]/db!ready "
-        + "1:+g[x]/up 1:+g[y]/up 2:-g[y]/db=1 2:a=blocked<g[y]/db 2:g[y]/db=failed<it ended "
-        + "before what depends on it 2:-g[x]/up=0 2:g[x]/up=succeeded 2:stop(g[x]/db) "
+        + "1:+g[x]/up 1:+g[y]/up 2:-g[y]/db=1 2:a=blocked<g[y]/db 2:g[y]/db=failed<the service ended "
+        + "before the steps that depend on it 2:-g[x]/up=0 2:g[x]/up=succeeded 2:stop(g[x]/db) "
         + "2:-g[x]/db=sig15 2:g[x]/db=succeeded 2:g/db=failed<g[y]/db 2:g[x]=succeeded "
         + "4:-g[y]/up=0 4:g[y]/up=succeeded 4:g/up=succeeded 4:g[y]=failed<g[y]/db "
         + "4:g=failed<g[y]/db 4:end=1")

@@ -4,7 +4,7 @@ import Plans
 import Scheduling
 import Testing
 
-@Suite struct `Groups with a matrix that is known while running` {
+@Suite struct `Groups with a matrix that is known during the run` {
   private static let second: Nanoseconds = 1_000_000_000
   /// Two steps in a group, one after the other.
   private static let graph = "z; g/a: z; g/b: z g/a; g: g/a?done g/b?done; c: g; d: g/a"
@@ -53,7 +53,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+f 1:-f=0 1:f=succeeded 1:g/a=cancelled<limit(o) 1:g=cancelled<limit(o) "
-        + "1:o=timedOut<its steps together took too long 1:end=1")
+        + "1:o=timedOut<its steps together exceeded 'timeout' 1:end=1")
   }
 
   @Test func `without instances its steps are skipped`() {
@@ -141,7 +141,7 @@ import Testing
         + "3:-g[y]/b=0 3:g[y]/b=succeeded 3:g[y]=succeeded 3:stop(g[x]/a) "
         + "3:g[x]/b=cancelled<limit(g[x]) 3:g/b=cancelled 3:-g[x]/a=sig15 "
         + "3:g[x]/a=cancelled<limit(g[x]) 3:g/a=cancelled 3:d=blocked<g/a 3:g[x]=timedOut<its "
-        + "steps together took too long 3:g=timedOut<g[x] 3:c=blocked<g[x] 3:end=1")
+        + "steps together exceeded 'timeout' 3:g=timedOut<g[x] 3:c=blocked<g[x] 3:end=1")
   }
 
   @Test func `a signal ends it at any time`() {

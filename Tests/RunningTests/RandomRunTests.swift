@@ -372,7 +372,7 @@ private struct RandomRun {
       }
       seen.insert("\(ending.outcome)")
       if case .service = cause, ready.contains(operation) { seen.insert("service fell") }
-      if cause == .condition("nothing needs it") { seen.insert("nothing needs it") }
+      if cause == .condition("no step needs it") { seen.insert("nothing needs it") }
       if ready.contains(operation), ending.outcome == .succeeded { seen.insert("service stopped") }
       if case .wait = cause { seen.insert("expired wait") }
       if case .stopped(.failure) = cause, !isStopping { seen.insert("fail fast") }

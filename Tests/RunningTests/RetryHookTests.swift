@@ -33,8 +33,8 @@ private let second: Nanoseconds = 1_000_000_000
     #expect(
       run.timeline()
         == "0:+a 1:-a=1 1:a#2in100 1:+b 6:-b=0 6:b=succeeded 6:+a.on_cancel.1 "
-        + "7:-a.on_cancel.1=0 7:a=cancelled<limit(g) 7:g=timedOut<its steps together took too "
-        + "long 7:end=1")
+        + "7:-a.on_cancel.1=0 7:a=cancelled<limit(g) 7:g=timedOut<its steps together exceeded "
+        + "'timeout' 7:end=1")
   }
 
   @Test func `wait for a slot when the run is stopped`() {

@@ -61,7 +61,7 @@ import Testing
       decisions: ["db": "serve 2 9"])
     #expect(
       run.timeline()
-        == "0:+db 0:probe(db) 1:-db=\(end) 1:db=failed<it ended before it was ready "
+        == "0:+db 0:probe(db) 1:-db=\(end) 1:db=failed<the service ended before it was ready "
         + "1:a=blocked<db 1:end=1")
   }
 
@@ -79,7 +79,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+slow 0:+db 0:db!ready 0:+a 2:-db=0 2:b=blocked<db "
-        + "2:db=failed<it ended before what depends on it 3:-slow=0 3:slow=succeeded 3:+c "
+        + "2:db=failed<the service ended before the steps that depend on it 3:-slow=0 3:slow=succeeded 3:+c "
         + "4:-c=0 4:c=succeeded 4:-a=0 4:a=succeeded 4:+d 5:-d=0 5:d=succeeded 5:end=1")
   }
 
@@ -89,7 +89,7 @@ import Testing
       settings: ["db": StepSettings(allowFailure: .always)])
     #expect(
       run.timeline()
-        == "0:+slow 0:+db 0:db!ready 1:-db=3 1:db=failed(allowed)<it ended before what depends on it "
+        == "0:+slow 0:+db 0:db!ready 1:-db=3 1:db=failed(allowed)<the service ended before the steps that depend on it "
         + "2:-slow=0 2:slow=succeeded 2:+a 3:-a=0 3:a=succeeded 3:end=0")
   }
 
@@ -102,7 +102,8 @@ import Testing
     #expect(
       run.timeline()
         == "0:+db 0:probe(db) 1:-db=1 1:db#2in0 1:+db 1:probe(db) 1:db!ready 1:+a 4:-db=1 "
-        + "4:db=failed<it ended before what depends on it 10:-a=0 10:a=succeeded 10:end=1")
+        + "4:db=failed<the service ended before the steps that depend on it 10:-a=0 10:a=succeeded 10:end=1"
+    )
   }
 
   @Test func `that is tried again has all the time to be ready, whatever it did before`() {
@@ -160,7 +161,7 @@ import Testing
       pools: [PoolSpec(name: "m", capacity: 1_000_000)])
     #expect(
       run.timeline()
-        == "0:+bad 0:+m 1:-bad=1 1:bad=failed 1:a=blocked<bad 1:db=skipped<nothing needs it "
+        == "0:+bad 0:+m 1:-bad=1 1:bad=failed 1:a=blocked<bad 1:db=skipped<no step needs it "
         + "3:-m=0 3:m=succeeded 3:end=1")
   }
 
@@ -214,7 +215,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+s 0:+t 0:s!ready 0:t!ready "
-        + "0:a=failed<it can never start: 'm' is held by services that go on ('s', 't') 0:stop(s) "
+        + "0:a=failed<cannot start: 'm' is held by running services ('s', 't') 0:stop(s) "
         + "0:-s=sig15 0:s=succeeded 0:+b 1:-b=0 1:b=succeeded 1:stop(t) 1:-t=sig15 1:t=succeeded 1:end=1"
     )
   }
@@ -291,7 +292,7 @@ import Testing
       decisions: ["y": "serve 2", "g": "join"], groups: ["g": ["x", "y"]])
     #expect(
       run.timeline()
-        == "0:+x 0:+y 0:probe(y) 0:x!ready 1:-y=1 1:y=failed<it ended before it was ready "
+        == "0:+x 0:+y 0:probe(y) 0:x!ready 1:-y=1 1:y=failed<the service ended before it was ready "
         + "1:a=blocked<y 1:stop(x) 1:-x=sig15 1:x=succeeded 1:g=failed<y 1:end=1")
   }
 

@@ -72,7 +72,7 @@ struct DurationsTests {
     #expect(try durations(["a", "b"]) == [10_000, 10_000])
   }
 
-  @Test func `instances that became known while running count as one step`() throws {
+  @Test func `instances that became known during the run count as one step`() throws {
     try add(["m[1]": 10, "m[2]": 20, "g[a=1]/s": 7, "other[1]": 5])
     try store.database.execute(
       "UPDATE result SET started = 100 WHERE step = (SELECT id FROM step WHERE name = 'm[2]')")

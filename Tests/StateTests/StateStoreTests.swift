@@ -76,7 +76,7 @@ struct StateStoreTests {
     #expect(
       store.notices == [
         "\(place.path)/state.db now has the format of this oprun (version 2); "
-          + "\(place.path)/state.db.v1 is as it was"
+          + "\(place.path)/state.db.v1 has the old format"
       ])
     let copy = try Database("\(place.path)/state.db.v1", .reading)
     #expect(try copy.number("PRAGMA user_version") == 1)
@@ -105,7 +105,8 @@ struct StateStoreTests {
     #expect(try store.runNames() == [])
     #expect(store.notices.count == 1)
     let aside = try #require(place.files.first { $0.contains("damaged") && !$0.hasSuffix("wal") })
-    #expect(store.notices[0].hasSuffix("it is now \(place.path)/\(aside), and history begins anew"))
+    #expect(
+      store.notices[0].hasSuffix("it is now \(place.path)/\(aside), and a new history starts"))
     #expect(place.bytes(of: aside)?.starts(with: Array(content.utf8)) == true)
   }
 

@@ -71,7 +71,8 @@ import Testing
       var byte: UInt8 = 0
       #expect(recv(socket, &byte, 1, 0) == 1)
     }
-    #expect(try control.ask(follow).contains("\"error\":\"too many follow the run already\""))
+    #expect(
+      try control.ask(follow).contains("\"error\":\"too many programs already follow the run\""))
     #expect(
       try control.ask("{\"protocol\":1,\"request\":\"cancel\",\"step\":[\"long\"]}\n")
         .contains("\"error\":\"'step' wants a string, found a list\""))
@@ -126,11 +127,11 @@ import Testing
     #expect(try run.ask("status").contains("[0/1] 1 running"))
     #expect(
       try run.ask("status --follow")
-        == "oprun: the run \(control.runName) can be followed only on its own machine\n"
+        == "oprun: run \(control.runName) can be followed only on its own machine\n"
         + "  help: leave '--follow' out, or log in there\n1\n")
     #expect(
       try run.ask("cancel nothing")
-        == "oprun: there is no step 'nothing' in this run\n1\n")
+        == "oprun: unknown step 'nothing' in this run\n1\n")
     #expect(try run.ask("cancel") == "the run is being cancelled\n0\n")
     #expect(run.wait() == 143)
     #expect(try run.ask("cancel \(control.runName)").contains("is no longer in progress"))
@@ -183,9 +184,10 @@ import Testing
     }
     #expect(see("1 running, 1 waiting"), "\(emulator.text)")
     #expect(see("first"), "\(emulator.text)")
-    #expect(try run.ask("pause") == "the run is paused: what runs goes on, nothing new starts\n0\n")
+    #expect(
+      try run.ask("pause") == "the run is paused: running steps continue, no new step starts\n0\n")
     #expect(see(", paused by "), "\(emulator.text)")
-    #expect(try run.ask("continue") == "the run goes on\n0\n")
+    #expect(try run.ask("continue") == "the run continues\n0\n")
     run.touch("over")
     #expect(run.wait() == 1)
     #expect(client.wait() == 0)
@@ -225,8 +227,8 @@ import Testing
     #expect(
       try run.ask("status \(name)")
         == """
-        oprun: the run \(name) is no longer in progress: its oprun died
-          help: 'oprun show \(name)' says how it went
+        oprun: run \(name) is no longer in progress: its oprun died
+          help: 'oprun show \(name)' shows how it ended
         4
 
         """)

@@ -81,6 +81,7 @@ import Testing
   @Test func `that prints without end is refused`() throws {
     let run = try OprunProcess(pipeline("yes"))
     #expect(run.wait() == 0)
-    #expect(run.standardError.contains("it prints more than 1 MiB"), "\(run.standardError)")
+    #expect(
+      run.standardError.contains("the command prints more than 1 MiB"), "\(run.standardError)")
   }
 }

@@ -36,7 +36,7 @@ struct `Faults of the machine` {
     #expect(oprun.wait() == 74)
     #expect(
       oprun.standardError == """
-        oprun: cannot make 'state/.oprun': read-only file system
+        oprun: cannot create 'state/.oprun': read-only file system
           help: choose another with --state-dir or OPRUN_STATE_DIR
 
         """)

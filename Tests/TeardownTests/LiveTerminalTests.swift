@@ -177,7 +177,7 @@ struct `A run on a terminal` {
     #expect(
       live.text == """
         pipeline.yml  2 steps, 1 at once
-        ! stopping: SIGINT; a second signal kills what is running
+        ! stopping: SIGINT; a second signal kills running commands
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
 

@@ -48,7 +48,7 @@ struct `Stopping oprun` {
     #expect(oprun.wait() == status)
     let name = signalName(signal)
     #expect(
-      oprun.standardError.contains("! stopping: \(name); a second signal kills what is running\n"))
+      oprun.standardError.contains("! stopping: \(name); a second signal kills running commands\n"))
     #expect(oprun.standardError.contains(", stopped: \(name)"))
     #expect(mark.processes == [])
     #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))

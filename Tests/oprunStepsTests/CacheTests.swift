@@ -100,7 +100,7 @@ struct CacheTests {
     #expect(other.object(of: record) == nil)
     #expect(other.object(of: record) == nil)
     #expect(
-      warnings.all == ["a content of the cache was damaged and is made anew: \(quote(path))"])
+      warnings.all == ["a content of the cache was damaged and is recreated: \(quote(path))"])
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 

@@ -142,7 +142,7 @@ struct DownloadAndResizeTests {
     #expect(server.requests.count == 1)
     let other = try run(50)
     #expect(other.status == 0)
-    #expect(other.errors.hasPrefix("a content of the cache was damaged and is made anew: "))
+    #expect(other.errors.hasPrefix("a content of the cache was damaged and is recreated: "))
     #expect(server.requests.count == 2)
   }
 

@@ -97,7 +97,7 @@ struct InputTests {
         """)
     #expect(
       fault("download", "--url=http://a") == """
-        oprun-steps: '--to' is needed: a string
+        oprun-steps: '--to' is required: a string
         try 'oprun-steps download --help'
 
         """)

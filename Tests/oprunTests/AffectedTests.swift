@@ -118,7 +118,7 @@ import Testing
     #expect(try affected(text, [], edited: ["db"]) == "db a | db a")
   }
 
-  @Test func `what is known only while running may be anything`() throws {
+  @Test func `what is known only during the run may be anything`() throws {
     let text = """
       steps:
         - {id: a, run: a, cache: {inputs: []}}

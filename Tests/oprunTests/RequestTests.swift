@@ -126,7 +126,7 @@ private let noFile =
     ("", noFile), ("run", noFile), ("-n", noFile),
     (
       "run build",
-      "'build' is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
+      "'build' is neither a file nor a step in an 'oprun.yml' or 'pipeline.yml' here or in a directory above [run]"
     ),
     ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
     ("--watch a.yml", "unknown option '--watch'; did you mean 'oprun watch'? [run]"),
@@ -134,7 +134,10 @@ private let noFile =
     ("--no-color a.yml", "unknown option '--no-color'; did you mean '--color never'? [run]"),
     ("--parallel 2 a.yml", "unknown option '--parallel'; did you mean '--jobs N'? [run]"),
     ("--var a=1 a.yml", "unknown option '--var'; did you mean '--param NAME=VALUE'? [run]"),
-    ("-k a.yml", "unknown option '-k'; a run goes on after a failure; '--fail-fast' ends it [run]"),
+    (
+      "-k a.yml",
+      "unknown option '-k'; a run continues after a failure; '--fail-fast' ends it [run]"
+    ),
     ("-V", "unknown option '-V'; did you mean '--version'? [run]"),
     (
       "-f a.yml", "unknown option '-f'; the pipeline file is the first argument: oprun FILE [run]"
@@ -186,9 +189,9 @@ private let noFile =
     ("-j -3 a.yml", "'--jobs' wants a whole number of at least 0, found '-3' [run]"),
     (
       "--junit --trace=x a.yml",
-      "'--junit' needs a value: a file; if '--trace=x' is the value, write '=' [run]"
+      "'--junit' needs a value: a file; if '--trace=x' is the value, write '--junit=--trace=x' [run]"
     ),
-    ("list a.yml b.yml", "'oprun list' takes no more than [FILE], but found 'b.yml' [list]"),
+    ("list a.yml b.yml", "'oprun list' takes no more than [FILE], found 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
@@ -198,9 +201,9 @@ private let noFile =
       "'--affected' and '--resume' cannot be given together; leave one of them out [run]"
     ),
     ("--affected= a.yml", "'--affected' wants a commit, found '' [run]"),
-    ("status a b", "'oprun status' takes no more than [RUN], but found 'b' [status]"),
+    ("status a b", "'oprun status' takes no more than [RUN], found 'b' [status]"),
     ("watch --on-busy stop a.yml", "'--on-busy' wants cancel or wait, found 'stop' [watch]"),
-    ("history a.yml", "'oprun history' takes no arguments, but found 'a.yml' [history]"),
+    ("history a.yml", "'oprun history' takes no arguments, found 'a.yml' [history]"),
     (
       "resume --from a --only b",
       "'--from' and '--only' cannot be given together; leave one of them out [resume]"
@@ -209,11 +212,11 @@ private let noFile =
     ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
     (
       "rnu a.yml",
-      "unknown command 'rnu', and there is no such file, nor an 'oprun.yml' with such a step; did you mean 'oprun run'?"
+      "unknown command 'rnu', which is neither a file nor a step in 'oprun.yml'; did you mean 'oprun run'?"
     ),
     (
       "xyzzy",
-      "unknown command 'xyzzy', and there is no such file, nor an 'oprun.yml' with such a step"
+      "unknown command 'xyzzy', which is neither a file nor a step in 'oprun.yml'"
     ),
   ])
   func `mistakes are told with what would be right`(line: String, message: String) {
@@ -311,12 +314,12 @@ private let noFile =
   }
 
   @Test(arguments: [
-    ("a.yml --who x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
-    ("a.yml --who=x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
-    ("a.yml --who", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
-    ("--who a.yml", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
-    ("a.yml who=x", "'who=x' is not a step; a parameter is set with --param who=x [run]"),
-    ("list a.yml who=", "'who=' is not a step; a parameter is set with --param who= [list]"),
+    ("a.yml --who x", "unknown option '--who'; set a parameter with --param who=x [run]"),
+    ("a.yml --who=x", "unknown option '--who'; set a parameter with --param who=x [run]"),
+    ("a.yml --who", "unknown option '--who'; set a parameter with --param who=VALUE [run]"),
+    ("--who a.yml", "unknown option '--who'; set a parameter with --param who=VALUE [run]"),
+    ("a.yml who=x", "'who=x' is not a step; set a parameter with --param who=x [run]"),
+    ("list a.yml who=", "'who=' is not a step; set a parameter with --param who= [list]"),
     ("validate --who a.yml", "unknown option '--who' [validate]"),
     (
       "a.yml --format x",

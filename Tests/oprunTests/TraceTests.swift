@@ -62,11 +62,11 @@ struct TraceTests {
     #expect(proposal("r v1/x current/x\nr v1/x v1/x") == ["in: current/x v1/x"])
     #expect(
       proposal("r made/x made/x\nr made/x link/x", upstream: ["made/*"])
-        == ["in: link/x", "made by steps that it depends on: made/x"])
+        == ["in: link/x", "created by steps that it depends on: made/x"])
   }
 
   @Test func `a directory that is made anew is an output as a whole`() {
-    let remark = "removed and made again, where a confined step can only remove what is in it: "
+    let remark = "removed and created again, where a confined step can only remove what is in it: "
     let names = ["/ws/out": ["a"], "/ws/b/out": ["a"], "/ws/part": ["a", "old"]]
     #expect(
       proposal("d out/x\nK out\nk out\nn out/a", gone: ["out/x"], names: names)
@@ -152,7 +152,7 @@ struct TraceTests {
     #expect(
       proposal("k t\nn t/f\nd t/f\nK t", gone: ["t", "t/f"]) == [
         "scratch: t/*",
-        "directories that are made and removed, which a confined step can do only in a directory that a pattern opens: t",
+        "directories that are created and removed, which a confined step can do only in a directory that a pattern opens: t",
       ])
     #expect(
       proposal(
@@ -169,7 +169,7 @@ struct TraceTests {
   }
 
   private static let look =
-    "only looked at; if an earlier run of the step has made them, remove them and trace again: "
+    "only looked at; if an earlier run of the step created them, remove them and trace again: "
 
   @Test func `what is only looked at is an input, unless the command makes it`() {
     #expect(
@@ -182,7 +182,7 @@ struct TraceTests {
         "out: app b", "removed, which a cached step cannot do: old",
       ])
     #expect(proposal("s .git/index\ns /usr/bin/cc") == [])
-    #expect(proposal("s o/x", upstream: ["o/*"]) == ["made by steps that it depends on: o/x"])
+    #expect(proposal("s o/x", upstream: ["o/*"]) == ["created by steps that it depends on: o/x"])
     #expect(proposal("L src /usr/bin/ls\ns src/a\ns src/b") == ["in: src/*"])
   }
 
@@ -230,7 +230,7 @@ struct TraceTests {
       proposal("? a\nn a\n? t\nk t\nn t/f\nd t/f\nK t\n? t/g", gone: ["t", "t/f", "t/g"])
         == [
           "out: a", "scratch: t/*",
-          "directories that are made and removed, which a confined step can do only in a directory that a pattern opens: t",
+          "directories that are created and removed, which a confined step can do only in a directory that a pattern opens: t",
         ])
     #expect(proposal("k o\nn o/a\n? o/b", gone: ["o/b"]) == ["out: o/a"])
     #expect(
@@ -276,7 +276,7 @@ struct TraceTests {
       ])
     #expect(
       proposal("r build/a.o\nr build/b.o\nr x.c", upstream: ["build/*.o"]) == [
-        "in: x.c", "made by steps that it depends on: build/a.o, build/b.o",
+        "in: x.c", "created by steps that it depends on: build/a.o, build/b.o",
       ])
   }
 

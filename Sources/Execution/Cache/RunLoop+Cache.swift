@@ -86,7 +86,7 @@ extension RunLoop {
   ) {
     guard let refusal = lookup.refusal else { return }
     let step = quoted(machine.steps[operation].id)
-    say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
+    say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
   }
 
   /// What the step may have got from cached steps. What others give it is among its inputs or in its command.

@@ -194,7 +194,8 @@ extension RunLoop {
       if request.verb == .status {
         if request.follows, control?.hasRoomForFollower == false {
           throw ControlFailure(
-            "too many follow the run already", help: "'oprun status' without '--follow' answers")
+            "too many programs already follow the run",
+            help: "use 'oprun status' without '--follow'")
         }
         connection.add(statusLine(at: time))
         connection.feed = ControlFeed(
@@ -261,7 +262,7 @@ extension RunLoop {
     guard let priority = request.priority.flatMap({ Int16(exactly: $0) }) else {
       throw ControlFailure("'set' wants 'max_parallel' or 'priority'")
     }
-    guard let step else { throw ControlFailure("'priority' is set for a step: which one?") }
+    guard let step else { throw ControlFailure("'priority' wants a step") }
     return .setPriority(step, priority)
   }
 
@@ -270,7 +271,7 @@ extension RunLoop {
     if let index = names.firstIndex(of: name) { return QueueID(index) }
     let close = suggestion(for: name, among: names)
     throw ControlFailure(
-      "there is no queue \(quoted(name)) in this run",
+      "unknown queue \(quoted(name)) in this run",
       help: close.map { "did you mean '\($0)'?" }
         ?? "the queues are \(names.joined(separator: ", "))")
   }
@@ -283,7 +284,7 @@ extension RunLoop {
     }
     let close = suggestion(for: id, among: operations.map { self.name(of: $0) })
     throw ControlFailure(
-      "there is no step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })
+      "unknown step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })
   }
 
   /// The name by which everybody outside knows it.

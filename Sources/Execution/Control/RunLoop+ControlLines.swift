@@ -66,8 +66,9 @@ extension RunLoop {
     let queue = action.queue.map { "queue '\(machine.plan.queues[$0.index].name)'" }
     let step = action.operation.map { "'\(name(of: $0))'" } ?? ""
     switch action {
-    case .pause: return "\(queue ?? "the run") is paused: what runs goes on, nothing new starts"
-    case .proceed: return "\(queue ?? "the run") goes on"
+    case .pause:
+      return "\(queue ?? "the run") is paused: running steps continue, no new step starts"
+    case .proceed: return "\(queue ?? "the run") continues"
     case .cancelRun: return "the run is being cancelled"
     case .cancel: return "\(step) is being cancelled"
     case .cancelQueue: return "\(queue ?? "") is being cancelled"

@@ -22,23 +22,26 @@ package enum LocalChecks {
       }
       return Finding(
         name, .failed, "\(quoted(path)) cannot be written: \(SystemError.reason(errno))",
-        help: "--state-dir names another")
+        help: "name another directory with --state-dir")
     }
     let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
     let place = path.hasPrefix("/") && parent.isEmpty ? "/" : parent.isEmpty ? "." : parent
-    if access(place, W_OK | X_OK) == 0 { return Finding(name, .ok, "\(quoted(path)) can be made") }
+    if access(place, W_OK | X_OK) == 0 {
+      return Finding(name, .ok, "\(quoted(path)) can be created")
+    }
     return Finding(
-      name, .failed, "\(quoted(path)) cannot be made: \(SystemError.reason(errno))",
-      help: "--state-dir names another")
+      name, .failed, "\(quoted(path)) cannot be created: \(SystemError.reason(errno))",
+      help: "name another directory with --state-dir")
   }
 
   /// The list of our children, by which processes are found that a command leaves behind (CONFIG_PROC_CHILDREN).
   private static var processes: Finding {
     access("/proc/self/task/\(getpid())/children", R_OK) == 0
-      ? Finding("processes", .ok, "what a step leaves behind is found and ended")
+      ? Finding("processes", .ok, "processes that a step leaves behind are found and ended")
       : Finding(
-        "processes", .warning, "/proc does not list children: what a step leaves behind may stay",
+        "processes", .warning,
+        "/proc does not list children: processes that a step leaves behind may stay",
         help: "mount /proc, with a kernel that has CONFIG_PROC_CHILDREN")
   }
 
@@ -47,15 +50,15 @@ package enum LocalChecks {
     guard let own = ownControlGroup?.path else {
       return Finding(
         name, .warning,
-        "there is no cgroup v2: a process that hides well may outlive a killed oprun",
-        help: "this is usual in containers; a user session of systemd has one")
+        "cgroup v2 is not available: a process that hides may outlive a killed oprun",
+        help: "containers usually have none; a user session of systemd has one")
     }
     return access(own, W_OK) == 0 && access("\(own)/cgroup.procs", W_OK) == 0
-      ? Finding(name, .ok, "steps get one of their own")
+      ? Finding(name, .ok, "steps get control groups of their own")
       : Finding(
         name, .warning,
-        "\(quoted(own)) cannot be written: a process that hides well may outlive a killed oprun",
-        help: "a user session of systemd has one that can: systemd-run --user --scope oprun …")
+        "\(quoted(own)) cannot be written: a process that hides may outlive a killed oprun",
+        help: "use a user session of systemd: systemd-run --user --scope oprun …")
   }
 
   private static var landlock: Finding {
@@ -67,7 +70,7 @@ package enum LocalChecks {
         version <= 0
           ? "the kernel has no Landlock, or it is switched off: steps with 'cache' are not confined"
           : "Landlock has version \(version), wanted 3 (Linux 6.2): steps with 'cache' are not confined",
-        help: "'lsm=' on the kernel's command line must name landlock")
+        help: "name landlock in 'lsm=' on the kernel's command line")
   }
 
   private static var openFiles: Finding {
@@ -87,9 +90,10 @@ package enum LocalChecks {
   private static var builtinSteps: Finding {
     let program = neighbour(named: "oprun-steps")
     return access(program, X_OK) == 0
-      ? Finding("built-in steps", .ok, "\(quoted(program)) is there")
+      ? Finding("built-in steps", .ok, "\(quoted(program)) exists")
       : Finding(
-        "built-in steps", .warning, "there is no \(quoted(program)): download and image steps fail",
+        "built-in steps", .warning,
+        "\(quoted(program)) does not exist: download and image steps fail",
         help: "put oprun-steps beside oprun")
   }
 
@@ -97,6 +101,6 @@ package enum LocalChecks {
     isOnPath("git")
       ? Finding("git", .ok, "--affected and watch find it")
       : Finding(
-        "git", .warning, "there is no 'git': --affected cannot be used", help: "install git")
+        "git", .warning, "'git' is not installed: --affected cannot be used", help: "install git")
   }
 }

@@ -47,13 +47,14 @@ package struct SlurmChecks {
     let missing = Self.needed.filter { !hasCommand($0) }
     if !missing.isEmpty {
       return Finding(
-        "commands", .failed, "there is no \(missing.map(quoted).joined(separator: ", "))",
+        "commands", .failed, "not installed: \(missing.map(quoted).joined(separator: ", "))",
         help: "run oprun on a login node, or install the client commands of Slurm")
     }
     return hasCommand("srun")
       ? Finding("commands", .ok, Self.needed.joined(separator: ", ") + ", srun")
       : Finding(
-        "commands", .warning, "there is no 'srun', with which 'oprun submit' reaches other nodes",
+        "commands", .warning,
+        "'srun' is not installed: 'oprun submit' needs it to reach other nodes",
         help: "install the client commands of Slurm")
   }
 
@@ -143,7 +144,7 @@ package struct SlurmChecks {
       names.append(fields[0])
     }
     return names.isEmpty
-      ? Finding("partitions", .failed, "none is up", help: "ask those who run the cluster")
+      ? Finding("partitions", .failed, "none is up", help: "ask the administrators of the cluster")
       : Finding("partitions", .ok, printable(names.joined(separator: ", ")))
   }
 
@@ -170,7 +171,7 @@ package struct SlurmChecks {
     let folder = state.shown("doctor-\(getpid())")
     guard mkdir(folder, 0o700) == 0 else {
       return [
-        Finding("job", .failed, "cannot make \(quoted(folder)): \(SystemError.reason(errno))")
+        Finding("job", .failed, "cannot create \(quoted(folder)): \(SystemError.reason(errno))")
       ]
     }
     defer {
@@ -233,10 +234,10 @@ package struct SlurmChecks {
       return [
         Finding(
           "shared directory", .failed,
-          "job \(job) has ended\(node), and nothing of it is seen in \(quoted(folder))",
+          "job \(job) has ended\(node), but its file is not visible in \(quoted(folder))",
           help:
             "the state directory and the files of steps must be on a file system that all nodes share; "
-            + "--state-dir names another")
+            + "name another directory with --state-dir")
       ]
     }
     _ = call(["scancel", "--quiet", job], "", 10_000)
@@ -246,7 +247,7 @@ package struct SlurmChecks {
         "job \(job) has not run within \(seconds) s"
           + (last.map { ": \(printable($0.reason))" } ?? ""),
         help:
-          "it was cancelled; try again when the cluster has room, or name another partition after '--'"
+          "the job was cancelled; try again when the cluster has room, or name another partition after '--'"
       )
     ]
   }
@@ -256,7 +257,7 @@ package struct SlurmChecks {
     return Finding(
       "job", .failed,
       "job \(job.id) waited for a reason that does not go away by itself: \(printable(job.reason))",
-      help: "it was cancelled; ask for less, or for something else, after '--'")
+      help: "the job was cancelled; ask for less, or for something else, after '--'")
   }
 
   static func findings(_ job: String, _ text: String, between first: Int, and last: Int)
@@ -285,10 +286,12 @@ package struct SlurmChecks {
     let skew = clock < first ? clock - first : max(0, clock - last)
     findings.append(
       abs(skew) <= 2
-        ? Finding("clocks", .ok, "that of \(node) and ours agree")
+        ? Finding("clocks", .ok, "the clocks of \(node) and this machine agree")
         : Finding(
-          "clocks", .warning, "that of \(node) is \(abs(skew)) s \(skew < 0 ? "behind" : "ahead")",
-          help: "times in listings and of files will not fit; ask those who run the cluster"))
+          "clocks", .warning,
+          "the clock of \(node) is \(abs(skew)) s \(skew < 0 ? "behind" : "ahead")",
+          help:
+            "times in listings and of files will disagree; ask the administrators of the cluster"))
     return findings
   }
 

@@ -109,7 +109,8 @@ enum HostLockFolder {
     let parent = places.first { isForAll($0) } ?? "/tmp"
     let path = "\(parent)/oprun-\(geteuid())"
     if mkdir(path, 0o700) != 0, errno != EEXIST {
-      throw SystemError("cannot make \(quoted(path)), where mutexes of the host are", errno: errno)
+      throw SystemError(
+        "cannot create \(quoted(path)), where mutexes of the host are", errno: errno)
     }
     let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     var status = stat()

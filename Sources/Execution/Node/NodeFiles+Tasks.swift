@@ -116,7 +116,7 @@ extension NodeFiles {
   func task(_ number: Int) throws(NodeFailure) -> TaskFile {
     let name = String(number)
     guard let bytes = try read(.tasks, name) else {
-      throw NodeFailure("there is no task \(quoted(shown(.tasks, name)))")
+      throw NodeFailure("task \(quoted(shown(.tasks, name))) does not exist")
     }
     do throws(ByteReadFailure) {
       return try TaskFile(decoding: bytes)

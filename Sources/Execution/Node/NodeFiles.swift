@@ -39,7 +39,7 @@ final class NodeFiles {
     for name in [folderName] + Folder.allCases.map({ "\(folderName)/\($0.rawValue)" }) {
       let place = "\(run)/\(name)"
       guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
-        throw .last("cannot make \(quoted(place))")
+        throw .last("cannot create \(quoted(place))")
       }
       // Whatever the mask, its owner can use it.
       if access(place, R_OK | W_OK | X_OK) != 0 { chmod(place, 0o700) }

@@ -3,15 +3,15 @@
 import Diagnostics
 
 func belongsToAnother(_ task: Int, _ job: String) -> String {
-  "task \(task) belongs to job \(quoted(job)): nothing is done"
+  "task \(task) belongs to job \(quoted(job)): this start is ignored"
 }
 
 func hasBegun(_ start: TaskStart) -> String {
-  "start \(start.restart) of task \(start.task) has already begun: nothing is done"
+  "start \(start.restart) of task \(start.task) has already begun: this start is ignored"
 }
 
 func isSuperseded(_ start: TaskStart) -> String {
-  "task \(start.task) was started again meanwhile: the result of start \(start.restart) does not count"
+  "task \(start.task) has been started again: the result of start \(start.restart) does not count"
 }
 
 func wasInterrupted(_ start: TaskStart, by signal: Int32) -> String {

@@ -19,7 +19,7 @@ final class OutputPipe {
 
   init(token: Int) throws(SystemError) {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw .last("cannot make a pipe") }
+    guard pipe(&ends) == 0 else { throw .last("cannot create a pipe") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     // This affects only our end: the command's end is another open file description and stays
     // blocking.

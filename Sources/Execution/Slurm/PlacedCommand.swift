@@ -135,11 +135,11 @@ enum AllocationMessage {
   static func tooLarge(_ count: Int, largest: Int) -> String {
     largest == 0
       ? "no node of the allocation is left"
-      : "it asks for \(count) processors, and no node of the allocation has more than \(largest)"
+      : "the step asks for \(count) processors, but no node of the allocation has more than \(largest)"
   }
 
   static func tooManyGPUs(_ count: Int, largest: Int) -> String {
-    "it asks for \(count) GPUs, and no node of the allocation has more than \(largest)"
+    "the step asks for \(count) GPUs, but no node of the allocation has more than \(largest)"
   }
 
   static func noResult(on node: String, _ words: String?) -> String {
@@ -147,7 +147,7 @@ enum AllocationMessage {
   }
 
   static func lost(_ node: String) -> String {
-    "nothing more runs on node \(quoted(node)), which has lost a step"
+    "node \(quoted(node)) has lost a step, and gets no more steps"
   }
 
   static func again(_ step: String, _ words: String) -> String {

@@ -17,7 +17,7 @@ enum SlurmMessage {
 
   static func away(_ sentence: String) -> String {
     let words = sentence.isEmpty ? "" : " (\(printable(sentence)))"
-    return "Slurm does not answer\(words): jobs go on, and the run waits"
+    return "Slurm does not answer\(words): jobs continue, and the run waits"
   }
 
   static let back = "Slurm answers again"
@@ -51,12 +51,12 @@ enum SlurmMessage {
   }
 
   static func vanished(_ job: String?) -> String {
-    job.map { "Slurm does not know job \($0) any more, and there is no result" }
-      ?? "Slurm has no job for it, and there is no result"
+    job.map { "Slurm no longer knows job \($0), which has left no result" }
+      ?? "Slurm knows no job of this step, which has left no result"
   }
 
   static func notShared(_ job: QueuedJob, _ folder: String) -> String {
-    "job \(job.id) ended without a trace\(job.node.map { " on \(printable($0))" } ?? ""): "
+    "job \(job.id) ended without a result\(job.node.map { " on \(printable($0))" } ?? ""): "
       + "\(quoted(folder)) must be on a file system that all nodes share"
   }
 
@@ -65,7 +65,7 @@ enum SlurmMessage {
   }
 
   static func leftBehind(_ count: Int) -> String {
-    let jobs = count == 1 ? "1 job goes" : "\(count) jobs go"
-    return "\(jobs) on in Slurm: 'oprun resume' waits for what they do"
+    let jobs = count == 1 ? "1 job continues" : "\(count) jobs continue"
+    return "\(jobs) in Slurm: 'oprun resume' waits for the results"
   }
 }

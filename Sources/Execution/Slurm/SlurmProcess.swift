@@ -39,7 +39,7 @@ enum SlurmProcess {
 
   private static func refusal(_ name: String, _ error: Int32) -> String {
     error == ENOENT
-      ? "there is no '\(name)' on this machine"
+      ? "'\(name)' is not installed on this machine"
       : "cannot start '\(name)': \(SystemError.reason(error))"
   }
 

@@ -16,7 +16,7 @@ package struct JSONFailure: Error, Hashable {
 
   fileprivate static func changed(_ text: String, to number: String, offset: Int) -> JSONFailure {
     var failure = JSONFailure(
-      reason: "as a number \(text) is \(number); write \"\(text)\" in quotes, or \(number)",
+      reason: "\(text) is read as the number \(number); write \"\(text)\" in quotes, or \(number)",
       offset: offset)
     failure.isChangedNumber = true
     return failure

@@ -90,7 +90,8 @@ struct PatternParser {
         reason: "groups are nested more than \(Self.maxDepth) levels deep, which is the limit")
     }
     if take("?"), !take(":") {
-      throw TextPatternFailure(reason: "a group begins with '(' or '(?:'; '(?' means nothing else")
+      throw TextPatternFailure(
+        reason: "'(?' is allowed only in '(?:'; a group begins with '(' or '(?:'")
     }
     let node = try choice()
     guard take(")") else {
@@ -201,7 +202,7 @@ struct PatternParser {
     }
     index += 1
     guard !ranges.isEmpty else {
-      throw TextPatternFailure(reason: "nothing is in the brackets; write '\\]' for the character")
+      throw TextPatternFailure(reason: "the brackets are empty; write '\\]' for the character")
     }
     let set = ScalarSet(ranges)
     return isInverted ? set.inverted : set

@@ -37,12 +37,13 @@ enum DecodingMessage {
   }
 
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) cannot contain an expression: it must be known in advance", at: span)
+    Diagnostic(
+      "\(quoted(key)) cannot contain an expression: it must be known before the run", at: span)
   }
 
   static func ambiguousNumber(_ text: String, as number: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "as a number \(printable(text)) is \(number)", at: span,
+      "\(printable(text)) is read as the number \(number)", at: span,
       help: "write '\(printable(text))' in quotes, or \(number)")
   }
 
@@ -61,8 +62,8 @@ enum DecodingMessage {
       "'exclude' names \(quoted(name)), which is no axis of the matrix", at: span,
       help: suggestion(for: name, among: axes.prefix(100)).map { "did you mean \(quoted($0))?" }
         ?? (axes.isEmpty
-          ? "it has only what 'include' lists"
-          : "its axes are " + axes.prefix(8).map(quoted).joined(separator: ", ")))
+          ? "the matrix has no axes, only the instances in 'include'"
+          : "the axes are " + axes.prefix(8).map(quoted).joined(separator: ", ")))
   }
 
   static func empty(_ key: String, at span: Span, help: String? = nil) -> Diagnostic {
@@ -78,7 +79,7 @@ enum DecodingMessage {
 
   /// The message about a step that is a string.
   static func stepOfText(_ text: String) -> String {
-    "a step has an id: '- id: NAME', and 'run: \(printable(text))' below that"
+    "write an id: '- id: NAME', and 'run: \(printable(text))' below that"
   }
 
   static func missingSpace(after key: String, at span: Span) -> Diagnostic {
@@ -97,22 +98,23 @@ enum DecodingMessage {
     let action = name.split(separator: "@").first ?? ""
     let help =
       switch action {
-      case "actions/checkout": "the files are where oprun is started: leave this step out"
+      case "actions/checkout":
+        "remove this step: the files are already in the directory that oprun is started in"
       case "actions/upload-artifact", "actions/download-artifact", "actions/cache":
-        "files stay where they are from step to step: leave this step out"
+        "remove this step: files stay where they are from step to step"
       case let name where name.hasPrefix("actions/setup-"):
-        "steps use the tools of this machine: leave this step out"
+        "remove this step: steps use the tools of this machine"
       default:
-        "a step is a command ('run'), a built-in step, or a pipeline file: './deploy.yml'"
+        "write a command ('run'), or use a built-in step or a pipeline file: './deploy.yml'"
       }
     return Diagnostic(
-      "\(quoted(name)) is an action of GitHub, which only runs there", at: span, help: help)
+      "\(quoted(name)) is a GitHub action, which runs only on GitHub", at: span, help: help)
   }
 
   static func container(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(name)) is an image of a container, and steps are commands", at: span,
-      help: "start it as a command: 'run: docker run --rm …'")
+      "\(quoted(name)) is a container image, but steps run commands", at: span,
+      help: "start the container with a command: 'run: docker run --rm …'")
   }
 
   static func slurmOfRun(_ key: String, at span: Span) -> Diagnostic {
@@ -133,7 +135,7 @@ enum DecodingMessage {
 
   static func emptyProgram(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "the first item of \(quoted(key)) is the name of a program and must not be empty", at: span)
+      "the first item of \(quoted(key)) must be the name of a program, not empty", at: span)
   }
 
   static func programWithBlank(_ text: String, at span: Span) -> Diagnostic {
@@ -157,7 +159,7 @@ enum DecodingMessage {
   }
 
   static func withWithoutUses(at span: Span) -> Diagnostic {
-    Diagnostic("'with' needs 'uses': it contains the inputs of what is used", at: span)
+    Diagnostic("'with' needs 'uses': it sets the inputs of a built-in step or a pipeline", at: span)
   }
 
   static func stepsAndMore(at span: Span) -> Diagnostic {
@@ -170,7 +172,7 @@ enum DecodingMessage {
 
   static func notOfPipelineUse(_ key: String, isGroup: Bool, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) says how a command runs, and this step \(isGroup ? "is a group" : "uses a pipeline")",
+      "\(quoted(key)) applies to a command, but this step \(isGroup ? "is a group" : "uses a pipeline")",
       at: span, help: "set it on the steps of that \(isGroup ? "group" : "pipeline")")
   }
 
@@ -189,7 +191,7 @@ enum DecodingMessage {
 
   static func notOfSection(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) applies to a whole file, and this is one pipeline of it", at: span,
+      "\(quoted(key)) applies to a whole file, but this is one pipeline of it", at: span,
       help: "set it at top level")
   }
 
@@ -228,7 +230,7 @@ enum DecodingMessage {
   static func textForList(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(name)) must be a list or one expression that evaluates to a list", at: span,
-      help: "no other text is allowed around '${{ }}'")
+      help: "remove the text around '${{ }}'")
   }
 
   static func badCondition(
@@ -248,7 +250,7 @@ enum DecodingMessage {
   }
 
   static func defaultOfRequired(at span: Span) -> Diagnostic {
-    Diagnostic("a required parameter has no default", at: span)
+    Diagnostic("a required parameter cannot have a default", at: span)
   }
 
   static func badDefault(_ refusal: String, at span: Span) -> Diagnostic {
@@ -267,10 +269,10 @@ enum DecodingMessage {
       "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
   }
 
-  static let actions = "a step has one of 'run', 'uses' and 'steps'"
+  static let actions = "add 'run', 'uses' or 'steps'"
   static let noCommand = "if the step only waits for others, write 'run: \":\"'"
 
-  static let variable = "a variable is written as NAME: value"
+  static let variable = "write a variable as NAME: value"
   static let leaveOut = "leave the key out, or write \"\" for an empty string"
 
   static let nothing = "to run nothing, write 'run: \":\"'"
@@ -284,7 +286,7 @@ enum DecodingMessage {
   static func badID(_ id: String, what: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(id)) cannot be \(what)", at: span,
-      help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
+      help: "use a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
   static func commandAlone(at span: Span) -> Diagnostic {
@@ -298,7 +300,7 @@ enum DecodingMessage {
   static func badStepID(_ id: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(id)) cannot be the id of a step", at: span,
-      help: "a letter or '_', then letters, digits, '_', '-', '.' and ':', at most 128 in all")
+      help: "use a letter or '_', then letters, digits, '_', '-', '.' and ':', at most 128 in all")
   }
 
   static func escapedID(at span: Span) -> Diagnostic {
@@ -344,13 +346,13 @@ enum DecodingMessage {
   static func pathWithoutFile(at span: Span) -> Diagnostic {
     Diagnostic(
       "'path' applies only to secrets with 'from: file'", at: span,
-      help: "the variable has the name of the secret")
+      help: "add 'from: file', or remove 'path': a variable has the name of its secret")
   }
 
   static func defaultQueue(at span: Span) -> Diagnostic {
     Diagnostic(
       "the queue 'default' already exists", at: span,
-      help: "its width is 'max_parallel' at top level")
+      help: "set its width with 'max_parallel' at top level")
   }
 
   static func noUnit(

@@ -38,7 +38,7 @@ package enum ForeignFile: Hashable, Sendable {
   var help: String {
     switch self {
     case .githubWorkflow, .githubAction, .gitlab, .taskfile, .make, .just, .dagu, .compose:
-      "'oprun explain KEY' says what a key of it is called here; coming-from.md in the documentation has all of them"
+      "'oprun explain KEY' names the equivalent of a key; coming-from.md in the documentation lists all of them"
     case .python, .shell: "a step runs it, as in 'run: ./build.sh', in a file of its own"
     case .circleCI, .azure, .bitbucket, .drone, .buildkite, .travis, .jenkins, .npm, .kubernetes,
       .docker:

@@ -143,7 +143,8 @@ extension PipelineKey {
     static var mutex: KeyRow {
       KeyRow(
         "mutex", .choice(["pipeline"]),
-        "`pipeline`: a run of this file waits until no other one is going on.", example: "pipeline")
+        "`pipeline`: a run of this file waits until no other run of it is in progress.",
+        example: "pipeline")
     }
     static var cacheURL: KeyRow {
       KeyRow(
@@ -179,7 +180,8 @@ extension PipelineKey {
     static var executor: KeyRow {
       KeyRow(
         "executor", .choice(StepExecutor.allCases.map(\.rawValue)),
-        "Where steps run that do not say it: here, or as jobs of Slurm.", default: "local")
+        "Where steps without their own `executor` run: here, or as jobs of Slurm.", default: "local"
+      )
     }
     static var slurm: KeyRow {
       KeyRow(

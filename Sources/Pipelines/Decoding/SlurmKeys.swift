@@ -109,6 +109,8 @@ enum RefusedOptions {
       "uid", "gid", "ignore-pbs", "bb", "bbf",
     ]
     return Dictionary(
-      uniqueKeysWithValues: names.map { ($0, "oprun must know what its jobs are: leave it out") })
+      uniqueKeysWithValues: names.map {
+        ($0, "remove the option: oprun must know what its jobs are")
+      })
   }()
 }

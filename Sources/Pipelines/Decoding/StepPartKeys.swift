@@ -177,15 +177,17 @@ package enum CacheKey: UInt8, ObjectKey {
     case .inputs:
       KeyRow(
         "inputs", .list(.filledTemplate),
-        "Patterns of the files that the command reads; `!` in front takes files out again.",
+        "Patterns of the files that the command reads; `!` in front excludes files.",
         example: "['src/**', '!src/old/**']", isRequired: true)
     case .outputs:
       KeyRow(
-        "outputs", .list(.filledTemplate), "Patterns of the files and directories that it makes.",
+        "outputs", .list(.filledTemplate),
+        "Patterns of the files and directories that the command creates.",
         example: "[build/app]")
     case .env:
       KeyRow(
-        "env", .list(variableName), "The inherited variables that it gets; no other is passed on.",
+        "env", .list(variableName),
+        "The inherited variables that the command gets; no other is passed on.",
         example: "[CC]")
     case .tools:
       KeyRow(
@@ -194,11 +196,11 @@ package enum CacheKey: UInt8, ObjectKey {
     case .scratch:
       KeyRow(
         "scratch", .list(.filledTemplate),
-        "Patterns of what it may use as it likes, and nothing else relies on.",
+        "Patterns of files that the command may use freely, and no other step relies on.",
         example: "[build/tmp]")
     case .enforce:
       KeyRow(
-        "enforce", .boolean, "It can reach nothing in the workspace but what is declared.",
+        "enforce", .boolean, "In the workspace, the command can reach only what is declared.",
         default: "true")
     }
   }

@@ -53,13 +53,13 @@ enum LoadingMessage {
 
   static func ofRun(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) applies to a whole run, and another file includes this one", at: span,
+      "\(quoted(key)) applies to a whole run, but another file includes this one", at: span,
       help: "set it in the file that is run")
   }
 
   static func withoutSteps(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) is for the steps of this file, and it has none", at: span,
+      "\(quoted(key)) applies to the steps of this file, but the file has none", at: span,
       help: "set it in the files that have the steps")
   }
 

@@ -30,13 +30,13 @@ enum PlanningMessage {
 
   static func nothingToUse(at span: Span) -> Diagnostic {
     Diagnostic(
-      "every step of this file is manual, and it has no 'default'", at: span,
-      help: "set 'default' in it to the steps that are to run when it is used")
+      "every step of the file used here is manual, and the file has no 'default'", at: span,
+      help: "set 'default' in that file to the steps to run when it is used")
   }
 
   static func everyStepIsManual(path: String, example: String) -> PlanningFailure {
     .emptySelection(
-      message: "every step of \(quoted(path)) is manual, and it has no 'default'",
+      message: "every step of \(quoted(path)) is manual, and the file has no 'default'",
       help: "name the steps to run, such as \(quoted(example))")
   }
 
@@ -48,13 +48,13 @@ enum PlanningMessage {
 
   static func derivedTwice(_ name: String, first: Span, at span: Span) -> Diagnostic {
     Diagnostic(
-      "derived value \(quoted(name)) is also defined in the file", at: span,
-      secondary: [.init(first, "there")])
+      "derived value \(quoted(name)) is already defined in the file", at: span,
+      secondary: [.init(first, "first here")])
   }
 
   static func filesInVars(at span: Span) -> Diagnostic {
     Diagnostic(
-      "'vars' are computed before any file is looked at", at: span,
+      "'vars' are computed before any file is read", at: span,
       help: "call the function where the value is used")
   }
 
@@ -73,10 +73,10 @@ enum PlanningMessage {
   ) -> Diagnostic {
     let help =
       isLate
-      ? "its instances are known only during the run; depend on all of them: \(step)"
+      ? "the instances of \(quoted(step)) are known only during the run; depend on all of them: \(step)"
       : known.isEmpty
         ? "\(quoted(step)) has no instances"
-        : "its instances are " + known.prefix(4).map { step + $0 }.joined(separator: ", ")
+        : "the instances are " + known.prefix(4).map { step + $0 }.joined(separator: ", ")
           + (known.count > 4 ? ", …" : "")
     return Diagnostic("unknown instance \(quoted(name))", at: span, help: help)
   }
@@ -119,7 +119,7 @@ enum PlanningMessage {
   static func textForInput(_ name: String, wanted: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "parameter \(quoted(name)) must be \(wanted), not a string", at: span,
-      help: "no other text is allowed around '${{ }}'")
+      help: "remove the text around '${{ }}'")
   }
 
   static func twoPlaces(_ secret: String, first: Span, at span: Span) -> Diagnostic {
@@ -173,7 +173,7 @@ enum PlanningMessage {
     return Diagnostic(
       "unknown built-in step \(quoted(name))", at: span,
       help: close.map { "did you mean \(quoted($0))?" }
-        ?? "there are \(inWords(known.map(quoted), last: "and")); the name of a pipeline file needs a path: "
+        ?? "the built-in steps are \(inWords(known.map(quoted), last: "and")); write a pipeline file with a path: "
         + "./\(printable(name)).yml")
   }
 
@@ -210,14 +210,15 @@ enum PlanningMessage {
   static func unknownQueue(_ queue: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
       "unknown queue \(quoted(queue.name))", at: queue.span,
-      help: suggestion.map { "did you mean \(quoted($0))?" } ?? "queues are listed under 'queues'")
+      help: suggestion.map { "did you mean \(quoted($0))?" }
+        ?? "declare it under 'queues' at top level")
   }
 
   static func unknownResource(_ resource: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
       "unknown resource \(quoted(resource.name))", at: resource.span,
       help: suggestion.map { "did you mean \(quoted($0))?" }
-        ?? "resources are listed under 'resources' at top level")
+        ?? "declare it under 'resources' at top level")
   }
 
   static func overCapacity(_ claim: ClaimModel, capacity: Int64) -> Diagnostic {
@@ -261,14 +262,14 @@ enum PlanningMessage {
   static func noServiceInside(_ step: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(step)) has 'background', but none of its steps is a service", at: span,
-      help: "set 'background' on the steps, or groups, in it that are to go on")
+      help: "set 'background' on the steps, or groups, in it that are services")
   }
 
   static func heldByServices(
     _ step: String, amount: Int64, of pool: PoolSpec, at span: Span
   ) -> Diagnostic {
     Diagnostic(
-      "\(quoted(step)) can never start: with the services that it depends on it takes "
+      "\(quoted(step)) cannot start: the step and the services that it depends on take "
         + "\(decimal(amount)) of \(quoted(pool.name)), which has \(decimal(pool.capacity))",
       at: span)
   }

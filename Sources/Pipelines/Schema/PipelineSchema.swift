@@ -27,7 +27,7 @@ package var testSchema: String {
   var schema: JSONObject = [
     "$schema": "http://json-schema.org/draft-07/schema#",
     "title": "oprun tests",
-    "description": "Tests of a pipeline: runs that are rehearsed, and what must come of them.",
+    "description": "Tests of a pipeline: runs that are rehearsed, and their expected results.",
   ]
   schema.add(ObjectKind.testFile.schema)
   var definitions = JSONObject()

@@ -58,7 +58,7 @@ package enum TestCaseKey: UInt8, ObjectKey {
         example: "{unit: failed, build: {duration: 20s, outputs: {tag: v1}}}")
     case .expect:
       KeyRow(
-        "expect", .object(.testExpectation), "What must come of it.",
+        "expect", .object(.testExpectation), "The expected result.",
         example: "{exit: 1, outcomes: {deploy: blocked}}")
     }
   }
@@ -96,7 +96,8 @@ package enum TestStubKey: UInt8, ObjectKey {
     case .failures:
       KeyRow(
         "failures", .integer(1...1_000_000),
-        "How often it ends so; after that it succeeds. Always, if it is not given.", example: "2")
+        "How many times it ends like this before it succeeds; always, if it is not given.",
+        example: "2")
     case .outputs:
       KeyRow(
         "outputs", .map(.anything, names: .identifier), "What it writes to `OPRUN_OUTPUT`.",
@@ -116,7 +117,7 @@ package enum ExpectationKey: UInt8, ObjectKey {
     case .exit: KeyRow("exit", .integer(0...255), "The exit status of oprun.", example: "1")
     case .error:
       KeyRow(
-        "error", .filledText, "Words of the message because of which nothing runs.",
+        "error", .filledText, "Words of the error that prevents the run.",
         example: "must match")
     case .outcomes:
       KeyRow(

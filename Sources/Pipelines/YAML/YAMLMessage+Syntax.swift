@@ -68,7 +68,7 @@ private struct SyntaxFault {
       last == UInt8(ascii: "'") || last == UInt8(ascii: "\"")
     else { return nil }
     return Diagnostic(
-      "a quoted string ends with its quote, and nothing may follow it", at: place,
+      "unexpected text after a quoted string", at: place,
       help: "put the whole string in quotes, and double the single quotes in it: 'it''s'")
   }
 
@@ -82,7 +82,7 @@ private struct SyntaxFault {
       last == UInt8(ascii: "]") || last == UInt8(ascii: "}")
     else { return nil }
     return Diagnostic(
-      "\(last == UInt8(ascii: "]") ? "a list" : "a map") ends with its bracket, and nothing may follow it",
+      "unexpected text after \(last == UInt8(ascii: "]") ? "a list" : "a map")",
       at: place, help: "put the whole string in quotes, or below '|'")
   }
 
@@ -214,7 +214,7 @@ private struct SyntaxFault {
       return nil
     }
     return Diagnostic(
-      "this is a no-break space (U+00A0), which YAML takes for a letter",
+      "this is a no-break space (U+00A0), which YAML reads as a letter",
       at: Span(start: base + odd, end: base + odd + 2), help: "write an ordinary space")
   }
 

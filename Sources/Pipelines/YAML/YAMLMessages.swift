@@ -17,7 +17,7 @@ enum YAMLMessage {
   static func notUTF8(at base: Int) -> Diagnostic {
     Diagnostic(
       "the file is UTF-16 or UTF-32, but it must be UTF-8", at: Span(start: base, end: base),
-      help: "iconv -f UTF-16 -t UTF-8 converts it")
+      help: "convert it: iconv -f UTF-16 -t UTF-8")
   }
 
   static func badCharacter(_ fault: TextCheck.Fault, base: Int) -> Diagnostic {
@@ -41,7 +41,7 @@ enum YAMLMessage {
   }
 
   static func secondDocument(at span: Span) -> Diagnostic {
-    Diagnostic("a second document begins here, but a pipeline is a single one", at: span)
+    Diagnostic("a second document begins here, but a pipeline file contains only one", at: span)
   }
 
   static func scalarTooLong(at span: Span) -> Diagnostic {
@@ -64,7 +64,7 @@ enum YAMLMessage {
   static func complexKey(at span: Span) -> Diagnostic {
     Diagnostic(
       "a key must be a string, not a list, a map or an alias", at: span,
-      help: "a string that begins with '{' or '[' stands in quotes")
+      help: "put a string that begins with '{' or '[' in quotes")
   }
 
   static func tag(_ name: String, at span: Span) -> Diagnostic {

@@ -63,7 +63,7 @@ extension ControlRequest {
   ) throws(ControlFailure) {
     let fields = try RequestFields(line)
     guard let version = try fields.number("protocol") else {
-      throw ControlFailure("the request does not say its version: 'protocol'")
+      throw ControlFailure("the request has no version: 'protocol' is missing")
     }
     guard version == Self.version else {
       throw ControlFailure(
@@ -101,10 +101,10 @@ private struct RequestFields {
       value = try JSONReader.value(of: line)
     } catch {
       throw ControlFailure(
-        "the request is not JSON that can be read: \(error.reason) at byte \(error.offset + 1)")
+        "the request is not JSON: \(error.reason) at byte \(error.offset + 1)")
     }
     guard case .map(let fields) = value else {
-      throw ControlFailure("the request wants a JSON object, found \(value.type.words)")
+      throw ControlFailure("the request must be a JSON object, found \(value.type.words)")
     }
     self.fields = fields
   }

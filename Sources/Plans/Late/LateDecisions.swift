@@ -205,7 +205,7 @@ extension LateExpansion {
     var maps: [ValueMap] = []
     for item in try items(of: model, what, bindings) {
       guard case .map(let map) = item else {
-        throw ExpansionFailure(message: "\(what) of the matrix must hold maps, not \(item.json)")
+        throw ExpansionFailure(message: "\(what) of the matrix must contain maps, not \(item.json)")
       }
       maps.append(map)
     }

@@ -68,7 +68,7 @@ package struct KnownMatrix {
       let isSame = other.utf8.elementsEqual(instance.suffix.utf8)
       throw MatrixFailure(
         message: "has two instances \(quoted(instance.suffix))"
-          + (isSame ? "" : ", of which the names have different bytes, but read the same"))
+          + (isSame ? "" : ", whose names have different bytes, but look the same"))
     }
   }
 

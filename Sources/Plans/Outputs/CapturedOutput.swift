@@ -9,16 +9,18 @@ package let capturedOutputName = "value"
 /// Reads what a command has printed, without the line breaks at its end.
 package func readCapturedOutput(_ bytes: [UInt8]) throws(OutputFailure) -> ValueMap {
   guard bytes.count <= OutputFile.byteLimit else {
-    throw OutputFailure(message: "what it prints is larger than 1 MiB, which is the limit")
+    throw OutputFailure(message: "its output is larger than 1 MiB, which is the limit")
   }
-  if bytes.contains(0) { throw OutputFailure(message: "what it prints holds NUL") }
+  if bytes.contains(0) {
+    throw OutputFailure(message: "its output contains the character '\\u{0}'")
+  }
   var rest = bytes[...]
   while rest.last == UInt8(ascii: "\n") {
     rest.removeLast()
     if rest.last == UInt8(ascii: "\r") { rest.removeLast() }
   }
   guard let text = String(validating: rest, as: UTF8.self) else {
-    throw OutputFailure(message: "what it prints is not UTF-8")
+    throw OutputFailure(message: "its output is not UTF-8")
   }
   return ValueMap([(capturedOutputName, .string(text))])
 }

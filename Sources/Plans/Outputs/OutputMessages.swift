@@ -50,7 +50,7 @@ enum OutputMessage {
     _ name: String, _ type: OutputType?, _ fault: JSONFailure, _ line: Int
   ) -> OutputFailure {
     if let type, type.isScalar, fault.isAtStart {
-      return self.fault("'\(name)' must be \(type.words), but its text is something else", line)
+      return self.fault("'\(name)' must be \(type.words)", line)
     }
     let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(

@@ -126,7 +126,7 @@ extension ProgressLines {
 
   func writeStopping(_ reason: StopReason) {
     let isSignal = if case .signal = reason { true } else { false }
-    let advice = isSignal ? "; a second signal kills what is running" : ""
+    let advice = isSignal ? "; a second signal kills running commands" : ""
     writeNotice("stopping: " + reason.words(operations) + reason.limit(in: operations) + advice)
   }
 

@@ -306,7 +306,7 @@ extension Forecast {
     let members = groups.members(of: service)
     for member in members { skipUnneeded(member) }
     if members.isEmpty, scheduler.state(of: service) == .waiting {
-      skip(service, "nothing needs it")
+      skip(service, "no step needs it")
     }
   }
 

@@ -11,7 +11,7 @@ struct PrometheusReport: Report {
     let isEnded = record.exitStatus != nil
     var metrics = [
       (
-        "oprun_run_ended", "1 if the run has ended, 0 if it goes on or its oprun died.",
+        "oprun_run_ended", "1 if the run has ended, 0 if it is in progress or its oprun died.",
         isEnded ? "1" : "0"
       )
     ]

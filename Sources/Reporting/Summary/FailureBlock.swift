@@ -96,7 +96,7 @@ struct FailureBlock {
     }
     sink.write(hookOf: decisive.role)
     if longReason(of: failure) != nil {
-      return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
+      return sink.write(decisive.end.isRefused ? "its outputs were refused" : "did not start")
     }
     let limit = operations.limit(of: decisive.end, as: decisive.role, failure.operation)
     sink.write(decisive.end, limit: limit, columns: .max)
@@ -146,7 +146,7 @@ struct FailureBlock {
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     guard let command = operations.command(of: failure) else { return }
     if isEdited(failure.operation) {
-      return sink.write("  edited since then: what it ran is not known any more\n")
+      return sink.write("  edited since then: its command is no longer known\n")
     }
     writeCommand(command, in: step.settings.workingDirectory)
   }
@@ -171,7 +171,7 @@ struct FailureBlock {
         of: log, limit: lineLimit, columns: screen.columns - 4, buffer: screen.scratch)
       write(tail, of: operations.logPath(of: stream))
       if !settings.usesTerminal, tail.lines.contains(where: TerminalWish.isSaid) {
-        writeHelp("it seems to want a terminal: 'tty: true' gives the step one")
+        writeHelp("if the command needs a terminal, set 'tty: true'")
       }
     } catch {
       screen.writeUnreadable(operations.logPath(of: stream), error)

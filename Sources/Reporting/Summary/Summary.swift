@@ -39,7 +39,7 @@ struct Summary {
     if isSomething { sink.writeNewline() }
     if !isQuiet, !changes.isEmpty {
       screen.write(.waiting)
-      sink.write(" changed while it ran: ")
+      sink.write(" changed during the run: ")
       sink.write(oneLine(changes.joined(separator: ", ")))
       sink.writeNewline()
     }

@@ -70,7 +70,7 @@ extension CaseResult {
       let close = suggestion(for: name, among: names)
       let help = close.map { ", did you mean \(quoted($0))?" } ?? ""
       faults.append(
-        Fault(message: "no step \(quoted(name)) is in this run\(help)", span: span, actual: nil))
+        Fault(message: "unknown step \(quoted(name)) in this run\(help)", span: span, actual: nil))
     }
     for expectation in test.expectations {
       if let step = expectation.step, !record.knows(step) {
@@ -78,7 +78,7 @@ extension CaseResult {
           suggestion(for: step, among: names).map { ", did you mean \(quoted($0))?" } ?? ""
         faults.append(
           Fault(
-            message: "no step \(quoted(step)) is in this run\(close)",
+            message: "unknown step \(quoted(step)) in this run\(close)",
             span: expectation.nameSpan ?? expectation.span, actual: nil))
       } else {
         check(expectation, record, commands)
@@ -100,12 +100,12 @@ extension CaseResult {
       if status != wanted {
         fault(expectation, "the exit status is \(status), expected \(wanted)", "\(status)")
       }
-    case .error: fault(expectation, "nothing prevents this run", nil)
+    case .error: fault(expectation, "the run starts, expected an error", nil)
     case .outcome(let step, let wanted): checkOutcome(expectation, of: step, wanted, record)
     case .order(let steps): checkOrder(expectation, steps, record)
     case .blockedBy(let step, let wanted):
       guard let root = record.roots[step] else {
-        return fault(expectation, "\(record.ending(of: step)), and not because of a step", nil)
+        return fault(expectation, "\(record.ending(of: step)), but not because of a step", nil)
       }
       if root != wanted {
         fault(
@@ -147,7 +147,7 @@ extension CaseResult {
     _ written: (String) -> String
   ) {
     if found == wanted { return }
-    guard let found else { return fault(expectation, "there is nothing that is \(what)", nil) }
+    guard let found else { return fault(expectation, "\(what) does not exist", nil) }
     faults.append(
       Fault(
         message: "\(what) is \(quoted(found)), expected \(quoted(wanted))", span: expectation.span,
@@ -171,7 +171,7 @@ extension CaseResult {
     let started = record.starts.filter { steps.contains($0) }
     if started == steps { return }
     let missing = steps.filter { !started.contains($0) }
-    let wrong = "the order of their starts is \(list(started)), expected \(list(steps))"
+    let wrong = "the order of starts is \(list(started)), expected \(list(steps))"
     let message =
       missing.isEmpty
       ? wrong : "\(inWords(missing.map(quoted), last: "and")) did not start: " + wrong

@@ -89,14 +89,14 @@ package final class CaseRecord: RunObserver {
 
   /// How a command ended, unless well.
   private func words(of end: CommandEnd) -> String? {
-    if end.timedOut { return "its time is over" }
-    if end.isStopped { return "it is stopped" }
+    if end.timedOut { return "timed out" }
+    if end.isStopped { return "stopped" }
     switch end.status {
     case .exited(0): return nil
     case .exited(let code): return "exit \(code)"
     case .signalled(let signal): return "signal \(signal)"
     case .notStarted(let reason, _), .outputsRefused(let reason), .lost(let reason): return reason
-    case .abandoned: return "it goes on"
+    case .abandoned: return "could not be ended"
     }
   }
 

@@ -53,7 +53,7 @@ extension ByteSink {
   func write(unended settled: SettledOperation) {
     let words: StaticString
     if settled.record == nil {
-      words = "had not begun"
+      words = "had not started"
     } else if let decisive = settled.decisive, decisive.end.isLost {
       write(hookOf: decisive.role)
       words = "was running"

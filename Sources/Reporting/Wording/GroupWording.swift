@@ -16,7 +16,7 @@ extension Plan {
     switch group.kind {
     case .matrix where count == 0: return GroupPlan.emptyMatrix
     case .matrix: return "\(count) instance\(count == 1 ? "" : "s")"
-    case .expanding(let axes): return "matrix of \(oneLine(axes)), known while running"
+    case .expanding(let axes): return "matrix of \(oneLine(axes)), known during the run"
     case .nested(let path):
       let steps = stepCount(in: group)
       let count = "\(steps) step\(steps == 1 ? "" : "s")"

@@ -77,7 +77,7 @@ struct UsageFailure: Error, Hashable {
   }
 
   static func missingKey(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
-    UsageFailure("'--\(key.option)' is needed: \(key.type.wanted)", step: step.name)
+    UsageFailure("'--\(key.option)' is required: \(key.type.wanted)", step: step.name)
   }
 
   static func wrongVariable(_ text: String, _ step: BuiltinStep) -> UsageFailure {

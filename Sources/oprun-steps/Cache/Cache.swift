@@ -153,7 +153,7 @@ final class Cache: Sendable {
       defer { memory.hasWarned = true }
       return !memory.hasWarned
     }
-    if isFirst { warn("\(what) of the cache was damaged and is made anew: \(quoted(path))") }
+    if isFirst { warn("\(what) of the cache was damaged and is recreated: \(quoted(path))") }
   }
 }
 

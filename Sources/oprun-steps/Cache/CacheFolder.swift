@@ -38,7 +38,7 @@ struct CacheFolder: Hashable, Sendable {
       status.st_mode & (S_IWGRP | S_IWOTH) == 0
     else {
       throw SystemError(
-        "cannot use the cache \(quoted(path)): others can write there, or it is not yours",
+        "cannot use the cache \(quoted(path)): others can write to it, or it belongs to another user",
         errno: EACCES)
     }
   }

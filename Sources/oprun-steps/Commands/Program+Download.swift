@@ -65,7 +65,7 @@ extension Program {
     do throws(SystemError) {
       return try inputs.openCache { progress.tell($0) }
     } catch {
-      progress.tell("\(error.message); going on without it")
+      progress.tell("\(error.message); continuing without it")
       return nil
     }
   }

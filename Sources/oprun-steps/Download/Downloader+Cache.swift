@@ -65,7 +65,7 @@ extension Downloader {
     }
     let validators = object == nil ? nil : record?.validators
     guard let fetched = try fetch(source, unless: validators ?? Validators(), into: part) else {
-      guard let record, let object else { throw ItemFailure("the cache has lost it") }
+      guard let record, let object else { throw ItemFailure("the cache no longer has it") }
       confirm(record, source)
       return acquired(object)
     }

@@ -25,7 +25,7 @@ extension Downloader {
     let part = try system { try PartFile.open(at: PartFile.name(beside: target), mode: 0o666) }
     let validators = isAtHand ? record?.validators : nil
     guard let fetched = try fetch(source, unless: validators ?? Validators(), into: part) else {
-      guard let record else { throw ItemFailure("the record of it is gone") }
+      guard let record else { throw ItemFailure("the cache no longer has a record of it") }
       confirm(record, source)
       return try atHand(record, object, target)
     }

@@ -22,7 +22,7 @@ final class OpenFile: Sendable {
     let file = try OpenFile(path, flags | O_NOFOLLOW | O_NONBLOCK, mode: mode)
     try file.checkKind()
     guard file.status.st_uid == geteuid() else {
-      throw SystemError("cannot use \(quoted(path)), which is not yours", errno: EACCES)
+      throw SystemError("cannot use \(quoted(path)), which belongs to another user", errno: EACCES)
     }
     return file
   }
@@ -121,11 +121,11 @@ enum Files {
   static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
     if path.isEmpty || mkdir(path, mode) == 0 || errno == EEXIST { return }
     guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
-      throw SystemError("cannot make the directory \(quoted(path))", errno: errno)
+      throw SystemError("cannot create the directory \(quoted(path))", errno: errno)
     }
     try makeFolder(String(path[..<slash]), mode: mode)
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
-      throw SystemError("cannot make the directory \(quoted(path))", errno: errno)
+      throw SystemError("cannot create the directory \(quoted(path))", errno: errno)
     }
   }
 
@@ -218,7 +218,7 @@ enum Files {
       // Before there has been a writer, poll(2) does not report the lack of one as the end.
       var waiting = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, patience) != 0 else {
-        throw SystemError("nobody writes into the FIFO \(quoted(path))", errno: ETIMEDOUT)
+        throw SystemError("no program writes to the FIFO \(quoted(path))", errno: ETIMEDOUT)
       }
     }
     // Standard input shares its flags with other processes, so they are left unchanged.

@@ -102,7 +102,7 @@ struct SharedCacheCommand {
     }
     try server.perform(count: missing.count) { index throws(SharedFailure) in
       guard let source = SentContent(missing[index]) else {
-        throw SharedFailure("cannot be sent what the cache does not have any more")
+        throw SharedFailure("cannot be sent a content that the cache no longer has")
       }
       return SharedRequest(
         path: "/cas/\(missing[index].hexadecimal)", method: .put, source: source)

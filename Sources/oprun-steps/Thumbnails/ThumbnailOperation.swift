@@ -35,7 +35,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // it has no m
       }
       guard let files else {
         guard batch.kept.isIntact(source) else {
-          throw ItemFailure("the cache was damaged meanwhile; the next run makes it anew")
+          throw ItemFailure("the cache was damaged during the run; the next run repairs it")
         }
         return resize(source, image, end)
       }

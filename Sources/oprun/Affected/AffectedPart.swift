@@ -49,7 +49,7 @@ struct AffectedPart {
     case .edited: "edited"
     case .input(let files): shown(files, workspace)
     case .output(let files): "its output \(shown(files, workspace))"
-    case .undeclared: isCached ? "reads what is known only while running" : "declares no inputs"
+    case .undeclared: isCached ? "reads values known only during the run" : "declares no inputs"
     case .upstream: nil
     }
   }
@@ -58,25 +58,25 @@ struct AffectedPart {
     let path = files.path.path(below: workspace) ?? files.path
     if files.count > 1 { return "\(path) and \(files.count - 1) more changed" }
     var status = stat()
-    return "\(path) \(lstat(files.path, &status) == 0 ? "changed" : "is gone")"
+    return "\(path) \(lstat(files.path, &status) == 0 ? "changed" : "removed")"
   }
 
   /// What is said before a run.
   var announcement: String {
-    "what has changed since \(quoted(reference)) affects \(affected.count) of \(count) steps: "
+    "changes since \(quoted(reference)) affect \(affected.count) of \(count) steps: "
       + Self.list(affected)
   }
 
   var nothing: String {
-    "what has changed since \(quoted(reference)) affects "
-      + (isOfNamedSteps ? "none of the steps that were named" : "no step")
+    "changes since \(quoted(reference)) affect "
+      + (isOfNamedSteps ? "none of the named steps" : "no step")
   }
 
   /// The remark in a dry run; nil if there is nothing to say.
   var remark: String? {
     unaffected.isEmpty
       ? nil
-      : "not affected by what has changed since \(quoted(reference)): " + Self.list(unaffected)
+      : "not affected by changes since \(quoted(reference)): " + Self.list(unaffected)
   }
 
   private static func list(_ ids: [String]) -> String {

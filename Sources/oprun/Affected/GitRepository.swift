@@ -34,7 +34,7 @@ struct GitRepository {
     }
     let lines = String(decoding: end.output, as: UTF8.self).split(separator: "\n")
     guard lines.count == 2 else {
-      throw GitFailure(reason: "git names no work tree", help: "run it where the files are")
+      throw GitFailure(reason: "git names no work tree", help: "run oprun in a work tree")
     }
     root = String(lines[0])
     isShallow = lines[1] == "true"
@@ -47,7 +47,7 @@ struct GitRepository {
       return try GitCommand(directory: directory).run(words, input: input)
     } catch {
       guard error.errno == ENOENT else { throw GitFailure(reason: error.message) }
-      throw GitFailure(reason: "there is no program 'git'", help: "install git")
+      throw GitFailure(reason: "'git' is not installed", help: "install git")
     }
   }
 
@@ -68,18 +68,18 @@ struct GitRepository {
     if common.status == 0 { return Self.line(common) }
     if isShallow {
       throw GitFailure(
-        reason: "nothing that it has in common with 'HEAD' is here", help: Self.forShallow)
+        reason: "the clone contains no commit that it shares with 'HEAD'", help: Self.forShallow)
     }
     return commit
   }
 
   private func unknown(_ name: String) throws(GitFailure) -> GitFailure {
     if isShallow {
-      return GitFailure(reason: "git knows no such commit", help: Self.forShallow)
+      return GitFailure(reason: "git does not know this commit", help: Self.forShallow)
     }
     let hasCommits = try run(["rev-parse", "--verify", "--quiet", "HEAD"]).status == 0
     return GitFailure(
-      reason: hasCommits ? "git knows no such commit" : "the repository has no commits",
+      reason: hasCommits ? "git does not know this commit" : "the repository has no commits",
       help: hasCommits ? "name a branch, a tag or a commit, as in --affected=main" : nil)
   }
 

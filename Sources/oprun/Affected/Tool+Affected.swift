@@ -66,7 +66,7 @@ extension Tool {
 
   private static func workspace() throws(GitFailure) -> String {
     guard let folder = try? currentFolder() else {
-      throw GitFailure(reason: "the current directory is gone")
+      throw GitFailure(reason: "the current directory no longer exists")
     }
     return folder
   }

@@ -176,7 +176,7 @@ struct Command: Sendable {
 
   static let retry = Command(
     name: "retry", operands: "[RUN] STEP", operandCount: 1...2,
-    summary: "run a failed step again while its run goes on",
+    summary: "run a failed step again while its run continues",
     details: runInProgress + """
 
       What was blocked because of the step waits for it again. A step that waits for its next attempt

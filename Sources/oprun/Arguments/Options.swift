@@ -29,10 +29,10 @@ enum Options {
     summary: "with --dry-run, exit with status 1 if something would run")
   static let failFast = Option(
     "fail-fast", excludes: failurePolicy.flag,
-    summary: "after a failure, cancel what runs (--failure-policy cancel)")
+    summary: "after a failure, cancel running steps (--failure-policy cancel)")
   static let failurePolicy = Option(
     "failure-policy", nil, .choice(FailurePolicy.allCases.map(\.word)),
-    summary: "after a failure, go on, start nothing new, or cancel what runs, too")
+    summary: "after a failure, continue, start no step, or cancel running ones too")
   static let strict = Option(
     "strict", summary: "exit with status 1 after allowed failures, too")
   static let timeout = Option(
@@ -131,9 +131,9 @@ enum Options {
     summary: "list at most N runs; 20 by default, 0 for all")
   static let follow = Option(
     "follow", "f", variable: "OPRUN_LOGS_FOLLOW", excludes: json.flag,
-    summary: "go on until the run ends")
+    summary: "continue until the run ends")
   static let followRun = Option(
-    "follow", "f", variable: "OPRUN_STATUS_FOLLOW", summary: "go on until the run ends")
+    "follow", "f", variable: "OPRUN_STATUS_FOLLOW", summary: "continue until the run ends")
   static let queue = Option(
     "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
     summary: "the queue to change, such as 'default'")

@@ -29,7 +29,7 @@ struct StrayVariable {
     }
   }
 
-  var message: String { "the variable \(quoted(name)) is not that of an option" }
+  var message: String { "variable \(quoted(name)) sets no option" }
 
-  var help: String { "'\(option.variable)' stands for '\(option.flag)'" }
+  var help: String { "'\(option.variable)' sets '\(option.flag)'" }
 }

@@ -30,7 +30,7 @@ extension UsageFailure {
     guard command.name == Command.explain.name,
       Command.all.contains(where: { $0.options.contains { $0.flag == flag } })
     else { return nil }
-    return "an option is explained by its name alone: oprun explain \(flag.dropFirst(2))"
+    return "explain an option by its name alone: oprun explain \(flag.dropFirst(2))"
   }
 
   /// Other commands have it.
@@ -66,7 +66,7 @@ extension UsageFailure {
 
   private static func settingParameter(_ assignment: String) -> String {
     let shown = assignment.contains(" ") ? quoted(assignment) : printable(assignment)
-    return "a parameter is set with --param \(shown)"
+    return "set a parameter with --param \(shown)"
   }
 
   /// The failure for `name=value` in the place of a step, because no step id has that form.
@@ -127,7 +127,7 @@ private struct ForeignOption {
     ForeignOption(flags: ["-V"], option: Options.version),
     ForeignOption(
       flags: ["--keep-going", "-k", "-i", "--ignore-errors"],
-      advice: "a run goes on after a failure; '--fail-fast' ends it"),
+      advice: "a run continues after a failure; '--fail-fast' ends it"),
     ForeignOption(
       flags: ["--directory", "--chdir", "--cwd", "--working-directory", "-C"],
       advice: "change the directory first: cd DIR && oprun"),

@@ -14,13 +14,13 @@ extension UsageFailure {
 
   static func submitsOtherwise(_ word: String, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) would make the job something other than a run of oprun",
+      "\(quoted(word)) cannot be used: the job must be a run of oprun",
       command: command.name)
   }
 
   static func noRuns(_ command: Command) -> UsageFailure {
     UsageFailure(
-      "no run was recorded", help: "'oprun FILE' runs a pipeline and records it",
+      "no run is recorded", help: "'oprun FILE' runs a pipeline and records it",
       command: command.name)
   }
 
@@ -28,15 +28,15 @@ extension UsageFailure {
   {
     let close = suggestion(for: word, among: names.prefix(1000))
     return UsageFailure(
-      "there is no run \(quoted(word))",
+      "unknown run \(quoted(word))",
       help: close.map { "did you mean '\($0)'?" } ?? "'oprun history' lists the runs",
       command: command.name)
   }
 
   static func severalRuns(_ word: String, _ names: [String], _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) is the end of \(names.count) names",
-      help: "write one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+      "\(quoted(word)) is the end of \(names.count) run names",
+      help: "name one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
   }
 
   static func unknownStep(
@@ -45,11 +45,11 @@ extension UsageFailure {
   ) -> UsageFailure {
     UsageFailure(
       isInProgress
-        ? "no step \(quoted(id)) has begun in the run \(run)"
-        : "there is no step \(quoted(id)) in the run \(run)",
+        ? "no step \(quoted(id)) has started in run \(run)"
+        : "unknown step \(quoted(id)) in run \(run)",
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }
         ?? (isInProgress
-          ? "'oprun status' shows how far that run is" : "'oprun show' lists its steps"),
+          ? "'oprun status' shows the progress of that run" : "'oprun show' lists its steps"),
       command: command.name)
   }
 
@@ -67,7 +67,8 @@ extension UsageFailure {
     }
     failure.command = Command.resume.name
     if let matrix = plan.lateMatrix(ofInstance: id) {
-      failure.help = "its instances are known only while running: name \(quoted(matrix))"
+      failure.help =
+        "the instances of \(quoted(matrix)) are known only during the run: name \(quoted(matrix))"
     }
     return failure
   }
@@ -85,30 +86,31 @@ extension UsageFailure {
   ) -> UsageFailure {
     let close = suggestion(for: word, among: ids)
     return UsageFailure(
-      "there is no run \(quoted(word)), and no step \(quoted(word)) has begun in the run \(run)",
-      help: close.map { "did you mean '\($0)'?" } ?? "'oprun status' shows how far that run is",
+      "\(quoted(word)) is neither a run nor a step that has started in run \(run)",
+      help: close.map { "did you mean '\($0)'?" }
+        ?? "'oprun status' shows the progress of that run",
       command: command.name)
   }
 
   static func hasJobs(_ run: String, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(run) may still have jobs in Slurm, and none of its steps would run there",
-      help: "write --executor slurm to go on with them, or --executor local to cancel them",
+      "run \(run) may still have jobs in Slurm, but none of its steps would run there",
+      help: "use --executor slurm to continue them, or --executor local to cancel them",
       command: command.name)
   }
 
   static func severalRunsInProgress(_ names: [String], _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(names.count) runs are in progress, which one is meant?",
-      help: "write one of them: \(names.prefix(5).joined(separator: ", "))", command: command.name)
+      "\(names.count) runs are in progress",
+      help: "name one of them: \(names.prefix(5).joined(separator: ", "))", command: command.name)
   }
 
   static func severalRunsBegin(
     with word: String, _ names: [String], _ command: Command
   ) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) is the beginning or the end of \(names.count) names",
-      help: "write one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+      "\(quoted(word)) is the beginning or the end of \(names.count) run names",
+      help: "name one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
   }
 
   static func wrongSetting(_ word: String) -> UsageFailure {
@@ -132,19 +134,19 @@ extension UsageFailure {
   }
 
   static let missingStepOfPriority = UsageFailure(
-    "'priority' is set for a step: which one?", help: "oprun set priority=high STEP",
+    "'priority' needs a step", help: "write it last: oprun set priority=high STEP",
     command: Command.set.name)
 
   static func notResumable(_ run: String) -> UsageFailure {
     UsageFailure(
-      "the pipeline of \(run) was read from standard input, and is not kept",
-      help: "put it in a file", command: Command.resume.name)
+      "run \(run) cannot be resumed: its pipeline was read from standard input, which is not kept",
+      help: "put the pipeline in a file", command: Command.resume.name)
   }
 
   static func secretParameter(_ name: String) -> UsageFailure {
     UsageFailure(
-      "the parameter \(quoted(name)) held a secret, and was not kept",
-      help: "give it again with --param", command: Command.resume.name)
+      "parameter \(quoted(name)) holds a secret, which is not kept",
+      help: "set it again with --param", command: Command.resume.name)
   }
 
   static func missingUpstream(_ needed: String, of step: String) -> UsageFailure {
@@ -169,7 +171,7 @@ extension UsageFailure {
 
   static func unknownQueue(_ name: String, among names: [String]) -> UsageFailure {
     UsageFailure(
-      "there is no queue \(quoted(name))",
+      "unknown queue \(quoted(name))",
       help: suggestion(for: name, among: names).map { "did you mean '\($0)'?" },
       command: Command.analyze.name)
   }

@@ -50,7 +50,9 @@ struct UsageFailure: Error, Hashable {
     of option: Option, _ kind: ValueKind, before next: String?, _ command: Command
   ) -> UsageFailure {
     var help: String?
-    if case .text = kind, let next { help = "if \(quoted(next)) is the value, write '='" }
+    if case .text = kind, let next {
+      help = "if \(quoted(next)) is the value, write \(quoted("\(option.flag)=\(next)"))"
+    }
     return UsageFailure(
       "'\(option.flag)' needs a value: \(kind.wanted)", help: help, command: command.name)
   }
@@ -60,14 +62,14 @@ struct UsageFailure: Error, Hashable {
     since reference: String, _ reason: String, help: String?, _ command: Command
   ) -> UsageFailure {
     UsageFailure(
-      "cannot tell what has changed since \(quoted(reference)): \(reason)", help: help,
+      "cannot find the changes since \(quoted(reference)): \(reason)", help: help,
       command: command.name)
   }
 
   static func emptyOperand(of command: Command) -> UsageFailure {
     UsageFailure(
       "an argument is empty, so it names no file and no step",
-      help: "a quoted shell variable without a value makes such an argument", command: command.name)
+      help: "look for a quoted shell variable without a value", command: command.name)
   }
 
   static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageFailure {
@@ -113,7 +115,7 @@ struct UsageFailure: Error, Hashable {
 
   static func severalTraced(_ word: String, _ first: String, _ other: String) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) stands for several steps, of which each has a 'cache' of its own",
+      "\(quoted(word)) stands for several steps, each with its own 'cache'",
       help: "name one of them, such as \(printable(first)) or \(printable(other))",
       command: Command.trace.name)
   }
@@ -127,7 +129,7 @@ struct UsageFailure: Error, Hashable {
   static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
     let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageFailure(
-      "'oprun \(command.name)' takes \(wanted), but found \(quoted(operand))",
+      "'oprun \(command.name)' takes \(wanted), found \(quoted(operand))",
       command: command.name)
   }
 
@@ -177,13 +179,13 @@ struct UsageFailure: Error, Hashable {
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
-      "unknown command \(quoted(name)), and there is no such file, nor an 'oprun.yml' with such a step",
+      "unknown command \(quoted(name)), which is neither a file nor a step in 'oprun.yml'",
       help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
   }
 
   static func fileComesFirst(_ word: String, _ file: String) -> UsageFailure {
     UsageFailure(
-      "there is no file \(quoted(word)), nor an 'oprun.yml' with such a step",
+      "\(quoted(word)) is neither a file nor a step in 'oprun.yml'",
       help: fileFirst(file, word))
   }
 
@@ -217,14 +219,14 @@ struct UsageFailure: Error, Hashable {
 
   static func neitherFileNorStep(_ word: String, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a "
+      "\(quoted(word)) is neither a file nor a step in an 'oprun.yml' or 'pipeline.yml' here or in a "
         + "directory above", command: command.name)
   }
 
   /// The failure for a file in a directory above, which the command line does not name.
   static func foreignFile(_ path: String) -> UsageFailure {
     UsageFailure(
-      "\(quoted(path)) belongs to another user and is not run unasked",
+      "\(quoted(path)) belongs to another user and is run only if it is named",
       help: "if you trust it, name it: oprun \(printable(path))")
   }
 }

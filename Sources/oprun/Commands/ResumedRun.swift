@@ -103,9 +103,9 @@ extension Tool {
     let directory = store.folder.run(named: name)
     guard directory.map(lock) != false else {
       if store.wasResumed(name) {
-        say("another oprun is resuming \(name)", help: "wait for its end, or end it")
+        say("another oprun is resuming run \(name)", help: "wait for its end, or end it")
       } else {
-        say("\(name) is still running", help: "wait for its end, or end it")
+        say("run \(name) is still running", help: "wait for its end, or end it")
       }
       return ExitStatus.inUse
     }
@@ -119,8 +119,10 @@ extension Tool {
     {
       let whole = wholeRun(before: earlier, store)
       say(
-        "\(name) succeeded: there is nothing to resume",
-        help: whole.map { "it was only a part of \($0): 'oprun resume \($0)' continues that one" })
+        "run \(name) succeeded: nothing to resume",
+        help: whole.map {
+          "this run was only a part of \($0): 'oprun resume \($0)' continues that run"
+        })
       return ExitStatus.success
     }
     if !invocation.isOn(Options.dryRun) {
@@ -192,7 +194,7 @@ extension Tool {
     say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
     let change =
       invocation.hasValue(for: Options.param)
-      ? "edited since then, or changed by '--param'" : "edited since then"
+      ? "edited since that run, or changed by '--param'" : "edited since that run"
     var groups = [
       (change, "run again", foreseen.edited),
       ("not up to date", "run again", foreseen.outdated),
@@ -204,7 +206,7 @@ extension Tool {
       ("depend on what \($0.change.rawValue)", "run again", $0.operations)
     }
     if let names = resumption.namesOfOwedHooks {
-      say("hooks failed or did not end, so run again: \(names)")
+      say("hooks to run again (failed or did not end): \(names)")
     }
     let undecided = foreseen.cached.undecided
     for (reason, verb, operations) in groups {
@@ -212,7 +214,7 @@ extension Tool {
         (verb, operations.filter { !undecided.contains($0) }),
         ("\(verb) unless up to date", operations.filter(undecided.contains)),
       ] where !some.isEmpty {
-        say("\(reason), so \(words): \(resumption.names(of: some))")
+        say("steps to \(words) (\(reason)): \(resumption.names(of: some))")
       }
     }
     errors.flush()

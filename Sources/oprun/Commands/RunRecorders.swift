@@ -122,16 +122,16 @@ struct RunRecorders {
 
   /// What is said if the run stood still because another program had locked the database.
   private var standstill: [String] {
-    let locked = "another program had locked the state database, and the "
+    let locked = "another program locked the state database: the "
     var notices: [String] = []
     if recorder.standstill >= Self.toldStandstill {
       notices.append(
-        locked + "run waited for that for " + elapsedText(recorder.standstill)
-          + ": steps that ended meanwhile may seem to have taken longer")
+        locked + "run waited for the lock for " + elapsedText(recorder.standstill)
+          + ", and steps that ended in this time may seem to have taken longer")
     }
     if recorder.standstillAtEnd >= Self.toldStandstill {
       notices.append(
-        locked + "end of the run waited for that for " + elapsedText(recorder.standstillAtEnd))
+        locked + "end of the run waited for the lock for " + elapsedText(recorder.standstillAtEnd))
     }
     return notices
   }

@@ -128,7 +128,7 @@ struct ShownRun {
   /// Why there is nothing to print of a step; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
     let name = "'\(oneLine(step.name))'"
-    if step.hasLostLogs { return "\(name) ran in a run that was removed, with its logs" }
+    if step.hasLostLogs { return "\(name) ran in a run that was removed together with its logs" }
     guard let ending = step.ending else {
       return isInUse ? nil : "\(name) printed nothing: it \(words(of: step))"
     }

@@ -29,7 +29,7 @@ extension Tool {
     }
     do throws(StateFailure) {
       if let folder = try StateDirectory(path: path).open() { return folder }
-      say("no run was recorded: there is no directory \(quoted(path))")
+      say("no run is recorded: directory \(quoted(path)) does not exist")
     } catch {
       say(error.message, help: error.help)
     }
@@ -44,7 +44,7 @@ extension Tool {
   }
 
   private func sayNoRun(_ folder: StateFolder) -> Int32 {
-    say("no run was recorded in \(quoted(folder.shown(StateStore.fileName)))")
+    say("no run is recorded in \(quoted(folder.shown(StateStore.fileName)))")
     return ExitStatus.usage
   }
 

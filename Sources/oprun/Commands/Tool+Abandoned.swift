@@ -21,12 +21,12 @@ extension Tool {
       return nil
     case .unknown(let words):
       say(
-        "\(run.runID) may have left steps on other nodes, and Slurm cannot be asked: "
+        "run \(run.runID) may have left steps on other nodes, but Slurm cannot be asked: "
           + "\(words)")
       return nil
     case .goesOn(let words):
       say(
-        "what \(run.runID) has left in Slurm may go on: \(words)",
+        "steps and jobs of run \(run.runID) may continue in Slurm: \(words)",
         help: "try again when Slurm answers; 'scancel' ends jobs and steps by their numbers")
       return ExitStatus.inUse
     }
@@ -48,7 +48,7 @@ extension Tool {
     case .ended(0): return nil
     case .ended(let count):
       let message =
-        "the oprun of \(name) died, and \(counted(count)) that it had left in Slurm "
+        "the oprun of run \(name) died, and \(counted(count)) that it had left in Slurm "
         + "\(count == 1 ? "was" : "were") ended"
       if invocation.isOn(Options.json) {
         output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
@@ -64,7 +64,8 @@ extension Tool {
       return ExitStatus.success
     case .goesOn(let words), .unknown(let words):
       say(
-        "what \(name) has left in Slurm may go on: \(words)", help: "try again when Slurm answers")
+        "steps and jobs of run \(name) may continue in Slurm: \(words)",
+        help: "try again when Slurm answers")
       return ExitStatus.refused
     }
   }

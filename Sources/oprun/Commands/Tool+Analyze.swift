@@ -23,7 +23,7 @@ extension Tool {
       switch recordedPlan(of: run, store, invocation) {
       case .failure(let exit):
         if exit.status == ExitStatus.invalidPipeline {
-          say("\(run.name) cannot be analysed without the graph, which only its pipeline has")
+          say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
         }
         return exit.status
       case .success(let recorded): return try analyze(run, recorded, store, invocation)
@@ -37,7 +37,7 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     let scenario = try scenario(invocation, recorded.plan)
     guard let directory = store.folder.run(named: run.name) else {
-      say("the directory of \(run.name) is gone")
+      say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }
     do throws(StoreFailure) {

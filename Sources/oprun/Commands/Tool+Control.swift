@@ -43,7 +43,7 @@ extension Tool {
   /// The first line of an answer; nil if it is a refusal, or of another version, which has been reported.
   func understood(_ line: ArraySlice<UInt8>, _ invocation: Invocation) -> ControlLine? {
     guard let fields = ControlLine(line), let version = fields.number("protocol") else {
-      say("the answer of the run is not one of oprun's")
+      say("the answer of the run is invalid")
       return nil
     }
     if version != ControlRequest.version {
@@ -58,7 +58,7 @@ extension Tool {
       output.write(String(decoding: line, as: UTF8.self))
       output.writeNewline()
     } else {
-      say(fields.text("error") ?? "the run refused it", help: fields.text("help"))
+      say(fields.text("error") ?? "the run refused the request", help: fields.text("help"))
     }
     return nil
   }
@@ -87,16 +87,16 @@ extension Tool {
       case .gone: return sayNotInProgress(name, folder)
       case .silent:
         say(
-          "the run \(name) does not answer",
+          "run \(name) does not answer",
           help: "it may have been stopped (Ctrl-Z), or be too old to answer")
         return ExitStatus.refused
       case .elsewhere:
         say(
-          "the run \(name) can be followed only on its own machine",
+          "run \(name) can be followed only on its own machine",
           help: "leave '--follow' out, or log in there")
         return ExitStatus.refused
       case .errno(let number):
-        say("cannot reach the run \(name): \(SystemError.reason(number))")
+        say("cannot reach run \(name): \(SystemError.reason(number))")
         return ExitStatus.refused
       }
     }
@@ -157,8 +157,8 @@ extension Tool {
       end = ": its oprun died"
     }
     say(
-      "the run \(name) is no longer in progress" + end,
-      help: "'oprun show \(name)' says how it went")
+      "run \(name) is no longer in progress" + end,
+      help: "'oprun show \(name)' shows how it ended")
     return ExitStatus.notInProgress
   }
 }
@@ -202,7 +202,7 @@ extension Tool {
     request.step = words.first
     if verb == .retry, request.step == nil {
       throw UsageFailure(
-        "'oprun retry' needs a step", help: "oprun retry \(run ?? "RUN") STEP",
+        "'oprun retry' needs a step", help: "name it: oprun retry \(run ?? "RUN") STEP",
         command: Command.retry.name)
     }
     return (run, request)

@@ -11,7 +11,7 @@ extension Tool {
     let isOfSlurm = invocation.text(Options.executor) == StepExecutor.slurm.rawValue
     if !isOfSlurm, let word = invocation.rest.first {
       say(
-        "\(quoted(word)) is an option for sbatch, and nothing is submitted",
+        "\(quoted(word)) is an option for sbatch, but no job is submitted",
         help: "add '--executor slurm'")
       return ExitStatus.usage
     }
@@ -71,7 +71,7 @@ private struct DoctorReport {
     let warnings = findings.count { $0.verdict == .warning }
     let words = [(failed, "failed"), (warnings, warnings == 1 ? "warning" : "warnings")]
       .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
-    output.write(words.isEmpty ? "everything is there\n" : words.joined(separator: ", ") + "\n")
+    output.write(words.isEmpty ? "no problems found\n" : words.joined(separator: ", ") + "\n")
   }
 
   private func writeJSON() {

@@ -35,8 +35,8 @@ extension Tool {
       return invocation.isOn(Options.check) ? check(file, text) : replace(file, text)
     } catch {
       say(
-        "\(quoted(file.path)) cannot be formatted without changing what it means",
-        help: "this is a bug in oprun: please report it; the file was left alone")
+        "\(quoted(file.path)) cannot be formatted without changing its meaning",
+        help: "this is a bug in oprun: please report it; the file is unchanged")
       return ExitStatus.internalError
     }
   }

@@ -108,7 +108,7 @@ extension Tool {
     if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
     do throws(CacheFailure) {
       if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) { return swept }
-      say("the cache of steps is in use: nothing of it \(isTrial ? "would be" : "was") removed")
+      say("the cache of steps is in use: no result \(isTrial ? "would be" : "was") removed")
     } catch {
       say(error.message)
     }

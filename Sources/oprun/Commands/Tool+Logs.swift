@@ -38,7 +38,7 @@ extension Tool {
         if logs.count > 1, end.isInLine { output.writeNewline() }
         return !end.isThere
       }
-      for log in missing { say("'\(oneLine(log.path))' is not there any more") }
+      for log in missing { say("'\(oneLine(log.path))' no longer exists") }
       if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
       return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
     }

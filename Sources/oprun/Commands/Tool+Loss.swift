@@ -24,6 +24,6 @@ extension Tool {
   func sayLost(_ error: Int32) {
     say(
       lossWords("standard output", error),
-      help: "what the steps printed is in their logs: 'oprun logs last' shows it")
+      help: "'oprun logs last' shows what the steps printed")
   }
 }

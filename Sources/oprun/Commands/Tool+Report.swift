@@ -39,7 +39,7 @@ extension Tool {
         guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
           let steps = try? store.steps(of: run)
         else { return exit.status }
-        say("the pipeline of \(run.name) cannot be used any more: \(Self.onlyNames)")
+        say("the pipeline of run \(run.name) can no longer be used: \(Self.onlyNames)")
         return report(run, Self.namesOnly(run, steps), store, invocation)
       case .success(var recorded):
         recorded.plan = recorded.plan.named(run.pipeline)
@@ -64,7 +64,7 @@ extension Tool {
     _ invocation: Invocation
   ) -> Int32 {
     guard let directory = store.folder.run(named: run.name) else {
-      say("the directory of \(run.name) is gone")
+      say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }
     do throws(StoreFailure) {
@@ -78,8 +78,8 @@ extension Tool {
       if run.exitStatus == nil {
         say(
           store.isInUse(run.name)
-            ? "\(run.name) is in progress: the report has what has ended so far"
-            : "\(run.name) died: how it would have ended is not known")
+            ? "run \(run.name) is in progress: the report has only what has ended"
+            : "the oprun of run \(run.name) died: the report has no exit status")
       }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
@@ -100,7 +100,7 @@ extension Tool {
     guard let first = replay.missing.first else { return }
     let more = replay.missing.count > 1 ? " and \(replay.missing.count - 1) more" : ""
     say(
-      "the pipeline, or a secret in its names, has changed since: it has no step \(quoted(first))\(more)"
+      "the pipeline, or a secret in its names, has changed since the run: it has no step \(quoted(first))\(more)"
         + consequence)
   }
 
@@ -115,7 +115,7 @@ extension Tool {
     of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
   ) -> Result<RecordedPlan, ReportedFailure> {
     guard let request = try? store.request(ofRun: run.name), let file = request.file else {
-      say("the pipeline of \(run.name) was read from standard input, and is not kept")
+      say("the pipeline of run \(run.name) was read from standard input, which is not kept")
       return .failure(ReportedFailure(status: ExitStatus.usage))
     }
     let options = options(of: request, run, invocation)

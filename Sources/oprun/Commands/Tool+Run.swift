@@ -201,8 +201,8 @@ extension Tool {
   ) -> Int32 {
     if plan.slurm?.mode == .allocation, !isInAllocation {
       say(
-        "'mode: allocation' needs a job of Slurm around oprun, and there is none",
-        help: "start it with 'oprun submit', or below 'salloc'")
+        "'mode: allocation' works only if oprun runs in a job of Slurm",
+        help: "start oprun with 'oprun submit', or below 'salloc'")
       return ExitStatus.usage
     }
     if !hasJobs(plan), let status = endJobs(of: resumed) { return status }

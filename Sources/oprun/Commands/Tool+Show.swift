@@ -63,7 +63,7 @@ extension Tool {
       if chosen != nil { writeDetails(of: step, shown, screen) }
     }
     for name in unbegun {
-      review?.writeStep(nil, name, width: width, "had not begun when oprun died")
+      review?.writeStep(nil, name, width: width, "had not started when oprun died")
     }
     let names = chosen.map { Set($0.map(\.name)) }
     var advice: [Advice] = []

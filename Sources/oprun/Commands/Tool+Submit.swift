@@ -28,7 +28,7 @@ extension Tool {
     if let secret {
       say(
         "secret \(quoted(secret.name)) comes from the environment, which Slurm keeps with the job",
-        help: "take it from a file, with 'from: file'")
+        help: "read it from a file, with 'from: file'")
       return ExitStatus.usage
     }
     keepUntilExit(plan)

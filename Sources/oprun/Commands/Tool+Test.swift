@@ -45,9 +45,9 @@ extension Tool {
     let path = testPath(of: operand)
     if path != operand, access(path, F_OK) != 0 {
       say(
-        "\(quoted(operand)) has no tests: there is no \(quoted(path))",
+        "\(quoted(operand)) has no tests: \(quoted(path)) does not exist",
         help:
-          "'oprun explain cases.expect' and testing-pipelines.md in the documentation say what to write into it; 'oprun run test' runs a step 'test'"
+          "'oprun explain cases.expect' and testing-pipelines.md in the documentation say what to write in it; 'oprun run test' runs a step 'test'"
       )
       return nil
     }
@@ -98,8 +98,8 @@ extension Tool {
       updated.results.allSatisfy({ $0.faults.allSatisfy { $0.actual == nil } })
     else {
       say(
-        "\(quoted(file.path)) is not updated: cases with different results share what they expect",
-        help: "write down for each case what it expects, without aliases and '<<'")
+        "\(quoted(file.path)) is not updated: cases with different results share one 'expect'",
+        help: "write an 'expect' for each case, without aliases and '<<'")
       return 1
     }
     do throws(SystemError) {

@@ -41,12 +41,12 @@ extension Tool {
       .flatMap { TraceRecord.all(in: content(of: $0, in: directory)) }
     guard !records.isEmpty else { return say(nothingTraced(step, plan)) }
     if status != ExitStatus.success {
-      say("the run failed, so the step may use more than what was seen")
+      say("the run failed: the step may use more files than were traced")
     }
     let traced = plan.steps(named: step)
     if traced.count > 1, let first = traced.first {
       say(
-        "the proposal is for all \(traced.count) instances together, and so has the files of each",
+        "the proposal covers all \(traced.count) instances together, with the files of each",
         help: "write what differs with an expression such as ${{ matrix.NAME }}, or trace one: "
           + "'\(printable(plan.steps[first.index].id))'")
     }
@@ -72,7 +72,7 @@ extension Tool {
     }
     return isBuiltin
       ? "\(quoted(step)) is a built-in step: its inputs name the files that it uses"
-      : "\(quoted(step)) did not run, so nothing was seen"
+      : "\(quoted(step)) did not run: nothing was traced"
   }
 
   private func content(of name: String, in directory: RunDirectory) -> [UInt8] {

@@ -42,7 +42,7 @@ extension Tool {
       output.writeNewline()
       return ExitStatus.success
     }
-    if asked.isEmpty { say("no step has 'cache', so there is nothing to compare") }
+    if asked.isEmpty { say("no step has 'cache': nothing to compare") }
     shareOutputWithRunner()
     for operation in asked {
       let verdict = plan.verdict(on: operation, groups, review)
@@ -180,14 +180,14 @@ extension CacheVerdict {
     switch self {
     case .uncached: "runs every time: it has no 'cache'"
     case .late(.failure(let message)): "will not start: \(message)"
-    case .late(let reason): "is known only while running: \(reason.words)"
+    case .late(let reason): "is known only during the run: \(reason.words)"
     case .upToDate: "is up to date"
     case .restorable: "is up to date: its outputs will be restored"
-    case .neverRan: "would run: no result of it is known"
+    case .neverRan: "would run: no result is known"
     case .changed: "would run: something that it depends on has changed"
     case .lost: "would run: its outputs have changed, and the cache does not have them"
     case .refused(let reason): "runs every time: \(reason)"
-    case .refreshed: "would run: it was asked for"
+    case .refreshed: "would run: --refresh is given"
     case .skipped(let reason): "is skipped: \(joinedLines(reason))"
     }
   }
@@ -245,11 +245,11 @@ extension LateReason {
     case .step(let id): "it uses values of \(quoted(id)), which would run"
     case .secret(let name): "it uses the secret \(quoted(name)), which is not set"
     case .run(let name): "it uses 'run.\(name)'"
-    case .matrix: "its instances are not known before"
-    case .instances(let id): "it uses values of \(quoted(id)), whose instances are not known before"
+    case .matrix: "its matrix is not known yet"
+    case .instances(let id): "it uses values of \(quoted(id)), whose instances are not known yet"
     case .result(let id): "it depends on the result of \(quoted(id)), which would run"
     case .restored(let path): "it reads \(quoted(path)), which will be restored"
-    case .files: "it looks at files, which steps before it may change"
+    case .files: "it reads files that earlier steps may change"
     case .failure(let message): message
     }
   }
@@ -279,8 +279,8 @@ extension KeyChange {
   var word: String {
     guard case .file(let file) = self else { return "changed" }
     return switch file.kind {
-    case .added: "is new"
-    case .removed: "is gone"
+    case .added: "added"
+    case .removed: "removed"
     case .changed: "changed"
     }
   }
@@ -298,8 +298,8 @@ extension KeyChange {
   var line: String {
     let subject = [part, name].filter { !$0.isEmpty }.joined(separator: " ")
     guard let (was, now) = values else { return "\(subject) \(word)" }
-    guard let was else { return "\(subject) is new: \(quoted(now ?? ""))" }
-    guard let now else { return "\(subject) is gone: it was \(quoted(was))" }
+    guard let was else { return "\(subject) added: \(quoted(now ?? ""))" }
+    guard let now else { return "\(subject) removed, was \(quoted(was))" }
     let (before, after) = fromDifference(was, now)
     return "\(subject) changed from \(quoted(before)) to \(quoted(after))"
   }

@@ -67,15 +67,15 @@ extension Tool {
   private func otherMeaning(of word: String, _ invocation: Invocation) -> String? {
     if invocation.command.name == Command.resume.name, !invocation.hasValue(for: Options.until) {
       return
-        "the run that is resumed was to run only the steps named then: '--until STEP' names others"
+        "the resumed run has only the steps that were named for it: '--until STEP' names others"
     }
     if invocation.isGiven(Options.affected), invocation.text(Options.affected) == "HEAD" {
-      return "if the commit is meant, write \(quoted("\(Options.affected.flag)=\(word)"))"
+      return "to name the commit, write \(quoted("\(Options.affected.flag)=\(word)"))"
     }
     guard invocation.isFileFound else { return nil }
     let start = invocation.startDirectory.map { $0 + "/" } ?? ""
     if access(start + word, F_OK) == 0 {
-      return "if the file is meant, write \(quoted("./" + word))"
+      return "to name the file, write \(quoted("./" + word))"
     }
     if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
       return "did you mean the command 'oprun \(command)'?"

@@ -37,9 +37,9 @@ extension UsageFailure {
   fileprivate static func nothingToExplain(_ word: String, among words: [String]) -> UsageFailure {
     let close = suggestion(for: word, among: words)
     return UsageFailure(
-      "there is nothing to explain about \(quoted(word))",
+      "no explanation for \(quoted(word))",
       help: close.map { "did you mean '\($0)'?" }
-        ?? "keys of pipeline files, functions, built-in steps, outcomes, exit statuses, commands and options are explained",
+        ?? "name a key of pipeline files, a function, a built-in step, an outcome, an exit status, a command or an option",
       command: Command.explain.name)
   }
 }

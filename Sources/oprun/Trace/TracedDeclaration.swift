@@ -122,19 +122,20 @@ struct TracedDeclaration {
         avoiding: others)).sorted()
     programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
     remarks = [
-      Self.remark("made by steps that it depends on", shown(given)),
+      Self.remark("created by steps that it depends on", shown(given)),
       Self.remark(
         "read and then changed, which an output should not be",
         shown(files.read).intersection(made.written)),
       Self.remark(
-        "only looked at; if an earlier run of the step has made them, remove them and trace again",
+        "only looked at; if an earlier run of the step created them, remove them and trace again",
         shown(looked.subtracting(given)).filter { path in !patterns.contains { $0.finds(path) } }),
       Self.remark("changed in a repository, where no output should be", made.inRepository),
       Self.remark("removed, which a cached step cannot do", shown(files.removed)),
       Self.remark(
-        "removed and made again, where a confined step can only remove what is in it", made.remade),
+        "removed and created again, where a confined step can only remove what is in it",
+        made.remade),
       Self.remark(
-        "directories that are made and removed, which a confined step can do only in a directory that a pattern opens",
+        "directories that are created and removed, which a confined step can do only in a directory that a pattern opens",
         made.temporaryAtTop),
       Self.remark(
         "directories that are renamed, which a confined step can do only in a directory that a pattern opens",

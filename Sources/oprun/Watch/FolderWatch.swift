@@ -71,7 +71,7 @@ final class FolderWatch {
       let isLimit = errno == EMFILE
       throw SystemError(
         isLimit
-          ? "cannot watch directories: too many programs of this user do"
+          ? "cannot watch directories: too many programs of this user watch files"
           : "cannot watch directories",
         errno: errno)
     }

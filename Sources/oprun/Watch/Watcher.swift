@@ -102,7 +102,7 @@ final class Watcher {
       here.st_dev == there.st_dev
     else {
       throw SystemError(
-        "cannot watch \(quoted(watched.workspace)) any more: it was moved or removed", errno: ENOENT
+        "can no longer watch \(quoted(watched.workspace)): it was moved or removed", errno: ENOENT
       )
     }
   }
@@ -220,7 +220,7 @@ final class Watcher {
       hasLostInRun = true
       if hadLostInRun { return }
     }
-    say("more has changed than could be followed, which affects everything")
+    say("too many files changed to follow, which affects everything")
     if reload() { try act(on: machine.affected(.everything, mayCancel: false)) }
   }
 
@@ -316,8 +316,8 @@ final class Watcher {
     let judgment = own.judge(path, existed: entry.existed)
     if judgment.isNew {
       say(
-        "\(quoted(shown(path))) is changed by the run itself, and ignored while one is in progress",
-        help: "name it in 'outputs' of 'cache', or in a '.gitignore'")
+        "the run itself changes \(quoted(shown(path))), which is ignored while a run is in progress",
+        help: "name the file in 'outputs' of 'cache', or in a '.gitignore'")
     }
     return judgment.verdict
   }
@@ -326,10 +326,11 @@ final class Watcher {
     let judgment = own.judgeInput(path, existed: entry.existed)
     if judgment.isNew {
       say(
-        "\(quoted(shown(path))) has changed during \(OwnChanges.mostFollowing + 1) runs on end; "
+        "\(quoted(shown(path))) has changed during \(OwnChanges.mostFollowing + 1) runs in a row; "
           + "the next run starts when something else changes",
         help:
-          "if a step changes what it, or a step before it, reads, name the file in its 'outputs'")
+          "if a step changes a file that it or an earlier step reads, name the file in its 'outputs'"
+      )
     }
     return judgment.verdict
   }
@@ -354,9 +355,9 @@ final class Watcher {
     let isSoon = machine.isRunning || Self.now() - lastEnd < Self.moment
     guard let path = own.startsRun(because: cause.path, isSoon: isSoon) else { return }
     say(
-      "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs on end; "
-        + "if something writes it all the time, this will not stop",
-      help: "name it in a '.gitignore', or write it elsewhere")
+      "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs in a row; "
+        + "if a program writes the file constantly, runs will not stop",
+      help: "name the file in a '.gitignore', or write it elsewhere")
   }
 
   private static let moment: Nanoseconds = 2_000_000_000
@@ -390,7 +391,7 @@ final class Watcher {
       return true
     case .failure:
       brokenSources = reads.absolutePaths(below: watched.workspace)
-      tool.say("nothing runs until the pipeline has changed again")
+      tool.say("no run starts until the pipeline changes")
       return false
     }
   }

@@ -65,7 +65,7 @@ final class RefusalSearchTests {
     #expect(words(of: line) == ["it declares 'src/a.c' as an input, which it cannot change"])
     #expect(
       words(of: line, start: 0) == [
-        "its input 'src/a.c' was replaced or changed while it ran: it can only read the file that was there "
+        "its input 'src/a.c' was replaced or changed while the command ran: the command can only read the file that was there "
           + "when it started, and not change it"
       ])
   }
@@ -138,26 +138,26 @@ final class RefusalSearchTests {
       ])
     #expect(
       words(of: "gzip: build/app already exists; not overwritten") == [
-        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+        "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
           + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
       ])
     let line = "[Errno 20] Not a directory: 'build/app/a.cpython-311.pyc.1404'"
     #expect(
       words(of: line) == [
-        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+        "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
           + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
       ])
     #expect(words(of: "cat: src/a.c/b: Not a directory").isEmpty)
     // What is a file already was not to be a directory.
     #expect(
       words(of: "rm: cannot remove 'build/app': Permission denied") == [
-        "'build/app' is declared as a file, and nothing else can be made, replaced or removed in 'build': "
+        "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
           + "declare 'build/*', which opens 'build'"
       ])
     #expect(
       words(of: "rm: cannot remove 'app': Permission denied") == [
-        "'app' is declared as a file, and nothing else can be made, replaced or removed in '.': let the command "
-          + "make the file in a directory of its own, as to open this one is to open the whole workspace"
+        "'app' is declared as a file, and nothing else can be created, replaced or removed in '.': let the command "
+          + "create the file in a directory of its own, because opening this one opens the whole workspace"
       ])
     #expect(
       words(of: "rm: cannot remove 'src/a.c': Permission denied") == [
@@ -169,7 +169,7 @@ final class RefusalSearchTests {
       ])
     #expect(
       words(of: "touch: cannot touch '../x': Permission denied") == [
-        "nothing can be made or replaced in '..', which leads to the workspace"
+        "nothing can be created or replaced in '..', which leads to the workspace"
       ])
   }
 

@@ -41,10 +41,11 @@ import Testing
 
   @Test func `says what is missing`() {
     #expect(
-      findings(without: ["sbatch", "srun"]) == ["failed commands: there is no 'sbatch'"])
+      findings(without: ["sbatch", "srun"]) == ["failed commands: not installed: 'sbatch'"])
     #expect(
       findings(without: ["srun"])[0]
-        == "warning commands: there is no 'srun', with which 'oprun submit' reaches other nodes")
+        == "warning commands: 'srun' is not installed: 'oprun submit' needs it to reach other nodes"
+    )
   }
 
   @Test(arguments: [
@@ -74,10 +75,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (100, "ok clocks: that of 'n1' and ours agree"),
-    (103, "ok clocks: that of 'n1' and ours agree"),
-    (90, "warning clocks: that of 'n1' is 10 s behind"),
-    (120, "warning clocks: that of 'n1' is 18 s ahead"),
+    (100, "ok clocks: the clocks of 'n1' and this machine agree"),
+    (103, "ok clocks: the clocks of 'n1' and this machine agree"),
+    (90, "warning clocks: the clock of 'n1' is 10 s behind"),
+    (120, "warning clocks: the clock of 'n1' is 18 s ahead"),
   ])
   func `compares clocks`(time: Int, words: String) {
     let text = "host=n1\ntime=\(time)\nversion=oprun 1.0\n"

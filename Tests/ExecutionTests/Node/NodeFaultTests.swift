@@ -16,7 +16,7 @@ struct NodeFaultTests {
   @Test func `a task that cannot be read is claimed by nobody`() throws {
     let path = run.files.path
     #expect(try run.start().wait() == 74)
-    #expect(run.said() == "oprun: there is no task '\(path)/tasks/1'\n")
+    #expect(run.said() == "oprun: task '\(path)/tasks/1' does not exist\n")
     try run.files.write(Array("hello".utf8), to: .tasks, "1")
     #expect(try run.start().wait() == 74)
     #expect(

@@ -30,7 +30,7 @@ struct NodeFilesTests {
 
   @Test func `a task that is not there, or is something else, is an error`() throws {
     let files = try files()
-    #expect(throws: NodeFailure("there is no task '\(files.path)/tasks/1'")) {
+    #expect(throws: NodeFailure("task '\(files.path)/tasks/1' does not exist")) {
       try files.task(1)
     }
     try files.write(Array("oprun task 2\nhello".utf8), to: .tasks, "2")

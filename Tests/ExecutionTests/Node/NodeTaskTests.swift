@@ -71,7 +71,7 @@ struct NodeTaskTests {
         """)
     for job in 100..<108 where String(job) != holder {
       #expect(
-        run.said(job: job) == "oprun: task 1 belongs to job '\(holder)': nothing is done\n")
+        run.said(job: job) == "oprun: task 1 belongs to job '\(holder)': this start is ignored\n")
     }
     #expect(run.leftovers == [])
   }
@@ -80,7 +80,7 @@ struct NodeTaskTests {
     try run.write("echo ran >>ran")
     #expect(try run.start().wait() == 0)
     #expect(try run.start().wait() == 0)
-    #expect(run.said() == "oprun: start 0 of task 1 has already begun: nothing is done\n")
+    #expect(run.said() == "oprun: start 0 of task 1 has already begun: this start is ignored\n")
     #expect(run.work("ran") == "ran\n")
   }
 
@@ -126,7 +126,7 @@ struct NodeTaskTests {
         """)
     #expect(
       run.said()
-        == "oprun: task 1 was started again meanwhile: the result of start 0 does not count\n")
+        == "oprun: task 1 has been started again: the result of start 0 does not count\n")
     #expect(run.leftovers == ["s.1.log"])
   }
 

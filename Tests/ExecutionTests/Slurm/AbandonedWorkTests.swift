@@ -113,8 +113,8 @@ import Testing
     #expect(work(cluster)?.end() == .ended(1))
     cluster.outage = 0..<1000
     #expect(work(cluster)?.end() == .goesOn("squeue: Unable to contact slurm controller"))
-    cluster.refusal = "there is no 'squeue' on this machine"
-    #expect(work(cluster)?.end() == .unknown("there is no 'squeue' on this machine"))
+    cluster.refusal = "'squeue' is not installed on this machine"
+    #expect(work(cluster)?.end() == .unknown("'squeue' is not installed on this machine"))
   }
 
   @Test func `includes jobs only if nobody takes them over`() throws {

@@ -130,7 +130,7 @@ struct AllocationExecutorTests {
     #expect(news() == [])
     #expect(
       news(at: 61 * second) == [
-        "nothing more runs on node 'n2', which has lost a step",
+        "node 'n2' has lost a step, and gets no more steps",
         "step 's1.1.log' is started again: the command on node 'n2' has left no result",
       ])
     #expect(here.calls.last?.hasPrefix("srun n3 ") == true)
@@ -148,7 +148,7 @@ struct AllocationExecutorTests {
     _ = news()
     #expect(
       news(at: 61 * second) == [
-        "nothing more runs on node 'n2', which has lost a step",
+        "node 'n2' has lost a step, and gets no more steps",
         "s1 lost(\"the command on node \\'n2\\' has left no result\")",
       ])
   }
@@ -195,7 +195,7 @@ struct AllocationExecutorTests {
     #expect(
       news() == [
         "s3 signalled(15)",
-        "s4 notStarted(\"it asks for 3 processors, and no node of the allocation has more than 2\", exitCode: 126)",
+        "s4 notStarted(\"the step asks for 3 processors, but no node of the allocation has more than 2\", exitCode: 126)",
       ])
   }
 }

@@ -70,7 +70,7 @@ struct AllocationTests {
     #expect(room.objection(to: NodeShare(memory: 9000, gpus: 2)) == nil)
     #expect(
       room.objection(to: NodeShare(gpus: 3))
-        == "it asks for 3 GPUs, and no node of the allocation has more than 2")
+        == "the step asks for 3 GPUs, but no node of the allocation has more than 2")
     var open = AllocationRoom(try #require(allocation(variables)))
     for _ in 0..<8 { #expect(open.take(NodeShare(memory: 9000, gpus: 9)) == 0) }
     #expect(open.granted(NodeShare(memory: 9000, gpus: 9), on: 0) == NodeShare())
@@ -98,7 +98,7 @@ struct AllocationTests {
     #expect(room.lose(2) && !room.lose(2) && !room.lose(0))
     #expect(
       room.objection(to: NodeShare(processors: 5))
-        == "it asks for 5 processors, and no node of the allocation has more than 4")
+        == "the step asks for 5 processors, but no node of the allocation has more than 4")
     room.putBack(NodeShare(processors: 5), on: 2)
     #expect(room.take(5) == nil)
   }

@@ -133,7 +133,7 @@ import Testing
     run.slurm.rubbish = text
     #expect(
       run.timeline()
-        == "0:+a 5:!Slurm does not answer (squeue printed something other than the queue): jobs go on, "
+        == "0:+a 5:!Slurm does not answer (squeue printed something other than the queue): jobs continue, "
         + "and the run waits 506:-a=0 506:a=succeeded 506:end=0")
     #expect(run.slurm.calls.filter { $0.contains("sbatch") } == ["0:sbatch"])
   }
@@ -160,7 +160,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:+a 14:!Slurm does not answer (Unable to contact slurm controller (connect failure)): jobs "
-        + "go on, and the run waits 22:-a=0 22:a=succeeded 22:+b 68:!Slurm answers again 72:-b=0 "
+        + "continue, and the run waits 22:-a=0 22:a=succeeded 22:+b 68:!Slurm answers again 72:-b=0 "
         + "72:b=succeeded 72:end=0")
     #expect(
       run.slurm.calls == [
@@ -249,8 +249,8 @@ import Testing
     let first = try SlurmRun(file, signals: [(8, 1)])
     #expect(
       first.timeline()
-        == "0:+a 0:+b 0:+c 4:-c=0 4:c=succeeded 8:!2 jobs go on in Slurm: 'oprun resume' "
-        + "waits for what they do 8:stopping 8:-a=sig15 8:a=cancelled 8:-b=sig15 8:b=cancelled 8:end=129"
+        == "0:+a 0:+b 0:+c 4:-c=0 4:c=succeeded 8:!2 jobs continue in Slurm: 'oprun resume' "
+        + "waits for the results 8:stopping 8:-a=sig15 8:a=cancelled 8:-b=sig15 8:b=cancelled 8:end=129"
     )
     let second = try SlurmRun(file, id: "r2", after: first)
     #expect(
@@ -282,4 +282,4 @@ import Testing
 
 private let away =
   "0:!Slurm does not answer (Batch job submission failed: Zero Bytes were transmitted or received): "
-  + "jobs go on, and the run waits"
+  + "jobs continue, and the run waits"

@@ -80,7 +80,7 @@ struct OldKernelTests {
     lacks: [String], words: String
   ) throws {
     let told = """
-      the kernel grants \(words): what decodes images is less confined; 'oprun-steps confinement' \
+      the kernel grants \(words): image decoders are less confined; 'oprun-steps confinement' \
       shows how far
 
       """

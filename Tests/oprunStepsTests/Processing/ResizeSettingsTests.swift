@@ -54,7 +54,7 @@ struct ResizeSettingsTests {
     let to = "--to={name}.png"
     #expect(
       fault("--to=a.txt", "--width=3")
-        == "'to' ends in '.txt', which names no format; give 'format', or end it in '.{ext}'"
+        == "'to' ends in '.txt', which is the extension of no format; set 'format', or end 'to' in '.{ext}'"
     )
     #expect(
       fault("--to=a.png", "--format=jpeg", "--width=3")

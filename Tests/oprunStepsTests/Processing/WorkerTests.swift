@@ -147,7 +147,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
 
   private let loss =
     "the process that starts the image decoders was killed by SIGKILL; it is started again, and "
-    + "the images in progress are decoded anew\n"
+    + "the images in progress are decoded again\n"
 
   /// On a busy machine there is progress, too.
   private func told(in folder: ImageFolder) throws -> String {

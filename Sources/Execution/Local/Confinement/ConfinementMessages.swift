@@ -37,17 +37,17 @@ extension Refusal {
         + (pattern.map { ", or a pattern for it such as \(quoted($0))" } ?? "")
     case .readOnly: "it declares \(quoted(path)) as an input, which it cannot change"
     case .replaced:
-      "its input \(quoted(path)) was replaced or changed while it ran: it can only read the file that was there "
+      "its input \(quoted(path)) was replaced or changed while the command ran: the command can only read the file that was there "
         + "when it started, and not change it"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
     case .fixed(let place):
-      "\(quoted(path)) is declared as a file, and nothing else can be made, replaced or removed in "
+      "\(quoted(path)) is declared as a file, and nothing else can be created, replaced or removed in "
         + "\(quoted(place.folder)): "
         + (place.mayBeFolder ? "write \(quoted(path + "/")) if it is a directory, or " : "")
         + (place.pattern.map { "declare \(quoted($0)), which opens \(quoted(place.folder))" }
-          ?? "let the command make the file in a directory of its own, as to open this one is to open the whole workspace")
+          ?? "let the command create the file in a directory of its own, because opening this one opens the whole workspace")
     case .beside(let folder):
-      "nothing can be made or replaced in \(quoted(folder)), which leads to the workspace"
+      "nothing can be created or replaced in \(quoted(folder)), which leads to the workspace"
     }
   }
 }
@@ -60,6 +60,6 @@ func explanation(of refusals: [Refusal]) -> String {
   let advice =
     refusals.allSatisfy(\.isOutside)
     ? "let it write somewhere else, or set 'enforce: false'"
-    : "'oprun trace' shows all that it needs"
+    : "'oprun trace' lists all files that the step uses"
   return "this step is confined to what its 'cache' declares: \(shown)\(more); \(advice)"
 }

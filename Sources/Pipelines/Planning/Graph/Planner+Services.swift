@@ -143,7 +143,7 @@ extension Planner {
     let kept = cycle.lazy.compactMap { ends.service(at: $0.index) }.first.map { id(of: $0) } ?? ""
     let label = Diagnostic.Label(
       pipelines[address.pipeline].model.steps[address.step].id.span,
-      "service \(quoted(kept)) goes on for it")
+      "service \(quoted(kept)) keeps running for it")
     log.report(PlanningMessage.cycle(names + names.prefix(1), labels: [label]))
   }
 }

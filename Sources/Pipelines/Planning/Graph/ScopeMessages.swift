@@ -16,11 +16,12 @@ enum ScopeMessage {
 
   static func ownVariable(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "variable '\(name)' is in this step's own 'env', which expressions do not see",
+      "variable '\(name)' is in this step's own 'env', which expressions cannot read",
       help: "the command has the variable: write \"$\(name)\" in a script")
   }
 
-  static let stepsTooEarly = UnlocatedFailure("no step has run yet when this value is needed")
+  static let stepsTooEarly = UnlocatedFailure(
+    "'steps' cannot be used here: this value is needed before any step runs")
   static let noMatrix = UnlocatedFailure("this step has no 'matrix'")
   static let matrixInMatrix = UnlocatedFailure("a matrix cannot refer to itself")
 
@@ -33,24 +34,24 @@ enum ScopeMessage {
   static func undecodable(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "the value of variable '\(name)' is not UTF-8",
-      help: "a command can use the variable as it is; expressions work on text")
+      help: "read the variable in a command: expressions work only on text")
   }
 
   static func commandOutput(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "'vars.\(name)' needs a command, and this value must be known before any command runs")
+      "'vars.\(name)' needs a command, but this value must be known before any command runs")
   }
 
   static let beforeRun = UnlocatedFailure(
-    "this value must be known before the run: it can name params, vars, env, host and matrix")
+    "this value must be known before the run: use only params, vars, env, host and matrix")
 
   static let itself = UnlocatedFailure(
     "a step cannot refer to its own outputs or outcome",
-    help: "only its hooks can: they run after it")
+    help: "use them in the hooks of the step, which run after it")
 
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "step '\(name)' may not have ended when this step starts, so it gives no values here",
+      "step '\(name)' may not have ended when this step starts, so its values cannot be used here",
       help: "add '\(name)' to 'depends_on'")
   }
 }

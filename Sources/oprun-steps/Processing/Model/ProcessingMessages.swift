@@ -122,7 +122,7 @@ func wordsForLostZygote(status: Int32) -> String {
     : "ended with status \(clinux_exit_status(status))"
   return
     "the process that starts the image decoders \(how); it is started again, and the images "
-    + "in progress are decoded anew"
+    + "in progress are decoded again"
 }
 
 /// The notice; nil if nothing is missing that a kernel can grant.
@@ -131,7 +131,7 @@ func wordsForLack(of layers: Int) -> String? {
   let missing = wanted.filter { layers & Int($0.0.rawValue) == 0 }.map { "no \($0.1)" }
   guard !missing.isEmpty else { return nil }
   return
-    "the kernel grants \(inWords(missing, last: "and")): what decodes images is less confined; "
+    "the kernel grants \(inWords(missing, last: "and")): image decoders are less confined; "
     + "'oprun-steps confinement' shows how far"
 }
 

@@ -20,8 +20,8 @@ extension UsageFailure {
 
   static func unknownExtension(_ ext: String, _ step: BuiltinStep) -> UsageFailure {
     UsageFailure(
-      "'to' ends in \(quoted("." + ext)), which names no format",
-      help: "give 'format', or end it in '.{ext}'", step: step.name)
+      "'to' ends in \(quoted("." + ext)), which is the extension of no format",
+      help: "set 'format', or end 'to' in '.{ext}'", step: step.name)
   }
 
   static func noImageFile(_ path: String, _ step: BuiltinStep) -> UsageFailure {
