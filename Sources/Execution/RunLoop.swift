@@ -50,6 +50,8 @@ package struct RunOptions {
   package var showsCached = false
   /// The step whose exit status oprun passes on; nil for none.
   package var statusSource: OperationID?
+  /// Says something to people when the end of the run has been shown; nil says nothing.
+  package var tellAtOnce: ((String) -> Void)?
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID

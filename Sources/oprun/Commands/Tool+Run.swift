@@ -307,6 +307,10 @@ extension Tool {
     options.isStrict = invocation.isOn(Options.strict)
     options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
+    options.tellAtOnce = { [self] message in
+      say(message)
+      errors.flush()
+    }
     do throws(SystemError) {
       let watches: [any RunObserver] = unchanged.map { [$0] } ?? []
       let end = try Execution.run(
