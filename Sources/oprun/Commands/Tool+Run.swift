@@ -228,6 +228,7 @@ extension Tool {
       let store = directory.state.flatMap { state in
         plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
       }
+      options.isDatabaseOpen = store != nil
       let plan = expecting(plan, store, invocation)
       options.host = runHost
       options.trace = .ofRun(id, invocation)
