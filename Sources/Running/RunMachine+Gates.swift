@@ -137,7 +137,8 @@ extension RunMachine {
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
     case .join: break
-    case .run, .wait, .keep: preconditionFailure("a group runs nothing")
+    case .keep(let ending, let cause): keepPattern(group, ending, cause)
+    case .run, .wait: preconditionFailure("a group runs nothing")
     }
   }
 
