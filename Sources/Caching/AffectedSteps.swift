@@ -9,6 +9,8 @@ package struct AffectedSteps {
   package enum Reason: Hashable {
     /// The pipeline says something else about it.
     case edited
+    /// The pipeline did not have it.
+    case new
     case input(ChangedPaths.Summary)
     /// What it has made was changed by somebody else.
     case output(ChangedPaths.Summary)
@@ -26,6 +28,8 @@ package struct AffectedSteps {
     /// Those that affect the steps that have made them.
     package var outputs = ChangedPaths([])
     package var edited: Set<OperationID> = []
+    /// Those of `edited` that the pipeline did not have.
+    package var new: Set<OperationID> = []
 
     package init(_ inputs: ChangedPaths, anything: ChangedPaths) {
       self.inputs = inputs
@@ -45,7 +49,7 @@ package struct AffectedSteps {
     for index in plan.steps.indices {
       let operation = OperationID(index)
       if changes.edited.contains(operation) {
-        add(operation, .edited)
+        add(operation, changes.new)
       } else if !isGroup(operation) {
         let settings = ObjectIdentifier(plan.steps[index].settings)
         let isShared = plan.steps[index].late?.parts.settings == nil
@@ -68,10 +72,10 @@ package struct AffectedSteps {
     plan.standsForOthers(operation)
   }
 
-  /// Adds an operation with everything in it.
-  private mutating func add(_ operation: OperationID, _ reason: Reason) {
-    reasons[operation] = reason
-    for member in plan.groups[operation]?.members ?? [] { add(member, reason) }
+  /// Adds an operation that was edited, with everything in it.
+  private mutating func add(_ operation: OperationID, _ new: Set<OperationID>) {
+    reasons[operation] = new.contains(operation) ? .new : .edited
+    for member in plan.groups[operation]?.members ?? [] { add(member, new) }
   }
 
   private func reason(for operation: OperationID, _ changes: Changes) -> Reason? {

@@ -39,6 +39,8 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// True if the state database, in which the run is recorded, is open already.
+  package var isDatabaseOpen = false
   /// Steps that belong to the run and not to the plan, because they are up to date.
   package var unplanned: [UnchangedStep] = []
   /// The run that is resumed, whose jobs may go on.
@@ -50,6 +52,8 @@ package struct RunOptions {
   package var showsCached = false
   /// The step whose exit status oprun passes on; nil for none.
   package var statusSource: OperationID?
+  /// Says something to people when the end of the run has been shown; nil says nothing.
+  package var tellAtOnce: ((String) -> Void)?
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID

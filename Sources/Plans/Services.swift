@@ -188,7 +188,8 @@ extension Services {
     }
   }
 
-  func hasUsers(_ operation: OperationID) -> Bool {
+  /// Something that has not ended depends on it.
+  package func hasUsers(_ operation: OperationID) -> Bool {
     contains(operation) { $0.userCount > 0 }
   }
 

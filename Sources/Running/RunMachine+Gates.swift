@@ -143,7 +143,8 @@ extension RunMachine {
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
     case .join: break
-    case .run, .wait, .keep, .later: preconditionFailure("a group runs nothing")
+    case .keep(let ending, let cause): keepPattern(group, ending, cause)
+    case .run, .wait, .later: preconditionFailure("a group runs nothing")
     }
   }
 

@@ -89,6 +89,16 @@ extension RunMachine {
     skipMembers(of: group, reason)
   }
 
+  /// The group is as it was, and so are its steps.
+  mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
+    let members = groups.unendedSteps(of: group, in: scheduler).reversed()
+    setGate(of: group, to: nil)
+    scheduler.settle(group, as: ending, cause: cause)
+    for step in members where !scheduler.state(of: step).hasEnded {
+      scheduler.settle(step, as: Ending(.cached), cause: .itself)
+    }
+  }
+
   /// Its matrix cannot be made.
   mutating func failPattern(_ group: OperationID, _ reason: String, at now: Nanoseconds) {
     let members = groups.unendedSteps(of: group, in: scheduler).reversed()

@@ -85,10 +85,14 @@ extension RunMachine {
     guard state.stopCause == nil, !services.isEndless(service) else { return }
     outcome = .failed
     if case .notStarted = state.attemptEnd?.status { return }
-    state.cause = .service(
-      services.isReady(service)
-        ? "the service ended before the steps that depend on it"
-        : "the service ended before it was ready")
+    state.cause = .service("the service ended before \(earliestEnd(of: service))")
+  }
+
+  /// What a service may not end before.
+  private func earliestEnd(of service: OperationID) -> String {
+    if !services.isReady(service) { return "it was ready" }
+    return services.hasUsers(service)
+      ? "the steps that depend on it" : "the other steps of its pipeline"
   }
 
   /// A service is ready and ends unasked: what has not started cannot count on it.

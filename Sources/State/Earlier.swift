@@ -17,6 +17,8 @@ struct EarlierStep: Hashable {
   let end: CommandEnd?
   /// True if its command had succeeded, and a hook failed.
   let isFailedHook: Bool
+  /// True if it was decided about in that run; the others are as they were in the run before.
+  var hadTurn = true
   var outputs: [PublishedOutput] = []
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
@@ -149,7 +151,7 @@ extension StateStore {
     var culprits: [String: String] = [:]
     let rows = try database.prepare(
       """
-      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause
+      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, place
       FROM \(try database.results(ofRun: "?1")) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
@@ -170,7 +172,8 @@ extension StateStore {
             processor: nil,
             memory: nil,
             output: nil),
-        isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false)
+        isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
+        hadTurn: try rows.number(9) ?? 0 >= 0)
     }
     for (name, culprit) in culprits where steps[culprit]?.outcome.ending.isAllowed == true {
       steps[name]?.givenUpFor = culprit

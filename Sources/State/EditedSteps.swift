@@ -4,12 +4,22 @@ package import Masking
 package import Plans
 import Scheduling
 
-/// The ids of the steps of a plan that are new, or of which something counts that was different: what
-/// runs, what it declares, and what it depends on. Limits, priorities and names do not count.
-package func editedSteps(of plan: Plan, since earlier: Plan, _ masker: Masker?) -> Set<String> {
-  let before = Dictionary(
-    definitions(of: earlier, masker), uniquingKeysWith: { _, last in last })
-  return Set(definitions(of: plan, masker).filter { before[$0.0] != $0.1 }.map(\.0))
+/// The ids of the steps of a plan of which something counts that was different: what runs, what it declares, and
+/// what it depends on. Limits, priorities and names do not count.
+package struct EditedSteps {
+  /// The new ones are among them.
+  package private(set) var all: Set<String> = []
+  /// Those that the other version does not have.
+  package private(set) var new: Set<String> = []
+
+  package init(of plan: Plan, since earlier: Plan, _ masker: Masker?) {
+    let before = Dictionary(
+      definitions(of: earlier, masker), uniquingKeysWith: { _, last in last })
+    for (id, definition) in definitions(of: plan, masker) where before[id] != definition {
+      all.insert(id)
+      if before[id] == nil { new.insert(id) }
+    }
+  }
 }
 
 private struct StepDefinition: Hashable {

@@ -124,6 +124,7 @@ package struct Fingerprints {
     digest.add(late.readiness)
     digest.add(parts.input.map(\.description) ?? "")
     digest.add(late.parts.outputs.map { "\($0.name)=\($0.value.shown)" })
+    add(late.scope.inputs, to: &digest)
     if let settings = parts.settings {
       digest.add(settings.environment.map { "\($0.name)=\($0.value.shown)" })
       digest.add(settings.workingDirectory.map(\.text.shown))
@@ -135,5 +136,18 @@ package struct Fingerprints {
     guard let expansion = late.parts.expansion else { return }
     digest.add(expansion.axes.map { "\($0.name)=\($0.values.shown)" })
     digest.add([expansion.included?.shown ?? "", expansion.excluded?.shown ?? ""])
+  }
+
+  /// What a step gets from the use of its pipeline, and that from the use of another one.
+  private func add(_ inputs: LateInputs?, to digest: inout Digest) {
+    var next = inputs
+    while let inputs = next {
+      digest.add(inputs.params.map { "\($0.param.name)=\($0.value.shown)" })
+      let passesOn = inputs.params.contains { input in
+        input.value.templates.flatMap(\.expressions).flatMap(\.references)
+          .contains { $0.root == .params }
+      }
+      next = passesOn ? inputs.outer.inputs : inputs.enclosing
+    }
   }
 }

@@ -40,6 +40,9 @@ extension Foresight {
     return selection.only.isEmpty ? withAll(named) { _ in true } : named
   }
 
+  /// Whether no selection leaves anything out.
+  var isOfAll: Bool { selectionInWords == nil }
+
   /// Whether the operation does not run, whatever it turns out to be, as a selection does not name it.
   func isOutside(_ operation: OperationID) -> Bool {
     selectionInWords != nil && !inside.contains(operation) && !neededServices.contains(operation)

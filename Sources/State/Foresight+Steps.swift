@@ -142,21 +142,44 @@ struct LateInstances {
     if groups.isEmpty { return }
     let ended = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys
     let recorded = (Array(ended) + earlier.unfinished).sorted()
+    let inner = Self.innerGroups(plan)
     for (operation, group) in groups
     where !plan.standsForOthers(operation) {
-      let beginning = plan.steps[group.index].id + "["
+      let id = plan.steps[group.index].id
       let name = StepName(plan.steps[operation.index].id)
-      names[operation] = recorded.lazy.filter { $0.hasPrefix(beginning) && name.covers($0) }
+      let found = recorded.filter { $0.hasPrefix(id + "[") && name.covers($0) }
+      let present = found.filter { earlier.steps[$0]?.hadTurn != false }
+      let isKnown = inner[operation] == group && Self.isKnown(earlier.steps[id], present)
+      names[operation] = isKnown ? present : found
     }
+  }
+
+  /// Whether the instances of a group became known in that run, so that what only runs before had are no instances any
+  /// more. `present` are those of a step that were decided about.
+  private static func isKnown(_ group: EarlierStep?, _ present: [String]) -> Bool {
+    guard let group, group.hadTurn else { return false }
+    return group.wasSkipped ? !group.outcome.isLeftOut : !present.isEmpty
   }
 
   /// Knows no names of recorded instances.
   init(_ plan: Plan) { groups = Self.groups(plan) }
 
   private static func groups(_ plan: Plan) -> [OperationID: OperationID] {
-    var groups: [OperationID: OperationID] = [:]
     // Groups come after their members, so the outermost is the last to say.
-    for (group, about) in plan.groups.sorted(by: { $0.key < $1.key }) where about.isExpanding {
+    groups(plan) { $0 < $1 }
+  }
+
+  /// The innermost group that is expanded, of each of its steps and of itself.
+  private static func innerGroups(_ plan: Plan) -> [OperationID: OperationID] {
+    groups(plan) { $0 > $1 }
+  }
+
+  private static func groups(
+    _ plan: Plan, by isBefore: (OperationID, OperationID) -> Bool
+  ) -> [OperationID: OperationID] {
+    var groups: [OperationID: OperationID] = [:]
+    for (group, about) in plan.groups.sorted(by: { isBefore($0.key, $1.key) })
+    where about.isExpanding {
       for operation in [group] + (about.pattern?.operations ?? []) { groups[operation] = group }
     }
     return groups

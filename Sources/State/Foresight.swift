@@ -293,7 +293,13 @@ package struct Foresight {
       let kept = late.filter { isKept($0, operation) }
       keptInstances.formUnion(kept)
       found = ForeseenInstances(kept: kept.count, others: late.count - kept.count)
-      if kept.count < done.count { downstream.append(operation) }
+      if kept.count < done.count {
+        if record(of: operation)?.isLeftOut == true {
+          omitted.append(operation)
+        } else {
+          downstream.append(operation)
+        }
+      }
       // One that had not ended may have had instances that had not begun.
       let hasEnded = record(of: operation) != nil
       isUncertain = isUncertain || !hasEnded

@@ -35,6 +35,7 @@ extension StateStore {
       replaying.placements["\(placement.role) \(placement.step)"] = placement.place
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
+    for change in try changes(of: run) { replaying.add(change) }
     for step in steps { replaying.add(step) }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
@@ -145,6 +146,16 @@ private struct Replaying {
     case .attempt: retried.insert(operation)
     case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
     case .probe: break
+    }
+  }
+
+  /// Adds a change if somebody has asked for a step to run again. Of others no report says more than their words.
+  mutating func add(_ change: RecordedChange) {
+    guard change.action == "\(ControlAction.retry(.run).word)" else { return }
+    for (name, operation) in operations {
+      let note = ControlNote(.retry(operation), by: change.user)
+      guard note.words(queue: { _ in "" }, step: { _ in name }) == change.words else { continue }
+      return events.append((1, 0, RunEvent(at: nanoseconds(change.time), .controlled(note))))
     }
   }
 

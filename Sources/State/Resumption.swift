@@ -127,7 +127,17 @@ package final class Resumption {
     guard foreseen.isOutside(planned), let before = usable(name, planned) else { return nil }
     running.remove(operation)
     held.insert(operation)
+    if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.origin) }
     return keep(operation, before, allowance)
+  }
+
+  /// Keeps what is in a group of which no instances are made.
+  private func keepMembers(of group: OperationID, since origin: Int) {
+    for member in members(of: group) {
+      keeping.insert(member)
+      set(.kept(origin: origin), of: member)
+      keepMembers(of: member, since: origin)
+    }
   }
 
   private func keep(

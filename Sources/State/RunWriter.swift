@@ -205,8 +205,9 @@ final class RunWriter {
     if let passedOn = tally.passedOn {
       try database.write(.passedOn, passedOn, ofRun: number)
     }
-    // What was adopted for steps that are gone is of no use any more.
-    if end.exitStatus == 0, run.resumption != nil {
+    // What was adopted for steps that are gone is of no use any more. With a selection, it may be for instances of a
+    // matrix that was not looked at.
+    if end.exitStatus == 0, run.resumption?.foreseen.isOfAll == true {
       try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")
     }
   }

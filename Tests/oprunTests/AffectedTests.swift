@@ -144,14 +144,15 @@ import Testing
     let before = try plan(Self.pipeline)
     func edited(_ text: String, _ replacement: String) throws -> [String] {
       let after = try plan(Self.pipeline.replacing(text, with: replacement))
-      return editedSteps(of: after, since: before, nil).sorted()
+      let edited = EditedSteps(of: after, since: before, nil)
+      return edited.all.sorted().map { edited.new.contains($0) ? "new \($0)" : $0 }
     }
     #expect(try edited("run: lint", "run: lint, timeout: 5s, name: Lint") == [])
     #expect(try edited("run: lint", "run: lint -a") == ["lint"])
     #expect(try edited("[in, \"!in/skip\"]", "[in]") == ["gen"])
-    #expect(try edited("id: lint", "id: check") == ["check"])
+    #expect(try edited("id: lint", "id: check") == ["new check"])
     #expect(try edited("run: doc,", "run: doc, depends_on: [gen],") == ["docs"])
-    #expect(try edited("os: [a, b]", "os: [a, c]") == ["test", "test[os=c]"])
+    #expect(try edited("os: [a, b]", "os: [a, c]") == ["test", "new test[os=c]"])
   }
 }
 

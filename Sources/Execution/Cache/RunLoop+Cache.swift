@@ -220,14 +220,19 @@ extension RunLoop {
     caching.cache.end()
   }
 
-  /// Waits until results are stored in the shared cache, for a while. A signal ends it.
+  /// Waits until results are stored in the shared cache, for a while, and says so if it takes long. A signal ends it.
   func finishStoring(after end: RunEnd) {
     guard let caching, end.stopReason == nil else { return }
     let deadline = now + Self.storingTime
+    var tellingDue: Nanoseconds? = now + Self.silentStoringTime
     while caching.jobs.isStoring, now < deadline {
       _ = askCache(at: now)
       guard caching.jobs.isStoring else { return }
-      let ready = waiting.wait(until: deadline)
+      if let due = tellingDue, now >= due {
+        tellingDue = nil
+        tellOfStoring()
+      }
+      let ready = waiting.wait(until: tellingDue ?? deadline)
       if ready.contains(where: { $0.owner == .signals || $0.owner == .watcher }) { break }
       let time = now
       for item in ready { pass(item, at: time) }
@@ -237,6 +242,13 @@ extension RunLoop {
   }
 
   private static var storingTime: Nanoseconds { 60_000_000_000 }
+  private static var silentStoringTime: Nanoseconds { 1_000_000_000 }
+
+  /// Not while the end of the run itself has not been read.
+  private func tellOfStoring() {
+    if outlets.contains(where: { $0.pendingDescriptor != nil }) { return }
+    options.tellAtOnce?("waiting for uploads to the shared cache")
+  }
 
   /// Asks again about steps that another run runs.
   func retryLocked(at time: Nanoseconds) {

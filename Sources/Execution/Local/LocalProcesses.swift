@@ -66,7 +66,7 @@ final class LocalProcesses {
     masker = options.secrets.masker
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
-    var limits = try DescriptorLimits()
+    var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen)
     try limits.makeRoom(forCommands: counts)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }

@@ -23,15 +23,20 @@ struct DescriptorLimits {
   /// The descriptors of a command: a pipe's two ends and a log.
   static let perCommand = 3
   /// The descriptors that are always needed: the input of commands, the pipe of the guardians, the
-  /// log that is shown while it grows, the three files of the state database; and two that are closed
-  /// in the same turn: a script, the input of a command, a file of outputs or of /proc.
-  private static let always = 8
+  /// log that is shown while it grows; and two that are closed in the same turn: a script, the input of
+  /// a command, a file of outputs or of /proc.
+  private static let always = 5
+  /// The files of the state database, which is opened later if no earlier run was looked at.
+  private static let ofDatabase = 3
   /// The descriptors that are kept for speed: the list of our children.
   private static let forSpeed = 1
   private static let forControlGroup = 3
 
+  private let isDatabaseOpen: Bool
+
   /// Must be made when the descriptors that a run waits with are open.
-  init() throws(SystemError) {
+  init(isDatabaseOpen: Bool) throws(SystemError) {
+    self.isDatabaseOpen = isDatabaseOpen
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     softAtStart = UInt64(limit.rlim_cur)
@@ -46,6 +51,7 @@ struct DescriptorLimits {
   private var reserved: Int {
     open + DescriptorLimits.always + backlogs + (isFrugal ? 0 : DescriptorLimits.forSpeed)
       + (hasControlGroup ? DescriptorLimits.forControlGroup : 0)
+      + (isDatabaseOpen ? 0 : DescriptorLimits.ofDatabase)
   }
 
   /// The number of commands that can run at the same time with the current limit.

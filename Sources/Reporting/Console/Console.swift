@@ -76,7 +76,9 @@ package final class Console: RunObserver {
         _ = lines.fold(settled)
       }
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
-    case .controlled(let note): changes.add(note, at: event.time)
+    case .controlled(let note):
+      changes.add(note, at: event.time)
+      ledger.hear(note)
     case .placed(let operation, _, let place): ledger.place(operation, place)
     case .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting,
       .heldUp,
@@ -136,6 +138,7 @@ package final class Console: RunObserver {
       lines.reopen(operation, ending)
     case .controlled(let note):
       changes.add(note, at: event.time)
+      ledger.hear(note)
       if mode.showsProgress { tell(event) }
     case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
       if case .began(let beginning) = event.kind { changes.begin(beginning.clock) }

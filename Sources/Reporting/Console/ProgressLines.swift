@@ -113,7 +113,7 @@ struct ProgressLines {
     } else if let last = settled.record?.last {
       let settings = operations.step(settled.operation).settings
       sink.write(last.end, limit: settings.timeout, columns: endColumns)
-      sink.write(attemptOf: last.role, limit: settings.retry.limit)
+      sink.write(attemptOf: last.role, limit: settled.retryLimit(settings))
     } else {
       sink.write(failureWithoutCommand: settled, nil)
     }

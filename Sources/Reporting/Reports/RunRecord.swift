@@ -84,9 +84,10 @@ struct RunRecord {
       wallTime = event.time
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .placed(let operation, _, let place): ledger.place(operation, place)
+    case .controlled(let note): ledger.hear(note)
     case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
       .restored,
-      .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
+      .stopping, .notice, .terminalTaken, .terminalReturned:
       break
     }
   }

@@ -102,7 +102,7 @@ struct FailureBlock {
     sink.write(decisive.end, limit: limit, columns: .max)
     sink.write(decisive.place)
     if case .attempt = decisive.role {
-      sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
+      sink.write(attemptOf: decisive.role, limit: failure.retryLimit(settings))
     }
     switch failure.cause {
     case .notReady(let words), .service(let words):

@@ -48,6 +48,8 @@ struct RunLedger {
   private var faultyGroups: Set<OperationID> = []
   /// Services that are or were ready: their time is that until then.
   private var ready: Set<OperationID> = []
+  /// What somebody has asked to run again after an attempt had failed.
+  private var askedFor: Set<OperationID> = []
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
@@ -124,6 +126,7 @@ struct RunLedger {
       settled.rootOutcome = outcome(of: root) ?? (isStopped ? .cancelled : nil)
     }
     settled.command = command
+    settled.isAskedFor = askedFor.contains(operation)
     collect(settled)
     return settled
   }
@@ -138,6 +141,7 @@ struct RunLedger {
 
   /// Takes back how an operation ended: it runs again, or waits for one that does.
   mutating func reopen(_ operation: OperationID, _ ending: Ending) {
+    if ending.outcome != .blocked { askedFor.insert(operation) }
     outcomes[operation.index] = nil
     serviceCommands[operation] = nil
     if operations.standsForOthers(operation), faultyGroups.remove(operation) == nil { return }
@@ -163,6 +167,15 @@ struct RunLedger {
         otherInterrupted.remove(operation, in: group)
       }
     case .succeeded, .cached, .skipped: break
+    }
+  }
+
+  /// Takes note of a change from outside: in a run that was recorded, nothing else says what was reopened.
+  mutating func hear(_ note: ControlNote) {
+    guard case .retry(let step) = note.action else { return }
+    let name = StepName(operations.name(step))
+    for (operation, state) in running where state.last != nil {
+      if name.covers(operations.name(operation)) { askedFor.insert(operation) }
     }
   }
 

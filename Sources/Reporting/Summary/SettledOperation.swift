@@ -15,6 +15,8 @@ struct SettledOperation {
   var rootOutcome: Outcome?
   /// The step's command with the values of its expressions; nil if it has none.
   var command: String?
+  /// Somebody has asked for its last attempt, or for one before: it may be tried more often than its file says.
+  var isAskedFor = false
 
   /// The command whose end decided; nil if none ran.
   var decisive: CommandResult? {
@@ -31,6 +33,9 @@ struct SettledOperation {
 }
 
 extension SettledOperation {
+  /// How many attempts may follow the first one; 0 if nothing says so.
+  func retryLimit(_ settings: StepSettings) -> Int { isAskedFor ? 0 : settings.retry.limit }
+
   /// It had no end when oprun died: how it would have come out is not known.
   var isUnended: Bool { cause == .stopped(.died) }
 

@@ -47,6 +47,7 @@ struct AffectedPart {
   ) -> String? {
     switch reason {
     case .edited: "edited"
+    case .new: "new"
     case .input(let files): shown(files, workspace)
     case .output(let files): "its output \(shown(files, workspace))"
     case .undeclared: isCached ? "reads values known only during the run" : "declares no inputs"

@@ -25,19 +25,27 @@ struct GitRepository {
     let end = try Self.run(
       ["rev-parse", "--show-toplevel", "--is-shallow-repository"], in: directory)
     guard end.status == 0 else {
-      let isForeign = end.complaint.containsText("dubious ownership")
-      throw GitFailure(
-        reason: end.complaint,
-        help: isForeign
-          ? "if you trust it: git config --global --add safe.directory \(shellQuoted(directory))"
-          : nil)
+      throw GitFailure(reason: end.complaint, help: Self.help(for: end.complaint, in: directory))
     }
     let lines = String(decoding: end.output, as: UTF8.self).split(separator: "\n")
     guard lines.count == 2 else {
-      throw GitFailure(reason: "git names no work tree", help: "run oprun in a work tree")
+      throw GitFailure(reason: "git names no work tree", help: Self.forNoWorkTree)
     }
     root = String(lines[0])
     isShallow = lines[1] == "true"
+  }
+
+  private static let forNoWorkTree = "run it where the files are"
+
+  /// What to do about what git complains of.
+  private static func help(for complaint: String, in directory: String) -> String? {
+    if complaint.containsText("dubious ownership") {
+      return "if you trust it: git config --global --add safe.directory \(shellQuoted(directory))"
+    }
+    if complaint.containsText("not a git repository") {
+      return "run it in a clone of the repository, or leave '--affected' out"
+    }
+    return complaint.containsText("in a work tree") ? forNoWorkTree : nil
   }
 
   private static func run(
@@ -80,7 +88,9 @@ struct GitRepository {
     let hasCommits = try run(["rev-parse", "--verify", "--quiet", "HEAD"]).status == 0
     return GitFailure(
       reason: hasCommits ? "git does not know this commit" : "the repository has no commits",
-      help: hasCommits ? "name a branch, a tag or a commit, as in --affected=main" : nil)
+      help: hasCommits
+        ? "name a branch, a tag or a commit, as in --affected=main"
+        : "commit something first, or leave '--affected' out")
   }
 
   private static func line(_ end: GitCommand.End) -> String {

@@ -55,7 +55,7 @@ extension Tool {
         ChangedPaths(files, folders: found.folders),
         anything: ChangedPaths(others, folders: found.folders))
       changes.outputs = ChangedPaths(found.tracked)
-      changes.edited = planned.editedSteps(readFrom: reads.paths, versions)
+      (changes.edited, changes.new) = planned.editedSteps(readFrom: reads.paths, versions)
       let steps = AffectedSteps(planned.plan, changes, workspace: workspace)
       return AffectedPart(
         steps, in: planned.plan, reference: reference, workspace: workspace)
@@ -104,16 +104,18 @@ private struct EarlierFiles: Sendable {
 }
 
 extension PlannedPipeline {
-  /// The steps that are not what they were; all of them if that cannot be known.
+  /// The steps that are not what they were, and those of them that are new; all of them if that cannot be known.
   fileprivate func editedSteps(
     readFrom paths: Set<String>, _ versions: EarlierFiles
-  ) -> Set<OperationID> {
+  ) -> (edited: Set<OperationID>, new: Set<OperationID>) {
     let hasChanged = path != "-" && versions.hasChanged(path)
-    guard hasChanged || paths.contains(where: versions.hasChanged) else { return [] }
+    guard hasChanged || paths.contains(where: versions.hasChanged) else { return ([], []) }
     let all = Set(plan.steps.indices.map { OperationID($0) })
-    guard path != "-",
-      let bytes = hasChanged ? versions.contents(of: path) : try? readPipelineFile(path)
-    else { return all }
+    if path == "-" { return (all, []) }
+    guard let bytes = hasChanged ? versions.contents(of: path) : try? readPipelineFile(path) else {
+      // There was no such file.
+      return (all, hasChanged ? all : [])
+    }
     var options = options
     options.selection = []
     options.showsEveryStep = true
@@ -124,8 +126,9 @@ extension PlannedPipeline {
     }
     let earlier = LoadedPipeline(path: path, bytes: bytes, files: earlierOptions.files)
     guard let before = try? earlier.plan(earlierOptions), let now = try? pipeline.plan(options)
-    else { return all }
-    let edited = State.editedSteps(of: now, since: before, reading.secrets.masker)
-    return all.filter { edited.contains(plan.steps[$0.index].id) }
+    else { return (all, []) }
+    let edited = EditedSteps(of: now, since: before, reading.secrets.masker)
+    let operations = { (ids: Set<String>) in all.filter { ids.contains(plan.steps[$0.index].id) } }
+    return (operations(edited.all), operations(edited.new))
   }
 }

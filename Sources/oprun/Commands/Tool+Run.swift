@@ -228,6 +228,7 @@ extension Tool {
       let store = directory.state.flatMap { state in
         plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
       }
+      options.isDatabaseOpen = store != nil
       let plan = expecting(plan, store, invocation)
       options.host = runHost
       options.trace = .ofRun(id, invocation)
@@ -307,6 +308,10 @@ extension Tool {
     options.isStrict = invocation.isOn(Options.strict)
     options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
+    options.tellAtOnce = { [self] message in
+      say(message)
+      errors.flush()
+    }
     do throws(SystemError) {
       let watches: [any RunObserver] = unchanged.map { [$0] } ?? []
       let end = try Execution.run(

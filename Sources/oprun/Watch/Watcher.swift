@@ -252,8 +252,8 @@ final class Watcher {
     if let editing {
       let before = watched.plan
       guard reload() else { return held.add(sorted) }
-      let edited = State.editedSteps(of: watched.plan, since: before, tool.errors.masker)
-      sorted.add(editing) { $0.edited.formUnion(edited) }
+      let edited = EditedSteps(of: watched.plan, since: before, tool.errors.masker)
+      sorted.add(editing) { $0.edited.formUnion(edited.all) }
     }
     if editing != nil || !rules.isEmpty { try watchFolders() }
     held.add(sorted)
