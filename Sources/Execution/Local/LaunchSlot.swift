@@ -64,7 +64,8 @@ final class LaunchSlot {
   private var textCapacity = 4096
   private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var pointerCapacity = 256
-  /// The owner of the rules that the new process reads.
+  /// The owners of the variables and of the rules that the new process reads.
+  private var environment: Environment?
   private var prepared: PreparedStart?
 
   private static let stackSize = 32 * 1024
@@ -80,6 +81,7 @@ final class LaunchSlot {
 
   deinit {
     // A process may still be loading its program from this memory; then the memory is not released.
+      if let environment { _ = Unmanaged.passRetained(environment) }
     guard launch.pointee.busy == 0 else {
       if let prepared { _ = Unmanaged.passRetained(prepared) }
       return
@@ -121,6 +123,7 @@ final class LaunchSlot {
       isConfinement: stage == Int32(clinux_stage_confinement.rawValue),
       errno: launch.pointee.error)
   }
+    environment = request.environment
 
   private func fill(_ request: LaunchRequest) {
     let shared = request.environment.variables
