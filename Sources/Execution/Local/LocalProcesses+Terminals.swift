@@ -99,8 +99,9 @@ extension LocalProcesses {
 
 extension LocalProcesses {
   private func watchKeys() {
-    try? waiting.add(Keyboard.descriptor, for: .executor, number: LocalProcesses.keys)
+    guard let keyboard else { return }
+    try? waiting.add(keyboard.descriptor, for: .executor, number: LocalProcesses.keys)
   }
 
-  private func ignoreKeys() { waiting.remove(Keyboard.descriptor) }
+  private func ignoreKeys() { if let keyboard { waiting.remove(keyboard.descriptor) } }
 }
