@@ -47,8 +47,6 @@ struct LaunchConditions {
   /// Bit n−1: signal n is blocked here and ends the run.
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
-  /// How many pipes may stay open in addition to those of running commands.
-  let sparePipes: Int
   /// The directory of the control group in which commands start.
   var controlGroup: Int32?
 }
@@ -81,9 +79,9 @@ final class LaunchSlot {
 
   deinit {
     // A process may still be loading its program from this memory; then the memory is not released.
-      if let environment { _ = Unmanaged.passRetained(environment) }
     guard launch.pointee.busy == 0 else {
       if let prepared { _ = Unmanaged.passRetained(prepared) }
+      if let environment { _ = Unmanaged.passRetained(environment) }
       return
     }
     launch.deallocate()
@@ -123,9 +121,9 @@ final class LaunchSlot {
       isConfinement: stage == Int32(clinux_stage_confinement.rawValue),
       errno: launch.pointee.error)
   }
-    environment = request.environment
 
   private func fill(_ request: LaunchRequest) {
+    environment = request.environment
     let shared = request.environment.variables
     reserve(
       text: request.textLength,

@@ -31,9 +31,9 @@ extension LocalProcesses {
   static let resizing = Int(UInt32.max) - 2
 
   /// A terminal for one command.
-  func openTerminal(token: Int) throws(SystemError) -> OutputPipe {
+  func terminal() throws(SystemError) -> OutputPipe {
     if keyboard == nil { keyboard = Keyboard() }
-    return try OutputPipe(terminal: .current, token: token)
+    return try pipes.terminal(.current)
   }
 
   /// Where nobody can ever type anything, input is at its end: whoever reads is told so within a second,
