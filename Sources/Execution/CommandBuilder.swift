@@ -22,12 +22,9 @@ struct CommandBuilder {
   private let tracedStep: String?
   /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
   var sharesJobsByDefault: Bool?
-  /// The environments by their settings, which are kept, because another object could get the
-  /// identifier of one that is gone.
-  private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
+  private var environments = IdentityCache<StepSettings, CommandEnvironment>()
   /// Those of the attempts of cached steps.
-  private var strippedEnvironments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
-  private var last: (settings: StepSettings, environment: CommandEnvironment)?
+  private var strippedEnvironments = IdentityCache<StepSettings, CommandEnvironment>()
 
   init(workspace: String, options: RunOptions) {
     self.workspace = workspace
@@ -139,18 +136,10 @@ struct CommandBuilder {
   }
 
   private mutating func environment(of settings: StepSettings) -> CommandEnvironment {
-    if let last, last.settings === settings { return last.environment }
-    let environment = sharedEnvironment(of: settings)
-    last = (settings, environment)
-    return environment
-  }
-
-  private mutating func sharedEnvironment(of settings: StepSettings) -> CommandEnvironment {
-    if let known = environments[ObjectIdentifier(settings)] { return known.1 }
-    let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
-    let made = CommandEnvironment(added + place + settings.environment + own)
-    environments[ObjectIdentifier(settings)] = (settings, made)
-    return made
+    let (added, own, place) = (added, own, place(of: settings))
+    return environments.value(for: settings) {
+      CommandEnvironment(added + place() + settings.environment + own)
+    }
   }
 
   /// The variables of a cached step: those that the file gives it, those that it declares, and what hardly
@@ -158,15 +147,20 @@ struct CommandBuilder {
   private mutating func strippedEnvironment(
     of settings: StepSettings, _ cache: CacheSettings
   ) -> CommandEnvironment {
-    if let known = strippedEnvironments[ObjectIdentifier(settings)] { return known.1 }
-    let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
-    let declared = Set(cache.environment)
-    let own = own.filter { $0.name == OprunVariable.oprun.rawValue || declared.contains($0.name) }
-    let made = CommandEnvironment(
-      added + place + settings.environment + own,
-      inherited: declared.union(CachedVariables.passed))
-    strippedEnvironments[ObjectIdentifier(settings)] = (settings, made)
-    return made
+    let (added, own, place) = (added, own, place(of: settings))
+    return strippedEnvironments.value(for: settings) {
+      let declared = Set(cache.environment)
+      let passed = own.filter {
+        $0.name == OprunVariable.oprun.rawValue || declared.contains($0.name)
+      }
+      return CommandEnvironment(
+        added + place() + settings.environment + passed,
+        inherited: declared.union(CachedVariables.passed))
+    }
+  }
+
+  private func place(of settings: StepSettings) -> () -> [EnvironmentVariable] {
+    { directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? [] }
   }
 
   /// The directory for PWD. A shell would set it when it starts; a command without a shell gets it

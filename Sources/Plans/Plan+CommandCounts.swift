@@ -24,18 +24,31 @@ extension Plan {
   /// one place free for looking after them.
   private var leastCommands: Int {
     guard graph.hasServices else { return 1 }
-    var needed = [Set<OperationID>](repeating: [], count: graph.count)
+    // Sets are released with their last user, so that a long chain needs two of them.
+    var needed = [ServiceSet](repeating: ServiceSet(), count: graph.count)
+    var userCounts = [Int32](repeating: 0, count: graph.count)
+    for index in 0..<graph.count {
+      graph.forEachDependency(of: OperationID(index), changing: &userCounts) { counts, edge in
+        counts[edge.from.index] += 1
+      }
+    }
+    var serviceCount = 0
     var most = 0
     for index in graph.dependenciesFirst() {
       let operation = OperationID(Int(index))
-      var services: Set<OperationID> = []
+      var services = ServiceSet()
       graph.forEachDependency(of: operation, changing: &services) { services, edge in
         guard isService(edge.from) else { return }
-        services.insert(edge.from)
         services.formUnion(needed[edge.from.index])
+        userCounts[edge.from.index] -= 1
+        if userCounts[edge.from.index] == 0 { needed[edge.from.index] = ServiceSet() }
       }
-      if isService(operation) { needed[operation.index] = services }
       most = max(most, services.count)
+      if isService(operation), userCounts[operation.index] > 0 {
+        services.insert(serviceCount)
+        serviceCount += 1
+        needed[operation.index] = services
+      }
     }
     return most == 0 ? 1 : most + 2
   }
@@ -43,5 +56,30 @@ extension Plan {
   /// Whether it is a service on this machine.
   private func isService(_ operation: OperationID) -> Bool {
     !graph.takesSlot(operation) && steps[operation.index].settings.slurm == nil
+  }
+}
+
+/// Services by their numbers, a bit for each.
+private struct ServiceSet {
+  private var words: [UInt64] = []
+
+  var count: Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+
+  mutating func insert(_ number: Int) {
+    if words.count <= number / 64 {
+      words += [UInt64](repeating: 0, count: number / 64 + 1 - words.count)
+    }
+    words[number / 64] |= 1 << UInt64(number % 64)
+  }
+
+  mutating func formUnion(_ other: ServiceSet) {
+    if words.isEmpty {
+      words = other.words
+      return
+    }
+    if words.count < other.words.count {
+      words += [UInt64](repeating: 0, count: other.words.count - words.count)
+    }
+    for index in other.words.indices { words[index] |= other.words[index] }
   }
 }

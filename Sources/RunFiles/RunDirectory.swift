@@ -174,7 +174,7 @@ package struct FileIdentity: Hashable, Sendable {
   private let device: UInt
   private let number: UInt
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     device = UInt(status.st_dev)
     number = UInt(status.st_ino)
   }

@@ -124,6 +124,69 @@ import Testing
   }
 }
 
+@Suite struct `Much output that has waited` {
+  private let much = String(repeating: String(repeating: "x", count: 99) + "\n", count: 200_000)
+
+  /// Time limits and signals are looked at between turns.
+  @Test(arguments: [false, true]) func `is shown in parts`(together: Bool) throws {
+    let run = try StagedRun(samplePlan("a; b; c"), together: together)
+    run.start("a", "b", "c")
+    try run.print("a", "a1\n")
+    try run.print("b", much)
+    try run.print("c", "c1\n")
+    run.end("b")
+    run.settle("b")
+    run.end("a")
+    #expect(run.standardOutput.utf8.count < 10 << 20)
+    run.end("c")
+    run.settle("a")
+    #expect(run.deadline.map { $0 < 1000 } == true)
+    run.pass(until: 1)
+    run.settle("c")
+    let shown = run.standardOutput
+    let order = ["a1\n", together ? "> b\n" : "", "xx\n", together ? "> c\n" : "", "c1\n"]
+    var rest = shown[...]
+    for part in order where !part.isEmpty {
+      let place = rest.firstRange(of: part)
+      #expect(place != nil, "\(part)")
+      if let place { rest = rest[place.upperBound...] }
+    }
+    #expect(shown.utf8.count { $0 == UInt8(ascii: "x") } == 200_000 * 99)
+    #expect(!rest.contains("xx"))
+    run.awaitDeadline(at: nil)
+  }
+
+  @Test func `is shown to its end when the run ends`() throws {
+    let run = try StagedRun(samplePlan("a; b"), together: false)
+    run.start("a", "b")
+    try run.print("a", "a1\n")
+    try run.print("b", much, isTold: false)
+    run.end("b")
+    run.settle("b")
+    run.end("a")
+    run.settle("a")
+    run.finish()
+    let isWhole = run.standardOutput == "a1\n" + much
+    #expect(isWhole)
+  }
+
+  @Test func `of a step that goes on is caught up with`() throws {
+    let run = try StagedRun(samplePlan("a; b"), together: false)
+    run.start("a", "b")
+    try run.print("a", "a1\n")
+    try run.print("b", much)
+    run.end("a")
+    run.settle("a")
+    #expect(run.standardOutput.utf8.count < 16 << 20)
+    try run.print("b", "b2\n")
+    run.end("b")
+    run.settle("b")
+    run.pass(until: 1)
+    let isWhole = run.standardOutput == "a1\n" + much + "b2\n"
+    #expect(isWhole)
+  }
+}
+
 @Suite struct `On a terminal` {
   private func run(
     _ plan: Plan, columns: Int, color: ColorChoice = .never, usesASCII: Bool = false

@@ -99,6 +99,28 @@ import Testing
     #expect(lines.contains { $0.contains("\"step\":\"long\"") && $0.contains("succeeded") })
   }
 
+  /// As `nc -N` and `socat` do at the end of their input.
+  @Test func `and follow it may close their own side`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    let socket = try control.connect()
+    let request = "{\"protocol\":1,\"request\":\"status\",\"follow\":true}\n"
+    _ = send(socket, request, request.utf8.count, Int32(MSG_NOSIGNAL))
+    shutdown(socket, Int32(SHUT_WR))
+    var told = ""
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = recv(socket, &bytes, bytes.count, 0)
+      if count <= 0 { break }
+      told += String(decoding: bytes[..<count], as: UTF8.self)
+      if told.contains("\"complete\"") { run.touch("over") }
+    }
+    close(socket)
+    run.touch("over")
+    #expect(run.wait() == 0)
+    #expect(told.hasSuffix("{\"finished\":true,\"exit_status\":0}\n"), "\(told)")
+  }
+
   @Test func `are told all that has become of a run before they are told that it is over`() throws {
     let run = try OprunProcess(
       "steps:\n  - {id: long, run: 'until test -e over; do sleep 0.02; done; exit 1'}\n"

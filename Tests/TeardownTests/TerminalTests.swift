@@ -145,6 +145,30 @@ struct `A step with a terminal` {
         == "24 80\r\n/dev/pts/N\r\nend of input\r\n0 1\r\nlast")
   }
 
+  /// As `oprun run … | less` does, which reads keys from `/dev/tty`: whoever is faster has them.
+  @Test func `has its time limit although somebody else reads the keys, too`() throws {
+    let oprun = try OprunProcess(
+      "steps:\n  - {id: ask, tty: true, timeout: 3s, run: 'echo $PPID >pid; exec cat >/dev/null'}\n",
+      arguments: "--output grouped",
+      prefix: """
+        exec <\(terminal.path) >\(terminal.path) 2>&1
+        exec setsid --ctty --wait sh -c 'cat </dev/tty >/dev/null & exec "$@"' sh
+        """)
+    #expect(eventually { isRaw && oprunsNumber(oprun) > 0 })
+    // A read of standard input that waits would wait until the next key.
+    let call = "/proc/\(oprunsNumber(oprun))/syscall"
+    for _ in 0..<50 {
+      terminal.type("k")
+      usleep(10_000)
+      if (try? String(contentsOfFile: call, encoding: .utf8))?.hasPrefix("0 0x0 ") == true { break }
+    }
+    let hasEnded = eventually(within: 10) { !oprun.isRunning }
+    #expect(hasEnded)
+    if !hasEnded { kill(oprunsNumber(oprun), SIGKILL) }
+    #expect(oprun.wait() == 1)
+    #expect(shown.contains("✗ ask"), "\(shown)")
+  }
+
   @Test func `leaves no process behind`() throws {
     let mark = Mark()
     defer { mark.endAll() }

@@ -10,6 +10,8 @@ final class ControlConnection {
   enum News {
     /// There is nothing to do yet.
     case nothing
+    /// It has said all that it had to say, and still listens.
+    case said
     case request(ArraySlice<UInt8>)
     /// It is of no use any more.
     case over
@@ -31,6 +33,8 @@ final class ControlConnection {
   var feed: ControlFeed?
   private var received: [UInt8] = []
   private var hasAsked = false
+  /// True if it has closed its side; one that has sent its request may do so.
+  private var hasSaidAll = false
   private var pending: [UInt8] = []
   private var sentCount = 0
 
@@ -51,6 +55,9 @@ final class ControlConnection {
 
   deinit { close(descriptor) }
 
+  /// What is to be waited for now.
+  var wantedInterest: Interest { hasPending ? .writing : hasSaidAll ? .leaving : .reading }
+
   var isFull: Bool { pending.count - sentCount >= Self.fullBuffer }
   var hasPending: Bool { sentCount < pending.count }
 
@@ -59,8 +66,11 @@ final class ControlConnection {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
     if count < 0 { return errno == EAGAIN || errno == EINTR ? .nothing : .over }
-    // One that has sent its request may close that side; one that sends more has not understood.
-    if count == 0 { return hasAsked && hasPending ? .nothing : .over }
+    if count == 0 {
+      hasSaidAll = true
+      return hasAsked && (hasPending || feed?.follows == true) ? .said : .over
+    }
+    // One that sends more has not understood.
     if hasAsked { return .over }
     let newline = buffer[..<count].firstIndex(of: UInt8(ascii: "\n"))
     received += buffer[..<(newline ?? count)]

@@ -16,6 +16,8 @@ final class ControlServer {
   /// So many may be connected at the same time; others wait until one has gone.
   private let limit: Int
   private var isListening = false
+  /// When it listens again; nil if nothing was refused.
+  private var listeningDue: Nanoseconds?
   private var isOver = false
   private(set) var connections: [Int: ControlConnection] = [:]
   private var lastNumber = ControlServer.listenerNumber
@@ -30,6 +32,8 @@ final class ControlServer {
   private var followerLimit: Int { limit * 3 / 4 }
   /// The time between two looks into the mailbox.
   private static let mailInterval: Nanoseconds = 1_000_000_000
+  /// The time between two attempts when there is no descriptor for anybody.
+  private static let nextAttempt: Nanoseconds = 100_000_000
   /// Those who wait to be accepted.
   private static let backlog: Int32 = 64
 
@@ -60,8 +64,7 @@ final class ControlServer {
   /// When someone is given up, or the mailbox is looked into.
   var deadline: Nanoseconds? {
     let due = connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
-    guard mailbox != nil else { return due }
-    return due.map { min($0, mailDue) } ?? mailDue
+    return [due, listeningDue, mailbox == nil ? nil : mailDue].compactMap(\.self).min()
   }
 
   private func listen() {
@@ -79,7 +82,10 @@ final class ControlServer {
     while connections.count < limit {
       var user: UInt32 = 0
       let descriptor = clinux_accept(listener, &user)
-      if descriptor < 0 { break }
+      if descriptor < 0 {
+        if [-EMFILE, -ENFILE, -ENOBUFS, -ENOMEM].contains(descriptor) { pauseListening(at: now) }
+        break
+      }
       lastNumber += 1
       let connection = ControlConnection(
         owning: descriptor, of: user, number: lastNumber, at: now)
@@ -91,10 +97,18 @@ final class ControlServer {
         break
       }
     }
-    if connections.count >= limit, isListening {
-      waiting.remove(listener)
-      isListening = false
-    }
+    if connections.count >= limit { stopListening() }
+  }
+
+  private func stopListening() {
+    if isListening { waiting.remove(listener) }
+    isListening = false
+  }
+
+  /// Who waits to be accepted would be reported for ever.
+  private func pauseListening(at now: Nanoseconds) {
+    stopListening()
+    listeningDue = now + Self.nextAttempt
   }
 
   /// Whether one more client may stay.
@@ -130,6 +144,10 @@ final class ControlServer {
 
   /// Gives up those who stand still.
   func advance(to now: Nanoseconds) {
+    if let due = listeningDue, due <= now {
+      listeningDue = nil
+      listen()
+    }
     for connection in connections.values where connection.due.map({ $0 <= now }) == true {
       drop(connection)
     }
@@ -139,7 +157,12 @@ final class ControlServer {
   func send(to connection: ControlConnection, at now: Nanoseconds) {
     guard connection.send(at: now) else { return drop(connection) }
     if connection.endsWhenSent, !connection.hasPending { return drop(connection) }
-    let interest: Interest = connection.hasPending ? .writing : .reading
+    watch(connection)
+  }
+
+  /// Waits for what the connection is to do next.
+  func watch(_ connection: ControlConnection) {
+    let interest = connection.wantedInterest
     if interest == connection.interest { return }
     waiting.remove(connection.descriptor)
     do {
@@ -152,8 +175,8 @@ final class ControlServer {
 
   /// Nobody else is heard any more.
   func stopAccepting() {
-    if isListening { waiting.remove(listener) }
-    isListening = false
+    stopListening()
+    listeningDue = nil
     isOver = true
   }
 

@@ -60,9 +60,14 @@ extension RunLoop {
     if number == ControlServer.listenerNumber { return control.accept(at: time) }
     // Another one of this turn may have gone.
     guard let connection = control.connections[number] else { return }
-    if connection.interest == .writing { return feed(connection, at: time) }
+    switch connection.interest {
+    case .writing: return feed(connection, at: time)
+    case .leaving: return control.drop(connection)
+    case .reading: break
+    }
     switch connection.read() {
     case .nothing: break
+    case .said: control.watch(connection)
     case .over: control.drop(connection)
     case .request(let line):
       answer(connection, line, at: time)

@@ -40,4 +40,23 @@ struct Cookie: Hashable {
   func command(of processID: Int32) -> Int? {
     environmentValue(of: Cookie.variable, in: processID).flatMap(command(in:))
   }
+
+  /// What a process shows of it.
+  enum Sight {
+    case command(Int)
+    case nothing
+    /// The process is starting a program, and shows no environment meanwhile.
+    case hidden
+  }
+
+  /// Waits for nothing.
+  func look(at processID: Int32) -> Sight {
+    switch environment(of: processID) {
+    case .text(let text):
+      let value = environmentValue(of: Cookie.variable, in: text)
+      return value.flatMap(command(in:)).map { .command($0) } ?? .nothing
+    case .none: return .nothing
+    case .hidden: return .hidden
+    }
+  }
 }

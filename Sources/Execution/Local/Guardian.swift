@@ -96,7 +96,7 @@ struct Guardian: ~Copyable {
 
   /// How our terminal was before its keys went to a command; nil once it is so again.
   func note(terminal before: termios?) {
-    guard let before, let path = ttyname(Keyboard.descriptor) else {
+    guard let before, let path = ttyname(STDIN_FILENO) else {
       return page.terminal = nil
     }
     page.terminal = GuardedTerminal(path: String(cString: path), before: before)

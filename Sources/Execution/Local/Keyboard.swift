@@ -9,7 +9,9 @@ import Scheduling
 
 /// The terminal behind standard input.
 final class Keyboard {
-  static let descriptor = STDIN_FILENO
+  /// An open file of our own, on which a read never waits: another reader of the terminal, such as a pager,
+  /// may be faster, and the open file of standard input is shared with others.
+  private let file: Descriptor
 
   /// Who gets the keys: the command, and its terminal's screen.
   private(set) var reader: (key: CommandKey, screen: Int32)?
@@ -24,17 +26,22 @@ final class Keyboard {
 
   /// Nil if standard input is no terminal of ours.
   init?() {
-    guard tcgetpgrp(Keyboard.descriptor) >= 0 else { return nil }
+    guard tcgetpgrp(STDIN_FILENO) >= 0,
+      case .success(let file) = Descriptor.open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY)
+    else { return nil }
+    self.file = file
     // To set a terminal is an error in the background, and no reason to be stopped.
     clinux_block_signals(1 << UInt64(SIGTTOU - 1))
   }
 
+  var descriptor: Int32 { file.number }
+
   /// The terminal is ours to read: a job in the background would be stopped.
-  var isInForeground: Bool { tcgetpgrp(Keyboard.descriptor) == getpgrp() }
+  var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   /// Answers the modes from before; nil if they cannot be set.
   func give(to key: CommandKey, _ screen: Int32) -> termios? {
-    guard clinux_take_keys(Keyboard.descriptor, &before) == 0 else { return nil }
+    guard clinux_take_keys(descriptor, &before) == 0 else { return nil }
     reader = (key, screen)
     return before
   }
@@ -42,7 +49,7 @@ final class Keyboard {
   /// The terminal is as it was.
   func takeBack() {
     guard reader != nil else { return }
-    tcsetattr(Keyboard.descriptor, TCSANOW, &before)
+    tcsetattr(descriptor, TCSANOW, &before)
     reader = nil
     pending = []
     due = nil
@@ -54,7 +61,7 @@ final class Keyboard {
   func pass(at now: Nanoseconds) -> Bool {
     var keys = [UInt8](repeating: 0, count: 1024)
     guard isInForeground else { return false }
-    let count = read(Keyboard.descriptor, &keys, keys.count)
+    let count = read(descriptor, &keys, keys.count)
     if count <= 0 { return count < 0 && (errno == EAGAIN || errno == EINTR) }
     pending += keys[..<count]
     retry(at: now)

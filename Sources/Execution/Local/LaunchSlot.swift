@@ -47,8 +47,6 @@ struct LaunchConditions {
   /// Bit n−1: signal n is blocked here and ends the run.
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
-  /// How many pipes may stay open in addition to those of running commands.
-  let sparePipes: Int
   /// The directory of the control group in which commands start.
   var controlGroup: Int32?
 }
@@ -64,7 +62,8 @@ final class LaunchSlot {
   private var textCapacity = 4096
   private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var pointerCapacity = 256
-  /// The owner of the rules that the new process reads.
+  /// The owners of the variables and of the rules that the new process reads.
+  private var environment: Environment?
   private var prepared: PreparedStart?
 
   private static let stackSize = 32 * 1024
@@ -82,6 +81,7 @@ final class LaunchSlot {
     // A process may still be loading its program from this memory; then the memory is not released.
     guard launch.pointee.busy == 0 else {
       if let prepared { _ = Unmanaged.passRetained(prepared) }
+      if let environment { _ = Unmanaged.passRetained(environment) }
       return
     }
     launch.deallocate()
@@ -123,6 +123,7 @@ final class LaunchSlot {
   }
 
   private func fill(_ request: LaunchRequest) {
+    environment = request.environment
     let shared = request.environment.variables
     reserve(
       text: request.textLength,

@@ -12,10 +12,7 @@ final class Launcher {
   private let nullInput: Descriptor
   /// The program of the built-in steps, which is installed next to this one.
   private lazy var helper = neighbour(named: "oprun-steps")
-  /// The C strings by the commands' environments, which are kept, because object identifiers are
-  /// reused.
-  private var environments: [ObjectIdentifier: (CommandEnvironment, Environment)] = [:]
-  private var last: (source: CommandEnvironment, environment: Environment)?
+  private var environments = IdentityCache<CommandEnvironment, Environment>()
 
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -79,20 +76,12 @@ final class Launcher {
 
   private func environment(of command: Command) -> Environment {
     // Commands with one environment have one answer to whether they share slots, too.
-    let source = command.environment
-    if let last, last.source === source { return last.environment }
-    let environment: Environment
-    if let known = environments[ObjectIdentifier(source)] {
-      environment = known.1
-    } else {
+    environments.value(for: command.environment) {
       let flags = command.sharesJobs ? jobs?.flags : flagsWithoutJobs
       let added = flags.map { [EnvironmentVariable(name: "MAKEFLAGS", value: $0)] } ?? []
-      environment = Environment(
-        adding: added + source.variables, inheriting: source.inherited)
-      environments[ObjectIdentifier(source)] = (source, environment)
+      return Environment(
+        adding: added + command.environment.variables, inheriting: command.environment.inherited)
     }
-    last = (source, environment)
-    return environment
   }
 
   /// A file that exists only in memory, positioned at its start, with the text as its content.

@@ -44,6 +44,7 @@ extension LocalProcesses: Executor {
   }
 
   func advance(to now: Nanoseconds) {
+    naps = 0
     examineLeftovers(at: now)
     retryKeys(at: now)
     tendTerminals(at: now)

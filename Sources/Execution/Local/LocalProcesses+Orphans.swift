@@ -36,7 +36,9 @@ extension LocalProcesses {
         continue
       }
       let due: Nanoseconds
-      if command.isKilled || !command.reportedOrphans.isEmpty {
+      if let again = command.lookAgainAt {
+        due = again
+      } else if command.isKilled || !command.reportedOrphans.isEmpty {
         due = max(exit.at, command.lastOutputAt) + LocalProcesses.nextLook
       } else if command.isStopping {
         continue  // Until the kill; a death in between is news.
@@ -57,29 +59,42 @@ extension LocalProcesses {
   /// Finishes the command if it left nothing behind; otherwise waits, reports, or kills.
   func examine(_ command: RunningCommand, _ now: Nanoseconds) {
     guard let exit = command.exit else { return }
-    var orphans = self.orphans(of: command)
-    guard !orphans.isEmpty else { return finish(command, at: now) }
+    var rest = remains(of: command, at: now)
+    guard !rest.orphans.isEmpty else {
+      return rest.isKnown ? finish(command, at: now) : noteGroup(of: command, [])
+    }
+    noteGroup(of: command, rest.orphans)
 
     if command.orphans != .kill, !command.isStopping {
-      return tolerate(orphans, of: command, at: now)
+      // One that is not known yet may have to be left alone, too.
+      return rest.isKnown ? tolerate(rest.orphans, of: command, at: now) : ()
     }
     if let signal = command.stopSignal, !command.isKilled {
-      return ask(orphans, of: command, by: signal)
+      return ask(rest.orphans, of: command, by: signal)
     }
     if !command.isKilled, now < waitEnd(of: command, exit) { return }
 
     if !command.isKilled {
-      report(orphans.filter { !isOutOfReach($0.processID) }, of: command, .kill)
+      report(rest.orphans.filter { !isOutOfReach($0.processID) }, of: command, .kill)
     }
-    for _ in 0..<LocalProcesses.roundsPerLook where !orphans.isEmpty {
-      orphans.forEach { end($0, of: command) }
-      reapOrphans()
-      orphans = self.orphans(of: command)
-      if orphans.allSatisfy({ isOutOfReach($0.processID) }) {
-        return lose(orphans, of: command, at: now)
+    for _ in 0..<LocalProcesses.roundsPerLook where !rest.orphans.isEmpty {
+      rest.orphans.forEach { end($0, of: command) }
+      reapOrphans(of: command)
+      rest = remains(of: command, at: now)
+      if rest.isKnown, rest.orphans.allSatisfy({ isOutOfReach($0.processID) }) {
+        return lose(rest.orphans, of: command, at: now)
       }
     }
-    if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
+    if rest.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
+  }
+
+  /// The number of a group that nobody is in may be given to another one, which guardians must not end.
+  private func noteGroup(of command: RunningCommand, _ orphans: [ProcessStatus]) {
+    guard !command.isGroupGone, !orphans.contains(where: { $0.isInGroup(of: command) }),
+      Glibc.kill(-command.processID, 0) < 0, errno == ESRCH
+    else { return }
+    command.isGroupGone = true
+    guardian?.note(group: 0, slot: command.pipe.token)
   }
 
   /// Ends every child that belongs to no known command: at the end of a run, nothing can own them. A
@@ -87,57 +102,31 @@ extension LocalProcesses {
   /// left its own children to us and needs no look.
   func endStrays() {
     endControlGroup()
-    for _ in 0..<1000 {
-      let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }.filter {
-        !$0.isZombie && isOurs($0) && !isOutOfReach($0.processID)
-      }
-      if strays.isEmpty { return dismissGuardian() }
-      strays.forEach { Glibc.kill($0.processID, SIGKILL) }
-      reapOrphans()
+    for round in 0..<1000 {
+      var areKnown = true
+      let strays = children.strays(besides: [], of: nil).compactMap { ProcessStatus(of: $0) }
+        .filter { process in
+          guard !process.isZombie, !isOutOfReach(process.processID) else { return false }
+          if let isOurs = isOurs(process) { return isOurs }
+          // As long as for one that turns up during the run.
+          if round < 120 { areKnown = false }
+          return round >= 120 && !isForeign(process)
+        }
+      if strays.isEmpty, areKnown { return dismissGuardian() }
+      for stray in strays { Glibc.kill(stray.processID, SIGKILL) }
+      for stray in children.strays(besides: [], of: nil) { reap(stray: stray) }
       usleep(500)
     }
   }
 
-  private func orphans(of command: RunningCommand) -> [ProcessStatus] {
-    let strays = children.strays(besides: commands)
-    if strays.isEmpty { return [] }
-    return strays.compactMap { ProcessStatus(of: $0) }.filter { isOrphan($0, of: command) }
-  }
-
-  /// Whether it is a descendant of this run that may not live on.
-  private func isOurs(_ process: ProcessStatus) -> Bool {
+  /// Whether it is a descendant of this run that may not live on; nil if it cannot be known yet.
+  private func isOurs(_ process: ProcessStatus) -> Bool? {
     if guardian?.isGuardian(process.processID) == true { return false }
-    if let number = cookie.command(of: process.processID) { return !tolerated.contains(number) }
-    return !isForeign(process)
-  }
-
-  /// Whether it is an orphan of processes that existed before the run: it has none of the marks of
-  /// our processes.
-  private func isForeign(_ process: ProcessStatus) -> Bool {
-    children.hasForeignChildren && mark?.isCarried(by: process) != true
-  }
-
-  /// Whether a process belongs to a command: by its cookie, or without one by its group or session,
-  /// or else by elimination: it is the orphan of the only command that was running when it started.
-  private func isOrphan(_ process: ProcessStatus, of command: RunningCommand) -> Bool {
-    if guardian?.isGuardian(process.processID) == true { return false }
-    if let number = cookie.command(of: process.processID) {
-      if tolerated.contains(number) { children.exempt(process.processID) }
-      return number == command.number
+    switch cookie.look(at: process.processID) {
+    case .command(let number): return !tolerated.contains(number)
+    case .hidden where !tolerated.isEmpty || children.adoptsOthers: return nil
+    case .hidden, .nothing: return !isForeign(process)
     }
-    if process.groupID == command.processID || process.sessionID == command.processID {
-      return true
-    }
-    if isForeign(process) {
-      // It may also belong to another command: each examines it in its turn.
-      let isCommands = commands.contains {
-        process.groupID == $0.processID || process.sessionID == $0.processID
-      }
-      if !isCommands { children.exempt(process.processID) }
-      return false
-    }
-    let possible = commands.filter { ticks(of: $0.startedAt) <= process.startTicks }
-    return possible.count == 1 && possible[0] === command
   }
 
   private func tolerate(
@@ -201,15 +190,12 @@ extension LocalProcesses {
   }
 
   /// Reaps orphans that have ended; a command that has just ended stays for `reap`.
-  private func reapOrphans() {
-    for stray in children.strays(besides: commands) {
-      var status: Int32 = 0
-      if waitpid(stray, &status, WNOHANG) == stray { children.reaped(stray) }
-    }
+  private func reapOrphans(of command: RunningCommand) {
+    for stray in children.strays(besides: commands, of: command.number) { reap(stray: stray) }
   }
 
-  /// A moment of the run on the clock of `/proc/<id>/stat`: hundredths of a second since boot.
-  private func ticks(of time: Nanoseconds) -> UInt64 {
-    UInt64(max(0, runStartSinceBoot + time)) / 10_000_000
+  private func reap(stray: Int32) {
+    var status: Int32 = 0
+    if waitpid(stray, &status, WNOHANG) == stray { children.reaped(stray) }
   }
 }

@@ -31,9 +31,9 @@ extension LocalProcesses {
   static let resizing = Int(UInt32.max) - 2
 
   /// A terminal for one command.
-  func openTerminal(token: Int) throws(SystemError) -> OutputPipe {
+  func terminal() throws(SystemError) -> OutputPipe {
     if keyboard == nil { keyboard = Keyboard() }
-    return try OutputPipe(terminal: .current, token: token)
+    return try pipes.terminal(.current)
   }
 
   /// Where nobody can ever type anything, input is at its end: whoever reads is told so within a second,
@@ -99,8 +99,9 @@ extension LocalProcesses {
 
 extension LocalProcesses {
   private func watchKeys() {
-    try? waiting.add(Keyboard.descriptor, for: .executor, number: LocalProcesses.keys)
+    guard let keyboard else { return }
+    try? waiting.add(keyboard.descriptor, for: .executor, number: LocalProcesses.keys)
   }
 
-  private func ignoreKeys() { waiting.remove(Keyboard.descriptor) }
+  private func ignoreKeys() { if let keyboard { waiting.remove(keyboard.descriptor) } }
 }

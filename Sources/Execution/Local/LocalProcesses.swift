@@ -21,7 +21,6 @@ final class LocalProcesses {
   let mark: DescentMark?
   /// The numbers of commands whose orphans may live on.
   var tolerated: Set<Int> = []
-  let runStartSinceBoot: Nanoseconds
 
   let waiting: KernelWaiting
   private let launcher: Launcher
@@ -35,20 +34,15 @@ final class LocalProcesses {
   var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var peakMemory = PeakMemory()
-  private var nextNumber = 1
+  private(set) var nextNumber = 1
   private var launches: [LaunchSlot] = []
-  private var idlePipes: [OutputPipe] = []
-  /// The tokens of terminals that were closed.
-  private var freeTokens: [Int] = []
+  let pipes: OutputPipes
   /// Nil if oprun has none, or no command has had a terminal yet.
   var keyboard: Keyboard?
+  /// How often `awaitProgram` has waited in this turn.
+  var naps = 0
   /// When commands with a terminal and without its keys are looked at.
   var terminalsDue: Nanoseconds?
-  /// The commands that write to pipes now, by token.
-  private var writers: [RunningCommand?] = []
-  /// Pipes of processes that live on, by token. They are read until they end, so that no process
-  /// gets SIGPIPE, but there are no more of them than descriptors to spare.
-  private var abandonedPipes: [Int: OutputPipe] = [:]
 
   /// Must be made when the descriptors that a run waits with are open. No more commands than
   /// `counts` says will run at the same time, and it must be possible to run as few. The workspace is where oprun was started; absolute. In a run
@@ -73,13 +67,11 @@ final class LocalProcesses {
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
     conditions = LaunchConditions(
       defaultSignals: waiting.signals.ignoredAtStart, stoppingSignals: waiting.signals.handled,
-      limits: limits, sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount)) / 2)
+      limits: limits)
+    pipes = OutputPipes(
+      waiting, spare: limits.spareCount(besides: min(wanted, limits.commandCount)) / 2)
     children = Children(isListKeptOpen: !limits.isFrugal, own: waiting.ownProcesses)
-    mark = DescentMark(isNeeded: children.hasForeignChildren)
-    var boot = timespec()
-    clock_gettime(CLOCK_BOOTTIME, &boot)
-    let sinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
-    runStartSinceBoot = sinceBoot - waiting.now
+    mark = DescentMark(isNeeded: children.adoptsOthers)
     waiting.addChildren(for: .executor, number: LocalProcesses.children)
     waiting.addResizing(for: .executor, number: LocalProcesses.resizing)
     if limits.commandCount < wanted { news.append(.event(.notice(fewCommands(limits)))) }
@@ -98,27 +90,34 @@ final class LocalProcesses {
     defer { launcher.release(opened) }
     var request = opened
     request.prepared = try prepare(command, adding: &request.ownVariables)
-    let pipe = try command.usesTerminal ? terminal() : idlePipe()
+    let pipe: OutputPipe
+    do throws(SystemError) {
+      pipe = try command.usesTerminal ? terminal() : pipes.pipe()
+    } catch {
+      request.prepared?.end()
+      throw error
+    }
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
     request.output = pipe.output
     request.isTerminal = pipe.isTerminal
     if pipe.isTerminal, command.input == nil { request.input = pipe.output }
     request.ownVariables.append(
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
+    let ticks = ticksSinceBoot()
     let process = slot.start(request, conditions)
     guard process > 0 else {
       request.prepared?.end()
-      putBack(pipe)
+      pipes.putBack(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
     let running = RunningCommand(
-      command, number: nextNumber, processID: process, startedAt: now,
+      command, number: nextNumber, processID: process, startedAt: now, startTicks: ticks,
       program: request.arguments[0], pipe: pipe, launch: slot,
       log: Log(
         name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
     running.prepared = request.prepared
     nextNumber += 1
-    writers[pipe.token] = running
+    pipes.use(pipe, by: running)
     commands.append(running)
     guardian?.note(group: process, slot: pipe.token)
     if pipe.isTerminal { terminalsDue = now }
@@ -148,7 +147,9 @@ final class LocalProcesses {
         cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
       needsProgram: needsProgram)
     children.exempt(started.processID)
-    for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
+    for command in commands where !command.isGroupGone {
+      started.note(group: command.processID, slot: command.pipe.token)
+    }
     guardian = consume started
   }
 
@@ -175,31 +176,6 @@ final class LocalProcesses {
     return launches[launches.count - 1]
   }
 
-  private func idlePipe() throws(SystemError) -> OutputPipe {
-    if let pipe = idlePipes.popLast() { return pipe }
-    let pipe = try OutputPipe(token: writers.count)
-    try waiting.add(pipe.input, for: .executor, number: pipe.token)
-    writers.append(nil)
-    return pipe
-  }
-
-  private func terminal() throws(SystemError) -> OutputPipe {
-    let terminal = try openTerminal(token: freeTokens.last ?? writers.count)
-    try waiting.add(terminal.input, for: .executor, number: terminal.token)
-    if freeTokens.popLast() == nil { writers.append(nil) }
-    return terminal
-  }
-
-  /// A terminal serves one command; what is left of its session is hung up.
-  private func putBack(_ pipe: OutputPipe) {
-    if pipe.isTerminal {
-      waiting.remove(pipe.input)
-      freeTokens.append(pipe.token)
-    } else {
-      idlePipes.append(pipe)
-    }
-  }
-
   // MARK: Signal
 
   /// Sends a signal to the command's whole group and lets what it leaves behind end by itself until
@@ -224,9 +200,12 @@ final class LocalProcesses {
   }
 
   /// Waits until a signal to the command's group reaches it. This takes some 200 µs; it is bounded,
-  /// since a program on a dead network disk may never load.
+  /// for all commands of a turn together, since a program on a dead network disk may never load.
   private func awaitProgram(of command: RunningCommand) {
-    for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
+    while naps < 1000, command.launch.isLoading(command.processID) {
+      naps += 1
+      usleep(50)
+    }
   }
 
   /// Kills the command's group now, and everything else that belongs to it.
@@ -244,11 +223,7 @@ final class LocalProcesses {
 
   /// Moves what a pipe holds into its log.
   func absorb(token: Int, at now: Nanoseconds) {
-    if let command = writers[token] {
-      _ = absorb(command, at: now)
-    } else if let pipe = abandonedPipes[token] {
-      drain(pipe)
-    }
+    if let command = pipes.ready(token) { _ = absorb(command, at: now) }
   }
 
   /// Moves the output of a command into its log; false if there was none.
@@ -277,11 +252,6 @@ final class LocalProcesses {
   private func noteLog(of command: RunningCommand) {
     guard let file = command.log.file else { return }
     directory.logs.add(file, of: command.key.operation, command.key.role)
-  }
-
-  private func drain(_ pipe: OutputPipe) {
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    if read(pipe.input, &piece, piece.count) == 0 { abandonedPipes[pipe.token] = nil }
   }
 
   // MARK: End
@@ -346,16 +316,12 @@ final class LocalProcesses {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
     takeBackKeys(of: command)
-    writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
-    if !command.pipe.isTerminal, tolerated.contains(command.number) || command.hasLostProcesses {
-      command.pipe.closeWriteEnd()
-      abandonedPipes[command.pipe.token] = command.pipe
-      if abandonedPipes.count > conditions.sparePipes, let oldest = abandonedPipes.keys.min() {
-        abandonedPipes[oldest] = nil
-      }
+    children.forget(command: command.number)
+    if tolerated.contains(command.number) || command.hasLostProcesses || command.hasUnownedBeside {
+      pipes.abandon(command.pipe)
     } else {
-      putBack(command.pipe)
+      pipes.putBack(command.pipe)
     }
     commands.removeAll { $0 === command }
     if let end = command.end(at: now) { news.append(.ended(command.key, end)) }

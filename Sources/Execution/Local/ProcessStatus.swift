@@ -93,9 +93,21 @@ struct ProcessStatus: Hashable {
 }
 
 /// The value of a variable in the environment that a process was started with; nil if it has none,
-/// or if it may not be read. The environment is searched in pieces, however large it is.
+/// or if it may not be read. The environment is searched in pieces, however large it is. If the process
+/// is starting a program, this waits until it has: it takes less than a millisecond, unless there is no
+/// processor for it. A process that shows none for about 60 milliseconds is given up.
 func environmentValue(of name: String, in processID: Int32) -> String? {
-  guard let text = environment(of: processID) else { return nil }
+  for _ in 0..<400 {
+    switch environment(of: processID) {
+    case .text(let text): return environmentValue(of: name, in: text)
+    case .none: return nil
+    case .hidden: usleep(100)
+    }
+  }
+  return nil
+}
+
+func environmentValue(of name: String, in text: [UInt8]) -> String? {
   let prefix = Array("\(name)=".utf8)
   for variable in text.split(separator: 0) where variable.starts(with: prefix) {
     return String(decoding: variable.dropFirst(prefix.count), as: UTF8.self)
@@ -103,17 +115,20 @@ func environmentValue(of name: String, in processID: Int32) -> String? {
   return nil
 }
 
-/// The environment of a process. If the process is starting a program, this waits until it has: it
-/// takes less than a millisecond, unless there is no processor for it. A process that the kernel
-/// holds there, on a dead network disk, is given up after about 60 milliseconds.
-private func environment(of processID: Int32) -> [UInt8]? {
-  let path = "/proc/\(processID)/environ"
-  for _ in 0..<400 {
-    guard let text = readSmallFile(path) else { return nil }
-    if !text.isEmpty { return text }
-    // The program may have started since then, and may even be starting the next one.
-    guard let status = ProcessStatus(of: processID), status.hasEnvironment else { return nil }
-    usleep(100)
-  }
-  return nil
+/// What /proc shows of the environment of a process.
+enum ProcessEnvironment {
+  case text([UInt8])
+  /// There is none, or it may not be read.
+  case none
+  /// There is one that is not shown now: the process is starting a program, which may take long on a dead
+  /// network disk. One that has unmapped its environment looks the same for ever.
+  case hidden
+}
+
+func environment(of processID: Int32) -> ProcessEnvironment {
+  guard let text = readSmallFile("/proc/\(processID)/environ") else { return .none }
+  if !text.isEmpty { return .text(text) }
+  // The program may have started since then, and may even be starting the next one.
+  guard let status = ProcessStatus(of: processID), status.hasEnvironment else { return .none }
+  return .hidden
 }

@@ -15,6 +15,8 @@ final class RunningCommand {
   /// The id of the process, and of its process group.
   let processID: Int32
   let startedAt: Nanoseconds
+  /// The start on the clock of `/proc/<id>/stat`, or a moment before.
+  let startTicks: UInt64
   /// The program as the user named it.
   let program: String
   let pipe: OutputPipe
@@ -41,6 +43,13 @@ final class RunningCommand {
   /// The processes that cannot be signalled and have already been reported.
   var reportedOutOfReach: Set<Int32> = []
 
+  /// When it is examined again, because it is not known yet whose a process is.
+  var lookAgainAt: Nanoseconds?
+  /// True if a process that nobody is known to own may have been started by it.
+  var hasUnownedBeside = false
+  /// True if no process is in its group or session any more, so that its number may be another one's.
+  var isGroupGone = false
+
   /// True if some of its processes live on because they cannot be ended.
   var hasLostProcesses = false
 
@@ -54,8 +63,8 @@ final class RunningCommand {
   }
 
   init(
-    _ command: Command, number: Int, processID: Int32, startedAt: Nanoseconds, program: String,
-    pipe: OutputPipe, launch: LaunchSlot, log: consuming Log
+    _ command: Command, number: Int, processID: Int32, startedAt: Nanoseconds, startTicks: UInt64,
+    program: String, pipe: OutputPipe, launch: LaunchSlot, log: consuming Log
   ) {
     key = command.key
     orphans = command.orphans
@@ -63,6 +72,7 @@ final class RunningCommand {
     self.number = number
     self.processID = processID
     self.startedAt = startedAt
+    self.startTicks = startTicks
     self.program = program
     self.pipe = pipe
     self.launch = launch

@@ -5,6 +5,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// A pipe, or a terminal, and its token in the set of watched descriptors.
 final class OutputPipe {
@@ -57,6 +58,21 @@ final class OutputPipe {
   func closeWriteEnd() {
     if writeEndIfOpen >= 0 { close(writeEndIfOpen) }
     writeEndIfOpen = -1
+  }
+
+  private lazy var identity: FileIdentity? = {
+    var status = stat()
+    return fstat(input, &status) == 0 ? FileIdentity(status) : nil
+  }()
+
+  /// Whether it is the standard output or the standard error of a process.
+  func isOutput(of processID: Int32) -> Bool {
+    guard !isTerminal, let identity else { return false }
+    return [STDOUT_FILENO, STDERR_FILENO].contains { descriptor in
+      var status = stat()
+      return stat("/proc/\(processID)/fd/\(descriptor)", &status) == 0
+        && FileIdentity(status) == identity
+    }
   }
 
   /// Lets a busy command write a mebibyte ahead, so that it and oprun alternate less often.

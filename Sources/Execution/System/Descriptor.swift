@@ -64,6 +64,9 @@ func monotonicNow() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 /// Nanoseconds since 1970 in UTC, provided that the clock of the machine is right.
 func wallNow() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 
+/// The clock of `/proc/<id>/stat`: hundredths of a second since boot, also those in which the machine slept.
+func ticksSinceBoot() -> UInt64 { UInt64(max(0, nanoseconds(of: CLOCK_BOOTTIME))) / 10_000_000 }
+
 private func nanoseconds(of clock: clockid_t) -> Int64 {
   var time = timespec()
   clock_gettime(clock, &time)

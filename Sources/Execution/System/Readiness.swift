@@ -15,12 +15,17 @@ struct Readiness: ~Copyable {
     epoll = Descriptor(owning: number)
   }
 
-  /// Watches for something to read, or for room to write; `wait` returns `item`.
+  /// Watches for something to read, or for room to write; `wait` returns `item`. That the other side has
+  /// gone is reported in any case.
   func add(
     _ descriptor: Int32, _ item: Ready, _ interest: Interest = .reading
   ) throws(SystemError) {
     var event = epoll_event()
-    event.events = (interest == .reading ? EPOLLIN : EPOLLOUT).rawValue
+    switch interest {
+    case .reading: event.events = EPOLLIN.rawValue
+    case .writing: event.events = EPOLLOUT.rawValue
+    case .leaving: event.events = 0
+    }
     event.data.u64 = UInt64(item.owner.rawValue) << 32 | UInt64(item.number)
     guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
       throw .last("cannot watch a descriptor")

@@ -71,6 +71,8 @@ struct Ready: Hashable {
 
 enum Interest {
   case reading, writing
+  /// Only that the other side has gone.
+  case leaving
 }
 
 /// Children of oprun that belong to no command: they are not mistaken for processes that a command

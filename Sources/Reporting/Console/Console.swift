@@ -237,6 +237,7 @@ package final class Console: RunObserver {
   }
 
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
+    output.finish()
     lines.endTurn()
     screen.flush()
     display?.end()

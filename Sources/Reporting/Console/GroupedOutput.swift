@@ -32,10 +32,20 @@ struct GroupedOutput: StepOutput {
   private var lastOutput: Nanoseconds = 0
   private var talkers: [Talker] = []
   private var waiting: [Waiting] = []
+  /// The first of them that was not shown yet.
+  private var waitingStart = 0
+  /// Ended, and shown to their ends before anything else is: one that failed, and who held the stage.
+  private var ending: [(group: LiveGroup, isFailure: Bool)] = []
+  /// How much may be shown until the next turn, in bytes.
+  private var room = GroupedOutput.mostPerTurn
+  private var lastTurn: Nanoseconds = 0
   /// Running commands that left the stage.
   private var left: [Stream: GroupState] = [:]
   /// The stage belongs to somebody else.
   private var isSuspended = false
+
+  /// Some 10 ms of work.
+  static let mostPerTurn = 4 << 20
 
   /// Who prints nothing for so long leaves the stage to others.
   private static let longestSilence: Nanoseconds = 1_000_000_000
@@ -56,11 +66,14 @@ struct GroupedOutput: StepOutput {
     }
   }
 
+  /// Nobody holds the stage.
+  private var isFree: Bool { live == nil && ending.isEmpty && !isSuspended }
+
   mutating func grew(
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
   ) {
     if isService(stream) {
-      if live == nil, !isSuspended {
+      if isFree {
         services.grew(stream, to: byteCount, start: start, at: now)
       } else {
         serviceNews[stream] = byteCount
@@ -70,11 +83,13 @@ struct GroupedOutput: StepOutput {
     if let live {
       if live.stream == stream {
         lastOutput = now
-        live.show(upTo: byteCount)
+        var room = ending.isEmpty ? room : 0
+        live.show(upTo: byteCount, within: &room)
+        if ending.isEmpty { self.room = room }
       } else {
         note(stream, byteCount, start: start, at: now)
       }
-    } else if isSuspended {
+    } else if !isFree {
       note(stream, byteCount, start: start, at: now)
     } else {
       open(stream, upTo: byteCount, at: now)
@@ -106,7 +121,7 @@ struct GroupedOutput: StepOutput {
 
   mutating func resume() {
     isSuspended = false
-    if live == nil { openNext() }
+    goOn()
   }
 
   private mutating func open(_ stream: Stream, upTo byteCount: Int, at now: Nanoseconds) {
@@ -114,7 +129,7 @@ struct GroupedOutput: StepOutput {
     let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
     live = LiveGroup(stream, log, on: stage, from: state)
     lastOutput = now
-    live?.show(upTo: byteCount)
+    live?.show(upTo: byteCount, within: &room)
   }
 
   mutating func ended(_ stream: Stream, isFailure: Bool) {
@@ -123,50 +138,69 @@ struct GroupedOutput: StepOutput {
     serviceNews[stream] = nil
     let isService = isService(stream)
     let log = operations.log(of: stream)
-    if isSuspended || live.map({ $0.stream != stream }) ?? false {
-      if isFailure, screen.isShared, !isSuspended, !isService {
-        live?.interrupt()
-        show(stream, log, from: state, as: .failed)
-      } else {
-        waiting.append(Waiting(stream: stream, log: log?.identity, state: state))
-      }
-      return
-    }
-    if isService { return services.ended(stream, isFailure: isFailure) }
-    if let live {
-      live.close(isFailure: isFailure)
+    if let live, live.stream == stream, !isSuspended {
+      ending.append((live, isFailure))
+      self.live = nil
+    } else if isFree {
+      if isService { return services.ended(stream, isFailure: isFailure) }
+      end(stream, log, from: state, as: isFailure ? .failed : .succeeded)
+    } else if isFailure, screen.isShared, !isSuspended, !isService, ending.isEmpty {
+      live?.interrupt()
+      end(stream, log, from: state, as: .failed)
     } else {
-      show(stream, log, from: state, as: isFailure ? .failed : .succeeded)
+      waiting.append(Waiting(stream: stream, log: log?.identity, state: state))
     }
-    live = nil
-    openNext()
+    goOn()
   }
 
-  /// The whole rest of it.
-  private func show(
-    _ stream: Stream, _ log: LogFile?, from state: GroupState?,
-    as command: CIGroup.State = .succeeded
+  /// The whole rest of it is shown next.
+  private mutating func end(
+    _ stream: Stream, _ log: LogFile?, from state: GroupState?, as command: CIGroup.State
   ) {
     guard let log else {
       return screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
-    LiveGroup(stream, log, on: stage, from: state, as: command).close()
+    ending.append((LiveGroup(stream, log, on: stage, from: state, as: command), false))
+  }
+
+  /// Shows what there is room for, and lets the next one have the stage when it is free.
+  private mutating func goOn() {
+    if isSuspended { return }
+    while true {
+      while let next = ending.first {
+        guard next.group.finish(isFailure: next.isFailure, within: &room) else { return }
+        ending.removeFirst()
+      }
+      if let live { return live.show(within: &room) }
+      while waitingStart < waiting.count, ending.isEmpty {
+        waitingStart += 1
+        end(waiting[waitingStart - 1])
+      }
+      if waitingStart == waiting.count {
+        waiting.removeAll(keepingCapacity: true)
+        waitingStart = 0
+      }
+      if ending.isEmpty {
+        openNext()
+        if live == nil { return }
+      }
+    }
+  }
+
+  private mutating func end(_ item: Waiting) {
+    do throws(LogReadFailure) {
+      let log = try operations.log(of: item.stream, writtenTo: item.log)
+      if isService(item.stream) {
+        services.close(item.stream, log)
+      } else {
+        end(item.stream, log, from: item.state, as: .succeeded)
+      }
+    } catch {
+      screen.writeUnreadable(operations.logPath(of: item.stream), error)
+    }
   }
 
   private mutating func openNext() {
-    for item in waiting {
-      do throws(LogReadFailure) {
-        let log = try operations.log(of: item.stream, writtenTo: item.log)
-        if isService(item.stream) {
-          services.close(item.stream, log)
-        } else {
-          show(item.stream, log, from: item.state)
-        }
-      } catch {
-        screen.writeUnreadable(operations.logPath(of: item.stream), error)
-      }
-    }
-    waiting.removeAll(keepingCapacity: true)
     for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0, at: 0) }
     serviceNews.removeAll()
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
@@ -177,15 +211,31 @@ struct GroupedOutput: StepOutput {
   }
 
   mutating func advance(to now: Nanoseconds) {
-    while let due = deadline, due <= now, let live {
+    lastTurn = now
+    room = Self.mostPerTurn
+    goOn()
+    while isCaughtUp, let due = silenceEnd, due <= now, let live {
       live.interrupt()
       left[live.stream] = live.state
       self.live = nil
-      openNext()
+      goOn()
     }
   }
 
+  mutating func finish() {
+    room = .max
+    goOn()
+  }
+
+  private var isCaughtUp: Bool { ending.isEmpty && live?.isCaughtUp != false }
+
   var deadline: Nanoseconds? {
+    if isCaughtUp { return silenceEnd }
+    return isSuspended ? nil : lastTurn + 1
+  }
+
+  /// When who holds the stage leaves it.
+  private var silenceEnd: Nanoseconds? {
     guard live != nil, screen.isShared else { return nil }
     let silence = lastOutput + Self.longestSilence
     let isWanted = !waiting.isEmpty || !talkers.isEmpty

@@ -34,6 +34,8 @@ final class LiveGroup {
   private let log: LogFile
   private let stage: Stage
   private(set) var state: GroupState
+  /// So much of the log can be read.
+  private var known = 0
   /// The command, when what is shown is shown.
   private let command: CIGroup.State
   private let isTrusted: Bool
@@ -53,16 +55,30 @@ final class LiveGroup {
     self.state = state ?? GroupState(stage.screen, isTrusted: isTrusted)
   }
 
-  /// Shows whole lines only: a message may come between any two calls.
-  func show(upTo byteCount: Int) {
-    guard byteCount > state.searched else { return }
-    let range = state.searched..<byteCount
-    state.searched = byteCount
+  /// Whether everything was shown that was known to be there.
+  var isCaughtUp: Bool { state.searched >= known }
+
+  /// Shows whole lines only: a message may come between any two calls. No more is looked at than `room`
+  /// says, which shrinks.
+  func show(upTo byteCount: Int? = nil, within room: inout Int) {
+    known = max(known, byteCount ?? 0)
+    guard state.searched < known, room > 0 else { return }
+    let range = state.searched..<(state.searched + min(room, known - state.searched))
+    room -= range.count
+    state.searched = range.upperBound
     guard let end = log.endOfLastLine(in: range, buffer: screen.scratch) else { return }
     copy(upTo: end)
   }
 
-  func close(isFailure: Bool = false) {
+  /// Nothing more will come. False if there is no room for the rest.
+  func finish(isFailure: Bool, within room: inout Int) -> Bool {
+    show(upTo: log.size, within: &room)
+    guard isCaughtUp else { return false }
+    close(isFailure: isFailure)
+    return true
+  }
+
+  private func close(isFailure: Bool) {
     defer { screen.ci?.closeGroup(isFailure: isFailure, on: screen) }
     let size = log.size
     guard state.shown < size else { return }

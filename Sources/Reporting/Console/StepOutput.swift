@@ -16,6 +16,8 @@ protocol StepOutput {
   mutating func resume()
   /// So much time has passed.
   mutating func advance(to now: Nanoseconds)
+  /// Nothing more will come: what was not shown yet is shown now.
+  mutating func finish()
   /// When `advance` changes something; nil if only news do.
   var deadline: Nanoseconds? { get }
 }
@@ -23,6 +25,7 @@ protocol StepOutput {
 extension StepOutput {
   func resume() {}
   func advance(to now: Nanoseconds) {}
+  func finish() {}
   var deadline: Nanoseconds? { nil }
 }
 

@@ -90,6 +90,11 @@ extension Planner {
 // What a step claims, and what its services hold meanwhile.
 extension Planner {
   private mutating func checkClaims() {
+    // What a step claims by itself has been looked at.
+    let areClaiming = (0..<operationCount).contains {
+      isService($0) && !graph[OperationID($0)].claims.isEmpty
+    }
+    guard areClaiming else { return }
     for operation in 0..<operationCount where group(operation)?.isExpanding != false {
       let services = neededServices(of: operation)
       if services.isEmpty { continue }
