@@ -35,7 +35,7 @@ extension EarlyValue.Key {
     case .queue: StepKey.queue.row
     case .width: PipelineKey.maxParallel.row
     case .instances: StepKey.maxParallel.row
-    case .amount(let name): KeyRow(named: name, .amount)
+    case .amount(let name): KeyRow(named: name, .quantity)
     }
   }
 
@@ -47,16 +47,15 @@ extension EarlyValue.Key {
   var wanted: String {
     switch self {
     case .queue: "the name of a queue"
-    case .amount: "a number that is not negative, with at most six decimals"
-    case .timeout, .retry, .expected, .priority, .width, .instances: row.type.words
+    case .timeout, .retry, .expected, .priority, .width, .instances, .amount: row.type.words
     }
   }
 
   var kinds: ExpressionType.Kinds {
     switch self {
     case .timeout, .expected, .queue: .string
-    case .retry, .instances, .amount: .number
-    case .priority, .width: [.number, .string]
+    case .retry, .instances: .number
+    case .priority, .width, .amount: [.number, .string]
     }
   }
 }
@@ -81,7 +80,8 @@ extension EarlyValue {
   /// The amount in millionths.
   func amount(_ values: KnownValues) throws(EvaluationFailure) -> Int64? {
     try read(values) { value in
-      guard case .number = value, var text = value.text else { return nil }
+      guard var text = value.text else { return nil }
+      if case .string = value { return text.withUTF8 { quantityInMillionths($0) } }
       return text.withUTF8 { parseDecimal($0, decimals: 6) }.map { Int64($0) }
     }
   }

@@ -24,6 +24,24 @@ struct ExpressionFoldingTests {
     ),
     ("env.NO ?? params.version", "'1.2'"),
     (
+      "params.fast && fromJSON(steps.build.outputs.version)",
+      "true && fromJSON(steps.build.outputs.version)"
+    ),
+    (
+      "fromJSON(steps.build.outputs.version) || !params.fast",
+      "false || fromJSON(steps.build.outputs.version)"
+    ),
+    (
+      "false || success() || fromJSON(steps.build.outputs.version)",
+      "success() || fromJSON(steps.build.outputs.version)"
+    ),
+    (
+      "steps.build.outputs.version ?? fromJSON('{}').q ?? 'c'", "steps.build.outputs.version ?? 'c'"
+    ),
+    ("success() ? params.targets[9] : 2", "success() ? ['a', 'b c'][9] : 2"),
+    ("success() && !fromJSON(params.version)", "success() && !1.2"),
+    ("success() && fromJSON(params.version) == 'x' && params.fast", "success() && 1.2 == 'x'"),
+    (
       "contains(params.targets, steps.build.outputs.version)",
       "contains(['a', 'b c'], steps.build.outputs.version)"
     ),
@@ -69,6 +87,13 @@ struct ExpressionFoldingTests {
     #expect(folded("success() && fromJSON('x') == 1") == "success() && fromJSON('x') == 1")
     #expect(folded("success() ? fromJSON('x') : 2") == "success() ? fromJSON('x') : 2")
     #expect(folded("false && fromJSON('x') == 1") == "false")
+  }
+
+  @Test func `parts that fail inside each other are tried once each`() {
+    let text = (0..<20).reduce("success() && failure()") { text, _ in
+      "success() && (\(text)) == fromJSON('x')"
+    }
+    #expect(folded(text) == text)
   }
 
   @Test func `folding goes on where it ended`() throws {

@@ -71,6 +71,26 @@ struct EarlyValueTests {
 
           """)
   }
+
+  @Test func `a share may be a size or a duration`() {
+    #expect(
+      described(
+        """
+        params: {m: 2G, t: 1h30m}
+        resources: {mem: 8G, gb: 4096, time: 4h}
+        steps:
+          - {id: a, run: a, resources: {mem: "${{ params.m }}", time: "${{ params.t }}"}}
+          - {id: b, run: b, matrix: {size: [1]}, resources: {mem: "${{ matrix.size }}G"}}
+          - {id: c, run: c, resources: {mem: 2G, time: 90m}}
+        """) == """
+          default 2
+          a: default, mem 2.0, time 1.5
+          b[size=1]: default, mem 1.0
+          b: default, priority -1024, expected 0s
+          c: default, mem 2.0, time 1.5
+
+          """)
+  }
 }
 
 private func described(

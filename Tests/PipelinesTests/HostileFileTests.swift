@@ -284,3 +284,90 @@ struct QuadraticTrapTests {
       ])
   }
 }
+
+/// The same for expressions, and for what is said of them.
+struct QuadraticExpressionTests {
+  @Test func `a text cut into 40,000 keys by commas`() {
+    let keys = String(repeating: ", b", count: 40_000)
+    let found = messages("steps:\n  - {id: a, run: x\(keys)}\n")
+    #expect(found.map { String($0.prefix(21)) } == ["2:21: unknown key 'b'"])
+  }
+
+  @Test func `20,000 axes of which one entry of exclude names all`() {
+    let axes = (0..<20_000).map { "a\($0): [1]" }.joined(separator: ", ")
+    let entry = (0..<20_000).map { "a\($0): 1" }.joined(separator: ", ")
+    let matrix = "{\(axes), exclude: [{\(entry)}]}"
+    #expect(messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [])
+  }
+
+  @Test func `a variable written 4,000 times in a cycle`() {
+    let values = (0..<4_000).map { _ in "  - {A: '${{ vars.x }}'}\n" }.joined()
+    #expect(
+      messages("vars: {x: '${{ env.A }}'}\nenv:\n\(values)" + valid) == [
+        "1:8: 'vars' depend on each other in a cycle: vars.x -> env.A -> env.A -> env.A -> env.A "
+          + "-> env.A -> env.A -> env.A -> … -> vars.x"
+      ])
+  }
+
+  @Test func `a cycle of 1,000 derived values, with a way back from each`() {
+    let values = (0..<1_000).map {
+      "  v\($0): '${{ vars.v\(($0 + 1) % 1_000) }}${{ vars.v0 }}'\n"
+    }
+    #expect(
+      messages("vars:\n\(values.joined())" + valid).map { $0.drop { $0 != "v" } } == [
+        "vars' depend on each other in a cycle: vars.v0 -> vars.v1 -> vars.v2 -> vars.v3 -> vars.v4 "
+          + "-> vars.v5 -> vars.v6 -> vars.v7 -> … -> vars.v0"
+      ])
+  }
+
+  @Test func `10,000 variables of a step that name the environment`() {
+    let variables = (0..<10_000).map { "V\($0): \"${{ env.HOME ?? '' }}\"" }
+    #expect(
+      messages("steps: [{id: a, run: x, env: {\(variables.joined(separator: ", "))}}]\n") == [])
+  }
+
+  @Test func `1,500 defaults with expressions for 1,500 steps`() {
+    let variables = (0..<1_500).map { "V\($0): '${{ params.x }}'" }.joined(separator: ", ")
+    let steps = (0..<1_500).map { "  - {id: s\($0), run: x}\n" }.joined()
+    #expect(
+      messages("params: {x: 1}\ndefaults: {env: {\(variables)}}\nsteps:\n" + steps) == [])
+  }
+
+  @Test func `a default that is valid in the first step only`() {
+    #expect(
+      messages(
+        """
+        defaults: {stdin: "${{ env.OWN ?? '' }}", env: {V: "${{ matrix.x }}", W: "${{ env.OWN ?? '' }}"}}
+        steps: [{id: a, run: x, matrix: {x: [1]}}, {id: b, run: x, env: {OWN: y}}]
+
+        """
+      ) == [
+        "1:24: variable 'OWN' is in this step's own 'env', which expressions do not see",
+        "1:57: this step has no 'matrix'",
+      ])
+  }
+
+  @Test func `the types of 100 parameters with 1,000 allowed values each`() {
+    let params = (0..<100).map { number in
+      "p\(number): {enum: [\((0..<1_000).map { "v\(number)-\($0)" }.joined(separator: ", "))]}"
+    }
+    let names = (0..<100).map { "params.p\($0)" }.joined(separator: ", ")
+    #expect(
+      messages(
+        "params: {\(params.joined(separator: ", "))}\n"
+          + "steps: [{id: a, run: x, if: 'len([\(names)]) > 0'}]\n") == [])
+  }
+
+  @Test func `patterns are made once, and count as steps of matches`() {
+    func steps(_ pattern: (Int) -> String) -> String {
+      "steps:\n"
+        + (0..<1_200).map {
+          "  - {id: s\($0), run: x, if: \"matches('a', '\(pattern($0))') || \($0) == 0\"}\n"
+        }.joined()
+    }
+    #expect(messages(steps { _ in "(a{100}){99}" }) == [])
+    #expect(
+      messages(steps { "(a{90}){99}b{\($0 % 1000)}|c{\($0 / 1000)}" }).first?.drop { $0 != " " }
+        == " 'matches' takes more than 10,000,000 steps in all, which is the limit")
+  }
+}

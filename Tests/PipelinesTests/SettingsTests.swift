@@ -98,10 +98,20 @@ struct SettingsTests {
     #expect(try settings("allow_failure: false").allowFailure == .never)
   }
 
+  @Test func `a merged limit may be an expression, too`() throws {
+    #expect(
+      try settings(
+        "retry: {<<: *r, delay: 2s}", top: "params: {n: 2}\nx-r: &r {limit: '${{ params.n }}'}\n"
+      ).retry.limit == 2)
+  }
+
   @Test(arguments: [
     ("sh", ["/bin/sh", "-e"]), ("bash", ["bash", "-eo", "pipefail"]),
     ("/usr/bin/bash", ["/usr/bin/bash", "-eo", "pipefail"]), ("/opt/sh", ["/opt/sh", "-e"]),
     ("zsh", ["zsh", "-e"]), ("dash", ["dash", "-e"]), ("python3", ["python3"]),
+    ("bash5.2", ["bash5.2", "-eo", "pipefail"]), ("/bin/ksh93", ["/bin/ksh93", "-e"]),
+    ("zsh-5.9", ["zsh-5.9", "-e"]), ("rbash", ["rbash", "-eo", "pipefail"]),
+    ("oksh", ["oksh", "-e"]), ("sh.bat", ["sh.bat"]), ("fish", ["fish"]),
     ("[bash, -x]", ["bash", "-x"]),
   ])
   func `a known shell stops at the first failing command`(

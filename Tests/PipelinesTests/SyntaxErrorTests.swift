@@ -342,6 +342,12 @@ struct EncodingTests {
     #expect(messages("a\0") == ["1:2: control character \\u{0} is not allowed in the file"])
     #expect(messages("a\u{7f}") == ["1:2: control character \\u{7f} is not allowed in the file"])
     #expect(messages("# \u{2028}") == ["1:3: the line separator U+2028 is not allowed in the file"])
+    #expect(
+      messages("steps:\r\n- {id: a,\r run: x}\n") == [
+        "2:10: the line separator U+000D is not allowed in the file"
+      ])
+    #expect(
+      messages("# a\r") == ["1:4: the line separator U+000D is not allowed in the file"])
     #expect(messages("# \u{85}") == ["1:3: the line separator U+0085 is not allowed in the file"])
   }
 

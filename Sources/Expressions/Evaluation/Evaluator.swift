@@ -23,6 +23,8 @@ struct Folding {
   package private(set) var constants: [Value]
   /// Whether a part of it has a value; if not, nothing changes.
   package private(set) var hasValues = false
+  /// Parts that have failed: each is tried once, because they may be nested.
+  private var failed: Set<Int> = []
   /// Whether the value that was found last is written as a literal in the file.
   package private(set) var isAuthors = false
 
@@ -92,16 +94,30 @@ extension Folding {
       contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
   }
 
-  /// Folds a part that may never be evaluated: if it fails, it stays as it is.
-  private mutating func foldPerhaps(_ node: Int) -> Value? {
+  /// Folds a part that may never be evaluated. If it fails, it is left for the run, with everything in
+  /// it that has a value, because the run does not know all names.
+  private mutating func foldPerhaps(_ node: Int, isLenient: Bool = false) -> Value? {
     let start = nodes.count
-    do throws(ExpressionFailure) {
-      return try fold(node)
-    } catch {
-      nodes.removeLast(nodes.count - start)
-      copy(node)
-      return nil
+    if !failed.contains(node) {
+      do throws(ExpressionFailure) {
+        return try fold(node, isLenient: isLenient)
+      } catch {
+        guard goal == .rest else { return nil }
+        failed.insert(node)
+        nodes.removeLast(nodes.count - start)
+      }
     }
+    for operand in expression.operands(of: node) {
+      // A context has no value apart from its member.
+      if isContextOfMember(operand, in: node) { copy(operand) } else { _ = foldPerhaps(operand) }
+    }
+    return leave(node, since: start)
+  }
+
+  private func isContextOfMember(_ operand: Int, in node: Int) -> Bool {
+    guard expression.nodes[operand].kind == .root else { return false }
+    let kind = expression.nodes[node].kind
+    return kind == .member || kind == .index && operand == expression.pair(of: node).0
   }
 }
 
@@ -186,11 +202,7 @@ extension Folding {
     for operand in expression.operands(of: node) {
       let mark = nodes.count
       let value = leftCount == 0 ? try fold(operand) : foldPerhaps(operand)
-      guard let value else {
-        leftCount += 1
-        continue
-      }
-      if leftCount > 0, value.type != .bool {
+      guard let value, leftCount == 0 || value.type == .bool else {
         leftCount += 1
         continue
       }
@@ -200,7 +212,13 @@ extension Folding {
       nodes.removeLast(nodes.count - mark)
     }
     if leftCount == 0 { return computed(.bool(!absorbing), for: node, since: start) }
-    return leftCount == 1 ? nil : leave(node, since: start)
+    if leftCount > 1 { return leave(node, since: start) }
+    guard goal == .rest, let left = nodes.last, !left.isBoolean else { return nil }
+    // The operator still checks that its only operand is true or false.
+    let place = expression.nodes[node].start
+    nodes.insert(
+      ExpressionNode(kind: absorbing ? .false : .true, start: place, end: place), at: start)
+    return leave(node, since: start)
   }
 
   private mutating func foldCoalesce(
@@ -214,7 +232,8 @@ extension Folding {
       let isLast = operand == operands.last
       let value =
         leftCount == 0
-        ? try fold(operand, isLenient: isLenient || !isLast) : foldPerhaps(operand)
+        ? try fold(operand, isLenient: isLenient || !isLast)
+        : foldPerhaps(operand, isLenient: isLenient || !isLast)
       if let value, value != .null || isLast {
         if leftCount == 0 { return put(value, for: node, since: start) }
         leftCount += 1

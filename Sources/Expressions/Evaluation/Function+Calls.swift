@@ -98,18 +98,17 @@ extension Function {
   private func matches(
     _ arguments: [Value], _ budget: ValueBudget?
   ) throws(ArgumentFailure) -> Bool {
-    let pattern: TextPattern
+    let budget = budget ?? ValueBudget()
     do throws(TextPatternFailure) {
-      pattern = try TextPattern(arguments[1].text ?? "")
+      if let pattern = try budget.pattern(arguments[1].text ?? ""),
+        let isFound = pattern.isFound(in: arguments[0].text ?? "", steps: &budget.matchSteps)
+      {
+        return isFound
+      }
     } catch {
       throw ArgumentFailure(words: ExpressionMessage.badPattern(error.reason), argument: 1)
     }
-    var steps = budget?.matchSteps ?? ValueBudget.maxMatchSteps
-    defer { budget?.matchSteps = steps }
-    guard let isFound = pattern.isFound(in: arguments[0].text ?? "", steps: &steps) else {
-      throw ArgumentFailure(words: ExpressionMessage.tooMuchMatched)
-    }
-    return isFound
+    throw ArgumentFailure(words: ExpressionMessage.tooMuchMatched)
   }
 
   private func split(_ text: String, _ separator: String) throws(ArgumentFailure) -> Value {

@@ -6,7 +6,7 @@ package struct OrderedMap<Element> {
   package private(set) var names: [String] = []
   package var values: [Element] = []
   /// The positions by name; empty while there are only a few.
-  private var places: [String: Int] = [:]
+  private var places: [ExactText: Int] = [:]
 
   package init() {}
 
@@ -33,15 +33,16 @@ package struct OrderedMap<Element> {
   }
 
   private func place(of name: String) -> Int? {
-    places.isEmpty ? names.firstIndex(of: name) : places[name]
+    places.isEmpty
+      ? names.firstIndex { areSameBytes($0, name) } : places[ExactText(text: name)]
   }
 
   /// Adds the position of the last name.
   private mutating func addPlace() {
     if !places.isEmpty {
-      places[names[count - 1]] = count - 1
+      places[ExactText(text: names[count - 1])] = count - 1
     } else if count > 8 {
-      for (place, name) in names.enumerated() { places[name] = place }
+      for (place, name) in names.enumerated() { places[ExactText(text: name)] = place }
     }
   }
 }

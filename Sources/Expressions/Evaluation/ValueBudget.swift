@@ -12,7 +12,35 @@ package final class ValueBudget {
 
   static let maxMatchSteps = 10_000_000
 
+  /// The patterns that were used last, with all their states.
+  private var patterns: [String: TextPattern] = [:]
+  private var keptStates = 0
+
+  private static let maxKeptStates = 100_000
+
   package init() {}
+
+  /// The pattern with this text. Making one takes a step for each of its states; nil once there are no
+  /// steps left.
+  func pattern(_ text: String) throws(TextPatternFailure) -> TextPattern? {
+    if let known = patterns[text] { return known }
+    guard matchSteps > 0 else { return nil }
+    let pattern: TextPattern
+    do throws(TextPatternFailure) {
+      pattern = try TextPattern(text)
+    } catch {
+      matchSteps -= TextPattern.maxStateCount
+      throw error
+    }
+    matchSteps -= pattern.stateCount
+    keptStates += pattern.stateCount
+    if keptStates > Self.maxKeptStates {
+      patterns = [:]
+      keptStates = pattern.stateCount
+    }
+    patterns[text] = pattern
+    return pattern
+  }
 
   /// True if nothing more may be produced.
   var isSpent: Bool { made < 0 }

@@ -17,6 +17,8 @@ struct TextPattern {
 
   private var program: [Instruction] = []
 
+  var stateCount: Int { program.count }
+
   init(_ pattern: String) throws(TextPatternFailure) {
     try emit(try PatternParser.node(of: pattern))
     program.append(.found)

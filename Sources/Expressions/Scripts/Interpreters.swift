@@ -26,6 +26,8 @@ package struct Interpreter: Sendable {
   var readsInput = true
   /// True for shells: options may follow `-c`, and `-o` takes an argument.
   var isShell = false
+  /// The options with which a script stops at its first failing command; empty if there are none.
+  package var strictOptions: [String] = []
   /// The option before a script in its arguments; nil for `-c`.
   var scriptOption: String?
   /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
@@ -57,12 +59,25 @@ extension Interpreter {
     return table
   }()
 
+  private static func shell(strictOptions: [String]) -> Interpreter {
+    Interpreter(
+      letters: "cC", words: ["command", "init-command", "commands"], isShell: true,
+      strictOptions: strictOptions)
+  }
+
   private static let rows: [(names: String, Interpreter)] = [
     (
-      "sh bash rbash dash ash ksh rksh mksh lksh oksh loksh pdksh posh zsh rzsh yash busybox toybox "
-        + "fish tcsh csh rc es nu elvish xonsh osh ysh murex ion hush sash bash-static static-sh "
-        + "sh.distrib sh.exe bash.exe",
-      Interpreter(letters: "cC", words: ["command", "init-command", "commands"], isShell: true)
+      "bash rbash bash-static bash.exe",
+      shell(strictOptions: ["-eo", "pipefail"])
+    ),
+    (
+      "sh dash ash ksh rksh mksh lksh oksh loksh pdksh posh zsh rzsh yash hush static-sh sh.distrib "
+        + "sh.exe",
+      shell(strictOptions: ["-e"])
+    ),
+    (
+      "busybox toybox fish tcsh csh rc es nu elvish xonsh osh ysh murex ion sash",
+      shell(strictOptions: [])
     ),
     ("cmd cmd.exe", Interpreter(operands: .all)),
     (

@@ -36,3 +36,22 @@ package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8
   }
   return areEqual(at: count - 8, UInt64.self)
 }
+
+/// Whether two strings consist of the same bytes: for `==` of Swift, `é` is also `e` with an accent of its
+/// own, which is another name to Linux and in JSON.
+package func areSameBytes(_ left: String, _ right: String) -> Bool {
+  left == right && left.utf8.elementsEqual(right.utf8)
+}
+
+/// A string that equals only what consists of the same bytes.
+package struct ExactText: Hashable, Sendable {
+  package let text: String
+
+  package init(text: String) { self.text = text }
+
+  package static func == (left: ExactText, right: ExactText) -> Bool {
+    areSameBytes(left.text, right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}

@@ -85,6 +85,20 @@ struct ExpressionNode: Hashable, Sendable {
   var value: UInt32 = 0
 }
 
+extension ExpressionNode {
+  /// Whether its value, if it has one, is true or false whatever its operands are.
+  var isBoolean: Bool {
+    switch kind {
+    case .true, .false, .not: true
+    case .binary: BinaryOperator(rawValue: detail) != .coalesce
+    case .call: Function(rawValue: detail)?.row.result == .bool
+    case .null, .number, .string, .root, .unknownName, .member, .index, .list, .conditional,
+      .unknownCall, .constant:
+      false
+    }
+  }
+}
+
 package struct Expression: Hashable, Sendable {
   package static let maxByteCount = 65_535
   package static let maxDepth = 64

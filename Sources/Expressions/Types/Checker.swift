@@ -306,7 +306,9 @@ extension ExpressionChecker {
     case .matches:
       guard case .string(let pattern)? = expression.literal(operands[1]) else { return }
       do throws(TextPatternFailure) {
-        _ = try TextPattern(pattern)
+        if try (scope.valueBudget ?? ValueBudget()).pattern(pattern) == nil {
+          report(ExpressionMessage.tooMuchMatched, operands[1])
+        }
       } catch {
         report(ExpressionMessage.badPattern(error.reason), operands[1])
       }

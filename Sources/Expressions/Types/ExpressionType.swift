@@ -42,14 +42,14 @@ package struct ExpressionType: Hashable, Sendable {
   /// The strings, in the order in which they are reported.
   package struct Choices: Hashable, Sendable {
     package let texts: [String]
-    private let all: Set<String>
+    private let all: Set<ExactText>
 
     package init(_ texts: [String]) {
       self.texts = texts
-      all = Set(texts)
+      all = Set(texts.lazy.map(ExactText.init))
     }
 
-    package func contains(_ text: String) -> Bool { all.contains(text) }
+    package func contains(_ text: String) -> Bool { all.contains(ExactText(text: text)) }
   }
 
   /// The members of a map.
@@ -59,7 +59,7 @@ package struct ExpressionType: Hashable, Sendable {
     /// Whether there may be other members, of any type.
     package let isOpen: Bool
     /// The positions by name; empty while there are only a few.
-    private let places: [String: Int]
+    private let places: [ExactText: Int]
 
     package init(names: [String], types: [ExpressionType], isOpen: Bool) {
       self.names = names
@@ -67,11 +67,16 @@ package struct ExpressionType: Hashable, Sendable {
       self.isOpen = isOpen
       places =
         names.count > 8
-        ? Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first }) : [:]
+        ? Dictionary(
+          zip(names.lazy.map(ExactText.init), names.indices),
+          uniquingKeysWith: { first, _ in first }
+        ) : [:]
     }
 
     package subscript(name: String) -> ExpressionType? {
-      (places.isEmpty ? names.firstIndex(of: name) : places[name]).map { types[$0] }
+      (places.isEmpty
+        ? names.firstIndex { areSameBytes($0, name) } : places[ExactText(text: name)])
+        .map { types[$0] }
     }
   }
 
@@ -144,10 +149,15 @@ package struct ExpressionType: Hashable, Sendable {
       kinds.union(other.kinds), items: item, members: members, choices: unitedChoices(other))
   }
 
+  /// Beyond them, each union would copy what the ones before it have found.
+  private static let maxUnitedChoices = 1000
+
   private func unitedChoices(_ other: ExpressionType) -> Choices? {
     guard kinds.contains(.string) else { return other.choices }
     guard other.kinds.contains(.string) else { return choices }
-    guard let choices, let more = other.choices else { return nil }
+    guard let choices, let more = other.choices,
+      choices.texts.count + more.texts.count <= Self.maxUnitedChoices
+    else { return nil }
     return Choices(choices.texts + more.texts.filter { !choices.contains($0) })
   }
 

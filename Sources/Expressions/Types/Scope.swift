@@ -29,6 +29,9 @@ package protocol ExpressionScope {
 
   /// Whether `success()` and the other status functions may be called.
   var allowsStatusFunctions: Bool { get }
+
+  /// What the patterns in the expressions of a plan may still cost; nil means no limit.
+  var valueBudget: ValueBudget? { get }
 }
 
 /// What a scope says about a member.
@@ -41,6 +44,8 @@ package enum ScopeMember {
 }
 
 extension ExpressionScope {
+  package var valueBudget: ValueBudget? { nil }
+
   package var suggester: Suggester { Suggester() }
 
   package func names(of root: ContextRoot) -> [String] { [] }

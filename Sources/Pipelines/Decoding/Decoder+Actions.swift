@@ -1,6 +1,7 @@
 // What processes run: `run`, hooks and shells.
 
 import Diagnostics
+import Expressions
 import Plans
 
 extension Decoder {
@@ -170,11 +171,7 @@ extension Decoder {
       report(node) { DecodingMessage.shellWithOptions(program, words: words, at: $0) }
       return nil
     }
-    switch program.split(separator: "/").last.map(String.init) ?? "" {
-    case "sh": return [program == "sh" ? "/bin/sh" : program, "-e"]
-    case "bash": return [program, "-eo", "pipefail"]
-    case "ash", "dash", "ksh", "mksh", "zsh": return [program, "-e"]
-    default: return [program]
-    }
+    let options = Interpreter.named(program)?.strictOptions ?? []
+    return [program == "sh" ? "/bin/sh" : program] + options
   }
 }

@@ -94,10 +94,11 @@ extension Decoder {
     guard case .list(var entries)? = matrix.excluded else { return }
     // An empty matrix is reported as such.
     if axes.isEmpty, matrix.included == nil { return matrix.excluded = nil }
+    let written = Set(axes)
     let valid = Set(matrix.axes.map(\.name))
     entries.removeAll { entry in
       guard case .map(let members) = entry else { return false }
-      for member in members where !axes.contains(member.name) {
+      for member in members where !written.contains(member.name) {
         log.report(at: member.span) {
           DecodingMessage.excludedNoAxis(member.name, axes: axes, at: $0)
         }

@@ -1,17 +1,20 @@
 // Decodes how a command may end: retries, allowed failures, and the way it is stopped.
 
 import Diagnostics
+import Expressions
 import Plans
 import Scheduling
 
 extension Decoder {
-  mutating func retry(_ value: NodeIndex) -> RetryPolicy? {
+  /// The policy, and the limit on its own if that is an expression.
+  mutating func retry(_ value: NodeIndex) -> (policy: RetryPolicy, limit: EarlyValue?)? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .map else {
+      if holdsExpression(value) { return early(value, .retry).map { (RetryPolicy(), $0) } }
       return integer(value, StepKey.retry.row, in: 0...1_000_000).map {
         var policy = RetryPolicy()
         policy.limit = $0
-        return policy
+        return (policy, nil)
       }
     }
     let fields = readFields(of: node, RetryKey.table) { _, _ in "in 'retry'" }
@@ -20,10 +23,11 @@ extension Decoder {
         DecodingMessage.missing(["limit"], "in 'retry'", at: $0)
       }
     }
-    return retry(from: fields)
+    let limit = fields[.limit].flatMap { holdsExpression($0) ? early($0, .retry) : nil }
+    return (policy(from: fields), limit)
   }
 
-  private mutating func retry(from fields: Fields<RetryKey>) -> RetryPolicy {
+  private mutating func policy(from fields: Fields<RetryKey>) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.limit =
       fields[.limit].flatMap {
@@ -39,13 +43,6 @@ extension Decoder {
       ?? false
     policy.triggers = fields[.on].flatMap { triggers($0) } ?? []
     return policy
-  }
-
-  /// The value of `limit` in a map.
-  func retryLimit(_ value: NodeIndex) -> NodeIndex? {
-    let map = tree.resolve(value)
-    guard tree.nodes[map].kind == .map else { return nil }
-    return writtenPairs(of: map).first { tree.string($0.key) == "limit" }?.value
   }
 
   /// The factor in thousandths.
@@ -151,7 +148,7 @@ extension Decoder {
     }
     let text = tree.string(node)
     let name = text.hasPrefix("SIG") ? String(text.dropFirst(3)) : text
-    if stopSignals.contains(name) { return signalNumber(named: name) }
+    if stopSignals.contains(where: { areSameBytes($0, name) }) { return signalNumber(named: name) }
     let close = suggestion(for: name, among: stopSignals)
     reportType(value, row, help: close.map { "did you mean \(quoted($0))?" })
     return nil

@@ -54,14 +54,14 @@ extension Decoder {
   private mutating func varSource(_ value: NodeIndex) -> VarModel.Source? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .map else { return anyValue(value).map { .value($0) } }
-    let members = writtenPairs(of: node)
-    guard let run = members.first(where: { tree.string($0.key) == "run" }) else {
-      return anyValue(value).map { .value($0) }
+    let members = pairs(of: node, owner: "in this map")
+    guard let run = members.first(where: { $0.name == "run" }) else {
+      return .value(mapValue(members))
     }
-    for other in members where other.key != run.key {
-      report(other.key) { DecodingMessage.commandAlone(at: $0) }
+    for other in members where other.name != run.name {
+      report(other.pair.key) { DecodingMessage.commandAlone(at: $0) }
     }
-    return command(run.value, StepKey.run).map { .command($0) }
+    return command(run.pair.value, StepKey.run).map { .command($0) }
   }
 
   // MARK: Params

@@ -101,15 +101,31 @@ extension Decoder {
   /// The text that a comma between braces has cut into a value and keys without values: of `world`
   /// in `{run: echo hello, world}` it is `echo hello, world`. Nil of any other key.
   func splitText(before key: NodeIndex) -> String? {
-    guard isBare(key) else { return nil }
-    var value = key - 1
-    while value > 1, isBare(value - 1) { value -= 2 }
-    guard value > 0, tree.nodes[value].kind == .plain, sign(behind: value) == UInt8(ascii: ",")
-    else { return nil }
+    var latest = (key: -1, value: -1)
+    return splitValue(before: key, &latest).flatMap { splitText($0, through: key) }
+  }
+
+  func splitText(_ value: NodeIndex, through key: NodeIndex) -> String? {
     let start = Int(tree.nodes[value].start) - tree.base
     let end = Int(tree.nodes[key].end) - tree.base
     guard start < end else { return nil }
     return String(decoding: tree.source[start..<end], as: UTF8.self)
+  }
+
+  /// The value that such a text begins with. `latest` is what was found for a key before this one, so
+  /// that the way back to it is not gone again.
+  func splitValue(
+    before key: NodeIndex, _ latest: inout (key: NodeIndex, value: NodeIndex)
+  ) -> NodeIndex? {
+    guard isBare(key) else { return nil }
+    var value = key - 1
+    while value > 1, isBare(value - 1) {
+      value = value - 1 == latest.key ? latest.value : value - 2
+    }
+    latest = (key, value)
+    guard value > 0, tree.nodes[value].kind == .plain, sign(behind: value) == UInt8(ascii: ",")
+    else { return nil }
+    return value
   }
 
   /// Whether the key is the first of one such text.

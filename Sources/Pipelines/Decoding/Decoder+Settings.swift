@@ -44,11 +44,7 @@ extension Decoder {
 
   /// The number of extra attempts may be an expression, alone and in the map.
   private mutating func retrySettings(_ value: NodeIndex) -> [Setting] {
-    if holdsExpression(value) {
-      return early(value, .retry).map { [.retry(RetryPolicy()), .early($0)] } ?? []
-    }
-    guard let policy = retry(value) else { return [] }
-    let limit = retryLimit(value).flatMap { holdsExpression($0) ? early($0, .retry) : nil }
+    guard let (policy, limit) = retry(value) else { return [] }
     return [.retry(policy)] + (limit.map { [.early($0)] } ?? [])
   }
 

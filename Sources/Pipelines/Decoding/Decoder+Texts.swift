@@ -86,19 +86,21 @@ extension Decoder {
   mutating func anyValue(_ value: NodeIndex) -> ValueModel? {
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
-    case .map:
-      return .map(
-        pairs(of: node, owner: "in this map").compactMap { name, pair in
-          anyValue(pair.value).map {
-            MemberModel(
-              name: name, span: span(pair.key), value: $0,
-              valueSpan: span(tree.resolve(pair.value)))
-          }
-        })
+    case .map: return mapValue(pairs(of: node, owner: "in this map"))
     case .list:
       return .list(items(of: node).compactMap { anyValue($0) })
     case .plain, .quoted, .block, .alias: return scalarValue(node)
     }
+  }
+
+  mutating func mapValue(_ pairs: [(name: String, pair: Pair)]) -> ValueModel {
+    .map(
+      pairs.compactMap { name, pair in
+        anyValue(pair.value).map {
+          MemberModel(
+            name: name, span: span(pair.key), value: $0, valueSpan: span(tree.resolve(pair.value)))
+        }
+      })
   }
 
   private mutating func scalarValue(_ node: NodeIndex) -> ValueModel? {

@@ -136,16 +136,7 @@ extension Decoder {
   mutating func quantity(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
     let node = tree.resolve(value)
     if tree.nodes[node].isScalar, !tree.nodes[node].hasExpression {
-      if let bytes = tree.withBytes(of: node, { byteCount($0) }),
-        let amount = millionths(of: bytes, in: 1 << 30)
-      {
-        return amount
-      }
-      if let duration = tree.withBytes(of: node, { nanoseconds($0) }), duration > 0,
-        let amount = millionths(of: Int(duration), in: 3_600_000_000_000)
-      {
-        return amount
-      }
+      if let amount = tree.withBytes(of: node, { quantityInMillionths($0) }) { return amount }
       let hasUnit = tree.withBytes(of: node) { bytes in
         bytes.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } == true
           && bytes.contains { $0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z") }
@@ -269,6 +260,13 @@ extension Decoder {
       return quoted(text)
     }
   }
+}
+
+/// A size in GiB or a duration in hours, in millionths; nil for any other text.
+func quantityInMillionths(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+  if let bytes = byteCount(text), let amount = millionths(of: bytes, in: 1 << 30) { return amount }
+  guard let duration = nanoseconds(text), duration > 0 else { return nil }
+  return millionths(of: Int(duration), in: 3_600_000_000_000)
 }
 
 /// A count in millionths of a larger unit, rounded up; nil if it does not fit.

@@ -136,13 +136,14 @@ extension Decoder {
   private mutating func reportStrangers<Key: ObjectKey>(
     _ keys: [NodeIndex], in fields: inout Fields<Key>, _ table: KeyTable<Key>, _ owner: String
   ) {
+    var latest = (key: -1, value: -1)
     for key in keys where log.hasRoom(at: span(key)) {
       if let known = tree.withBytes(of: key, { table.find($0) }), let first = fields[known] {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let name = tree.string(key)
-        if let text = splitText(before: key) {
-          if isFirstBareKey(key) {
+        if let value = splitValue(before: key, &latest) {
+          if isFirstBareKey(key), let text = splitText(value, through: key) {
             report(key) { DecodingMessage.splitAtComma(name, owner, text, at: $0) }
           }
           continue

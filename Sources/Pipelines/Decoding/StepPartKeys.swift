@@ -140,7 +140,7 @@ package enum BackgroundKey: UInt8, ObjectKey {
   package var row: KeyRow {
     KeyRow(
       "ready", .list(.object(.wait)),
-      "The service is ready once these hold, one after the other; without it, once it runs.",
+      "The service is ready once these hold, one after the other.",
       example: "[{tcp: 'localhost:5432', timeout: 1m}]", isRequired: true)
   }
 

@@ -139,7 +139,7 @@ private struct VariableFileReader {
   private mutating func plainValue() -> [UInt8] {
     var value: [UInt8] = []
     while let byte = peek, byte != 10 {
-      if byte == UInt8(ascii: "#"), value.isEmpty || value.last == 32 || value.last == 9 {
+      if byte == UInt8(ascii: "#"), bytes[place - 1] == 32 || bytes[place - 1] == 9 {
         skipLine()
         break
       }

@@ -19,6 +19,10 @@ package struct TextCheck {
     if !isASCII, let fault = Self.firstFault(in: text) {
       throw YAMLMessage.badCharacter(fault, base: base)
     }
+    if let offset = Self.loneCarriageReturn(in: text) {
+      let fault = Fault(offset: offset, byteCount: 1, reason: .lineSeparator("\r"))
+      throw YAMLMessage.badCharacter(fault, base: base)
+    }
     hasExpressions = Self.holdsExpression(text)
   }
 
@@ -41,6 +45,19 @@ package struct TextCheck {
       bad |= isOutside & isNoSpace
     }
     return bad == 0
+  }
+
+  /// A carriage return before anything but a line feed: libyaml ends a line there.
+  private static func loneCarriageReturn(in text: UnsafeBufferPointer<UInt8>) -> Int? {
+    guard let start = text.baseAddress, !text.isEmpty else { return nil }
+    var isThere: UInt8 = text[text.count - 1] == 0x0D ? 1 : 0
+    for offset in 0..<text.count - 1 {
+      isThere |= (start[offset] == 0x0D ? 1 : 0) & (start[offset + 1] == 0x0A ? 0 : 1)
+    }
+    guard isThere == 1 else { return nil }
+    return text.indices.first {
+      text[$0] == 0x0D && ($0 == text.count - 1 || text[$0 + 1] != 0x0A)
+    }
   }
 
   /// A character that is not allowed in a YAML file, or one that libyaml treats as a line break and

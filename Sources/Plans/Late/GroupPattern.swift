@@ -187,7 +187,11 @@ extension PatternCopier {
     let outer = copy(inputs.outer)
     let enclosing = inputs.enclosing.map { copy($0) }
     let isSame = outer === inputs.outer && enclosing === inputs.enclosing
-    let result = isSame ? inputs : LateInputs(inputs.params, from: outer, in: enclosing)
+    let result =
+      isSame
+      ? inputs
+      : LateInputs(
+        inputs.params, from: outer, in: enclosing, beside: (inputs.names, inputs.known))
     self.inputs[ObjectIdentifier(inputs)] = (inputs, result)
     return result
   }

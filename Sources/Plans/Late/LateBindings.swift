@@ -35,8 +35,32 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }
 
   package func value(of root: ContextRoot) -> Resolution {
-    guard root == .matrix, let matrix = scope.matrix else { return .later }
-    return .known(.map(matrix))
+    switch root {
+    case .matrix: scope.matrix.map { .known(.map($0)) } ?? .later
+    case .params: parameters
+    case .run: runMembers
+    // Nobody can name them as a whole, and the host is known before the run.
+    case .env, .steps, .host, .secrets, .vars: .later
+    }
+  }
+
+  private var runMembers: Resolution {
+    var map = ValueMap()
+    for name in runMemberNames { map[name] = facts.runMember(name).map { .string($0) } }
+    return map.count == runMemberNames.count ? .known(.map(map)) : .later
+  }
+
+  /// All parameters of a nested pipeline, of which some are late.
+  private var parameters: Resolution {
+    guard let inputs = scope.inputs else { return .later }
+    var map = ValueMap()
+    for name in inputs.names {
+      switch inputs.known[name].map(Resolution.known) ?? parameter(name) {
+      case .known(let value): map[name] = value
+      case .later, .missing: return .later
+      }
+    }
+    return .known(.map(map))
   }
 
   package var dependencyStatus: DependencyStatus? {

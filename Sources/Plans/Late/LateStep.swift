@@ -246,12 +246,20 @@ package final class LateInputs: Sendable {
   package let outer: LateScope
   /// The inputs of the file that the pipeline stands in.
   package let enclosing: LateInputs?
+  /// The names of all parameters in its expressions, in file order.
+  package let names: [String]
+  /// The values of those that are known.
+  package let known: [String: Value]
   private let places: [String: Int]
 
-  package init(_ params: [LateInput], from outer: LateScope, in enclosing: LateInputs? = nil) {
+  package init(
+    _ params: [LateInput], from outer: LateScope, in enclosing: LateInputs? = nil,
+    beside all: (names: [String], known: [String: Value])
+  ) {
     self.params = params
     self.outer = outer
     self.enclosing = enclosing
+    (names, known) = all
     places = Dictionary(
       zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
@@ -262,6 +270,9 @@ package final class LateInputs: Sendable {
     return (params[place], outer)
   }
 }
+
+/// The members of `run`.
+package let runMemberNames = ["id", "pipeline", "workspace"]
 
 package struct LateInput: Sendable {
   package let param: ParamModel

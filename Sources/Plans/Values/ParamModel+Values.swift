@@ -62,15 +62,8 @@ extension ParamModel {
     switch kind {
     case .string: return .string(text)
     case .bool: return ["true": .bool(true), "false": .bool(false)][text]
-    case .int:
-      return Int(text).map(Double.init).flatMap {
-        $0.magnitude <= largestExactInteger ? .number($0) : nil
-      }
-    case .number:
-      guard text.utf8.allSatisfy({ isDecimalDigit($0) || "+-.eE".utf8.contains($0) }) else {
-        return nil
-      }
-      return Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+    case .int, .number:
+      return number(in: text).flatMap { numberText($0) == text ? .number($0) : nil }
     case .list:
       if text.hasPrefix("[") {
         guard let value = try? JSONReader.value(of: text, keepsNumbers: true), case .list = value
@@ -85,6 +78,14 @@ extension ParamModel {
     }
   }
 
+  /// The number that a text stands for, however it is written.
+  private func number(in text: String) -> Double? {
+    guard text.utf8.allSatisfy({ isDecimalDigit($0) || "+-.eE".utf8.contains($0) }),
+      let number = Double(text), number.isFinite, kind.holds(.number(number))
+    else { return nil }
+    return kind == .number || number.magnitude <= largestExactInteger ? number : nil
+  }
+
   /// Why a text gives no value of the parameter's type, after its name.
   package func refusal(ofText text: String) -> String {
     if kind == .list, text.hasPrefix("[") {
@@ -94,12 +95,16 @@ extension ParamModel {
         return "holds a number that would change: \(error.reason)"
       } catch {}
     }
+    if kind == .int || kind == .number, let number = number(in: text) {
+      return "would change from \(quoted(text)) to \(quoted(numberText(number))): write it so, "
+        + "or give the parameter the type 'string'"
+    }
     return "must be \(kind.words), not \(quoted(text))"
   }
 
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
   package func refusal(of value: Value, _ patterns: PatternMatcher) -> String? {
-    if let choices, !choices.isEmpty, !choices.contains(value) {
+    if let choices, !choices.isEmpty, !choices.contains(where: { $0.isSame(as: value) }) {
       let names =
         choices.prefix(10).map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
         + (choices.count > 10 ? ", …" : "")

@@ -125,13 +125,40 @@ extension TestedFile {
     return text
   }
 
-  /// Below `|`, the lines of a value are indented, and not in quotes.
+  /// What is written in place of a value. Below `|` and `>`, its lines are indented, and not in quotes.
   private func replacement(of fault: CaseResult.Fault) -> String? {
-    guard let text = fault.text, bytes[fault.span.range].contains(10) else { return fault.actual }
-    let indent = String(repeating: " ", count: column(of: Int(fault.span.start)))
+    let written = bytes[fault.span.range]
+    guard let text = fault.text, let actual = fault.actual, written.contains(10) else {
+      return fault.actual
+    }
+    let isOneLine = written.firstIndex(of: 10) == written.endIndex - 1
+    if isOneLine {
+      return lines(of: text, indent: column(of: Int(fault.span.start)))
+    }
+    let end = written.last == 10 ? "\n" : ""
+    guard written.last == 10,
+      written.first == UInt8(ascii: "|") || written.first == UInt8(ascii: ">"),
+      let block = block(of: text, below: written)
+    else { return actual + end }
+    return block
+  }
+
+  /// The value as a block, header included; nil if its spaces and line breaks would change.
+  private func block(of text: String, below written: ArraySlice<UInt8>) -> String? {
+    let isPlain = text.split(separator: "\n", omittingEmptySubsequences: false).allSatisfy {
+      $0.first != " " && !$0.utf8.contains { $0 < 32 }
+    }
+    guard isPlain, !text.isEmpty, !text.hasPrefix("\n"), !text.hasSuffix("\n\n") else { return nil }
+    let indent = written.drop { $0 != 10 }.dropFirst().prefix { $0 == UInt8(ascii: " ") }.count
+    let spaces = String(repeating: " ", count: indent)
+    return (text.hasSuffix("\n") ? "|\n" : "|-\n") + spaces + lines(of: text, indent: indent)
+  }
+
+  /// Lines of which all but the first are indented.
+  private func lines(of text: String, indent: Int) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let kept = lines.last?.isEmpty == true ? lines.dropLast() : lines[...]
-    return kept.joined(separator: "\n" + indent) + "\n"
+    return kept.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
   }
 
   /// The number of bytes before it in its line.

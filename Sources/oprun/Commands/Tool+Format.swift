@@ -73,7 +73,7 @@ extension Tool {
     guard let bytes = read(operand) else { return nil }
     let path = operand == "-" ? Self.standardInputName : operand
     var file = FileToFormat(path: path, bytes: bytes, isStandardInput: operand == "-")
-    if path.hasSuffix(".test.yml") || path.hasSuffix(".test.yaml") {
+    if file.holdsTests {
       do throws(TestFileFailure) {
         _ = try readTests(path: path, bytes: bytes)
       } catch {
@@ -107,6 +107,16 @@ private struct FileToFormat {
   var sources = SourceMap()
   /// The files of the pipeline, if nothing is wrong with it.
   var parts: [String] = []
+
+  /// Standard input has no name that tells.
+  var holdsTests: Bool {
+    guard isStandardInput else {
+      return path.hasSuffix(".test.yml") || path.hasSuffix(".test.yaml")
+    }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
+    return lines.contains { $0.starts(with: "cases:".utf8) }
+      && !lines.contains { $0.starts(with: "steps:".utf8) }
+  }
 
   var identity: String { PipelineFiles.system.identity(path) }
 }

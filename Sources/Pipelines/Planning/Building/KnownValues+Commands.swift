@@ -11,7 +11,11 @@ extension KnownValues {
   ) throws(EvaluationFailure) -> CommandModel {
     switch command {
     case .script(let text): return .script(try foldScript(text, for: shell))
-    case .arguments(let words): return .arguments(try fold(arguments: words))
+    case .arguments(let words):
+      return .arguments(
+        try keeping(words) { () throws(EvaluationFailure) -> [Text] in
+          try fold(arguments: words)
+        })
     case .uses(let uses):
       return .uses(
         UsesModel(
@@ -20,9 +24,11 @@ extension KnownValues {
   }
 
   func foldScript(_ text: Text, for shell: [String]) throws(EvaluationFailure) -> Text {
-    if let script = try scriptIfKnown(text, for: shell) { return .plain(script) }
-    guard case .template(let template) = text else { return text }
-    return .template(try template.folded(with: self))
+    try keeping(text) { () throws(EvaluationFailure) -> Text in
+      if let script = try scriptIfKnown(text, for: shell) { return .plain(script) }
+      guard case .template(let template) = text else { return text }
+      return .template(try template.folded(with: self))
+    }
   }
 
   /// The script; nil if some of its values are not known.

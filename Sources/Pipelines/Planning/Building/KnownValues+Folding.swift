@@ -23,11 +23,26 @@ extension KnownValues {
     _ text: Text, rendered: (Template) throws(EvaluationFailure) -> String?
   ) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
-    if let text = try rendered(template) {
-      try spend(text, on: template)
-      return .plain(text)
+    return try keeping(text) { () throws(EvaluationFailure) -> Text in
+      if let text = try rendered(template) {
+        try spend(text, on: template)
+        return .plain(text)
+      }
+      return .template(try template.folded(with: self))
     }
-    return .template(try template.folded(with: self))
+  }
+
+  /// What `fold` returns, or the whole as it is if that fails and failures are collected.
+  func keeping<Whole>(
+    _ whole: Whole, _ fold: () throws(EvaluationFailure) -> Whole
+  ) throws(EvaluationFailure) -> Whole {
+    do throws(EvaluationFailure) {
+      return try fold()
+    } catch {
+      guard let faults else { throw error }
+      faults.add(error)
+      return whole
+    }
   }
 
   /// Counts a string against the budget, because strings that many steps repeat add up.

@@ -1,5 +1,6 @@
 // The values that expressions can have before anything runs.
 
+import Diagnostics
 import Expressions
 import Plans
 import Scheduling
@@ -73,6 +74,20 @@ private final class PipelineValues {
   }
 }
 
+/// Failures of a step, of which there may be several.
+final class FaultCollector {
+  private(set) var failures: [EvaluationFailure] = []
+
+  func add(_ failure: EvaluationFailure) {
+    if failures.count < DiagnosticLog.limit { failures.append(failure) }
+  }
+
+  func take() -> [EvaluationFailure] {
+    defer { failures = [] }
+    return failures
+  }
+}
+
 /// The values of one pipeline, and of one instance of a step.
 struct KnownValues: ExpressionBindings {
   private let pipeline: PipelineValues
@@ -84,6 +99,8 @@ struct KnownValues: ExpressionBindings {
   private(set) var isOfInstance = false
   /// True in a group with a matrix that is not known: names that are not in `matrix` may be in that one.
   private(set) var hasLateMatrix = false
+  /// Where failures of single strings go, so that what follows is looked at, too; nil if each is thrown.
+  var faults: FaultCollector?
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.init(PipelineValues(inputs: inputs, options, budget), nil, [])

@@ -237,7 +237,9 @@ extension PlanBuilder {
     {
       return nil
     }
-    return LateInputs(params, from: scope(of: pipeline.group, at: parent), in: enclosing)
+    return LateInputs(
+      params, from: scope(of: pipeline.group, at: parent), in: enclosing,
+      beside: (pipeline.inputs.paramTypes.names, pipeline.inputs.params))
   }
 
   /// The `vars` of a pipeline use that are known later, and those of them that a part of it needs.

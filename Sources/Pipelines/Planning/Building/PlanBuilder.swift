@@ -23,6 +23,8 @@ final class PlanBuilder {
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
   var log: DiagnosticLog
+  /// What is wrong with the step that is being built.
+  private let faults = FaultCollector()
 
   init(_ planner: Planner, _ sources: SourceMap, _ isKept: [Bool]?) {
     self.planner = planner
@@ -277,7 +279,9 @@ final class PlanBuilder {
     _ operation: Int, at address: StepAddress, _ plainCommand: StepCommand?
   ) throws(EvaluationFailure) -> PlannedStep {
     let pipeline = planner.pipelines[address.pipeline]
-    let values = planner.values(at: address)
+    var values = planner.values(at: address)
+    values.faults = faults
+    defer { for failure in faults.take() { log.report(failure.diagnostic(in: planner.text)) } }
     let group = planner.group(operation)
     let settings =
       if let used = group?.steps {

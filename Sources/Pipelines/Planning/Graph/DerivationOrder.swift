@@ -44,22 +44,27 @@ struct DerivationOrder {
   ) {
     guard done.insert(item).inserted else { return }
     var path = [(item: item, next: 0)]
-    var open: Set<Item> = [item]
+    /// The places of the items in the path.
+    var open = [item: 0]
+    /// How much of the path is in, or before, a cycle that was reported: an item is in one at most.
+    var reported = 0
     while let (current, next) = path.last {
       let others = required[current] ?? []
       guard next < others.count else {
         items.append(current)
-        open.remove(current)
+        open[current] = nil
         path.removeLast()
+        reported = min(reported, path.count)
         continue
       }
       path[path.count - 1].next += 1
       let other = others[next]
       if done.insert(other).inserted {
+        open[other] = path.count
         path.append((other, 0))
-        open.insert(other)
-      } else if open.contains(other), let start = path.firstIndex(where: { $0.item == other }) {
+      } else if let start = open[other], start >= reported {
         report(path[start...].map(\.item))
+        reported = path.count
       }
     }
   }
@@ -68,10 +73,16 @@ struct DerivationOrder {
     // One of `vars` is in it, because `env` alone is computed in file order.
     let start = cycle.firstIndex { if case .derived = $0 { true } else { false } } ?? 0
     let turned = cycle[start...] + cycle[..<start]
-    let names = turned.map(name)
+    let names = turned.prefix(Self.maxShown).map(name)
+    let rest = turned.count > Self.maxShown ? ["…"] : []
     cycles.append(
-      Cycle(message: PlanningMessage.derivedCycle(names + names.prefix(1), at: span(cycle[start]))))
+      Cycle(
+        message: PlanningMessage.derivedCycle(
+          names + rest + names.prefix(1), at: span(cycle[start]))))
   }
+
+  /// How many names of a cycle are shown.
+  private static var maxShown: Int { 8 }
 
   private func name(of item: Item) -> String {
     switch item {

@@ -47,6 +47,12 @@ final class PipelineUse {
   private(set) lazy var sharedLateVars = lateVars(in: sharedExpressions)
   /// Finds steps that others depend on through others; nil before there are edges.
   var distant: DistantSteps?
+  /// The names of the variables of the step that was queried last.
+  private var ownVariables: (step: Int, names: Set<String>) = (-1, [])
+  /// The defaults that may be valid in one step and not in another, once the others have been checked.
+  var defaultsOfSteps: [Setting]?
+  /// The variables `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
+  private(set) lazy var inputVariables = knownInputs()
   /// The dependencies by name of the step that was queried last, if it has many.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
@@ -100,14 +106,28 @@ final class PipelineUse {
     }
   }
 
-  /// The variables `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
-  var inputVariables: [VariableModel] {
+  /// The names in the step's own `env`, and in that of `defaults`.
+  func ownVariables(ofStep step: Int) -> Set<String> {
+    if ownVariables.step != step {
+      let settings = settings(ofStep: step)
+      let own = settings < 0 ? [] : model.settings[Int(settings)]
+      ownVariables = (step, [])
+      for case .environment(let variables) in own + model.defaultSettings {
+        ownVariables.names.formUnion(variables.lazy.map(\.name))
+      }
+    }
+    return ownVariables.names
+  }
+
+  private func knownInputs() -> [VariableModel] {
     let own = model.params.compactMap { param in
       inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
         VariableModel(name: $0.name, span: param.span, value: .plain($0.value))
       }
     }
     guard let enclosing else { return own }
+    // All groups share those of what is around them.
+    if model.params.isEmpty { return enclosing.inputVariables }
     let hidden = Set(model.params.map(\.variable))
     return enclosing.inputVariables.filter { !hidden.contains($0.name) } + own
   }

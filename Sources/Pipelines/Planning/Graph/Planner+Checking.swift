@@ -63,8 +63,8 @@ extension Planner {
     if let label = stepAttributes.label { check(label, in: texts) }
     let own =
       stepAttributes.settings < 0 ? [] : pipeline.model.settings[Int(stepAttributes.settings)]
-    let shared = isVarStep ? [] : pipeline.model.defaultSettings
-    for setting in shared + own { check(setting, in: texts) }
+    if !isVarStep { checkDefaults(of: pipeline, in: texts) }
+    for setting in own { check(setting, in: texts) }
     switch pipeline.model.steps[step].action {
     case .written: break
     case .kept(let number): check(pipeline.model.actions[Int(number)], in: texts)
@@ -79,6 +79,17 @@ extension Planner {
     }
     for value in earlyValues(stepAttributes, of: pipeline, isVarStep) { check(value, in: texts) }
     if let controlFlow { check(controlFlow, of: step, pipeline, matrix) }
+  }
+
+  /// Checks the defaults for a step: all of them for the first one, and for the others only those that
+  /// name something of the step.
+  private mutating func checkDefaults(of pipeline: PipelineUse, in scope: StepScope) {
+    if let settings = pipeline.defaultsOfSteps {
+      for setting in settings { check(setting, in: scope) }
+      return
+    }
+    for setting in pipeline.model.defaultSettings { check(setting, in: scope) }
+    pipeline.defaultsOfSteps = pipeline.model.defaultSettings.compactMap(\.ofSteps)
   }
 
   private mutating func check(
@@ -247,6 +258,21 @@ extension Planner {
     return ExpressionType.Members(
       names: types.names, types: isWritten ? types.values : types.names.map { _ in .any },
       isOpen: !isWritten)
+  }
+}
+
+extension Setting {
+  /// The setting, or what is left of it without the variables that are valid in all steps or in none;
+  /// nil if that is all of it.
+  fileprivate var ofSteps: Setting? {
+    if case .early = self { return self }
+    guard case .environment(let variables) = self else {
+      return expressions.contains { $0.isOfStep || $0.uses(.env) } ? self : nil
+    }
+    let rest = variables.filter { variable in
+      variable.value.template?.expressions.contains(where: \.isOfStep) == true
+    }
+    return rest.isEmpty ? nil : .environment(rest)
   }
 }
 

@@ -186,7 +186,7 @@ extension Planner {
     _ surroundings: inout Surroundings
   ) -> PipelineInputs {
     let model = models[number]
-    guard budget.allows(inputs: model.params.count) else {
+    guard budget.allows(inputs: countOfInputs(model, surroundings)) else {
       log.report(at: uses.span) { PlanningMessage.tooManyInputs(at: $0) }
       return PipelineInputs(budget)
     }
@@ -203,6 +203,17 @@ extension Planner {
     give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
     inputs.addVariables(of: model, number: pipelines.count, options: options, log: &log)
     return inputs
+  }
+
+  /// The number of its own parameters and variables, and of those of the file, which are copied if it
+  /// adds to them.
+  private func countOfInputs(_ model: PipelineModel, _ surroundings: Surroundings) -> Int {
+    guard let file = surroundings.enclosing?.inputs else { return model.params.count }
+    let addsVariables =
+      !(surroundings.environment.isEmpty && model.environment.isEmpty
+      && model.fileVariables.isEmpty)
+    let params = model.params.isEmpty ? 0 : model.params.count + file.paramTypes.count
+    return params + (addsVariables ? file.environment.count : 0)
   }
 
   private mutating func give(

@@ -48,11 +48,12 @@ struct StepScope: ExpressionScope {
     return scope
   }
 
-  static let runMembers: [(String, ExpressionType)] = [
-    ("id", .string), ("pipeline", .string), ("workspace", .string),
-  ]
+  static let runMembers: [(String, ExpressionType)] =
+    runMemberNames.map { name -> (String, ExpressionType) in (name, .string) }
 
   var allowsStatusFunctions: Bool { kind == .condition }
+
+  var valueBudget: ValueBudget? { pipeline.inputs.budget.values }
 
   func objection(to root: ContextRoot) -> UnlocatedFailure? {
     switch root {
@@ -162,22 +163,15 @@ struct StepScope: ExpressionScope {
 
   /// Whether the step's own `env`, or that of `defaults`, has the variable.
   private func sets(_ name: String, inStep step: Int) -> Bool {
-    ownVariables(ofStep: step).contains { $0.name == name }
-  }
-
-  private func ownVariables(ofStep step: Int) -> [VariableModel] {
-    let settings = pipeline.settings(ofStep: step)
-    let own = settings < 0 ? [] : pipeline.model.settings[Int(settings)]
-    return (own + pipeline.model.defaultSettings).flatMap { setting -> [VariableModel] in
-      if case .environment(let variables) = setting { variables } else { [] }
-    }
+    pipeline.ownVariables(ofStep: step).contains(name)
   }
 
   /// Whether an expression may be valid in one step and not in another.
   func isOfStep(_ expression: Expression) -> Bool {
     if expression.isOfStep { return true }
-    guard let step, expression.references.contains(where: { $0.root == .env }) else { return false }
-    return !ownVariables(ofStep: step).isEmpty
+    // The variables of a step do not see each other.
+    guard !isInVariables, let step, expression.uses(.env) else { return false }
+    return !pipeline.ownVariables(ofStep: step).isEmpty
   }
 
   /// An inherited variable. If it is declared as a secret, it is that secret.
