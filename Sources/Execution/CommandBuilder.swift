@@ -163,8 +163,7 @@ struct CommandBuilder {
     let declared = Set(cache.environment)
     let own = own.filter { $0.name == OprunVariable.oprun.rawValue || declared.contains($0.name) }
     let made = CommandEnvironment(
-      added + place + settings.environment + own,
-      inherited: declared.union(CachedVariables.passed))
+      place + settings.environment + own, inherited: declared.union(CachedVariables.passed))
     strippedEnvironments[ObjectIdentifier(settings)] = (settings, made)
     return made
   }
