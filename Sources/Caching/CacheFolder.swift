@@ -57,8 +57,22 @@ package final class CacheFolder {
       owning: folder, path: path, state: FolderIdentity(of: state.descriptor))
   }
 
-  /// Marks it as in use until the descriptor is closed, so that nothing in it is removed.
-  package func lockShared() { flock(descriptor, LOCK_SH | LOCK_NB) }
+  /// Whether it is marked as in use.
+  private var isShared = false
+
+  /// Marks it as in use until the descriptor is closed, so that nothing in it is removed. While another process removes
+  /// what is old, this is waited for, but not for ever; false if it takes longer.
+  @discardableResult
+  package func lockShared(patience: Int = 200) -> Bool {
+    var tries = 0
+    while !isShared {
+      isShared = flock(descriptor, LOCK_SH | LOCK_NB) == 0
+      tries += 1
+      guard !isShared, errno == EAGAIN, tries <= patience else { break }
+      usleep(10_000)
+    }
+    return isShared
+  }
 
   /// Whether nobody else uses it, which is true from now on.
   func lockAlone() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
@@ -70,8 +84,16 @@ package final class CacheFolder {
 
   // MARK: Contents
 
-  func holds(_ digest: CacheDigest) -> Bool {
-    faccessat(descriptor, "cas/\(digest.path)", F_OK, 0) == 0
+  /// Whether the content is there, undamaged: it is read.
+  func holdsWhole(_ digest: CacheDigest) -> Bool {
+    let content = open(digest)
+    guard content >= 0 else { return false }
+    defer { close(content) }
+    if let noted = ContentSum.noted(of: content) {
+      let sum = ContentSum()
+      return (try? FileCopy.read(content, "") { sum.add($0) }) != nil && sum.words == noted
+    }
+    return (try? FileCopy.digest(of: content, "")) == digest
   }
 
   /// False if the content is not there, or is not as long as it was: that is known without reading it.
@@ -145,11 +167,12 @@ package final class CacheFolder {
 
   // MARK: Results
 
-  func result(of key: CacheDigest) -> StoredResult? {
+  /// The result of a step; nil if it is not there, or damaged. A damaged one is removed, unless this is only a look.
+  func result(of key: CacheDigest, onlyLooks: Bool = false) -> StoredResult? {
     let name = "ac/\(key.path)"
     guard let bytes = read(name) else { return nil }
     if let result = StoredResult(decoding: bytes) { return result }
-    unlinkat(descriptor, name, 0)
+    if !onlyLooks { unlinkat(descriptor, name, 0) }
     return nil
   }
 

@@ -17,6 +17,8 @@ struct CacheIndex {
   private var pending = ByteWriter()
   /// The size of the records that no other has replaced, those that this run has added included.
   private var liveSize = 0
+  /// Where a record is damaged, which hides those behind it; nil if none is.
+  private var firstDamage: Int?
   /// What this run has appended.
   private var appendedSize = 0
 
@@ -37,6 +39,7 @@ struct CacheIndex {
         liveSize += end - position
         position = end
       }
+      if position < bytes.count { firstDamage = position }
     }
   }
 
@@ -80,6 +83,12 @@ struct CacheIndex {
     guard !pending.bytes.isEmpty else { return }
     let content = pending.bytes
     pending = ByteWriter()
+    if let end = firstDamage {
+      try cache.write(Array(bytes[..<end]) + content, to: Self.name)
+      firstDamage = nil
+      appendedSize += content.count
+      return
+    }
     let file = openat(
       cache.descriptor, Self.name,
       O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)

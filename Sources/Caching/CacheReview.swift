@@ -74,7 +74,13 @@ package final class CacheReview {
     work = CacheWork(cache.folder)
     copied = plan.copiedOperations
     // What a step would restore is known before those are looked at that come after it.
-    for number in plan.graph.dependenciesFirst() { _ = review(OperationID(Int(number))) }
+    let order = plan.graph.dependenciesFirst().map { OperationID(Int($0)) }
+    for operation in order { _ = review(operation) }
+    // Asked about in this order, no step has to ask about more than those right before it.
+    for operation in order {
+      _ = end(of: operation)
+      _ = disturber(of: operation)
+    }
   }
 
   package func verdict(on operation: OperationID) -> CacheVerdict { review(operation).verdict }

@@ -63,13 +63,14 @@ package struct CacheWork {
 
   private mutating func inspect(
     _ patterns: [String], in root: Int32, _ directory: String, _ known: [FileEntry],
-    followsLinks: Bool = true
+    followsLinks: Bool = true, removesParts: Bool = false
   ) throws(CacheFailure) -> [FileEntry] {
     var inspector = FileInspector(
       root, knowing: self.known.removeValue(forKey: directory), hidden: hidden,
       followsLinks: followsLinks)
     inspector.learn(known)
     inspector.copies = copies
+    inspector.removesParts = removesParts
     defer { self.known[directory] = inspector.known }
     return try inspector.inspect(patterns)
   }
@@ -81,7 +82,8 @@ package struct CacheWork {
     let root = try open(directory)
     defer { Glibc.close(root) }
     try checkPlace(of: directory)
-    let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
+    let now = try inspect(
+      patterns, in: root, directory, known, followsLinks: false, removesParts: true)
     var result = ResultFiles(root, cache)
     guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
       return .restored(nil, hasChanged: result.hasChanged)
@@ -123,14 +125,15 @@ package struct CacheWork {
     defer { Glibc.close(root) }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
     var outputs: [FileEntry] = []
+    var paths: Set<PathName> = []
     for pattern in job.outputs {
-      let found = try inspect([pattern], in: root, job.directory, [], followsLinks: false)
-        .filter { !$0.isOnlyListed }
+      let found = try inspect(
+        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: true
+      ).filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")
       }
-      let paths = Set(outputs.map { PathName($0.path) })
-      outputs += found.filter { !paths.contains(PathName($0.path)) }
+      outputs += found.filter { paths.insert(PathName($0.path)).inserted }
     }
     if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
     ) {

@@ -7,6 +7,8 @@ package struct ChangedPaths {
   package let files: [String]
   /// Directories of which it is not known what has changed in them.
   package let folders: [String]
+  /// Most steps have patterns that others have, too.
+  private let known = KnownSummaries()
 
   package init(_ files: some Sequence<String>, folders: [String] = []) {
     self.files = Set(files.map { PathName($0) }).map(\.text).sorted(by: Self.isBefore)
@@ -31,6 +33,14 @@ package struct ChangedPaths {
   /// Those that a pattern finds and none of the others covers; nil if there are none. All patterns are
   /// absolute. Logarithmic, linear in the names of the pattern, and linear in those below the directory where the pattern's wildcards begin.
   func found(by pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
+    if !excluded.isEmpty { return search(pattern, except: excluded) }
+    if let known = known.summaries[pattern] { return known }
+    let summary = search(pattern, except: [])
+    known.summaries[pattern] = .some(summary)
+    return summary
+  }
+
+  private func search(_ pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
     var first: String?
     var count = 0
     var taken: Set<PathName> = []
@@ -79,4 +89,9 @@ package struct ChangedPaths {
   private static func isBefore(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
+}
+
+/// What was found for patterns.
+private final class KnownSummaries {
+  var summaries: [FilePattern: ChangedPaths.Summary?] = [:]
 }

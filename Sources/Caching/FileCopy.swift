@@ -16,6 +16,13 @@ enum FileCopy {
     return builder.finish()
   }
 
+  /// Shows what a file holds.
+  static func read(
+    _ file: Int32, _ path: String, _ look: (UnsafeRawBufferPointer) -> Void
+  ) throws(CacheFailure) {
+    try eachPiece(of: file, path, look)
+  }
+
   /// Copies the content, or shares its blocks where the file system can; `look` gets what the copy holds.
   static func copy(
     _ file: Int32, to copy: Int32, _ path: String, _ look: (UnsafeRawBufferPointer) -> Void

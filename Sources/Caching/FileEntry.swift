@@ -30,14 +30,15 @@ struct FileStamp: Hashable {
   /// more than a tick before, or more than two seconds, the coarsest stamps there are (FAT), if it may be
   /// rounded.
   func isSettled(at moment: Int) -> Bool {
-    let newest = max(changed, modified)
-    let needed = newest % 1_000_000_000 == 0 ? 3_000_000_000 : 20_000_000
-    // A stamp in the future says nothing.
-    return newest <= moment - needed
+    let needed = changed % 1_000_000_000 == 0 ? 3_000_000_000 : 20_000_000
+    // A stamp in the future says nothing. That of the last modification may be anything that somebody has set.
+    return changed <= moment - needed
   }
 
   /// Makes it one that no file has, so that the file is read the next time.
   mutating func distrust() { size = -1 }
+
+  var isTrusted: Bool { size >= 0 }
 
   /// Whether something was done to the file after `moment`. A stamp in the future says nothing: it comes from another
   /// clock.

@@ -43,6 +43,8 @@ struct FileInspector {
   var copies: Known = [:]
   /// Never looked into: the state directory.
   private let hidden: FolderIdentity?
+  /// Whether files are removed that a killed run was putting back.
+  var removesParts = false
   private let followsLinks: Bool
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
@@ -81,7 +83,7 @@ struct FileInspector {
     for text in patterns where !text.hasPrefix("!") {
       let pattern = FilePattern(text)
       (visited, linked) = ([], [])
-      isDeep = pattern.names.contains { $0 == "**" }
+      isDeep = pattern.names.contains(where: \.isDeep)
       if pattern.isPlain {
         try addPlain(pattern.fixedPath)
       } else {
@@ -206,31 +208,31 @@ struct FileInspector {
   /// `path` ends in a slash or is empty. The recursion is as deep as directories are nested, which the
   /// length of paths limits.
   private mutating func search(
-    _ path: String, _ pattern: ArraySlice<String>
+    _ path: String, _ pattern: ArraySlice<PatternName>
   ) throws(CacheFailure) {
     guard let name = pattern.first, visited.insert(PathName("\(pattern.count) \(path)")).inserted
     else {
       return
     }
     let rest = pattern.dropFirst()
-    if name != "**", !FilePattern.hasWildcard(name) {
-      if rest.isEmpty { return try addNamed(path + name) }
-      return try searchFolder(path + name, rest)
+    if name.isLiteral {
+      if rest.isEmpty { return try addNamed(path + name.text) }
+      return try searchFolder(path + name.text, rest)
     }
-    if name == "**", !rest.isEmpty { try search(path, rest) }
+    if name.isDeep, !rest.isEmpty { try search(path, rest) }
     let listing = try listed(path)
-    for odd in listing.odd where odd.isMatched(by: name) && !isExcluded(path + odd.lossy) {
+    for odd in listing.odd where name.matches(odd) && !isExcluded(path + odd.lossy) {
       throw odd.fault(in: path.isEmpty ? "." : path)
     }
     for entry in listing.names {
-      if name == "**" {
+      if name.isDeep {
         guard !entry.hasPrefix("."), !isExcluded(path + entry) else { continue }
         if try isFolder(path + entry, for: pattern) {
           try searchFolder(path + entry, pattern)
         } else if rest.isEmpty {
           try addFile(path + entry)
         }
-      } else if FilePattern.matches(name, entry), !isExcluded(path + entry) {
+      } else if name.matches(entry), !isExcluded(path + entry) {
         if rest.isEmpty {
           try addFile(path + entry)
         } else if try isFolder(path + entry, for: rest) {
@@ -243,19 +245,24 @@ struct FileInspector {
   /// The names in a directory, which is noted; empty if there is none.
   private mutating func listed(_ path: String) throws(CacheFailure) -> FolderListing {
     let folder = path.isEmpty ? "." : path == "/" ? path : String(path.dropLast())
-    guard let status = try status(folder, followsLinks: true) else {
-      var entry = FileEntry(folder, .absent)
-      entry.isOnlyListed = true
-      entries.append(entry)
-      return FolderListing()
-    }
-    let kind = FileEntry.Kind(status.st_mode)
-    guard kind == .directory, FolderIdentity(status) != hidden else { return FolderListing() }
-    var entry = FileEntry(folder, .directory)
-    entry.isOnlyListed = true
-    entry.stamp = stamp(status)
-    entries.append(entry)
+    guard let status = try note(folder), FileEntry.Kind(status.st_mode) == .directory,
+      FolderIdentity(status) != hidden
+    else { return FolderListing() }
     return try listing(of: folder)
+  }
+
+  /// Notes what is in the place of a directory, by its stamp: something else may become one. Nil if there is nothing.
+  private mutating func note(_ path: String) throws(CacheFailure) -> stat? {
+    let own = try self.status(path)
+    let isLink = own.map { FileEntry.Kind($0.st_mode) } == .link
+    let status = try isLink ? self.status(path, followsLinks: true) : own
+    var entry = FileEntry(path, status.map { FileEntry.Kind($0.st_mode) } ?? .absent)
+    entry.isOnlyListed = true
+    entry.isBehindLink = isLink
+    if let status { entry.stamp = stamp(status) }
+    // The state directory changes in every run.
+    if hidden == nil || status.map({ FolderIdentity($0) }) != hidden { entries.append(entry) }
+    return status
   }
 
   private mutating func addFile(_ path: String) throws(CacheFailure) {
@@ -275,11 +282,14 @@ struct FileInspector {
   /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in
   /// a circle. Another link to it counts itself.
   private mutating func isFolder(
-    _ path: String, for rest: ArraySlice<String>
+    _ path: String, for rest: ArraySlice<PatternName>
   ) throws(CacheFailure) -> Bool {
     guard let status = try status(path) else { return false }
     if FileEntry.Kind(status.st_mode) == .directory { return true }
-    guard let target = try folder(behind: path, status) else { return false }
+    guard let target = try folder(behind: path, status) else {
+      if followsLinks, FileEntry.Kind(status.st_mode) == .link { _ = try note(path) }
+      return false
+    }
     let linked = LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
     if self.linked.insert(linked).inserted { return true }
     try add(path, status)
@@ -289,12 +299,13 @@ struct FileInspector {
   /// Looks for the rest of a pattern in there. If the pattern has `**`, a link counts itself if something is found
   /// behind it, or the pattern finds the link, too: programs that go through directories may follow links or not.
   private mutating func searchFolder(
-    _ path: String, _ rest: ArraySlice<String>
+    _ path: String, _ rest: ArraySlice<PatternName>
   ) throws(CacheFailure) {
     let count = entries.count
     try search(path + "/", rest)
     guard followsLinks, isDeep,
-      rest == ["**"] || entries[count...].contains(where: { !$0.isOnlyListed }),
+      rest.count == 1 && rest.first?.isDeep == true
+        || entries[count...].contains(where: { !$0.isOnlyListed }),
       let status = try status(path), FileEntry.Kind(status.st_mode) == .link
     else { return }
     try add(path, status)
@@ -315,6 +326,12 @@ struct FileInspector {
       throw .unreadable(path, errno)
     }
     guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
+    for part in listing.parts where removesParts {
+      guard let owner = ResultFiles.owner(ofPart: part), kill(owner, 0) != 0, errno == ESRCH else {
+        continue
+      }
+      unlinkat(root, "\(path)/\(part)", 0)
+    }
     return listing
   }
 
@@ -331,7 +348,7 @@ struct FileInspector {
       entry.digest = copy.digest
       return
     }
-    if let known = known[PathName(entry.path)], known.stamp == entry.stamp {
+    if let known = known[PathName(entry.path)], known.stamp.isTrusted, known.stamp == entry.stamp {
       entry.digest = known.digest
       return
     }

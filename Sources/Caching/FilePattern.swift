@@ -3,50 +3,195 @@
 import Glibc
 package import RunFiles
 
+/// One name of a pattern.
+package struct PatternName: Hashable {
+  enum Kind { case literal, wildcard, anyFolders }
+
+  /// What was written, or the name itself if it is literal.
+  package let text: String
+  let kind: Kind
+
+  package var isLiteral: Bool { kind == .literal }
+  /// True for `**`.
+  package var isDeep: Bool { kind == .anyFolders }
+
+  /// A name as it is written in a pattern. `[[]`, `[*]`, `[?]` and `[{]` stand for one character each, so a name with
+  /// no other wildcards is literal.
+  init(_ text: String) {
+    guard FilePattern.hasSigns(text) else {
+      (self.text, kind) = (text, .literal)
+      return
+    }
+    if let literal = Self.unescaped(text) {
+      (self.text, kind) = (literal, .literal)
+    } else {
+      (self.text, kind) = (text, text == "**" ? .anyFolders : .wildcard)
+    }
+  }
+
+  /// The name of a directory, in which nothing is a wildcard.
+  init(literal text: String) { (self.text, kind) = (text, .literal) }
+
+  /// Nil if it has a wildcard.
+  private static func unescaped(_ text: String) -> String? {
+    var rest = text.utf8[...]
+    var bytes: [UInt8] = []
+    while let byte = rest.popFirst() {
+      guard FilePattern.signs.contains(byte) else {
+        bytes.append(byte)
+        continue
+      }
+      guard byte == UInt8(ascii: "["), let sign = rest.popFirst(), "*?[{".utf8.contains(sign),
+        rest.popFirst() == UInt8(ascii: "]")
+      else { return nil }
+      bytes.append(sign)
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Names that begin with a dot are matched only by a pattern that has the dot.
+  package func matches(_ name: String) -> Bool {
+    switch kind {
+    case .literal: text.hasSameBytes(as: name)
+    case .wildcard: fnmatch(text, name, FNM_PERIOD) == 0
+    case .anyFolders: !name.isHidden
+    }
+  }
+
+  /// The same for a name that need not be text.
+  package func matches(_ name: FileName) -> Bool {
+    switch kind {
+    case .literal: name.text?.hasSameBytes(as: text) == true
+    case .wildcard: fnmatch(text, name.bytes, FNM_PERIOD) == 0
+    case .anyFolders: name.bytes.first != CChar(bitPattern: UInt8(ascii: "."))
+    }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.kind == right.kind && left.text.hasSameBytes(as: right.text)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    hasher.combineBytes(of: text)
+  }
+}
+
+extension String {
+  fileprivate var isHidden: Bool { utf8.first == UInt8(ascii: ".") }
+}
+
 /// A pattern in its parts.
 package struct FilePattern: Hashable {
   /// The names; `.` and empty ones are left out.
-  package let names: [String]
+  package let names: [PatternName]
   package let isAbsolute: Bool
   /// True if it is the path of one file or directory.
   package let isPlain: Bool
 
   package init(_ text: String) {
-    self.init(
-      Self.parts(of: text), isAbsolute: Self.isAbsolute(text))
+    self.init(Self.names(of: text), isAbsolute: Self.isAbsolute(text))
   }
 
-  /// A pattern as an absolute one. A relative pattern starts at the directory, which is absolute, too;
-  /// `..` takes the name before it away.
+  /// A pattern as an absolute one. A relative pattern starts at the directory, which is absolute, too, and has no
+  /// wildcards, whatever its name is; `..` takes the name before it away.
   package init(_ text: String, below directory: String) {
-    var names: [String] = []
-    for name in Self.parts(of: Self.isAbsolute(text) ? text : "\(directory)/\(text)") {
-      if name == ".." { _ = names.popLast() } else { names.append(name) }
+    let start = Self.isAbsolute(text) ? "" : directory
+    self.init(resolving: Self.literalNames(of: start) + Self.names(of: text))
+  }
+
+  /// The path of a file, in which nothing is a wildcard, as an absolute one.
+  package init(path: String, below directory: String) {
+    let start = Self.isAbsolute(path) ? "" : directory
+    self.init(resolving: Self.literalNames(of: start) + Self.literalNames(of: path))
+  }
+
+  private init(resolving all: [PatternName]) {
+    var names: [PatternName] = []
+    for name in all {
+      if name.text == ".." { _ = names.popLast() } else { names.append(name) }
     }
     self.init(names, isAbsolute: true)
   }
 
-  private init(_ names: [String], isAbsolute: Bool) {
+  private init(_ names: [PatternName], isAbsolute: Bool) {
     self.names = names
     self.isAbsolute = isAbsolute
-    isPlain = !names.contains(where: Self.hasWildcard)
+    isPlain = names.allSatisfy(\.isLiteral)
   }
 
   /// The path that it is, or the one of the directory that all matches are in; "." for the directory that
   /// it is relative to.
   package var fixedPath: String {
-    let fixed = isPlain ? names[...] : names.prefix { !Self.hasWildcard($0) }
-    let path = fixed.joined(separator: "/")
+    let fixed = isPlain ? names[...] : names.prefix(while: \.isLiteral)
+    let path = fixed.map(\.text).joined(separator: "/")
     return isAbsolute ? "/" + path : path.isEmpty ? "." : path
   }
 
-  /// Its text, in which nothing is a wildcard: for paths.
-  package var path: String { (isAbsolute ? "/" : "") + names.joined(separator: "/") }
+  /// The same for a pattern that may be relative to this directory.
+  package func fixedPath(in directory: String) -> String {
+    let path = fixedPath
+    return isAbsolute ? path : path == "." ? directory : "\(directory)/\(path)"
+  }
 
+  /// Its text, in which nothing is a wildcard: for paths.
+  package var path: String {
+    (isAbsolute ? "/" : "") + names.map(\.text).joined(separator: "/")
+  }
+
+  /// A path as a pattern that finds nothing else.
+  package static func escaped(_ path: String) -> String {
+    guard hasSigns(path) else { return path }
+    var bytes: [UInt8] = []
+    for byte in path.utf8 {
+      bytes += signs.contains(byte) ? [UInt8(ascii: "["), byte, UInt8(ascii: "]")] : [byte]
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+  private static func parts(of path: String) -> [String] {
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
+  }
+
+  private static func literalNames(of path: String) -> [PatternName] {
+    parts(of: path).map { PatternName(literal: $0) }
+  }
+
+  /// Several `**` in a row are one.
+  private static func names(of text: String) -> [PatternName] {
+    var names: [PatternName] = []
+    for name in parts(of: text).map({ PatternName($0) })
+    where !name.isDeep || names.last?.isDeep != true { names.append(name) }
+    return names
+  }
+
+  fileprivate static let signs = Array("*?[".utf8)
+
+  /// Whether there is a character that may make a wildcard.
+  fileprivate static func hasSigns(_ text: String) -> Bool {
+    text.utf8.contains(where: signs.contains)
+  }
+
+  package static func hasWildcard(_ name: String) -> Bool { !PatternName(name).isLiteral }
+}
+
+// MARK: Matching
+
+/// Each of these goes through a path once, with all places in the pattern at which it may be: several `**` cost no
+/// more than the product of both lengths.
+extension FilePattern {
   /// Whether the path, or a directory that it is in, matches.
   package func covers(_ path: String) -> Bool {
     guard Self.isAbsolute(path) == isAbsolute else { return false }
-    return covers(names[...], Self.parts(of: path)[...])
+    var places = self.places(from: [0])
+    for part in Self.parts(of: path) {
+      if places.last == names.count { return true }
+      places = advanced(places) { name in name.isDeep || name.matches(part) }
+      if places.isEmpty { return false }
+    }
+    return places.last == names.count
   }
 
   /// Whether it covers an absolute path. A relative pattern starts at the directory.
@@ -61,85 +206,54 @@ package struct FilePattern: Hashable {
   package func finds(_ path: String) -> Bool {
     if isPlain { return covers(path) }
     guard Self.isAbsolute(path) == isAbsolute else { return false }
-    return finds(names[...], Self.parts(of: path)[...])
+    var places = self.places(from: [0])
+    for part in Self.parts(of: path) {
+      places = advanced(places) { $0.matches(part) }
+      if places.isEmpty { return false }
+    }
+    return places.last == names.count
   }
 
   /// Whether it may find something in a directory of that path, or in one that is in it. Wildcards find nothing behind
   /// links; `links` are the numbers of the names in the path that are those of links.
   package func reaches(into folder: String, through links: Set<Int> = []) -> Bool {
     guard Self.isAbsolute(folder) == isAbsolute else { return false }
-    return reaches(names[...], Self.parts(of: folder)[...], links)
-  }
-
-  private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
-
-  package static func == (left: Self, right: Self) -> Bool {
-    left.isAbsolute == right.isAbsolute
-      && left.names.elementsEqual(right.names) { $0.hasSameBytes(as: $1) }
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(isAbsolute)
-    for name in names { hasher.combineBytes(of: name) }
-  }
-
-  private static func parts(of path: String) -> [String] {
-    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
-  }
-
-  private func covers(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
-    guard let first = pattern.first else { return true }
-    if first == "**" {
-      let rest = pattern.dropFirst()
-      if rest.isEmpty { return !parts.isEmpty }
-      return parts.indices.contains { covers(rest, parts[$0...]) }
+    var places = self.places(from: [0])
+    let parts = Self.parts(of: folder)
+    for (number, part) in parts.enumerated() {
+      if places.last == names.count { return isPlain && links.allSatisfy { $0 < number } }
+      let isLink = links.contains(number)
+      places = advanced(places) { name in
+        (name.isLiteral || !isLink) && name.matches(part)
+      }
+      // The last name of a pattern with wildcards is that of a file.
+      if !isPlain, places.last == names.count { places.removeLast() }
+      if places.isEmpty { return false }
     }
-    guard let part = parts.first, Self.matches(first, part) else { return false }
-    return covers(pattern.dropFirst(), parts.dropFirst())
+    return true
   }
 
-  private func finds(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
-    guard let name = pattern.first else { return parts.isEmpty }
-    guard let part = parts.first else { return false }
-    let rest = pattern.dropFirst()
-    if name == "**" {
-      if !rest.isEmpty, finds(rest, parts) { return true }
-      guard !part.hasPrefix(".") else { return false }
-      return rest.isEmpty && parts.count == 1 || finds(pattern, parts.dropFirst())
+  /// With the places behind `**`, which stands for no directory as well, unless it is the last name.
+  private func places(from places: [Int]) -> [Int] {
+    var result: [Int] = []
+    for place in places {
+      var place = place
+      if result.last.map({ $0 < place }) != false { result.append(place) }
+      while place + 1 < names.count, names[place].isDeep {
+        place += 1
+        if result.last.map({ $0 < place }) != false { result.append(place) }
+      }
     }
-    return Self.matches(name, part) && finds(rest, parts.dropFirst())
+    return result
   }
 
-  private func reaches(
-    _ pattern: ArraySlice<String>, _ parts: ArraySlice<String>, _ links: Set<Int>
-  ) -> Bool {
-    guard let part = parts.first else { return true }
-    guard let name = pattern.first else { return isPlain && links.isDisjoint(with: parts.indices) }
-    let rest = pattern.dropFirst()
-    let isLink = links.contains(parts.startIndex)
-    if name == "**" {
-      if !rest.isEmpty, reaches(rest, parts, links) { return true }
-      return !isLink && !part.hasPrefix(".") && reaches(pattern, parts.dropFirst(), links)
+  /// The places after one more name, in their order.
+  private func advanced(_ places: [Int], _ accepts: (PatternName) -> Bool) -> [Int] {
+    var result: [Int] = []
+    for place in places where place < names.count && accepts(names[place]) {
+      if names[place].isDeep, result.last != place { result.append(place) }
+      if !names[place].isDeep || place + 1 == names.count { result.append(place + 1) }
     }
-    // The last name of a pattern with wildcards is that of a file.
-    if rest.isEmpty, !isPlain { return false }
-    if isLink, Self.hasWildcard(name) { return false }
-    return Self.matches(name, part) && reaches(rest, parts.dropFirst(), links)
-  }
-
-  package static func hasWildcard(_ name: String) -> Bool {
-    name.utf8.contains { byte in
-      byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
-    }
-  }
-
-  /// Names that begin with a dot are matched only by a pattern that has the dot.
-  package static func matches(_ pattern: String, _ name: String) -> Bool {
-    fnmatch(pattern, name, FNM_PERIOD) == 0
-  }
-
-  /// The same for a name that need not be text.
-  package static func matches(_ pattern: String, _ name: FileName) -> Bool {
-    fnmatch(pattern, name.bytes, FNM_PERIOD) == 0
+    return self.places(from: result)
   }
 }

@@ -9,6 +9,8 @@ struct FolderListing {
   private(set) var names: [String] = []
   /// Those that are no text. A step that reads or makes such a file is not cached.
   private(set) var odd: [FileName] = []
+  /// Files that are being put back, or that a killed run has left: they belong to nobody's inputs or outputs.
+  private(set) var parts: [String] = []
 
   init() {}
 
@@ -16,9 +18,10 @@ struct FolderListing {
   init?(owning folder: Int32) {
     var names: [String] = []
     var odd: [FileName] = []
+    var parts: [String] = []
     let isListed = forEachName(owning: folder) { name in
       if let text = String(validatingCString: name) {
-        names.append(text)
+        if ResultFiles.owner(ofPart: text) == nil { names.append(text) } else { parts.append(text) }
       } else {
         odd.append(FileName(name))
       }
@@ -27,16 +30,11 @@ struct FolderListing {
     names.sort { $0.precedesByBytes($1) }
     self.names = names
     self.odd = odd
+    self.parts = parts
   }
 }
 
 extension FileName {
-  /// Whether one name of a pattern matches it; `**` matches every directory and every file.
-  func isMatched(by pattern: String) -> Bool {
-    if pattern == "**" { return bytes.first != CChar(bitPattern: UInt8(ascii: ".")) }
-    return FilePattern.matches(pattern, self)
-  }
-
   /// Why a step with such a file is not cached.
   func fault(in folder: String) -> CacheFailure {
     let path = folder == "." ? "" : folder.hasSuffix("/") ? folder : folder + "/"

@@ -28,7 +28,7 @@ struct ResultFiles {
     for entry in files {
       _ = try folders.enter(OutputFolders.split(entry.path).folder)
       switch entry.kind {
-      case .file: if !cache.holds(entry.digest) { try keep(entry) }
+      case .file: if !cache.holdsWhole(entry.digest) { try keep(entry) }
       case .special:
         throw CacheFailure("\(quoted(entry.path)) is neither a file, a link nor a directory")
       case .absent, .link, .directory: break
@@ -220,7 +220,18 @@ struct ResultFiles {
 
   private mutating func temporaryName() -> String {
     temporaryCount += 1
-    return ".oprun-\(getpid())-\(temporaryCount)"
+    return "\(Self.partName)\(getpid())-\(temporaryCount)"
+  }
+
+  private static let partName = ".oprun-"
+
+  /// The number of the process that puts a file back under this name, or did; nil for another name.
+  static func owner(ofPart name: String) -> Int32? {
+    guard name.hasPrefix(partName) else { return nil }
+    let numbers = name.dropFirst(partName.count).split(
+      separator: "-", omittingEmptySubsequences: false)
+    guard numbers.count == 2, Int32(numbers[1]) != nil else { return nil }
+    return Int32(numbers[0])
   }
 
   private func unwritable(_ path: String) -> CacheFailure {
@@ -241,7 +252,7 @@ extension FileEntry {
   }
 
   /// Whether one of the directories holds it.
-  fileprivate func isWithin(_ folders: Set<PathName>) -> Bool {
+  func isWithin(_ folders: Set<PathName>) -> Bool {
     var rest = path[...]
     while let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) {
       rest = rest[..<slash]

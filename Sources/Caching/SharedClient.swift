@@ -60,7 +60,7 @@ final class SharedClient {
 
   /// Stores a result that the cache has.
   func store(_ key: CacheDigest) -> SharedEnd {
-    guard let result = cache.result(of: key) else { return .absent }
+    guard let result = cache.result(of: key).map(SharedResult.shareable) else { return .absent }
     let sizes = result.contents.map { cache.size(of: $0) }
     guard !sizes.contains(where: { $0 < 0 }) else { return .absent }
     let name = SharedResult.name(of: key)

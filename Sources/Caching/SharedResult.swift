@@ -40,6 +40,15 @@ struct SharedResult {
     self.sizes = sizes
   }
 
+  /// The result as others may use it: that new files get the group of their directory is a matter of this machine.
+  static func shareable(_ result: StoredResult) -> StoredResult {
+    var result = result
+    for index in result.files.indices where result.files[index].kind == .directory {
+      result.files[index].stamp.mode &= ~0o2000
+    }
+    return result
+  }
+
   func encoded(as name: CacheDigest) -> [UInt8] {
     var writer = ByteWriter()
     writer.append(Self.beginning)
@@ -153,7 +162,7 @@ extension FilePattern {
     if isAbsolute, parts.first == "" { parts = parts.dropFirst() }
     guard !parts.contains(where: { $0.isEmpty || $0 == "." }), covers(path) else { return false }
     let climbs = parts.prefix { $0 == ".." }.count
-    return climbs == names.prefix { $0 == ".." }.count
+    return climbs == names.prefix { $0.text == ".." }.count
       && !parts.dropFirst(climbs).contains("..")
   }
 }

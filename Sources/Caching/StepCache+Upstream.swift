@@ -26,12 +26,36 @@ extension StepCache {
     }
   }
 
+  /// The files that are in the key of a step because steps before it have made them, by the ids of these. Links open
+  /// nothing by themselves, and of a directory that is an output as such, everything counts.
+  package func filesBefore(_ lookup: CacheLookup) -> [String: [String]] {
+    var files: [String: [String]] = [:]
+    for part in lookup.upstream {
+      if let known = filesMade[part.step], known.result == part.result {
+        files[part.step] = known.paths
+        continue
+      }
+      guard let record = record(ofStep: part.step),
+        StepDescription.resultDigest(of: record.key, record.outputs) == part.result
+      else { continue }
+      let directory = joined(options.workspace, part.directory ?? "")
+      let folders = Set(
+        record.outputs.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
+      let paths = record.outputs.filter {
+        ($0.kind == .file || $0.kind == .directory) && !$0.isWithin(folders)
+      }.map { joined(directory, $0.path) }
+      filesMade[part.step] = (part.result, paths)
+      files[part.step] = paths
+    }
+    return files
+  }
+
   private func path(of entry: FileEntry, in directory: String) -> String {
     directory.isEmpty ? entry.path : joined(directory, entry.path)
   }
 
   private func place(of entry: FileEntry, in directory: String) -> PathName {
-    PathName(FilePattern(path(of: entry, in: directory), below: options.workspace).path)
+    PathName(FilePattern(path: path(of: entry, in: directory), below: options.workspace).path)
   }
 
   /// Whether nothing has been done to the file since it was recorded.

@@ -60,6 +60,8 @@ package final class StepCache {
   /// The step that was asked about last.
   private var description = StepDescription()
   private var index: CacheIndex
+  /// What steps have made, for those that read it.
+  var filesMade: [String: (result: CacheDigest, paths: [String])] = [:]
   private var tools: [String: Result<CacheDigest, CacheFailure>] = [:]
   private let today: Int
   /// How many steps were unchanged, and stamps say all about them.
@@ -240,7 +242,7 @@ package final class StepCache {
     } else if let record = lookup.record, record.key == lookup.key {
       lookup.candidate = record.result(of: lookup.step)
     } else {
-      lookup.candidate = folder.result(of: lookup.key)
+      lookup.candidate = folder.result(of: lookup.key, onlyLooks: lookup.isReviewed)
     }
     guard let candidate = lookup.candidate else { return askOthers(lookup) }
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
@@ -325,6 +327,9 @@ package final class StepCache {
   /// Keeps a result, now that the step has succeeded.
   package func publish(_ sealed: SealedResult) throws(CacheFailure) {
     let lookup = sealed.lookup
+    guard folder.lockShared(patience: 0) else {
+      throw CacheFailure("another process removes old results")
+    }
     try folder.write(sealed.stored, of: lookup.key)
     lookup.result = StepDescription.resultDigest(of: lookup.key, sealed.files)
     remember(lookup, sealed.stored, sealed.inputs, sealed.files)

@@ -58,7 +58,7 @@ struct DescribedRun {
 /// compared as they are.
 struct StepDescription {
   /// The version of what follows. Another one finds nothing.
-  private static let format = "3"
+  private static let format = "4"
   private var count = 0
   private var content = ByteWriter()
   private(set) var digest = CacheDigest.none
@@ -117,7 +117,7 @@ struct StepDescription {
   private mutating func add(_ name: String, _ texts: [String], _ masker: Masker?) {
     if texts.isEmpty { return }
     if let masker {
-      add(.declaration, name, value: masker.mask(texts.joined(separator: " ")))
+      add(.declaration, name, value: texts.map { masker.mask($0).unbroken }.joined(separator: " "))
     } else {
       add(.declaration, name, words: texts)
     }
@@ -125,7 +125,7 @@ struct StepDescription {
 
   private mutating func add(_ kind: KeyPart.Kind, _ name: String, words: [String]) {
     begin(kind, name, hasValue: true)
-    content.add(joining: words)
+    content.add(joining: words.map(\.unbroken))
   }
 
   private mutating func add(
@@ -187,5 +187,17 @@ struct StepDescription {
     builder.add(key)
     for entry in files { entry.addAsResult(to: &builder) }
     return builder.finish()
+  }
+}
+
+extension String {
+  /// The text without blanks that could be taken for those between several texts.
+  fileprivate var unbroken: String {
+    guard utf8.contains(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\\") }) else {
+      return self
+    }
+    return split(separator: "\\", omittingEmptySubsequences: false).map {
+      $0.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\\ ")
+    }.joined(separator: "\\\\")
   }
 }

@@ -33,9 +33,8 @@ package struct Upstream {
   package mutating func addOutputs(of settings: StepSettings) {
     for pattern in settings.cache?.outputs ?? [] {
       let place = settings.workingDirectory
-      let path =
-        place == directory
-        ? pattern : joined(place.map { joined(workspace, $0) } ?? workspace, pattern)
+      let folder = place.map { joined(workspace, $0) } ?? workspace
+      let path = place == directory ? pattern : joined(FilePattern.escaped(folder), pattern)
       inputs.append(path.hasSuffix("/") ? String(path.dropLast()) : path)
     }
   }

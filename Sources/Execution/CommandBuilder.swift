@@ -147,14 +147,14 @@ struct CommandBuilder {
   private mutating func strippedEnvironment(
     of settings: StepSettings, _ cache: CacheSettings
   ) -> CommandEnvironment {
-    let (added, own, place) = (added, own, place(of: settings))
+    let (own, place) = (own, place(of: settings))
     return strippedEnvironments.value(for: settings) {
       let declared = Set(cache.environment)
       let passed = own.filter {
         $0.name == OprunVariable.oprun.rawValue || declared.contains($0.name)
       }
       return CommandEnvironment(
-        added + place() + settings.environment + passed,
+        place() + settings.environment + passed,
         inherited: declared.union(CachedVariables.passed))
     }
   }

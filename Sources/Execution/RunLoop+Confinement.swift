@@ -1,6 +1,7 @@
 // What the commands of cached steps can reach: what their steps declare, and what the steps that they
 // depend on have made. docs/confined-steps.md
 
+import Caching
 import Plans
 import Running
 import Scheduling
@@ -13,19 +14,37 @@ extension RunLoop {
     if case .helper = command.action { return nil }
     let directory = directory(of: command.settings)
     let writable = Confinement.Patterns(cache.outputs + cache.scratch, in: directory)
-    let confinement = Confinement(
-      inputs: Confinement.Patterns(cache.inputs, in: directory),
-      outputsBefore: outputsBefore(key.operation), writable: writable)
-    return cache.isEnforced ? confinement : confinement.unenforced
+    if !cache.isEnforced {
+      return Confinement(inputs: Confinement.Patterns([], in: directory), writable: writable)
+        .unenforced
+    }
+    let before = before(key.operation)
+    return Confinement(
+      inputs: Confinement.Patterns(cache.inputs, in: directory), madeBefore: before.made,
+      outputsBefore: before.others, writable: writable)
   }
 
-  /// The declared outputs of the steps that an operation depends on.
-  private func outputsBefore(_ operation: OperationID) -> [Confinement.Patterns] {
-    stepsBefore(operation).compactMap { step in
+  /// What the steps that an operation depends on have made: the files that are in its key, and the declared outputs of
+  /// those that have no result, which count as its inputs.
+  private func before(
+    _ operation: OperationID
+  ) -> (made: [String], others: [Confinement.Patterns]) {
+    let known =
+      caching.flatMap { caching in
+        caching.lookups[operation].map { caching.cache.filesBefore($0) }
+      } ?? [:]
+    var made: [String] = []
+    var others: [Confinement.Patterns] = []
+    for step in stepsBefore(operation) {
       let settings = declaration(of: step)
-      guard let cache = settings.cache, !cache.outputs.isEmpty else { return nil }
-      return Confinement.Patterns(cache.outputs, in: directory(of: settings))
+      guard let cache = settings.cache, !cache.outputs.isEmpty else { continue }
+      if let files = known[machine.steps[step].id] {
+        made += files
+      } else {
+        others.append(Confinement.Patterns(cache.outputs, in: self.directory(of: settings)))
+      }
     }
+    return (made, others)
   }
 
   private func directory(of settings: StepSettings) -> String {

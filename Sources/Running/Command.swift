@@ -121,7 +121,10 @@ package struct Confinement: Hashable, Sendable {
 
   /// What it can read, also behind links that the patterns lead through.
   package let inputs: Patterns
-  /// What the steps before it have made, which it can read.
+  /// What the steps before it have made, as far as that is known: paths of files, and of directories with everything
+  /// in them, which it can read.
+  package let madeBefore: [String]
+  /// What the others may have made, which it can read.
   package let outputsBefore: [Patterns]
   /// What it can read, write and make.
   package let writable: Patterns
@@ -129,9 +132,11 @@ package struct Confinement: Hashable, Sendable {
   package let isEnforced: Bool
 
   package init(
-    inputs: Patterns, outputsBefore: [Patterns] = [], writable: Patterns, isEnforced: Bool = true
+    inputs: Patterns, madeBefore: [String] = [], outputsBefore: [Patterns] = [],
+    writable: Patterns, isEnforced: Bool = true
   ) {
     self.inputs = inputs
+    self.madeBefore = madeBefore
     self.outputsBefore = outputsBefore
     self.writable = writable
     self.isEnforced = isEnforced

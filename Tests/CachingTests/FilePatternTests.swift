@@ -33,6 +33,39 @@ struct FilePatternTests {
 /// Patterns without looking at files.
 struct FilePatternPathTests {
   @Test(arguments: [
+    ("in", "/w[1]/[s]", "/w[1]/[s]/in", true), ("*.c", "/w[1]", "/w[1]/a.c", true),
+    ("*.c", "/w[1]", "/w1/a.c", false), ("../x", "/w/*", "/w/x", true),
+    ("/w[1]/in", "/w", "/w1/in", true), ("a/[[]b", "/w", "/w/a/[b", true),
+  ])
+  func `the name of a directory is no pattern`(
+    _ pattern: String, _ directory: String, _ path: String, _ isFound: Bool
+  ) {
+    #expect(FilePattern(pattern, below: directory).finds(path) == isFound)
+    #expect(FilePattern(pattern, below: directory).covers(path) == isFound)
+  }
+
+  @Test func `signs in brackets stand for themselves`() {
+    for path in ["a/[slug]/x*?.c", "/w[1]/{a}", "plain"] {
+      let pattern = FilePattern(FilePattern.escaped(path))
+      #expect(pattern.isPlain && pattern.path == path)
+    }
+    #expect(!FilePattern("config.[h]").isPlain)
+    #expect(FilePattern("[[]a]/*.c").fixedPath == "[a]")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `many directories of any depth take no longer than few`() {
+    let deep = Array(repeating: "d", count: 60).joined(separator: "/")
+    for gap in ["**/", "**/x*/", "**/d/"] {
+      let pattern = FilePattern(String(repeating: gap, count: 20) + "zzz")
+      #expect(!pattern.finds(deep) && !pattern.covers(deep))
+      #expect(pattern.reaches(into: deep))
+    }
+    #expect(FilePattern("a/**/**/b").finds("a/b"))
+    #expect(FilePattern("a/**/../**/b", below: "/").finds("/a/x/b"))
+  }
+
+  @Test(arguments: [
     ("src", "src/a/b.c", true), ("src/*", "src/a", true), ("src/*", "src/a/b", false),
     ("src/**", "src/a/b", true), ("src/**", "src", false), ("**/*.c", "a.c", true),
     ("**/*.c", "x/y/a.c", true), ("**/*.c", ".x/a.c", false), ("**/*.c", "x/.y/a.c", false),
@@ -90,8 +123,10 @@ struct FileStampTests {
     stamp.changed = 1_000_000_000_000
     #expect(!stamp.isSettled(at: 1_002_000_000_000))
     #expect(stamp.isSettled(at: 1_003_000_000_000))
-    // In the future it says nothing, even if the file was written long ago.
+    // In the future it says nothing, but the time of the last modification may be anything.
     #expect(!stamp.isSettled(at: 999_000_000_000))
+    stamp.modified = 2_000_000_000_000
+    #expect(stamp.isSettled(at: 1_003_000_000_000))
   }
 
   @Test func `a file that was just written is read again, an old one is not`() throws {
@@ -109,6 +144,15 @@ struct FileStampTests {
     var early = lie
     early.stamp.distrust()
     #expect(try folder.inspect(["file"], known: [early])[0].digest == settled[0].digest)
+    // Nor do two looks at a file that was written after the first of them began show that it is the same.
+    let look = folder.inspector()
+    folder.write("new", to: "file")
+    var first = look
+    early = try first.inspect(["file"])[0]
+    early.digest = lie.digest
+    var second = look
+    second.learn([early])
+    #expect(try second.inspect(["file"])[0].digest == CacheDigest(ofContent: "new"))
     folder.write("two", to: "file")
     #expect(try folder.inspect(["file"], known: [lie])[0].digest == CacheDigest(ofContent: "two"))
   }
@@ -172,6 +216,12 @@ final class TemporaryFolder {
     var status = stat()
     stat(path + "/" + name, &status)
     while !FileStamp(status).isSettled(at: FileStamp.now) { usleep(5000) }
+  }
+
+  /// An inspector that has begun to look.
+  func inspector() -> FileInspector {
+    FileInspector(
+      open(path, O_RDONLY | O_DIRECTORY), knowing: nil, hidden: nil, followsLinks: true)
   }
 
   func inspect(

@@ -36,6 +36,7 @@ struct PathNameTests {
     let name = FileName(joining: [0x62, -1])
     #expect(name.text == nil && name.quoted == #"'b\xff'"#)
     #expect(name.fault(in: "in").message == #"the name of 'in/b\xff' is not UTF-8"#)
-    #expect(name.isMatched(by: "*") && name.isMatched(by: "**") && !name.isMatched(by: "*.c"))
+    #expect(PatternName("*").matches(name) && PatternName("**").matches(name))
+    #expect(!PatternName("*.c").matches(name))
   }
 }

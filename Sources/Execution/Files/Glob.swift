@@ -38,13 +38,13 @@ private struct GlobSearch {
     let index: Int
   }
 
-  let names: [String]
+  let names: [PatternName]
   let followsLinks: Bool
   private(set) var found: [FileName] = []
   private var visited: Set<Visit> = []
   private var linked: Set<Linked> = []
 
-  init(names: [String], followsLinks: Bool) {
+  init(names: [PatternName], followsLinks: Bool) {
     self.names = names
     self.followsLinks = followsLinks
   }
@@ -57,7 +57,7 @@ private struct GlobSearch {
       return
     }
     let name = names[index]
-    if name == "**" {
+    if name.isDeep {
       visit(path, from: index + 1)
       let shown = entries(of: path).filter { $0.bytes.first != dot }
       for entry in shown where !enter(entry, in: path, from: index) {
@@ -65,16 +65,16 @@ private struct GlobSearch {
       }
     } else if index + 1 == names.count {
       let candidates =
-        FilePattern.hasWildcard(name)
-        ? entries(of: path).filter { FilePattern.matches(name, $0) }
-        : [FileName(joining: name.characters)]
+        name.isLiteral
+        ? [FileName(joining: name.text.characters)]
+        : entries(of: path).filter { name.matches($0) }
       take(candidates, in: path)
-    } else if FilePattern.hasWildcard(name) {
-      for entry in entries(of: path) where FilePattern.matches(name, entry) {
+    } else if name.isLiteral {
+      visit(path + name.text.characters + [slash], from: index + 1)
+    } else {
+      for entry in entries(of: path) where name.matches(entry) {
         _ = enter(entry, in: path, from: index + 1)
       }
-    } else {
-      visit(path + name.characters + [slash], from: index + 1)
     }
   }
 

@@ -311,7 +311,7 @@ final class LocalProcesses {
     } catch {
       news.append(.stateFailed(error.message))
     }
-    command.prepared?.end()
+    command.prepared?.end(hasSucceeded: command.exit?.status == .exited(0))
     if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }

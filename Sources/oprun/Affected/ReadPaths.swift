@@ -18,6 +18,6 @@ final class ReadPaths: @unchecked Sendable {  // there is one thread
 
   /// The files, as absolute paths.
   func absolutePaths(below directory: String) -> Set<PathName> {
-    Set(paths.map { PathName(FilePattern($0, below: directory).path) })
+    Set(paths.map { PathName(FilePattern(path: $0, below: directory).path) })
   }
 }

@@ -100,7 +100,7 @@ private struct EarlierFiles: Sendable {
     return [path, trail.end] + trail.places
   }
 
-  private func absolute(_ path: String) -> String { FilePattern(path, below: workspace).path }
+  private func absolute(_ path: String) -> String { FilePattern(path: path, below: workspace).path }
 }
 
 extension PlannedPipeline {

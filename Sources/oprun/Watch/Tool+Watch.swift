@@ -56,7 +56,7 @@ extension Tool {
     return plan(path, pipeline, options, reading).map { plan in
       WatchedPipeline(
         plan, sources: reads.absolutePaths(below: workspace), workspace: workspace,
-        state: FilePattern(stateDirectory(invocation), below: workspace).path)
+        state: FilePattern(path: stateDirectory(invocation), below: workspace).path)
     }
   }
 }

@@ -3,6 +3,7 @@
 
 import Caching
 import Glibc
+import Plans
 import RunFiles
 import Running
 
@@ -11,11 +12,15 @@ struct ConfinementRules {
   /// The same for files whose names are no text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
+  /// The state directory, which is no input, even if one is around it.
+  private let state: String?
 
-  init(_ confinement: Confinement) {
+  init(_ confinement: Confinement, state: String? = nil) {
+    self.state = state.flatMap(Self.realPath)
     for pattern in confinement.writable.patterns {
       addWritable(WritablePlace(pattern, in: confinement.writable.directory))
     }
+    for path in confinement.madeBefore { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }
     addReadable(confinement.inputs, isInput: true)
   }
@@ -26,7 +31,7 @@ struct ConfinementRules {
     rules.append((path, .wholeFile))
   }
 
-  func mark() { placeholders.mark() }
+  mutating func mark() { placeholders.mark() }
 
   mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
 
@@ -47,18 +52,58 @@ struct ConfinementRules {
       excluded.contains { $0.covers(path, below: set.directory) }
     }
     let patterns = set.patterns.filter { !$0.hasPrefix("!") }
-    let plain = patterns.filter { !hasWildcard($0[...]) }.map {
-      FileName(absolute($0, in: set.directory))
+    let plain = patterns.map { FilePattern($0) }.filter(\.isPlain).map { pattern in
+      let path = pattern.fixedPath(in: set.directory)
+      return FileName(path)
     }
-    let wild = patterns.filter { hasWildcard($0[...]) }
+    let wild = patterns.filter { !FilePattern($0).isPlain }
     for path in plain + files(matching: wild, in: set.directory, asInputs: isInput) {
       if excluded.isEmpty {
-        addReadable(path)
-        if isInput { links(in: path).forEach { addReadable($0) } }
+        addOpen(path)
+        if isInput { links(in: path).filter { !isOfState($0) }.forEach { addReadable($0) } }
       } else {
         addTree(path, isExcluded)
       }
     }
+  }
+
+  /// Adds a file or a directory with everything in it, but without the state directory.
+  private mutating func addOpen(_ path: FileName) {
+    guard let state, let text = path.text, let real = Self.realPath(text),
+      state.hasSameBytes(as: real) || state.isBelow(real)
+    else { return addReadable(path) }
+    if state.hasSameBytes(as: real) { return }
+    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folder < 0 { return }
+    var names: [FileName] = []
+    _ = forEachName(owning: folder) { names.append(FileName($0)) }
+    for name in names {
+      let inner = FileName(name, in: path)
+      let place = name.text.map { joined(real, $0) } ?? ""
+      if state.hasSameBytes(as: place) || state.isBelow(place) {
+        addOpen(inner)
+      } else {
+        addReadable(inner)
+      }
+    }
+  }
+
+  private func isState(_ path: FileName) -> Bool {
+    guard let state, let text = path.text, let name = state.split(separator: "/").last,
+      text.hasSuffix(name)
+    else { return false }
+    return Self.realPath(text)?.hasSameBytes(as: state) == true
+  }
+
+  private func isOfState(_ path: FileName) -> Bool {
+    guard let state, let real = path.text.flatMap(Self.realPath) else { return false }
+    return state.hasSameBytes(as: real) || real.isBelow(state)
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   private mutating func addReadable(_ file: FileName) {
@@ -74,7 +119,7 @@ struct ConfinementRules {
   private mutating func addTree(
     _ path: FileName, _ isExcluded: (String) -> Bool, around: [FolderIdentity] = []
   ) {
-    if isExcluded(path.lossy) { return }
+    if isExcluded(path.lossy) || isState(path) { return }
     let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
       // What cannot be listed stays closed: it may hold what is excluded.
@@ -88,9 +133,5 @@ struct ConfinementRules {
     for name in names {
       addTree(FileName(name, in: path), isExcluded, around: around + [identity])
     }
-  }
-
-  private func absolute(_ pattern: String, in directory: String) -> String {
-    pattern.hasPrefix("/") ? pattern : "\(directory)/\(pattern)"
   }
 }

@@ -42,8 +42,9 @@ final class Confiner {
     guard let outsideRules = outsideRules(for: confinement) else {
       return PreparedStart(confinement.writable.makeFolders())
     }
-    var places = ConfinementRules(confinement)
     let folder = absolute(directory.path)
+    let state = folder.split(separator: "/").dropLast(2).joined(separator: "/")
+    var places = ConfinementRules(confinement, state: "/" + state)
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
@@ -136,10 +137,10 @@ final class PreparedStart {
   }
 
   /// Called when the command has ended, or could not be started.
-  func end() {
+  func end(hasSucceeded: Bool = false) {
     if isOver { return }
     isOver = true
-    placeholders.removeUntouched()
+    placeholders.removeUntouched(hasSucceeded: hasSucceeded)
     if let directory, let temporaryPath, let slash = temporaryPath.lastIndex(of: "/") {
       directory.removeFolder(String(temporaryPath[temporaryPath.index(after: slash)...]))
     }

@@ -7,25 +7,63 @@ import Glibc
 /// afterwards: what was not made must not look as if it had been. Directories that only lead to outputs stay:
 /// another step may have found one of them, and be about to make something in it.
 struct Placeholders {
-  private var made: [(path: String, isFolder: Bool)] = []
+  private struct Placeholder {
+    let path: String
+    let isFolder: Bool
+    /// What it was when all of them had been made.
+    var stamp: Stamp?
+  }
 
-  /// A second after 1970 began. Whoever writes to a file, or makes something in a directory, changes
-  /// this.
-  private static let untouched = timespec(tv_sec: 1, tv_nsec: 0)
+  /// Whoever writes to a file, or makes something in a directory, changes both times. Nobody can set `changed`.
+  private struct Stamp: Equatable {
+    let number: ino_t
+    let changed: Time
+    let modified: Time
+    let size: off_t?
+
+    /// The size does not count for a directory.
+    init?(of path: String, isFolder: Bool) {
+      var status = stat()
+      guard lstat(path, &status) == 0,
+        status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG)
+      else { return nil }
+      number = status.st_ino
+      changed = Time(status.st_ctim)
+      modified = Time(status.st_mtim)
+      size = isFolder ? nil : status.st_size
+    }
+  }
+
+  private struct Time: Equatable {
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ time: timespec) {
+      seconds = time.tv_sec
+      nanoseconds = time.tv_nsec
+    }
+  }
+
+  private var made: [Placeholder] = []
+
+  /// A time by which those that a killed run has left are known. Files of some package managers have a whole second.
+  private static let markTime = timespec(tv_sec: 1, tv_nsec: 987_654_321)
 
   /// Makes an empty file, unless there is something already or none can be made.
   mutating func addFile(_ path: String) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     let file = open(path, flags, 0o666)
-    if file >= 0 { close(file) } else if !Placeholders.isUntouched((path, false)) { return }
-    made.append((path, false))
+    if file >= 0 { close(file) } else if !Placeholders.wasLeft(path, isFolder: false) { return }
+    made.append(Placeholder(path: path, isFolder: false))
   }
 
   /// Makes a directory that is an output, unless there is something already or none can be made. One that a
   /// killed run left counts as made.
   mutating func addFolder(_ path: String) {
     if made.contains(where: { $0.path == path }) { return }
-    if makeFolder(path) || Placeholders.isUntouched((path, true)) { made.append((path, true)) }
+    if makeFolder(path) || Placeholders.wasLeft(path, isFolder: true) {
+      made.append(Placeholder(path: path, isFolder: true))
+    }
   }
 
   /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was
@@ -38,15 +76,22 @@ struct Placeholders {
   }
 
   /// Must be called when all of them are made: making one changes the directory that it is in.
-  func mark() {
-    let times = [Placeholders.untouched, Placeholders.untouched]
-    for placeholder in made { utimensat(AT_FDCWD, placeholder.path, times, AT_SYMLINK_NOFOLLOW) }
+  mutating func mark() {
+    let times = [Placeholders.markTime, Placeholders.markTime]
+    for index in made.indices {
+      utimensat(AT_FDCWD, made[index].path, times, AT_SYMLINK_NOFOLLOW)
+      made[index].stamp = Stamp(of: made[index].path, isFolder: made[index].isFolder)
+    }
   }
 
-  func removeUntouched() {
+  /// Removes what the command has not touched. After a success, directories stay: a command that makes sure of one has
+  /// made it, though it was there, and an empty directory may be its result.
+  func removeUntouched(hasSucceeded: Bool) {
     // Removing one changes the directory that it is in.
     for placeholder in made.filter(Placeholders.isUntouched).reversed() {
-      if !placeholder.isFolder {
+      if hasSucceeded, placeholder.isFolder {
+        utimensat(AT_FDCWD, placeholder.path, nil, AT_SYMLINK_NOFOLLOW)
+      } else if !placeholder.isFolder {
         unlink(placeholder.path)
       } else if rmdir(placeholder.path) != 0 {
         // It holds others that are used.
@@ -55,13 +100,14 @@ struct Placeholders {
     }
   }
 
-  private static func isUntouched(_ placeholder: (path: String, isFolder: Bool)) -> Bool {
-    var status = stat()
-    guard lstat(placeholder.path, &status) == 0,
-      status.st_mtim.tv_sec == untouched.tv_sec, status.st_mtim.tv_nsec == untouched.tv_nsec
-    else { return false }
-    return placeholder.isFolder
-      ? status.st_mode & S_IFMT == S_IFDIR
-      : status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+  private static func isUntouched(_ placeholder: Placeholder) -> Bool {
+    guard let stamp = placeholder.stamp else { return false }
+    return Stamp(of: placeholder.path, isFolder: placeholder.isFolder) == stamp
+  }
+
+  /// Whether it looks like one that nobody has touched since it was marked.
+  private static func wasLeft(_ path: String, isFolder: Bool) -> Bool {
+    guard let stamp = Stamp(of: path, isFolder: isFolder) else { return false }
+    return stamp.modified == Time(markTime) && (stamp.size ?? 0) == 0
   }
 }

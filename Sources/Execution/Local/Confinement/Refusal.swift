@@ -56,7 +56,20 @@ struct RefusalSearch {
   let directory: String
   let rules: [(path: String, access: RuleList.Access)]
   /// When the command was given its rules, in nanoseconds since 1970.
-  var start = Int64.max
+  let start: Int64
+  /// What is allowed at each path.
+  private let accesses: [PathName: RuleList.Access]
+
+  init(
+    workspace: String, directory: String, rules: [(path: String, access: RuleList.Access)],
+    start: Int64 = .max
+  ) {
+    self.workspace = workspace
+    self.directory = directory
+    self.rules = rules
+    self.start = start
+    accesses = Dictionary(rules.map { (PathName($0.path), $0.access) }) { $1 }
+  }
 
   /// The words of the C library and of programs for errors that a confinement causes.
   private static let signs = [
@@ -248,8 +261,8 @@ struct RefusalSearch {
     ofFile path: String, _ written: String, parent: String, _ name: String
   ) -> Refusal? {
     guard access(path, R_OK) == 0 else { return nil }
-    if let rule = rules.last(where: { $0.path.hasSameBytes(as: path) }) {
-      switch rule.access {
+    if let access = accesses[PathName(path)] {
+      switch access {
       case .everything: return Refusal(path: written, kind: .directory)
       case .reading:
         return Refusal(path: written, kind: hasChanged(path) ? .replaced : .readOnly)
@@ -260,7 +273,7 @@ struct RefusalSearch {
       return refusal(of: target, mustExist: true)
     }
     if isOpen(path) { return nil }
-    if rules.contains(where: { path.isBelow($0.path) }) {
+    if hasRule(around: path) {
       return Refusal(path: written, kind: .readOnly)
     }
     let ending = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? name[$0...] : nil }
@@ -285,10 +298,19 @@ struct RefusalSearch {
 
   /// True if everything can be done at the path.
   private func isOpen(_ path: String) -> Bool {
-    rules.contains { rule in
-      rule.access == .everything
-        && (rule.path.hasSameBytes(as: path) || path.isBelow(rule.path))
+    accesses[PathName(path)] == .everything || hasRule(around: path) { $0 == .everything }
+  }
+
+  /// Whether there is a rule for one of the directories that a path is in.
+  private func hasRule(
+    around path: String, where isMeant: (RuleList.Access) -> Bool = { _ in true }
+  ) -> Bool {
+    var rest = path[...]
+    while let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) {
+      rest = rest[..<slash]
+      if let access = accesses[PathName(String(rest))], isMeant(access) { return true }
     }
+    return false
   }
 
   private func leadsToWorkspace(_ folder: String) -> Bool { workspace.isBelow(folder) }

@@ -21,13 +21,12 @@ struct WritablePlace {
   let kind: Kind
 
   init(_ pattern: String, in directory: String) {
-    let names = (pattern.hasPrefix("/") ? pattern : "\(directory)/\(pattern)").split(separator: "/")
-    let fixed = names.prefix { !hasWildcard($0) }
-    path = "/" + fixed.joined(separator: "/")
-    if fixed.count < names.count {
-      kind = .surroundings
-    } else {
+    let parts = FilePattern(pattern)
+    path = parts.fixedPath(in: directory)
+    if parts.isPlain {
       kind = pattern.hasSuffix("/") || WritablePlace.isFolder(path) ? .folder : .file
+    } else {
+      kind = .surroundings
     }
   }
 
@@ -68,8 +67,4 @@ extension Confinement.Patterns {
     placeholders.mark()
     return placeholders
   }
-}
-
-func hasWildcard(_ text: Substring) -> Bool {
-  text.utf8.contains { "*?[".utf8.contains($0) }
 }
