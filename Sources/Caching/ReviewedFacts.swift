@@ -115,6 +115,10 @@ final class ReviewedFacts: RunFacts {
     if review.end(of: group) != nil { review.lists[group] = list }
   }
 
+  func knowsToHold(conditionOf group: OperationID) -> Bool { false }
+
+  func noteHolding(conditionOf group: OperationID) {}
+
   func keptVar(_ number: LateVarNumber) -> Value? { vars[number] }
 
   func keepVar(_ value: Value, _ number: LateVarNumber) { vars[number] = value }

@@ -117,7 +117,7 @@ extension RunLoop {
     if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
   }
 
-  private func expansion(
+  func expansion(
     of operation: OperationID, _ step: PlannedStep, _ late: LateStep
   ) -> Decision {
     do throws(ExpansionFailure) {
@@ -155,7 +155,17 @@ extension RunLoop {
   }
 
   private func refuse(_ failures: [StepPart: EvaluationFailure], of operation: OperationID) {
-    if !failures.isEmpty { refusals[operation] = failures.mapValues { words(of: $0) } }
+    if failures.isEmpty, refusals.isEmpty { return }
+    refusals[operation] = failures.isEmpty ? nil : failures.mapValues { words(of: $0) }
+  }
+
+  /// An operation runs again: what was found out about it is found out anew when its turn comes.
+  func forget(_ operation: OperationID) {
+    refusals[operation] = nil
+    lists[operation] = nil
+    heldConditions.remove(operation)
+    declarations[operation] = nil
+    caching?.forget(operation)
   }
 
   /// A failure in words: `pipeline.yml:7: the message; the help`.
@@ -197,6 +207,10 @@ extension RunLoop: RunFacts {
   func keep(_ list: Value, of group: OperationID) {
     if ending(of: group) != nil { lists[group] = list }
   }
+
+  func knowsToHold(conditionOf group: OperationID) -> Bool { heldConditions.contains(group) }
+
+  func noteHolding(conditionOf group: OperationID) { heldConditions.insert(group) }
 
   func keptVar(_ number: LateVarNumber) -> Value? { keptVars[number] }
 

@@ -20,7 +20,9 @@ extension RunLoop {
     guard memory?.isOfEarlierRun == true, isKnown else { return decision }
     switch decision {
     case .keep, .expand, .join, .later: return decision
-    case .run, .wait, .fail, .skip, .skipGroup: break
+    case .skip, .skipGroup:
+      if let instances = instances(toHold: operation) { return instances }
+    case .run, .wait, .fail: break
     }
     let allowance = machine.steps[operation].settings.allowFailure
     guard let held = memory?.held(operation, allowance), restore(held.outputs, of: operation) else {
@@ -28,6 +30,18 @@ extension RunLoop {
     }
     refusals[operation] = nil
     return .keep(held.ending, held.cause)
+  }
+
+  /// The instances of a group that was expanded before and is no longer to run, which keep what they were; nil if there
+  /// is nothing to keep, or they are not known.
+  private func instances(toHold group: OperationID) -> Decision? {
+    let step = machine.steps[group]
+    guard let late = step.late, late.expands, options.memory?.mayHold(group) == true else {
+      return nil
+    }
+    let decision = expansion(of: group, step, late)
+    if case .expand = decision { return decision }
+    return nil
   }
 
   /// The decision as if everything might run.

@@ -120,6 +120,8 @@ final class RunLoop {
   var outputs = OutputStore()
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
+  /// Groups whose conditions were found to hold.
+  var heldConditions: Set<OperationID> = []
   /// The values of `vars` that were computed while running.
   var keptVars: [LateVarNumber: Value] = [:]
   var outputFiles: OutputFiles
@@ -333,8 +335,11 @@ final class RunLoop {
       passedOn = PassedOnStatus(end.shellStatus, of: source)
     }
     if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
-    if case .appended(let operation, let id, let group, let after) = event {
+    switch event {
+    case .appended(let operation, let id, let group, let after):
       added.append(operation, id: id, from: group, after: after)
+    case .reopened(let operation, _): forget(operation)
+    default: break
     }
     if let caching { learn(event, caching, at: time) }
   }

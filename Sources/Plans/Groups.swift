@@ -126,8 +126,7 @@ extension Groups {
     }
   }
 
-  /// All steps in the group that have not ended, including those of groups inside it. They are in
-  /// reverse order: settled in this order, none is blocked by another.
+  /// All steps in the group that have not ended, including those of groups inside it, the last one first.
   package func unendedSteps(of group: OperationID, in scheduler: Scheduler) -> [OperationID] {
     var steps: [OperationID] = []
     var rest = members(of: group)

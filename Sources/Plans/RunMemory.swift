@@ -53,6 +53,9 @@ package protocol RunMemory: AnyObject {
   /// is now, it does not run. Asked about a step that is not kept.
   func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep?
 
+  /// Whether there is something that `held` would say of the operation.
+  func mayHold(_ operation: OperationID) -> Bool
+
   /// Which hooks the group has to run. Asked when all members of it have ended.
   func hooks(of group: OperationID) -> GroupHookDuty
 

@@ -57,6 +57,9 @@ struct ActiveOperation {
   /// The attempts that were made before somebody asked for another one; `retry` counts from there.
   let attemptsBefore: Int
 
+  /// The attempts since then.
+  var attemptsOfRetry: Int { attempt - attemptsBefore }
+
   init(settings: StepSettings, after attempts: Int = 0) {
     self.settings = settings
     attemptsBefore = attempts

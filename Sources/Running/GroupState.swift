@@ -38,6 +38,8 @@ struct GroupState {
   /// A part of it was left out, so that it has not succeeded yet.
   var isUnfinished = false
   var offer = Offer.none
+  /// A step of it has failed, and its failure policy lets nothing new start in it, and no further attempts.
+  var startsNothing = false
   /// Why the first of its members was cancelled.
   var cancelReason: StopReason?
   /// Why it failed, if that was not because of a member.

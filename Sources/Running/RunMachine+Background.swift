@@ -61,7 +61,7 @@ extension RunMachine {
     case .join: becomeReady(group)
     case .fail(let reason):
       groupStates[group].offer = .refused(reason)
-      let ending = Ending(.failed, isAllowed: groups.forgives(group))
+      let ending = ownFailure(of: group)
       services.giveUp(group)
       if ending.isAllowed { services.becameReady(group, as: ending) }
       groupFailed(group, as: ending, root: group)

@@ -12,9 +12,8 @@ extension RunMachine {
     switch key.role {
     case .attempt, .hook: return active[key.operation]?.role == key.role
     case .probe:
-      guard let probing = gates[key.operation]?.probing, probing.isRunning else {
-        return abandonedProbes.contains(key)
-      }
+      if abandonedProbes.contains(key) { return true }
+      guard let probing = gates[key.operation]?.probing, probing.isRunning else { return false }
       return key == probing.key(for: key.operation)
     }
   }

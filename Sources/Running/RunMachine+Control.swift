@@ -77,7 +77,9 @@ extension RunMachine {
 
   /// Everything of it that has not ended is being stopped, and to cancel it changes nothing.
   private func objection(toCancelling operation: OperationID) -> ControlAnswer? {
-    let unended = steps(of: operation).filter { !scheduler.state(of: $0).hasEnded }
+    let unended = unendedParts(of: operation).filter {
+      groups.members(of: $0).isEmpty || active[$0] != nil
+    }
     let states = unended.compactMap { active[$0] }
     guard !states.isEmpty, states.count == unended.count, states.allSatisfy(isEnding) else {
       return nil
@@ -122,14 +124,11 @@ extension RunMachine {
   private mutating func cancelSteps(
     of queue: QueueID, _ reason: StopReason, at now: Nanoseconds
   ) {
-    // What another one needs comes before it: in this order none is blocked by another.
-    for index in (0..<steps.count).reversed() {
-      let operation = OperationID(index)
-      guard scheduler.graph.queue(of: operation) == queue,
-        groups.members(of: operation).isEmpty, !scheduler.state(of: operation).hasEnded
-      else { continue }
-      cancel(operation, reason, at: now)
+    let steps = (0..<steps.count).reversed().map { OperationID($0) }.filter {
+      [graph = scheduler.graph, groups] in
+      graph.queue(of: $0) == queue && groups.members(of: $0).isEmpty
     }
+    cancel(steps, reason, at: now)
   }
 
   // MARK: A run that waits
@@ -167,9 +166,10 @@ extension RunMachine {
     if let group = groups.group(of: operation), groupStates[group].cancelReason == nil {
       groupStates[group].cancelReason = reason
     }
-    guard case .request = reason, stopReason == nil, groups.members(of: operation).isEmpty else {
-      return
-    }
+    // A group without a cancelled member is itself what was cancelled: its hooks.
+    let isOwn =
+      groups.members(of: operation).isEmpty || groupStates[operation].cancelReason == nil
+    guard case .request = reason, stopReason == nil, isOwn else { return }
     failedSteps.append(operation)
     if patterns.groups[operation] != nil { patterns.cancelled[operation] = reason }
   }

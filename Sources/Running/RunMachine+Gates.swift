@@ -120,14 +120,11 @@ extension RunMachine {
     startReady(at: now)
   }
 
-  /// A step that cannot be decided about, or a group that has ended, has failed.
+  /// A group that cannot be decided about, or all members of which have ended, has failed.
   private mutating func fail(
-    group operation: OperationID, because reason: String, at now: Nanoseconds
+    group: OperationID, because reason: String, at now: Nanoseconds
   ) {
-    let ending = Ending(.failed, isAllowed: groups.forgives(operation))
-    if !runHooks(of: operation, ending, .condition(reason), at: now) {
-      end(operation, as: Ending(.failed), .condition(reason), at: now)
-    }
+    endByItself(group, as: ownFailure(of: group), .condition(reason), at: now)
   }
 
   private mutating func decided(
@@ -142,8 +139,8 @@ extension RunMachine {
       skipMembers(of: outer, reason)
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
+    case .keep(let ending, let cause): keepPattern(group, ending, cause, at: now)
     case .join: break
-    case .keep(let ending, let cause): keepPattern(group, ending, cause)
     case .run, .wait, .later: preconditionFailure("a group runs nothing")
     }
   }
@@ -200,15 +197,12 @@ extension RunMachine {
     groups.cause(of: group, end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
   }
 
-  /// Skips the members of a group. The groups among them end by themselves, after their own
+  /// Skips the members of a group, none of which has started. The groups among them end by themselves, after their own
   /// members.
   mutating func skipMembers(of group: OperationID, _ reason: String) {
-    // One may end with another one that it waits for.
-    for step in groups.unendedSteps(of: group, in: scheduler)
-    where !scheduler.state(of: step).hasEnded {
-      withdraw(step)
-      scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
-    }
+    let steps = groups.unendedSteps(of: group, in: scheduler)
+    for step in steps { withdraw(step) }
+    scheduler.settle(steps, as: Ending(.skipped), cause: .condition(reason))
   }
 
   /// Called when an operation has ended: the group that was expanded to it, and what it is a copy of,
@@ -232,47 +226,6 @@ extension RunMachine {
     for operation in gates.keys.sorted()
     where gates[operation]?.isOpen == false && !endsByItsMembers(operation) {
       withdraw(operation)
-      setGate(of: operation, to: nil)
-      scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
-    }
-  }
-
-  /// Cancels, for `fail_fast`, the other members of every such group around the operation. The
-  /// member that contains the failed operation continues: it has failed in any case.
-  mutating func failFast(_ operation: OperationID, at now: Nanoseconds) {
-    var failed = operation
-    while stopReason == nil, let group = groups.group(of: failed) {
-      followPolicy(of: group, operation, at: now)
-      if groupPlan(group)?.isFailFast == true {
-        for member in groups.members(of: group) where member != failed {
-          cancel(member, .failure(operation), at: now)
-        }
-        tellSettled()
-      }
-      if groups.forgives(group) { return }
-      failed = group
-    }
-  }
-
-  /// Cancels one operation, with everything inside it. A group ends by itself, after its members.
-  mutating func cancel(
-    _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
-  ) {
-    let members = groups.members(of: operation)
-    for member in members { cancel(member, reason, at: now) }
-    withdraw(operation)
-    switch scheduler.state(of: operation) {
-    case .ended: break
-    case .running:
-      switch active[operation]?.role {
-      case .attempt: cancelCommand(of: operation, reason, at: now)
-      case .hook where reason.endsHooks: cancelCommand(of: operation, reason, at: now)
-      case .hook, .probe, nil: break
-      }
-    case .ready where active[operation] != nil, .paused where active[operation] != nil:
-      cancelRetry(of: operation, reason, at: now)
-    case .waiting, .ready, .paused:
-      guard members.isEmpty else { break }
       setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }

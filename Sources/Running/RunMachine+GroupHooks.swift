@@ -1,4 +1,4 @@
-// The hooks and the failure policy of a pipeline that is used: they are for its own steps.
+// The hooks of a pipeline that is used: they are for its own steps.
 
 package import Plans
 package import Scheduling
@@ -73,6 +73,20 @@ extension RunMachine {
     return failures(in: group).isEmpty
   }
 
+  /// How a group ends that fails by itself.
+  func ownFailure(of group: OperationID, _ outcome: Outcome = .failed) -> Ending {
+    let isAllowed =
+      groups.forgives(group) || steps[group].settings.allowFailure == .always
+    return Ending(outcome, isAllowed: isAllowed)
+  }
+
+  /// Ends a group that fails by itself, after its hooks.
+  mutating func endByItself(
+    _ group: OperationID, as ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) {
+    if !runHooks(of: group, ending, cause, at: now) { end(group, as: ending, cause, at: now) }
+  }
+
   mutating func startDueHooks(at now: Nanoseconds) {
     while !dueGroupHooks.isEmpty, hasRoom {
       var (group, state) = dueGroupHooks.removeFirst()
@@ -91,9 +105,10 @@ extension RunMachine {
       ending = groups.ending(of: group, in: scheduler).ending
     }
     scheduler.settle(group, as: ending, cause: cause)
+    tellSettled()
     switch cause {
     case .hook, .condition, .timeLimit: noteFailure(of: group, ending, at: now)
-    case .itself, .dependency, .wait, .service, .notReady, .stopped: tellSettled()
+    case .itself, .dependency, .wait, .service, .notReady, .stopped: break
     }
   }
 
@@ -134,22 +149,5 @@ extension RunMachine {
       if isOwn, ending.outcome.isFailure { found.append(member) }
     }
     return found
-  }
-}
-
-// Failure policies.
-extension RunMachine {
-  /// What the pipeline that the operation is in says is to become of its other steps.
-  mutating func followPolicy(
-    of group: OperationID, _ failed: OperationID, at now: Nanoseconds
-  ) {
-    let policy = groupPlan(group)?.failurePolicy ?? .continue
-    if policy == .continue { return }
-    for step in groups.unendedSteps(of: group, in: scheduler) where step != failed {
-      if scheduler.state(of: step).hasEnded { continue }
-      if policy == .stop, active[step]?.role != nil { continue }
-      cancel(step, .failure(failed), at: now)
-    }
-    tellSettled()
   }
 }

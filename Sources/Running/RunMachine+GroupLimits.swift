@@ -18,7 +18,7 @@ extension RunMachine {
     let members = groups.members(of: group)
     guard members.contains(where: { !scheduler.state(of: $0).hasEnded }) else { return }
     groupStates[group].limit = .over
-    for member in members { cancel(member, .groupTimeout(group), at: now) }
+    cancel(members, .groupTimeout(group), at: now)
     tellSettled()
   }
 
@@ -26,8 +26,7 @@ extension RunMachine {
   package mutating func rememberTimeout(of group: OperationID) { groupStates[group].limit = .over }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
-    let ending = Ending(.timedOut, isAllowed: groups.forgives(group))
     let cause = Cause.timeLimit("its steps together exceeded 'timeout'")
-    if !runHooks(of: group, ending, cause, at: now) { end(group, as: ending, cause, at: now) }
+    endByItself(group, as: ownFailure(of: group, .timedOut), cause, at: now)
   }
 }

@@ -29,11 +29,15 @@ extension RunMachine {
   /// Hooks that have waited for too long do not run.
   mutating func leaveOutHooks(of operation: OperationID, at now: Nanoseconds) {
     guard var state = active[operation] else { return }
+    tellLeftOutHooks(of: operation)
+    state.hooksLeft = []
+    continueHooks(of: operation, &state, at: now)
+  }
+
+  mutating func tellLeftOutHooks(of operation: OperationID) {
     let obstacle = scheduler.obstacle(of: operation).map { "'\(scheduler[$0].name)' is held" }
     let reason = obstacle ?? "no slot is free"
     say(.notice("hooks of '\(steps[operation].id)' do not run: \(reason)"))
-    state.hooksLeft = []
-    continueHooks(of: operation, &state, at: now)
   }
 
   /// Starts the next hook, or settles the operation when there is none.

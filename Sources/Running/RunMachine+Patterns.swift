@@ -89,26 +89,31 @@ extension RunMachine {
     skipMembers(of: group, reason)
   }
 
-  /// The group is as it was, and so are its steps.
-  mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
-    let members = groups.unendedSteps(of: group, in: scheduler).reversed()
-    setGate(of: group, to: nil)
-    scheduler.settle(group, as: ending, cause: cause)
-    for step in members where !scheduler.state(of: step).hasEnded {
-      scheduler.settle(step, as: Ending(.cached), cause: .itself)
-    }
-  }
-
   /// Its matrix cannot be made.
   mutating func failPattern(_ group: OperationID, _ reason: String, at now: Nanoseconds) {
-    let members = groups.unendedSteps(of: group, in: scheduler).reversed()
+    let ending = ownFailure(of: group)
+    end(pattern: group, as: ending, .condition(reason), steps: Ending(.blocked), .dependency(group))
+    noteFailure(of: group, ending, at: now)
+  }
+
+  /// Neither the group nor anything in it runs: it is as it was in an earlier run.
+  mutating func keepPattern(
+    _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) {
+    end(pattern: group, as: ending, cause, steps: Ending(.cached), .itself)
+    noteFailure(of: group, ending, at: now)
+  }
+
+  private mutating func end(
+    pattern group: OperationID, as ending: Ending, _ cause: Cause, steps stepEnding: Ending,
+    _ stepCause: Cause
+  ) {
+    let steps = groups.unendedSteps(of: group, in: scheduler).reversed()
     setGate(of: group, to: nil)
-    scheduler.settle(group, as: Ending(.failed), cause: .condition(reason))
-    for step in members where !scheduler.state(of: step).hasEnded {
-      scheduler.settle(step, as: Ending(.blocked), cause: .dependency(group))
-    }
+    scheduler.settle(group, as: ending, cause: cause)
+    let unended = steps.filter { !scheduler.state(of: $0).hasEnded }
+    scheduler.settle(unended, as: stepEnding, cause: stepCause)
     tellSettled()
-    noteFailure(of: group, Ending(.failed), at: now)
   }
 
   mutating func expand(

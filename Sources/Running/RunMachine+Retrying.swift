@@ -30,8 +30,9 @@ extension RunMachine {
       }
       say(.reopened(operation, asReported(ending, of: operation)))
     }
-    for group in groups.around(step) where groupStates[group].cancelReason != nil {
-      groupStates[group].cancelReason = nil
+    for group in groups.around(step) {
+      if groupStates[group].cancelReason != nil { groupStates[group].cancelReason = nil }
+      if groupStates[group].startsNothing { groupStates[group].startsNothing = false }
     }
   }
 

@@ -82,9 +82,10 @@ extension RunMachine {
     _ service: OperationID, _ state: inout ActiveOperation, _ outcome: inout Outcome
   ) {
     if case .starting = gates[service] { setGate(of: service, to: nil) }
-    guard state.stopCause == nil, !services.isEndless(service) else { return }
+    guard let end = state.attemptEnd, state.isUndisturbed(by: end), !services.isEndless(service)
+    else { return }
     outcome = .failed
-    if case .notStarted = state.attemptEnd?.status { return }
+    if case .notStarted = end.status { return }
     state.cause = .service("the service ended before \(earliestEnd(of: service))")
   }
 
@@ -173,12 +174,11 @@ extension RunMachine {
       if case .attempt = active[service]?.role { askToEnd(service, .unneeded, at: now) }
     case .waiting, .ready, .paused:
       // A group with members ends by itself, after them.
-      guard members.isEmpty, !services.isOriginal(service), active[service]?.role == nil,
-        active[service]?.ending == nil
-      else { return }
-      active[service] = nil
+      guard members.isEmpty, !services.isOriginal(service) else { return }
+      let cause = Cause.condition("no step needs it")
+      if active[service] != nil { return giveUp(service, because: cause, at: now) }
       setGate(of: service, to: nil)
-      scheduler.settle(service, as: Ending(.skipped), cause: .condition("no step needs it"))
+      scheduler.settle(service, as: Ending(.skipped), cause: cause)
     }
   }
 }
@@ -211,7 +211,10 @@ extension RunMachine {
     if let first, active[first]?.ending != nil {
       leaveOutHooks(of: first, at: now)
     } else if let first {
-      active[first] = nil
+      if var state = active.removeValue(forKey: first) {
+        state.planHooks(for: Ending(.failed))
+        if !state.hooksLeft.isEmpty { tellLeftOutHooks(of: first) }
+      }
       setGate(of: first, to: nil)
       end(first, as: Ending(.failed), .condition(standstillWords(of: first)), at: now)
     } else if !ready.isEmpty {

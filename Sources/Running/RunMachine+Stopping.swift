@@ -136,11 +136,18 @@ extension RunMachine {
   mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
+    giveUp(operation, because: .stopped(reason), at: now)
+  }
+
+  /// Makes no further attempt of an operation that waits for one: it is cancelled.
+  mutating func giveUp(
+    _ operation: OperationID, because cause: Cause, at now: Nanoseconds
+  ) {
     // It may have been cancelled before, so its hooks run, or wait.
     guard var state = active[operation], state.role == nil, state.ending == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
-    state.cause = .stopped(reason)
+    state.cause = cause
     state.planHooks(for: Ending(.cancelled))
     awaitHooks(of: operation, &state, at: now)
   }
@@ -315,7 +322,7 @@ private struct StepEnd {
 }
 
 extension StopReason {
-  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+  var isFailure: Bool { if case .failure = self { true } else { false } }
 
   /// The end of the run cannot wait for long hooks.
   var isUrgent: Bool { !isFailure }

@@ -5,7 +5,7 @@ package import Scheduling
 extension RunMachine {
   mutating func fire(_ timer: Timer, at now: Nanoseconds) {
     if timer.purpose == .runTimeLimit {
-      if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
+      if stopReason.map(\.isFailure) ?? true, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
     if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }

@@ -185,22 +185,17 @@ package struct RunMachine {
     }
     watchWaits(at: now)
     guard expectedCount == 0, !groupStates.hasAsked, end == nil else { return }
-    guard isStill else {
-      // After a stop, only hooks are ready.
-      guard !services.isEmpty, stopReason == nil || scheduler.hasReady(), isIdle else { return }
-      if instanceLimits.releaseOneMore() { return startReady(at: now) }
-      if !waitsForOtherRuns, !waitsForChange() { endStandstill(at: now) }
-      return
-    }
-    if scheduler.isFinished {
-      concludeRun(at: now)
-    } else if stopReason == nil, !scheduler.hasReady(), instanceLimits.releaseOneMore() {
-      startReady(at: now)
-    } else if stopReason == nil, !waitsForOtherRuns, !waitsForChange() {
-      // Nothing runs, nothing waits for a timer, and still nothing may start.
-      cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
-      startReady(at: now)
-    }
+    let isStill = isStill
+    guard isStill || !services.isEmpty && isIdle else { return }
+    if isStill, scheduler.isFinished { return concludeRun(at: now) }
+    // After a stop, only hooks are ready, beside services.
+    guard stopReason == nil || !isStill && scheduler.hasReady() else { return }
+    if !scheduler.hasReady(), instanceLimits.releaseOneMore() { return startReady(at: now) }
+    if waitsForOtherRuns || waitsForChange() { return }
+    if !isStill { return endStandstill(at: now) }
+    // Nothing runs, nothing waits for a timer, and still nothing may start.
+    cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
+    startReady(at: now)
   }
 
   mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
@@ -231,11 +226,7 @@ package struct RunMachine {
     var outcome = state.outcome(of: end)
     let isService = isService(key.operation)
     if isService { judgeService(key.operation, &state, &outcome) }
-    let mayRetry =
-      state.attempt - state.attemptsBefore <= state.settings.retry.limit && stopReason == nil
-      && state.cancelReason == nil
-      && !(isService && services.isReady(key.operation))
-    if mayRetry, state.settings.retry.covers(outcome, end) {
+    if state.settings.retry.covers(outcome, end), mayTryAgain(key.operation, state) {
       wait(for: key.operation, &state, at: now)
     } else {
       let ending = Ending(outcome, isAllowed: state.settings.allowFailure.allows(end))
@@ -249,12 +240,19 @@ package struct RunMachine {
     }
   }
 
+  private func mayTryAgain(_ operation: OperationID, _ state: ActiveOperation) -> Bool {
+    guard state.attemptsOfRetry <= state.settings.retry.limit, stopReason == nil,
+      state.cancelReason == nil, !(isService(operation) && services.isReady(operation))
+    else { return false }
+    return !groups.around(operation).contains { groupStates[$0].startsNothing }
+  }
+
   /// Releases slot, mutex and resources until the next attempt.
   private mutating func wait(
     for operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
   ) {
     let policy = state.settings.retry
-    var delay = policy.delay(afterAttempt: state.attempt)
+    var delay = policy.delay(afterAttempt: state.attemptsOfRetry)
     if policy.hasJitter { delay = random.next(upTo: delay) }
     state.begin(nil)
     state.cause = .itself
@@ -282,6 +280,7 @@ package struct RunMachine {
       tell(operation, ending, state.cause)
     } else {
       scheduler.settle(operation, as: ending, cause: state.cause)
+      tellSettled()
     }
     noteFailure(of: operation, ending, at: now)
   }

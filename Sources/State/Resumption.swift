@@ -140,6 +140,10 @@ package final class Resumption {
     }
   }
 
+  func mayHold(_ planned: OperationID, named name: String) -> Bool {
+    foreseen.isOutside(planned) && usable(name, planned) != nil
+  }
+
   private func keep(
     _ operation: OperationID, _ before: EarlierStep, _ allowance: AllowFailure
   ) -> KeptStep {

@@ -34,6 +34,10 @@ extension RunRecorder: RunMemory {
       operation, of: planned(operation), named: name(of: operation), allowance)
   }
 
+  package func mayHold(_ operation: OperationID) -> Bool {
+    run.resumption?.mayHold(planned(operation), named: name(of: operation)) ?? false
+  }
+
   package func hooks(of group: OperationID) -> GroupHookDuty {
     run.resumption?.hooks(of: group, named: name(of: group)) ?? .asUsual
   }

@@ -214,8 +214,8 @@ import Testing
       groups: ["g!": ["a", "b", "c"]])
     #expect(
       run.timeline()
-        == "0:+a 0:+b 0:probe(c) 1:-a=1 1:a#2in50 2:-b=1 2:b=failed 2:a=cancelled<b "
-        + "2:kill(c.wait.1) 2:c=cancelled<b 2:g=failed<b 2:end=1")
+        == "0:+a 0:+b 0:probe(c) 1:-a=1 1:a#2in50 2:-b=1 2:b=failed 2:kill(c.wait.1) "
+        + "2:c=cancelled<b 2:a=cancelled<b 2:g=failed<b 2:end=1")
   }
 
   @Test func `an allowed failure does not end the others`() {
@@ -250,7 +250,7 @@ import Testing
       groups: ["g": ["a", "b"]])
     #expect(
       run.timeline()
-        == "0:b=skipped<no 0:a=skipped<b 0:g=skipped<everything in it was skipped 0:end=0")
+        == "0:b=skipped<no 0:a=skipped<no 0:g=skipped<everything in it was skipped 0:end=0")
   }
 
   @Test func `a skipped pipeline skips all its steps`() {

@@ -1,6 +1,7 @@
 // A run in virtual time: scripted commands instead of processes, and the whole run as one string.
 
 import Diagnostics
+import Expressions
 import Plans
 import Scheduling
 
@@ -34,6 +35,8 @@ struct Simulation {
   /// The failure policies and widths of groups.
   var policies: [String: FailurePolicy] = [:]
   var widths: [String: Int] = [:]
+  /// Groups that give outputs.
+  var givesOutputs: Set<String> = []
   /// Services that the run was asked for by name.
   var named: [String] = []
   /// Claimed by `%name` behind an id.
@@ -41,6 +44,7 @@ struct Simulation {
   /// When another run has the mutexes that runs share, from one second to another; they are tried again each second.
   var others: [Range<Nanoseconds>] = []
   var width = 8
+  var commandLimit = Int.max
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
   var isStrict = false
@@ -52,8 +56,8 @@ struct Simulation {
   /// Changes to the queue by the second.
   var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
-  /// What somebody asks for by the second: `retry a`, `cancel a`, `cancel`, `pause`, `continue`, `width 2`,
-  /// `priority 9 a`. A refusal is in the timeline, in brackets.
+  /// What somebody asks for by the second: `retry a`, `cancel a`, `cancel`, `cancel-queue`, `pause`, `continue`,
+  /// `width 2`, `priority 9 a`. A refusal is in the timeline, in brackets.
   var requests: [(second: Nanoseconds, request: String)] = []
 
   enum QueueChange {
@@ -95,7 +99,8 @@ struct Simulation {
       steps.append(
         PlannedStep(
           id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
-          settings: settings[id] ?? StepSettings()))
+          settings: settings[id] ?? StepSettings(),
+          late: givesOutputs.contains(id) ? lateOutputs : nil))
       for dependency in sides.dropFirst().joined().split(separator: " ") {
         edges.append((String(dependency), operation.index))
       }
@@ -146,6 +151,14 @@ struct Simulation {
   }
 }
 
+private let lateOutputs: LateStep = {
+  var parts = LateParts()
+  parts.outputs = [
+    MemberModel(name: "x", span: Span(start: 0, end: 0), value: .constant(.null))
+  ]
+  return LateStep(parts, in: LateScope())
+}()
+
 /// What is copied for the instances of a group, or of any, which stands among `groups`.
 private func patternMembers(_ groups: [String: [String]], of group: String? = nil) -> Set<String> {
   var found: Set<String> = []
@@ -190,7 +203,8 @@ private struct Playback {
     self.simulation = simulation
     decisions = simulation.decisions
     machine = RunMachine(
-      plan: simulation.plan(), isStrict: simulation.isStrict, sharesHostMutexes: true)
+      plan: simulation.plan(), isStrict: simulation.isStrict,
+      commandLimit: simulation.commandLimit, sharesHostMutexes: true)
     machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }
 
@@ -223,6 +237,7 @@ private struct Playback {
       }
       for command in commands where (command.endsAt ?? .max) <= now {
         commands.removeAll { $0.key == command.key }
+        guard machine.awaitsEnd(of: command.key) else { continue }
         machine.ended(
           command.key,
           CommandEnd(
@@ -253,6 +268,7 @@ private struct Playback {
       case "pause": .pause(nil)
       case "continue": .proceed(nil)
       case "cancel": parts.count == 1 ? .cancelRun : last.map { .cancel($0) }
+      case "cancel-queue": .cancelQueue(.default)
       case "retry": last.map { .retry($0) }
       case "width": Int(parts[1]).map { .setWidth(.default, $0) }
       case "priority":

@@ -62,6 +62,14 @@ final class RunCache {
     return result
   }
 
+  /// The operation runs again: it is asked about anew, unless it still waits for an answer.
+  func forget(_ operation: OperationID) {
+    if isAwaited(by: operation) { return }
+    lookups[operation] = nil
+    unchanged.remove(operation)
+    unchangedResults[operation] = nil
+  }
+
   func add(_ job: CacheJob, for key: Key) { jobs.add(job, for: key) }
 
   /// Makes the operation wait for the jobs.
@@ -139,5 +147,9 @@ struct OperationSet {
   mutating func insert(_ operation: OperationID) {
     while members.count <= operation.index { members.append(false) }
     members[operation.index] = true
+  }
+
+  mutating func remove(_ operation: OperationID) {
+    if contains(operation) { members[operation.index] = false }
   }
 }

@@ -215,20 +215,9 @@ extension RunLoop {
       case .unchanged(let words): connection.add(answerLine(words))
       case .refused(let words, let help): throw ControlFailure(words, help: help)
       }
-      forgetRefusals()
     } catch {
       connection.endsWhenSent = true
       connection.add(refusalLine(error))
-    }
-  }
-
-  /// What runs again is asked again what it needs.
-  private func forgetRefusals() {
-    if refusals.isEmpty { return }
-    for operation in refusals.keys where operation.rawValue >= 0 {
-      if machine.ending(of: operation) == nil, !machine.isUnderWay(operation) {
-        refusals[operation] = nil
-      }
     }
   }
 

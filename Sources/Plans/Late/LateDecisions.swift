@@ -49,11 +49,13 @@ extension LateStep {
   /// checked after that pipeline's own condition.
   package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
     for condition in parts.conditions {
+      if let group = condition.group, facts.knowsToHold(conditionOf: group) { continue }
       let bindings = LateBindings(scope: condition.scope, facts: facts)
       try bindings.checkInputs()
       if try !bindings.holds(condition.expression) {
         return .skips(reason: condition.reason, group: condition.group)
       }
+      if let group = condition.group { facts.noteHolding(conditionOf: group) }
     }
     try LateBindings(scope: scope, facts: facts).checkInputs()
     return .runs

@@ -300,6 +300,9 @@ package protocol RunFacts {
   func keptList(of group: OperationID) -> Value?
   /// Keeps the list, if the group has ended and it will not change.
   func keep(_ list: Value, of group: OperationID)
+  /// Whether the condition of the group was found to hold before: it is decided once for all of its steps.
+  func knowsToHold(conditionOf group: OperationID) -> Bool
+  func noteHolding(conditionOf group: OperationID)
   /// The value of one of `vars`, if it was computed before.
   func keptVar(_ number: LateVarNumber) -> Value?
   func keepVar(_ value: Value, _ number: LateVarNumber)

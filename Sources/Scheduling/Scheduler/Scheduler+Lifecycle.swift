@@ -44,12 +44,24 @@ extension Scheduler {
   /// Ends an operation that is waiting, ready or paused, because it is skipped, cached or
   /// individually cancelled.
   package mutating func settle(_ id: OperationID, as ending: Ending, cause: Cause) {
+    endUnstarted(id, as: ending, cause)
+    tellDependents(of: id, ending)
+  }
+
+  /// Ends several operations in this order; none of them ends because of another.
+  package mutating func settle(_ ids: [OperationID], as ending: Ending, cause: Cause) {
+    for id in ids { endUnstarted(id, as: ending, cause) }
+    for id in ids { tellDependents(of: id, ending) }
+  }
+
+  private mutating func endUnstarted(
+    _ id: OperationID, as ending: Ending, _ cause: Cause
+  ) {
     precondition(!records[id.index].state.hasEnded, "an operation ends once")
     precondition(records[id.index].state != .running, "a running operation finishes")
     records[id.index].root =
       if case .dependency(let root) = cause { root.rawValue } else { id.rawValue }
     end(id, as: ending, cause)
-    tellDependents(of: id, ending)
   }
 
   /// Takes back a running operation's slot and claims until `resume`, so that it can try again; a
