@@ -104,7 +104,7 @@ extension RunMachine {
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
-    case .keep(let ending, let cause): end(operation, as: ending, cause, at: now)
+    case .keep(let ending, let cause): keep(operation, as: ending, cause)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
       if groupStates.hasIdle { beginLimits(around: operation, at: now) }
@@ -112,6 +112,12 @@ extension RunMachine {
     }
     tellSettled()
     startReady(at: now)
+  }
+
+  /// Ends an operation as it ended in an earlier run, in which others already suffered what follows from that.
+  private mutating func keep(_ operation: OperationID, as ending: Ending, _ cause: Cause) {
+    scheduler.settle(operation, as: ending, cause: cause)
+    noteFailed(operation, ending)
   }
 
   /// A step that cannot be decided about, or a group that has ended, has failed.

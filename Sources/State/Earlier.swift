@@ -150,7 +150,7 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause
-      FROM \(try database.results(ofRun: "?1")) AS result JOIN step ON step.id = step
+      FROM \(try database.memory(ofRun: "?1")) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
     rows.bind(1, run)
@@ -178,7 +178,7 @@ extension StateStore {
     let outputs = try database.prepare(
       """
       SELECT step.name, output.name, value FROM output JOIN step ON step.id = step
-      WHERE run = ?
+      WHERE run IN (?1, -?1)
       """)
     outputs.bind(1, run)
     while try outputs.next() {
