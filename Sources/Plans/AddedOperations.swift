@@ -52,11 +52,6 @@ package final class AddedOperations {
     return planned
   }
 
-  /// The added operation with this id. Linear in their number.
-  package func operation(named id: String) -> OperationID? {
-    additions.firstIndex { $0.id == id }.map { OperationID(plan.steps.count + $0) }
-  }
-
   /// Nil if there is no such operation.
   package func id(of operation: OperationID) -> String? {
     plan.steps.indices.contains(operation.index)

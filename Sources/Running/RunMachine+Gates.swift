@@ -109,7 +109,7 @@ extension RunMachine {
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
-    case .keep(let ending, let cause): end(operation, as: ending, cause, at: now)
+    case .keep(let ending, let cause): keep(operation, as: ending, cause)
     case .join: join(operation, at: now)
     case .later: preconditionFailure("only what could start is deferred")
     case .wait(let probes, let step):
@@ -118,6 +118,12 @@ extension RunMachine {
     }
     tellSettled()
     startReady(at: now)
+  }
+
+  /// Ends an operation as it ended in an earlier run, in which others already suffered what follows from that.
+  private mutating func keep(_ operation: OperationID, as ending: Ending, _ cause: Cause) {
+    scheduler.settle(operation, as: ending, cause: cause)
+    noteFailed(operation, ending)
   }
 
   /// A group that cannot be decided about, or all members of which have ended, has failed.

@@ -300,12 +300,20 @@ package struct RunMachine {
   ) {
     defer { tellSettled() }
     guard ending.outcome.isFailure else { return }
-    let isAllowed = ending.isAllowed || groups.isForgiven(operation)
-    if !isAllowed || isStrict { failedSteps.append(operation) }
+    let isAllowed = noteFailed(operation, ending)
     if ending.isAllowed { return }
     if !isAllowed { followPolicy(operation, at: now) }
     tellSettled()
     failFast(operation, at: now)
+  }
+
+  /// Remembers a failure for the end of the run. Returns whether it is allowed.
+  @discardableResult
+  mutating func noteFailed(_ operation: OperationID, _ ending: Ending) -> Bool {
+    guard ending.outcome.isFailure else { return true }
+    let isAllowed = ending.isAllowed || groups.isForgiven(operation)
+    if !isAllowed || isStrict { failedSteps.append(operation) }
+    return isAllowed
   }
 
   /// Reports operations that ended without running: blocked, skipped, or cancelled before they

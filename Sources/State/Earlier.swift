@@ -151,8 +151,8 @@ extension StateStore {
     var culprits: [String: String] = [:]
     let rows = try database.prepare(
       """
-      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, place
-      FROM \(try database.results(ofRun: "?1")) AS result JOIN step ON step.id = step
+      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run
+      FROM \(try database.memory(ofRun: "?1")) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
     rows.bind(1, run)
@@ -173,7 +173,7 @@ extension StateStore {
             memory: nil,
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
-        hadTurn: try rows.number(9) ?? 0 >= 0)
+        hadTurn: try rows.number(9) ?? 0 > 0)
     }
     for (name, culprit) in culprits where steps[culprit]?.outcome.ending.isAllowed == true {
       steps[name]?.givenUpFor = culprit
@@ -181,7 +181,7 @@ extension StateStore {
     let outputs = try database.prepare(
       """
       SELECT step.name, output.name, value FROM output JOIN step ON step.id = step
-      WHERE run = ?
+      WHERE run IN (?1, -?1)
       """)
     outputs.bind(1, run)
     while try outputs.next() {

@@ -32,6 +32,16 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let passedOn: RecordedPassedOnStatus?
 }
 
+/// A recorded run, without its results.
+struct RecordedRunStart: Hashable {
+  let number: Int
+  let name: String
+  /// The time of the start in microseconds since 1970.
+  let started: Int
+  /// The size of its logs; nil if its end was not recorded.
+  let logBytes: Int?
+}
+
 /// How many steps of a run ended like this.
 package struct EndingNumber: Hashable, Sendable {
   /// The ending as the run showed it: what was kept is up to date.
@@ -163,12 +173,24 @@ extension StateStore {
   }
 
   /// The names of all runs, the newest first.
-  package func runNames() throws(StoreFailure) -> [String] {
+  package func runNames() throws(StoreFailure) -> [String] { try runStarts().map(\.name) }
+
+  /// What is known of all runs without looking at their results, the newest first.
+  func runStarts() throws(StoreFailure) -> [RecordedRunStart] {
     try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare("SELECT name FROM run ORDER BY id DESC")
-      var names: [String] = []
-      while try rows.next() { if let name = rows.text(0) { names.append(name) } }
-      return names
+      let rows = try database.prepare(
+        """
+        SELECT id, name, started, iif(exit_status IS NULL, NULL, ifnull(log_bytes, 0)) FROM run
+        ORDER BY id DESC
+        """)
+      var runs: [RecordedRunStart] = []
+      while try rows.next() {
+        runs.append(
+          RecordedRunStart(
+            number: try rows.number(0) ?? 0, name: rows.text(1) ?? "",
+            started: try rows.number(2) ?? 0, logBytes: try rows.number(3)))
+      }
+      return runs
     }
   }
 
@@ -214,7 +236,7 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT outcome & 15, origin IS NOT NULL, count(*) FROM \(try database.results(ofRun: "?1"))
-      WHERE place >= 0 AND outcome IS NOT NULL
+      WHERE outcome IS NOT NULL
         AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
       """)
     rows.bind(1, run)
@@ -241,7 +263,7 @@ extension StateStore {
         JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
         LEFT JOIN command AS last ON last.run = ifnull(origin, result.run)
           AND last.step = result.step AND last.role = CAST(attempts AS TEXT)
-        WHERE place >= 0 ORDER BY place
+        ORDER BY place
         """)
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []

@@ -65,16 +65,17 @@ extension StateStore {
     _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false
   ) throws(StoreFailure) -> Pruned {
     var (limits, now) = (limits, now)
+    let all = try runStarts()
     if limits == .automatic {
       // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
-      let starts = try runs(limit: Self.interval).map { Nanoseconds($0.started) * 1000 }
+      let starts = all.prefix(Self.interval).map { Nanoseconds($0.started) * 1000 }
       if starts.count < Self.interval { limits.age = nil }
       now = min(now, starts.min() ?? now)
     }
     var pruned = Pruned()
     var gone: [Int] = []
     var kept = (count: 0, bytes: 0)
-    for (run, bytes) in logSizes(of: try runs(), limit: limits.size) {
+    for (run, bytes) in logSizes(of: all, limit: limits.size) {
       let isOver =
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
@@ -106,8 +107,8 @@ extension StateStore {
   /// The runs with the sizes of their logs. What is recorded is what commands printed, of which limits on their logs
   /// may have let through less: only if that is too much are the logs of all runs measured.
   private func logSizes(
-    of runs: [RecordedRunSummary], limit: Int?
-  ) -> [(RecordedRunSummary, bytes: Int)] {
+    of runs: [RecordedRunStart], limit: Int?
+  ) -> [(RecordedRunStart, bytes: Int)] {
     let printed = runs.map { ($0, bytes: $0.logBytes ?? folder.size(ofRun: $0.name)) }
     guard let limit, printed.reduce(0, { $0 + $1.bytes }) > limit else { return printed }
     return runs.map { ($0, folder.size(ofRun: $0.name)) }
@@ -139,10 +140,7 @@ extension StateStore {
 
   private func remove(_ runs: [Int]) throws(StoreFailure) {
     try perform("write") { database throws(DatabaseFailure) in
-      let list = runs.map(String.init).joined(separator: ", ")
-      try database.transaction { () throws(DatabaseFailure) in
-        try database.removeRuns(list)
-      }
+      try database.transaction { () throws(DatabaseFailure) in try database.removeRuns(runs) }
     }
   }
 }

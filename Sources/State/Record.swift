@@ -51,6 +51,8 @@ enum Record {
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)
+  /// What was taken over for the step is of no use any more.
+  case forgotten(String)
   /// The outcome of the step is taken back.
   case reopened(String)
   case changed(RecordedChange)
@@ -75,13 +77,13 @@ struct Settled {
   let end: Nanoseconds
   let last: RecordedCommand?
   let resolved: Int
-  /// True if it ran in an earlier run, whose record is kept.
-  let isKept: Bool
+  let takenOver: TakenOver
 }
 
 extension Tally {
-  mutating func uncount(_ ending: Ending) {
+  mutating func uncount(_ ending: Ending, isKept: Bool) {
     steps -= 1
+    if isKept { kept -= 1 }
     guard ending.outcome.isFailure else { return }
     if ending.isAllowed { allowed -= 1 } else { failed -= 1 }
   }

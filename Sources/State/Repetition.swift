@@ -73,8 +73,8 @@ extension RunRecorder {
       try database.transaction { () throws(DatabaseFailure) in
         try database.execute(
           """
-          INSERT INTO result SELECT \(writer.number), step, place, outcome, cause, started, duration, attempts, status,
-            detail, processor, memory, output, written, resolved, origin FROM result
+          INSERT INTO result(run, step, \(ResultRow.columnList), origin)
+            SELECT \(writer.number), step, \(ResultRow.columnList), origin FROM result
             WHERE run = (SELECT repeats FROM repetition WHERE run = \(writer.number)) AND step NOT IN (\(own));
           DELETE FROM repetition WHERE run = \(writer.number);
           """)
@@ -105,8 +105,10 @@ extension Database {
       """
   }
 
-  /// Removes runs; `runs` are numbers with commas between them. The results of a run stay as long as others repeat it.
-  func removeRuns(_ runs: String) throws(DatabaseFailure) {
+  /// Removes runs. The results of a run stay as long as others repeat it.
+  func removeRuns(_ numbers: [Int]) throws(DatabaseFailure) {
+    try removeTakenOver(by: numbers)
+    let runs = numbers.map(String.init).joined(separator: ", ")
     for table in ["command", "output", "change", "placement", "fact"]
     where try Schema.has(table, in: self) {
       try execute("DELETE FROM \(table) WHERE run IN (\(runs))")

@@ -6,6 +6,14 @@ import Plans
 import Scheduling
 
 struct ResultRow: Hashable {
+  /// The columns after the run and the step, but for the origin, in the order in which `bind` sets them.
+  static let columns = [
+    "place", "outcome", "cause", "started", "duration", "attempts", "status", "detail", "processor",
+    "memory", "output", "written", "resolved",
+  ]
+  /// The same for a statement.
+  static let columnList = columns.joined(separator: ", ")
+
   let step: String
   let place: Int
   let written: Int
@@ -54,10 +62,12 @@ extension ResultRow {
     case .started(let key, let time): self.init(key, startedAt: time)
     case .settled(let key, let settled):
       // A step that has succeeded never runs again in its run, so its row is final.
-      guard settled.outcome.ending == Ending(.succeeded), !settled.isKept else { return nil }
+      guard settled.outcome.ending == Ending(.succeeded), settled.takenOver == .forgotten else {
+        return nil
+      }
       self.init(key, settled)
-    case .began, .counted, .running, .command, .published, .reopened, .changed, .placed, .finished,
-      .spoiled:
+    case .began, .counted, .running, .command, .published, .forgotten, .reopened, .changed,
+      .placed, .finished, .spoiled:
       return nil
     }
   }

@@ -42,8 +42,14 @@ package final class Resumption {
   private var keeping: Set<OperationID> = []
   /// What is kept because a selection does not name it, although it is no longer what it was.
   private(set) var held: Set<OperationID> = []
-  /// What was asked about and is not kept.
-  private var running: Set<OperationID> = []
+  /// Those that are not kept, and whose turn has come.
+  private var reached: Set<OperationID> = []
+  /// Those that ended before their turn came.
+  private var unreached: Set<OperationID> = []
+  /// What somebody had run again.
+  private var repeated: Set<OperationID> = []
+  /// The operations by the names under which they are recorded; nil until one is looked up.
+  private var operations: [String: OperationID]?
 
   var runNumber: Int { earlier.number }
 
@@ -110,11 +116,12 @@ package final class Resumption {
     _ operation: OperationID, of planned: OperationID, as step: RememberedStep
   ) -> KeptStep? {
     guard let before = usable(step.id, planned), !before.outcome.isLeftOut,
+      !repeated.contains(operation),
       before.written == step.written, before.resolved == step.resolved,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
       isUpstreamUnchanged(of: operation, planned, since: before.origin)
     else {
-      running.insert(operation)
+      reached.insert(operation)
       return nil
     }
     return keep(operation, before, step.allowance)
@@ -124,8 +131,10 @@ package final class Resumption {
   func held(
     _ operation: OperationID, of planned: OperationID, named name: String, _ allowance: AllowFailure
   ) -> KeptStep? {
-    guard foreseen.isOutside(planned), let before = usable(name, planned) else { return nil }
-    running.remove(operation)
+    guard foreseen.isOutside(planned), !repeated.contains(operation),
+      let before = usable(name, planned)
+    else { return nil }
+    reached.remove(operation)
     held.insert(operation)
     if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.origin) }
     return keep(operation, before, allowance)
@@ -162,13 +171,19 @@ package final class Resumption {
   }
 
   private func reason(givingUpFor culprit: String?) -> Cause {
-    let planned = plan.steps.indices.lazy.map { OperationID($0) }
-      .first { foreseen.recordedName(of: $0) == culprit }
-    guard let operation = planned ?? culprit.flatMap({ added.operation(named: $0) }) else {
-      return .itself
-    }
+    guard let operation = culprit.flatMap({ self.operation(named: $0) }) else { return .itself }
     let isGroup = !members(of: operation).isEmpty
     return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
+  }
+
+  private func operation(named name: String) -> OperationID? {
+    if operations == nil {
+      let names = (0..<added.count).compactMap { number in
+        self.name(of: OperationID(number)).map { ($0, OperationID(number)) }
+      }
+      operations = Dictionary(names, uniquingKeysWith: { first, _ in first })
+    }
+    return operations?[name]
   }
 
   /// Whether the time limit of a group was over, which was allowed, and it keeps steps that were cancelled then.
@@ -185,14 +200,6 @@ package final class Resumption {
         && name(of: member).flatMap { earlier.steps[$0]?.givenUpFor } == culprit
         || keepsGivenUp(in: member, for: culprit)
     }
-  }
-
-  /// A step that the failure of another one, which is kept, ends before it was asked about is as it was.
-  private func isGivenUpAgain(_ operation: OperationID, _ ending: Ending) -> EarlierStep? {
-    guard ending.outcome == .cancelled, !running.contains(operation),
-      let before = name(of: operation).flatMap({ earlier.steps[$0] }), before.givenUpFor != nil
-    else { return nil }
-    return before
   }
 
   /// Which hooks a group, which is a used pipeline, has to run. Asked when its members have ended.
@@ -231,6 +238,7 @@ package final class Resumption {
     _ operation: OperationID, named name: String, to group: OperationID, after: [OperationID]
   ) {
     added.append(operation, id: name, from: group, after: after)
+    if operations?[name] == nil { operations?[name] = operation }
   }
 
   /// The name under which an operation is recorded; nil if there is no such operation.
@@ -243,18 +251,63 @@ package final class Resumption {
     name(of: operation).flatMap { earlier.steps[$0] }.map(\.didNotRun) ?? true
   }
 
-  func settled(_ operation: OperationID, _ ending: Ending) {
-    if keeping.contains(operation) { return }
-    if let before = isGivenUpAgain(operation, ending) {
-      keeping.insert(operation)
-      return set(.kept(origin: before.origin), of: operation)
+  /// Called when the operation begins. Returns what ended before its turn came and now counts as ended: this operation
+  /// has seen it.
+  func began(_ operation: OperationID) -> [OperationID] {
+    reached.insert(operation)
+    keeping.remove(operation)
+    if unreached.isEmpty { return [] }
+    var seen: [OperationID] = []
+    var rest = added.dependencies(of: operation)
+    while let next = rest.popLast() {
+      if unreached.remove(next) != nil { seen.append(next) }
+      rest += members(of: next)
     }
+    return seen
+  }
+
+  /// Somebody had the operation run again, or one that it waits for: whatever is recorded of it, it runs.
+  func forget(_ operation: OperationID) {
+    repeated.insert(operation)
+    keeping.remove(operation)
+    held.remove(operation)
+    unreached.remove(operation)
+    if freshness.indices.contains(operation.index) { freshness[operation.index] = nil }
+  }
+
+  /// Called when an operation has ended. Returns what becomes of its earlier result.
+  func settled(_ operation: OperationID, _ ending: Ending, _ cause: Cause = .itself) -> TakenOver {
+    if keeping.contains(operation) { return .kept }
     let members = members(of: operation)
-    if members.isEmpty {
-      return set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)
+    if isUnreached(operation, members, ending, cause) {
+      unreached.insert(operation)
+      set(.ranNow, of: operation)
+      return .awaiting
     }
-    let isHooked = name(of: operation).map { hooks(of: operation, named: $0) == .owed } ?? false
-    set(isHooked ? .ranNow : freshness(of: members), of: operation)
+    if members.isEmpty {
+      set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)
+    } else {
+      let isHooked = name(of: operation).map { hooks(of: operation, named: $0) == .owed } ?? false
+      set(isHooked ? .ranNow : freshness(of: members), of: operation)
+    }
+    return .forgotten
+  }
+
+  /// Whether it ended before it was decided whether it runs, because it was cancelled or what it waits for was, and
+  /// nothing in it has begun. The next run decides.
+  private func isUnreached(
+    _ operation: OperationID, _ members: [OperationID], _ ending: Ending, _ cause: Cause
+  ) -> Bool {
+    let isBlockedByUnreached =
+      if case .dependency(let root) = cause, ending.outcome == .blocked {
+        unreached.contains(root)
+      } else { false }
+    guard ending.outcome == .cancelled || isBlockedByUnreached, !reached.contains(operation)
+    else { return false }
+    return members.allSatisfy {
+      if unreached.contains($0) { return true }
+      if case .ranNow = freshness(of: [$0]) { return false } else { return true }
+    }
   }
 
   private func members(of group: OperationID) -> [OperationID] {

@@ -105,14 +105,11 @@ extension Database {
   /// Writes a row unless there is a later one of the step.
   fileprivate func complete(_ row: ResultRow, of run: Int) throws(DatabaseFailure) {
     try prepare("INSERT OR IGNORE INTO step(name) VALUES(?)").bind(1, row.step).run()
+    let values = ResultRow.columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     let statement = try prepare(
       """
       \(ResultRow.insertion("(SELECT id FROM step WHERE name = ?2)"))
-      ON CONFLICT(run, step) DO UPDATE SET place = excluded.place, outcome = excluded.outcome,
-        cause = excluded.cause, started = excluded.started, duration = excluded.duration,
-        attempts = excluded.attempts, status = excluded.status, detail = excluded.detail,
-        processor = excluded.processor, memory = excluded.memory, output = excluded.output,
-        written = excluded.written, resolved = excluded.resolved
+      ON CONFLICT(run, step) DO UPDATE SET \(values)
       WHERE result.outcome IS NULL AND excluded.outcome IS NOT NULL
       """)
     statement.bind(1, run).bind(2, row.step)
@@ -124,11 +121,8 @@ extension Database {
 extension ResultRow {
   /// The statement that adds a row: ?1 is the run, `step` the number of the step, and `bind` sets the rest.
   static func insertion(_ step: String, _ verb: String = "INSERT") -> String {
-    """
-    \(verb) INTO result(run, step, place, outcome, cause, started, duration, attempts,
-      status, detail, processor, memory, output, written, resolved)
-    VALUES(?1, \(step), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-    """
+    let numbers = columns.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+    return "\(verb) INTO result(run, step, \(columnList)) VALUES(?1, \(step), \(numbers))"
   }
 
   /// Sets all but the run and the step.

@@ -291,6 +291,9 @@ extension RunRecorder {
       open[operation] = OpenStep(key: key, start: time, attemptStart: time)
       pending.append(.started(key, at: time))
     }
+    for seen in run.resumption?.began(operation) ?? [] {
+      pending.append(.forgotten(name(of: seen)))
+    }
     // The start of a first attempt is that of the step.
     if number > 1 { pending.append(.running(name(of: operation), role, since: time)) }
   }
@@ -326,10 +329,9 @@ extension RunRecorder {
   ) {
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
-    run.resumption?.settled(operation, ending)
-    let isKept = run.resumption?.isKeeping(operation) ?? false
+    let takenOver = run.resumption?.settled(operation, ending, cause) ?? .forgotten
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
-    if !isGroup { tally.count(ending, isKept: isKept) }
+    if !isGroup { tally.count(ending, isKept: takenOver == .kept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that something
     // followed: a hook, or processes that it had left behind and that had to be ended.
     if let step, !step.hasRowOfLast, let last = step.last, case .attempt(let number) = last.role,
@@ -347,7 +349,7 @@ extension RunRecorder {
             ending, isOfGroup: isGroup,
             isLeftOut: isSkipped && leavesGap(operation) || isUnfinished(operation)),
           cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
-          resolved: resolved.removeValue(forKey: operation) ?? 0, isKept: isKept)))
+          resolved: resolved.removeValue(forKey: operation) ?? 0, takenOver: takenOver)))
     isPressing = true
   }
 
@@ -373,7 +375,9 @@ extension RunRecorder {
 extension RunRecorder {
   private func reopen(_ operation: OperationID, _ ending: Ending) {
     let last = ended.removeValue(forKey: operation)
-    if !added.standsForOthers(operation) { tally.uncount(ending) }
+    let isKept = run.resumption?.isKeeping(operation) ?? false
+    if !added.standsForOthers(operation) { tally.uncount(ending, isKept: isKept) }
+    run.resumption?.forget(operation)
     // It becomes an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))

@@ -69,10 +69,15 @@ final class RunWriter {
     case .command(let step, let command): try write(command, of: try stepNumber(of: step))
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
     case .settled(let key, let settled):
-      if settled.isKept { try confirm(key, settled) } else { try write(key, settled) }
-    case .reopened(let step):
-      try statement("DELETE FROM result WHERE run = ? AND step = ?")
-        .bind(1, number).bind(2, try stepNumber(of: step)).run()
+      if settled.takenOver == .kept { try keep(key, settled) } else { try write(key, settled) }
+    case .forgotten(let step): try forget(try stepNumber(of: step))
+    case .reopened(let name):
+      let step = try stepNumber(of: name)
+      try forget(step)
+      for table in ["result", "output"] {
+        try statement("DELETE FROM \(table) WHERE run = ? AND step = ?")
+          .bind(1, number).bind(2, step).run()
+      }
     case .changed(let change): try write(change)
     case .placed(let step, let role, let place):
       try write(place, of: try stepNumber(of: step), role)
@@ -102,46 +107,34 @@ final class RunWriter {
     number = database.lastRow
     if let trace = beginning.trace { try database.write(.trace, trace.recorded, ofRun: number) }
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
-    if let earlier = run.resumption?.runNumber { try adopt(earlier) }
-  }
-
-  /// Takes over what succeeded in the run that is resumed: so the record of this one stands for
-  /// itself, wherever it ends. Until a step's turn comes its place is below zero.
-  private func adopt(_ earlier: Int) throws(DatabaseFailure) {
-    let isKeepable = """
-      outcome & 31 IN (0, 1, 10, 11) OR outcome & 16 OR outcome = \(Outcome.cancelled.rawValue)
-        AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed')
-      """
-    try database.execute(
-      """
-      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome, cause, started, duration,
-        attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
-        FROM \(try database.results(ofRun: "\(earlier)")) WHERE \(isKeepable);
-      INSERT INTO output SELECT \(number), step, name, value FROM output
-        WHERE run = \(earlier) AND step IN (SELECT step FROM result WHERE run = \(number));
-      """)
-  }
-
-  /// What was taken over is final.
-  private func confirm(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
-    let mark = settled.outcome.isLeftOut ? RecordedOutcome.leftOut : 0
-    try statement(
-      "UPDATE result SET place = ?, outcome = outcome & 31 | ? WHERE run = ? AND step = ?"
-    )
-    .bind(1, key.place).bind(2, mark).bind(3, number).bind(4, try stepNumber(of: key)).run()
+    if let earlier = run.resumption?.runNumber { try database.takeOver(earlier, by: number) }
   }
 
   private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    try forgetOutputs(of: step)
+    try forget(step)
     try write(ResultRow(key, startedAt: time), of: step)
   }
 
   /// Removes what was taken over from the run that is resumed.
-  private func forgetOutputs(of step: Int) throws(DatabaseFailure) {
+  private func forget(_ step: Int) throws(DatabaseFailure) {
     guard run.resumption != nil else { return }
-    try statement("DELETE FROM output WHERE run = ? AND step = ?")
-      .bind(1, number).bind(2, step).run()
+    for table in ["result", "output"] {
+      try statement("DELETE FROM \(table) WHERE run = ? AND step = ?")
+        .bind(1, -number).bind(2, step).run()
+    }
+  }
+
+  /// What was taken over is final.
+  private func keep(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
+    let step = try stepNumber(of: key)
+    let mark = settled.outcome.isLeftOut ? RecordedOutcome.leftOut : 0
+    try statement(
+      "UPDATE result SET run = ?, place = ?, outcome = outcome & 31 | ? WHERE run = ? AND step = ?"
+    )
+    .bind(1, number).bind(2, key.place).bind(3, mark).bind(4, -number).bind(5, step).run()
+    try statement("UPDATE output SET run = ? WHERE run = ? AND step = ?")
+      .bind(1, number).bind(2, -number).bind(3, step).run()
   }
 
   private func write(_ row: ResultRow, of step: Int) throws(DatabaseFailure) {
@@ -152,7 +145,7 @@ final class RunWriter {
 
   private func write(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    if settled.outcome.ending.outcome.isOfNothing { try forgetOutputs(of: step) }
+    if settled.takenOver == .forgotten { try forget(step) }
     try write(ResultRow(key, settled), of: step)
     steps[key.name] = nil
   }
@@ -205,10 +198,10 @@ final class RunWriter {
     if let passedOn = tally.passedOn {
       try database.write(.passedOn, passedOn, ofRun: number)
     }
-    // What was adopted for steps that are gone is of no use any more. With a selection, it may be for instances of a
+    // What was taken over for steps that are gone is of no use any more. With a selection, it may be for instances of a
     // matrix that was not looked at.
     if end.exitStatus == 0, run.resumption?.foreseen.isOfAll == true {
-      try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")
+      try database.removeTakenOver(by: [number])
     }
   }
 

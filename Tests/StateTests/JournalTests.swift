@@ -25,7 +25,8 @@ import Testing
     return Settled(
       outcome: RecordedOutcome(Ending(outcome), isOfGroup: false), cause: cause, start: start,
       end: start + 6_000_000,
-      last: RecordedCommand(role: .attempt(2), start: start, end: end), resolved: 9, isKept: false)
+      last: RecordedCommand(role: .attempt(2), start: start, end: end), resolved: 9,
+      takenOver: .forgotten)
   }
 
   private func rows() throws -> [ResultRow] {

@@ -56,6 +56,14 @@ import Testing
     #expect(try store.runs().map(\.number).sorted() == Array(100...1000))
   }
 
+  @Test func `are found without looking at the results of all others`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    try place.sql("DROP TABLE result")
+    let pruned = try store.prune(PruneLimits(count: 1), now: moment(0), isTrial: true)
+    #expect(pruned.runs == [Self.name(2), Self.name(1)])
+  }
+
   @Test func `are those of more than 90 days before the newest ones`() throws {
     #expect(try left(Array(repeating: -200, count: 16) + Array(-15...0), now: 0) == Array(17...32))
     #expect(try left(Array(-31...0), now: 0) == Array(1...32))

@@ -63,16 +63,16 @@ struct ResumptionTests {
     for (index, step) in resumption.plan.steps.enumerated() {
       let operation = OperationID(index)
       if skipped.contains(step.id) {
-        resumption.settled(operation, Ending(.skipped))
+        _ = resumption.settled(operation, Ending(.skipped))
         continue
       }
       let now = RememberedStep(
         id: step.id, written: fingerprints.written(step), resolved: 0, allowance: .always)
       if resumption.kept(operation, of: operation, as: now) == nil {
         ran.append(step.id)
-        resumption.settled(operation, Ending(.succeeded))
+        _ = resumption.settled(operation, Ending(.succeeded))
       } else {
-        resumption.settled(operation, Ending(.cached))
+        _ = resumption.settled(operation, Ending(.cached))
       }
     }
     return ran
@@ -149,6 +149,33 @@ struct ResumptionTests {
     let lenient = plan("a; b: a; c")
     let failed = earlier(lenient, ["a": (Ending(.failed), 7), "b": (Ending(.blocked), 7)])
     #expect(ran(Resumption(failed, lenient, ResumeSelection())) == ["a", "b", "c"])
+  }
+
+  @Test func `what ended before its turn came is for the next run, unless a step has seen it`() {
+    let plan = plan("a; b: a; c; d: c; e: b")
+    let record = earlier(
+      plan, ["a": (ok, 5), "b": (ok, 5), "c": (Ending(.failed), 5), "d": (ok, 5), "e": (ok, 5)])
+    let resumption = Resumption(record, plan, ResumeSelection())
+    let ids = plan.steps.indices.map { OperationID($0) }
+    func settled(_ number: Int, _ outcome: Outcome, _ cause: Cause) -> TakenOver {
+      resumption.settled(ids[number], Ending(outcome), cause)
+    }
+    let stop = Cause.stopped(.failure(ids[2]))
+    #expect(settled(0, .cancelled, stop) == .awaiting)
+    #expect(settled(1, .blocked, .dependency(ids[0])) == .awaiting)
+    #expect(resumption.began(ids[2]) == [])
+    #expect(settled(2, .cancelled, stop) == .forgotten)
+    #expect(settled(3, .blocked, .dependency(ids[2])) == .forgotten)
+    #expect(resumption.began(ids[4]) == [ids[1]])
+  }
+
+  @Test func `what is run again by somebody is not kept any more`() {
+    let plan = plan("a; b: a")
+    let record = earlier(plan, ["a": (Ending(.failed, isAllowed: true), 7), "b": (ok, 7)])
+    let resumption = Resumption(record, plan, ResumeSelection())
+    #expect(ran(resumption) == [])
+    for step in [OperationID(0), OperationID(1)] { resumption.forget(step) }
+    #expect(ran(resumption) == ["a", "b"])
   }
 
   @Test func `what is foreseen to run because of a later run does`() {
