@@ -8,27 +8,36 @@ package struct StepName {
   package init(_ word: String) { self.word = word }
 
   /// Whether the step of this id is meant.
-  package func covers(_ id: String) -> Bool { Self.covers(word.utf8[...], id.utf8[...]) }
-
-  private static func covers(
-    _ word: Substring.UTF8View, _ id: Substring.UTF8View
-  ) -> Bool {
-    var word = word
-    var id = id
-    while let wanted = word.first {
-      if id.first == wanted {
+  package func covers(_ id: String) -> Bool {
+    var word = word.utf8[...]
+    var id = id.utf8[...]
+    /// The last instance that the word leaves out: the rest of the word, and what may belong to the
+    /// instance. Its values may hold brackets and slashes.
+    var skipped: (word: Substring.UTF8View, id: Substring.UTF8View)?
+    while true {
+      if word.isEmpty, id.isEmpty || id.first == UInt8(ascii: "/") || id.first == UInt8(ascii: "[")
+      {
+        return true
+      }
+      if let wanted = word.first, wanted == id.first {
         word.removeFirst()
         id.removeFirst()
         continue
       }
-      guard wanted == UInt8(ascii: "/"), id.first == UInt8(ascii: "[") else { return false }
-      // The values of an instance may hold brackets and slashes.
-      return id.indices.contains { index in
-        guard id[index] == UInt8(ascii: "]") else { return false }
-        let rest = id[id.index(after: index)...]
-        return rest.first == wanted && covers(word, rest)
-      }
+      if word.first == UInt8(ascii: "/"), id.first == UInt8(ascii: "[") { skipped = (word, id) }
+      guard let place = skipped, let rest = Self.behindInstance(place.id) else { return false }
+      skipped?.id = rest
+      (word, id) = (place.word, rest)
     }
-    return id.isEmpty || id.first == UInt8(ascii: "/") || id.first == UInt8(ascii: "[")
+  }
+
+  /// What follows the next bracket that could end an instance: a slash, and the rest of the id.
+  private static func behindInstance(_ id: Substring.UTF8View) -> Substring.UTF8View? {
+    var rest = id
+    while let end = rest.firstIndex(of: UInt8(ascii: "]")) {
+      rest = rest[rest.index(after: end)...]
+      if rest.first == UInt8(ascii: "/") { return rest }
+    }
+    return nil
   }
 }

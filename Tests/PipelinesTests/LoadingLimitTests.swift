@@ -62,6 +62,35 @@ struct LoadingLimitTests {
         """)
   }
 
+  @Test func `sixty-four levels of pipelines are read, whoever uses them, the next one is refused`()
+  {
+    func chain(_ count: Int, isReversed: Bool = false) -> String {
+      var sections = (1..<count).map { level in
+        let action = level == count - 1 ? "run: echo" : "uses: '#p\(level + 1)'"
+        return "  p\(level): {steps: [{id: s, \(action)}]}\n"
+      }
+      if isReversed { sections.reverse() }
+      return "pipelines:\n" + sections.joined()
+    }
+    let step = "steps: [{id: s, uses: '#p1'}]\n"
+    #expect(errors(chain(64) + step) { _ in nil } == "no errors")
+    #expect(errors(chain(64, isReversed: true) + step) { _ in nil } == "no errors")
+    #expect(
+      errors(chain(65) + step) { _ in nil } == """
+        pipeline.yml:64:31: error: more than 64 levels of pipelines and groups in each other, which is the limit
+         64 |   p63: {steps: [{id: s, uses: '#p64'}]}
+            |                               ^~~~~~
+        pipeline.yml: 1 error
+
+        """)
+    for text in [chain(65, isReversed: true) + step, chain(9000) + "steps: [{id: s, run: echo}]\n"]
+    {
+      let found = errors(text) { _ in nil }
+      #expect(found.contains("more than 64 levels"))
+      #expect(found.hasSuffix("pipeline.yml: 1 error\n"))
+    }
+  }
+
   @Test func `included files have the same limit of levels`() {
     let chain: @Sendable (String) -> [UInt8]? = { path in
       Array("include: [\((Int(path.dropLast(4)) ?? 0) + 1).yml]\n".utf8)

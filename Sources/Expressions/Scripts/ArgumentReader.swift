@@ -59,6 +59,11 @@ struct ArgumentReader {
       interpreters = interpreters.filter(\.passesOptionsOn)
       return .data(isBehindDashes: true)
     }
+    // The word itself is no code: it may be a value.
+    if text == "eval", operandOf == nil, !interpreters.isEmpty {
+      pending = 1
+      return .data(isBehindDashes: isBehindDashes)
+    }
     if givesCode(text) {
       pending = 1 + optionArguments(in: text)
       // mawk's `-W` has an argument, which is not code.
@@ -93,7 +98,6 @@ struct ArgumentReader {
   /// Whether it is an option that takes code, either in the same element or in the next one.
   private func givesCode(_ text: String) -> Bool {
     if interpreters.isEmpty { return false }
-    if text == "eval" { return true }
     if text.hasPrefix("--") {
       let word = text.dropFirst(2).prefix { $0 != "=" }
       return !word.isEmpty
@@ -101,8 +105,10 @@ struct ArgumentReader {
     }
     if text.hasPrefix("+") { return interpreters.contains { $0.letters.contains("+") } }
     guard text.hasPrefix("-") else { return false }
-    let letters = text.dropFirst().prefix { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    return interpreters.contains { $0.letters.contains(where: letters.contains) }
+    return interpreters.contains { interpreter in
+      let letters = interpreter.letters(of: text)
+      return interpreter.letters.contains(where: letters.contains)
+    }
   }
 
   /// Whether the element is code because it is the first that is not an option.
@@ -123,7 +129,8 @@ struct ArgumentReader {
       if known == "file" || known == "exec" { endOperand() }
       return false
     }
-    guard let place = text.dropFirst().firstIndex(where: letters.contains) else { return false }
+    let before = text.dropFirst().prefix { !interpreter.suffixLetters.contains($0) }
+    guard let place = before.firstIndex(where: letters.contains) else { return false }
     skipsNext = text.index(after: place) == text.endIndex
     if text[place] == "f" || text[place] == "E" { endOperand() }
     return false
@@ -137,6 +144,13 @@ struct ArgumentReader {
 }
 
 extension Interpreter {
+  /// The options in an element such as `-ne`.
+  fileprivate func letters(of text: String) -> Substring {
+    text.dropFirst().prefix {
+      $0.isASCII && ($0.isLetter || $0.isNumber) && !suffixLetters.contains($0)
+    }
+  }
+
   /// The first word of a script that names a program which may run what it reads from its standard
   /// input.
   package static func reader(in script: String) -> String? {
@@ -157,11 +171,13 @@ extension Interpreter {
   /// awk and sed run their input with `-f -`.
   private static func reader(among words: [String]) -> String? {
     let namesFile = words.contains { $0.hasPrefix("-f") || $0.hasPrefix("--file") }
-    return words.first { word in
+    let readers = words.filter { word in
       guard let interpreter = named(word) else { return false }
       if case .first = interpreter.operands, namesFile { return true }
       return interpreter.readsInput
     }
+    // The rule for what is not a shell is the stricter one.
+    return readers.first { named($0)?.readsShell == false } ?? readers.first
   }
 
   private static let inputFiles = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "$0"]

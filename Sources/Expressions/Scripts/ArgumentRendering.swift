@@ -32,10 +32,11 @@ package struct ArgumentText {
   private func check(
     script element: [TextPiece], for reader: ScriptReader
   ) throws(EvaluationFailure) {
-    var word = WordStart.nothing
+    var checker = ScriptChecker(for: reader)
     for piece in element {
-      if let words = piece.objection(after: &word, reader) { try piece.refuse(words) }
+      if let words = checker.objection(to: piece) { try piece.refuse(words) }
     }
+    try checker.checkLines()
   }
 
   private func check(

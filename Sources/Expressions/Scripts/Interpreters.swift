@@ -17,6 +17,9 @@ package struct Interpreter: Sendable {
   package var letters = ""
   /// The same for options with two dashes; abbreviations count.
   package var words: [String] = []
+  /// The options with one dash whose argument is the rest of their element, if anything is left:
+  /// `-i.bak`.
+  var suffixLetters = ""
   var operands = Operands.data
   /// True if everything after the option is also code.
   var optionIsWholeCommand = false
@@ -28,11 +31,16 @@ package struct Interpreter: Sendable {
   var isShell = false
   /// The options with which a script stops at its first failing command; empty if there are none.
   package var strictOptions: [String] = []
+  /// True if its code is passed to a shell.
+  var passesShellCode = false
   /// The option before a script in its arguments; nil for `-c`.
   var scriptOption: String?
   /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
   /// code.
   var loader: String?
+
+  /// Whether its code is that of a shell.
+  var readsShell: Bool { isShell || passesShellCode }
 }
 
 extension Interpreter {
@@ -79,10 +87,11 @@ extension Interpreter {
       "busybox toybox fish tcsh csh rc es nu elvish xonsh osh ysh murex ion sash",
       shell(strictOptions: [])
     ),
-    ("cmd cmd.exe", Interpreter(operands: .all)),
+    ("cmd cmd.exe", Interpreter(operands: .all, passesShellCode: true)),
     (
       "pwsh powershell pwsh.exe powershell.exe",
-      Interpreter(letters: "cCeE", words: ["command"], operands: .all)
+      Interpreter(
+        letters: "cCeE", words: ["command"], operands: .all, passesShellCode: true)
     ),
     (
       "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
@@ -121,7 +130,7 @@ extension Interpreter {
     (
       "sed gsed ssed",
       Interpreter(
-        letters: "e", words: ["expression"],
+        letters: "e", words: ["expression"], suffixLetters: "i",
         operands: .first(letters: "fl", words: ["file", "line-length"]), readsInput: false)
     ),
     ("ed ex vi vim nvim view rvim gvim", Interpreter(letters: "c+", words: ["cmd"])),
@@ -146,18 +155,31 @@ extension Interpreter {
     ),
     ("sqlite sqlite3 duckdb", Interpreter(operands: .all)),
     // Their arguments are passed to a shell.
-    ("ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush", Interpreter(operands: .all)),
-    ("watch tmux screen hyperfine", Interpreter(operands: .all, readsInput: false)),
-    ("parallel sg", Interpreter(operands: .all)),
+    (
+      "ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush",
+      Interpreter(operands: .all, passesShellCode: true)
+    ),
+    (
+      "watch tmux screen hyperfine",
+      Interpreter(operands: .all, readsInput: false, passesShellCode: true)
+    ),
+    ("parallel sg", Interpreter(operands: .all, passesShellCode: true)),
     (
       "su runuser capsh",
       Interpreter(
-        letters: "c", words: ["command", "session-command"], passesOptionsOn: true)
+        letters: "c", words: ["command", "session-command"], passesOptionsOn: true,
+        passesShellCode: true)
     ),
-    ("split", Interpreter(words: ["filter"], readsInput: false)),
-    ("script", Interpreter(letters: "c", words: ["command"])),
-    ("flock", Interpreter(letters: "c", words: ["command"], readsInput: false)),
-    ("entr xterm npx", Interpreter(letters: "sec", words: ["call"], readsInput: false)),
+    ("split", Interpreter(words: ["filter"], readsInput: false, passesShellCode: true)),
+    ("script", Interpreter(letters: "c", words: ["command"], passesShellCode: true)),
+    (
+      "flock",
+      Interpreter(letters: "c", words: ["command"], readsInput: false, passesShellCode: true)
+    ),
+    (
+      "entr xterm npx",
+      Interpreter(letters: "sec", words: ["call"], readsInput: false, passesShellCode: true)
+    ),
     ("nix-shell", Interpreter(letters: "Ep", words: ["run", "command", "expr"])),
     (
       "env",
@@ -165,7 +187,10 @@ extension Interpreter {
         letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
     ),
     // They read commands only from their input.
-    ("at batch crontab newgrp chroot unshare nsenter machinectl", Interpreter()),
+    (
+      "at batch crontab newgrp chroot unshare nsenter machinectl",
+      Interpreter(passesShellCode: true)
+    ),
   ]
 
   /// Stands for a program that is named by a value: it may be any of them.

@@ -17,7 +17,7 @@ extension Interpreter {
   }
 
   /// The program that runs the script: in `[env, LANG=C, perl, -w]` it is perl.
-  private static func running(_ shell: [String]) -> Interpreter? {
+  static func running(_ shell: [String]) -> Interpreter? {
     if let first = shell.first.flatMap({ named($0) }), first.isShell { return first }
     return shell.lazy.reversed().compactMap { named($0) }.first
   }

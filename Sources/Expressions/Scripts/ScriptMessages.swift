@@ -37,6 +37,23 @@ enum ScriptMessage {
       help: help(value, reader))
   }
 
+  static func endOfDocument(
+    _ value: InsertedValue, _ reader: ScriptReader
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted on this line of a script: it would end the "
+        + "here-document",
+      help: help(value, reader))
+  }
+
+  static func outsideQuotes(
+    _ value: InsertedValue, _ reader: ScriptReader
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted in code outside of quotes: only a number can",
+      help: help(value, reader))
+  }
+
   static func optionArgument(_ value: InsertedValue) -> UnlocatedFailure {
     UnlocatedFailure(
       "the value \(quoted(value.text)) cannot begin an argument: it would be read as an option",

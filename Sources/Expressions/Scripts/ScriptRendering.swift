@@ -24,6 +24,13 @@ package struct ScriptReader: Sendable {
 
   /// The program that the words of `shell` start reads the text.
   package init(shell words: [String]) { self.init(.text, words) }
+
+  /// Whether the program reads the code as a shell does.
+  var isShell: Bool {
+    if words.first == "/bin/sh" { return true }
+    let program = form == .text ? Interpreter.running(words) : words.first.flatMap { .named($0) }
+    return program?.readsShell ?? false
+  }
 }
 
 extension Template {
@@ -47,27 +54,11 @@ extension Template {
   private func script(
     for reader: ScriptReader, _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
-    var word = WordStart.nothing
-    return try text(
-      for: goal, with: bindings, literal: { word.append($0) },
-      objection: { bindings.objection(toSecretIn: $0) ?? $0.objection(after: &word, reader) })
-  }
-}
-
-extension TextPiece {
-  /// The objection to a piece of a script; updates what precedes the next one.
-  func objection(after word: inout WordStart, _ reader: ScriptReader) -> UnlocatedFailure? {
-    switch self {
-    case .authors(let text, _):
-      word.append(text.utf8)
-      return text.utf8.contains(0) ? ScriptMessage.nul : nil
-    case .value(let value):
-      defer { word.appendValue() }
-      return ScriptRule.objection(to: value, in: .script(word, reader))
-    case .unknown:
-      // It may turn out to be the author's own text; the run checks again.
-      word = .other
-      return nil
-    }
+    var checker = ScriptChecker(for: reader)
+    let script = try text(
+      for: goal, with: bindings, literal: { checker.append($0) },
+      objection: { bindings.objection(toSecretIn: $0) ?? checker.objection(to: $0) })
+    try checker.checkLines()
+    return script
   }
 }

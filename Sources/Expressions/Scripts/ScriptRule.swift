@@ -1,5 +1,6 @@
-// The one rule for values in text that a shell or an interpreter reads, and in arguments. It
-// examines the value and what precedes it in its word, never the meaning of the script.
+// The rule for each value in text that a shell or an interpreter reads, and in arguments. It
+// examines the value and what precedes it in its word, never the meaning of the script. What the line
+// of a value makes of it is examined by `ScriptChecker`.
 // docs/expressions.md, “Values in scripts”.
 
 /// A value to be inserted into a script or an argument, and the expression that it comes from. What
@@ -36,7 +37,7 @@ package enum ScriptRule {
     guard let first = bytes.first else { return ScriptMessage.empty(value, reader) }
     var holdsEqual = false
     for byte in bytes {
-      if !isSafe(byte) { return unsafe(value, reader) }
+      if !isSafeInShell(byte) { return unsafe(value, reader) }
       if byte == UInt8(ascii: "=") { holdsEqual = true }
     }
     switch start {
@@ -48,7 +49,7 @@ package enum ScriptRule {
   }
 
   private static func unsafe(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure? {
-    let found = value.text.first { !$0.utf8.allSatisfy(isSafe) }
+    let found = value.text.first { !$0.utf8.allSatisfy(isSafeInShell) }
     return found.map { ScriptMessage.unsafe(value, found: $0, reader) }
   }
 
@@ -59,24 +60,13 @@ package enum ScriptRule {
     if isOption, bytes.first == UInt8(ascii: "-") { return ScriptMessage.optionArgument(value) }
     return bytes.contains(0) ? ScriptMessage.nul : nil
   }
-
-  /// Whether the byte has no special meaning in any position in any shell: `[A-Za-z0-9_@%+=:,./-]`.
-  private static func isSafe(_ byte: UInt8) -> Bool {
-    if isNameByte(byte) { return true }
-    switch byte {
-    case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "="),
-      UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: "/"),
-      UInt8(ascii: "-"):
-      return true
-    default: return false
-    }
-  }
 }
 
 /// What is between the beginning of a word and a value in it.
 enum WordStart {
   case nothing
-  /// Letters, digits, `_` and values: followed by `=`, it would be the name of a variable.
+  /// Letters, digits, `_` and values, at the beginning or after an operator: followed by `=`, it would be
+  /// the name of a variable.
   case name
   case other
 
@@ -95,7 +85,7 @@ enum WordStart {
         return
       }
       guard isNameByte(byte) else {
-        self = .other
+        self = Self.precedesAssignment(byte) ? .name : .other
         return
       }
       isEmpty = false
@@ -106,6 +96,17 @@ enum WordStart {
   /// Moves past a value that the rule accepted.
   mutating func appendValue() {
     if case .nothing = self { self = .name }
+  }
+
+  /// Whether a variable can be set after the byte in the arithmetic of a shell: `a[x=1]`, `1,x=1`.
+  private static func precedesAssignment(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: "?"), UInt8(ascii: ":"),
+      UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "%"),
+      UInt8(ascii: "^"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
   }
 
   /// Whether a word begins after the byte, in some position in some shell.

@@ -2,7 +2,7 @@
 
 /// The word, in single quotes unless every character is safe without them.
 package func shellQuoted(_ word: String) -> String {
-  if !word.isEmpty, word.utf8.allSatisfy(isSafeUnquoted) { return word }
+  if !word.isEmpty, word.utf8.allSatisfy(isSafeInShell) { return word }
   return singleQuotedForShell(word)
 }
 
@@ -15,12 +15,14 @@ func singleQuotedForShell(_ text: String) -> String {
   return result + "'"
 }
 
-private func isSafeUnquoted(_ byte: UInt8) -> Bool {
+/// Whether the byte has no special meaning in any position in any shell: `[A-Za-z0-9_@%+=:,./-]`.
+func isSafeInShell(_ byte: UInt8) -> Bool {
+  if isNameByte(byte) { return true }
   switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"):
-    true
-  default:
-    "_@%+=:,./-".utf8.contains(byte)
+  case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "="),
+    UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: "/"),
+    UInt8(ascii: "-"):
+    return true
+  default: return false
   }
 }

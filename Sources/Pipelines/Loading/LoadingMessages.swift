@@ -73,6 +73,12 @@ enum LoadingMessage {
     Diagnostic("more than 10,000 groups and uses of pipelines, which is the limit", at: span)
   }
 
+  static func tooManyLevels(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than \(PipelineLoader.maxLevelCount) levels of pipelines and groups in each other, "
+        + "which is the limit", at: span)
+  }
+
   static func definedTwice(
     _ what: String, _ name: String, first: Span, at span: Span
   ) -> Diagnostic {

@@ -9,6 +9,11 @@ struct PipelineLoader {
   private(set) var sources = SourceMap()
   /// The pipeline itself, then those that steps use.
   private(set) var models: [PipelineModel] = []
+  /// How many levels of pipelines in pipelines each of them has, with itself.
+  private var heights: [Int] = []
+  /// The number of pipelines that are being linked, each in the one before it.
+  private var openLevels = 0
+  private var hasTooManyLevels = false
   var log = DiagnosticLog()
   private let files: PipelineFiles
   /// Pipeline files by path.
@@ -29,13 +34,14 @@ struct PipelineLoader {
 
   static let maxFileCount = 1000
   static let maxDepth = 32
+  static let maxLevelCount = 64
 
   init(files: PipelineFiles) { self.files = files }
 
   /// Reads the pipeline, which becomes `models[0]`.
   mutating func load(path: String, bytes: [UInt8]) {
-    models.append(PipelineModel())
-    models[0] = pipeline(at: path, bytes)
+    _ = addPlace()
+    models[0] = pipeline(at: path, bytes, number: 0)
   }
 
   /// True if an included file does not exist, or cannot be parsed as YAML.
@@ -44,7 +50,16 @@ struct PipelineLoader {
   /// True if something was not read to its end, so that any name could be missing.
   var isCutShort: Bool { log.isFull || lacksFile }
 
-  private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
+  /// A number for a model that is read next.
+  private mutating func addPlace() -> Int {
+    models.append(PipelineModel())
+    heights.append(1)
+    return models.count - 1
+  }
+
+  private mutating func pipeline(
+    at path: String, _ bytes: [UInt8], number: Int
+  ) -> PipelineModel {
     open.append(OpenFile(path: path, identity: files.identity(path)))
     let outer = (included, sections)
     included = []
@@ -59,7 +74,7 @@ struct PipelineLoader {
     addVariables(to: &model)
     model.addVarSteps()
     sections = FileSections(of: model)
-    link(&model)
+    link(&model, number)
     for name in sections.names { _ = section(Reference(name: name, span: sections.span(of: name))) }
     model.sections = []
     return model
@@ -106,36 +121,63 @@ struct PipelineLoader {
 
   // MARK: Pipelines that steps use
 
-  /// Gives all that its steps use a number.
-  private mutating func link(_ model: inout PipelineModel) {
+  /// Gives all that its steps use a number. The model itself has one, too.
+  private mutating func link(_ model: inout PipelineModel, _ ownNumber: Int) {
     guard countUses(of: model) else {
       model = PipelineModel()
       return
     }
     var groups = model.groups
     model.groups = []
+    openLevels += 1
+    defer { openLevels -= 1 }
     for index in model.uses.indices {
       let uses = model.uses[index]
-      let number: Int?
-      switch uses.kind {
-      case .builtIn: continue
-      case .file(let name): number = nested(Reference(name: name, span: uses.span))
-      case .section(let name): number = section(Reference(name: name, span: uses.span))
-      case .group:
-        guard let group = uses.model else { continue }
-        groups[group].inherit(from: model)
-        number = add(&groups[group])
+      if !uses.kind.isPipeline { continue }
+      var number = self.number(of: uses, in: model, &groups)
+      if let height = number.map({ heights[$0] + 1 }) {
+        if height <= Self.maxLevelCount {
+          heights[ownNumber] = max(heights[ownNumber], height)
+        } else {
+          reportLevels(uses)
+          number = nil
+        }
       }
       model.uses[index].model = number
       model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) }
     }
   }
 
+  /// The number of the pipeline that is used; nil if there is none, which is reported.
+  private mutating func number(
+    of uses: UsesModel, in model: PipelineModel, _ groups: inout [PipelineModel]
+  ) -> Int? {
+    guard openLevels < Self.maxLevelCount else {
+      reportLevels(uses)
+      return nil
+    }
+    switch uses.kind {
+    case .builtIn: return nil
+    case .file(let name): return nested(Reference(name: name, span: uses.span))
+    case .section(let name): return section(Reference(name: name, span: uses.span))
+    case .group:
+      guard let group = uses.model else { return nil }
+      groups[group].inherit(from: model)
+      return add(&groups[group])
+    }
+  }
+
+  /// Once: each of the pipelines around it has too many, too.
+  private mutating func reportLevels(_ uses: UsesModel) {
+    if hasTooManyLevels { return }
+    hasTooManyLevels = true
+    log.report(at: uses.span) { LoadingMessage.tooManyLevels(at: $0) }
+  }
+
   private mutating func add(_ model: inout PipelineModel) -> Int {
-    let number = models.count
     model.addVarSteps()
-    models.append(PipelineModel())
-    link(&model)
+    let number = addPlace()
+    link(&model, number)
     swap(&models[number], &model)
     return number
   }
@@ -160,10 +202,9 @@ struct PipelineLoader {
     guard let path = path(of: reference, from: file) else { return nil }
     if let number = numbers[path] { return number }
     guard let bytes = read(path, reference, from: file, as: "pipeline") else { return nil }
-    let number = models.count
+    let number = addPlace()
     numbers[path] = number
-    models.append(PipelineModel())
-    models[number] = pipeline(at: path, bytes)
+    models[number] = pipeline(at: path, bytes, number: number)
     return number
   }
 

@@ -46,6 +46,7 @@ package struct PatternCopier {
   private let pools: [PoolID: PoolID]
   private let pipelines: Range<Int>
   private let matrix: ValueMap?
+  private let writtenNames: Set<String>
   private let name: (old: String, new: String)
   /// The scopes that were copied, with the originals: these are kept, so that no other object gets
   /// their identity.
@@ -64,6 +65,7 @@ package struct PatternCopier {
     self.pools = pools
     name = (old.step.id, new.id)
     matrix = new.late?.scope.matrix
+    writtenNames = new.late?.scope.writtenNames ?? []
     if let oldScope = old.step.late?.scope, let newScope = new.late?.scope {
       scopes[ObjectIdentifier(oldScope)] = (oldScope, newScope)
     }
@@ -122,8 +124,8 @@ extension PatternCopier {
     if let expansion = parts.expansion {
       copy.expansion = LateExpansion(
         axes: expansion.axes, included: expansion.included, excluded: expansion.excluded,
-        spec: self.copy(expansion.spec), work: expansion.work, parts: self.copy(expansion.parts),
-        allowance: expansion.allowance)
+        writtenNames: expansion.writtenNames, spec: self.copy(expansion.spec),
+        work: expansion.work, parts: self.copy(expansion.parts), allowance: expansion.allowance)
     }
     return copy
   }
@@ -161,9 +163,13 @@ extension PatternCopier {
     }
     let isInside = scope.matrixGroup == group
     let matrix = isInside ? self.matrix.map { $0.merging(scope.matrix) } : scope.matrix
+    let names =
+      isInside
+      ? (scope.matrix ?? ValueMap()).writtenNames(own: scope.writtenNames, outer: writtenNames)
+      : scope.writtenNames
     return LateScope(
-      dependencies, matrix: matrix, writtenNames: scope.writtenNames, inputs: inputs,
-      around: around, matrixGroup: isInside ? nil : scope.matrixGroup.map(copy), vars: vars)
+      dependencies, matrix: matrix, writtenNames: names, inputs: inputs, around: around,
+      matrixGroup: isInside ? nil : scope.matrixGroup.map(copy), vars: vars)
   }
 
   mutating func copy(_ vars: LateVars) -> LateVars {

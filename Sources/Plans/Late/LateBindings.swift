@@ -9,10 +9,22 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package let facts: Facts
   /// The step whose hook is evaluated, and what it is called there.
   var own: (name: String, operation: OperationID)?
+  /// Nil if no inputs are late.
+  private let known: KnownInputs?
 
   package init(scope: LateScope, facts: Facts) {
+    self.init(scope: scope, facts: facts, scope.inputs.map { _ in KnownInputs() })
+  }
+
+  private init(scope: LateScope, facts: Facts, _ known: KnownInputs?) {
     self.scope = scope
     self.facts = facts
+    self.known = known
+  }
+
+  /// The same in a scope that gives values to this one.
+  func outside(in scope: LateScope) -> LateBindings {
+    LateBindings(scope: scope, facts: facts, known ?? scope.inputs.map { _ in KnownInputs() })
   }
 
   package func member(_ name: String, of root: ContextRoot) -> Resolution {
@@ -128,10 +140,28 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   /// A parameter of a nested pipeline: the input from the step that uses it, which was checked
   /// before.
   private func parameter(_ name: String) -> Resolution {
-    guard let (input, outer) = scope.inputs?.param(named: name) else { return .missing }
-    let value = try? LateBindings(scope: outer, facts: facts).value(of: input.value)
-    return value.map { .known($0) } ?? .missing
+    guard let (input, owner) = scope.inputs?.param(named: name) else { return .missing }
+    let key = KnownInputs.Key(owner: ObjectIdentifier(owner), name: name)
+    if let value = known?.values[key] { return value }
+    let value = try? outside(in: owner.outer).value(of: input.value)
+    let resolution: Resolution = value.map { .known($0) } ?? .missing
+    known?.values[key] = resolution
+    return resolution
   }
+}
+
+/// The inputs of nested pipelines that were needed so far for one step. Each of them may name others
+/// several times, so that evaluating them anew would take a time that grows with the power of their
+/// depth.
+private final class KnownInputs {
+  struct Key: Hashable {
+    /// The inputs that it is one of, which the scope keeps.
+    let owner: ObjectIdentifier
+    let name: String
+  }
+
+  var values: [Key: Resolution] = [:]
+  var secrets: [Key: Bool] = [:]
 }
 
 // The inputs of a nested pipeline.
@@ -144,7 +174,7 @@ extension LateBindings {
 
   private func check(_ inputs: LateInputs) throws(EvaluationFailure) {
     if let enclosing = inputs.enclosing { try check(enclosing) }
-    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    let outer = outside(in: inputs.outer)
     try outer.checkInputs()
     for input in inputs.params {
       guard let fault = input.param.fault(of: try outer.value(of: input.value)) else { continue }
@@ -164,7 +194,7 @@ extension LateBindings {
   private func variables(of inputs: LateInputs) throws(EvaluationFailure) -> [EnvironmentVariable] {
     var variables: [EnvironmentVariable] = []
     if let enclosing = inputs.enclosing { variables = try self.variables(of: enclosing) }
-    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    let outer = outside(in: inputs.outer)
     for input in inputs.params {
       if let variable = input.param.variable(holding: try outer.value(of: input.value)) {
         variables.append(variable)
@@ -246,7 +276,7 @@ extension LateBindings {
       members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
     }
     let secret = Set(
-      uses.with.filter { $0.value.holdsSecrets(scope.isSecret) }.map(\.name))
+      uses.with.filter { $0.value.holdsSecrets { isSecret($0, in: scope) } }.map(\.name))
     var words = [name]
     var variables: [EnvironmentVariable] = []
     let evaluated = UsesModel(kind: uses.kind, span: uses.span, with: members)
@@ -278,21 +308,25 @@ extension Outcome {
   }
 }
 
-extension LateScope {
+extension LateBindings {
   /// Whether what it names is a secret, or contains one. The only variables that are not known
   /// before the run are secrets.
-  fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
+  private func isSecret(_ reference: Expression.Reference, in scope: LateScope) -> Bool {
     switch reference.root {
     case .secrets, .env: true
-    case .params: reference.member.map(isSecret(param:)) ?? false
+    case .params: reference.member.map { isSecret(param: $0, in: scope) } ?? false
     case .steps, .matrix, .run, .host, .vars: false
     }
   }
 
   /// Whether a parameter of a nested pipeline contains secrets from the step that uses it.
-  private func isSecret(param name: String) -> Bool {
-    guard let (input, outer) = inputs?.param(named: name) else { return false }
-    return input.value.holdsSecrets(outer.isSecret)
+  private func isSecret(param name: String, in scope: LateScope) -> Bool {
+    guard let (input, owner) = scope.inputs?.param(named: name) else { return false }
+    let key = KnownInputs.Key(owner: ObjectIdentifier(owner), name: name)
+    if let isSecret = known?.secrets[key] { return isSecret }
+    let isSecret = input.value.holdsSecrets { self.isSecret($0, in: owner.outer) }
+    known?.secrets[key] = isSecret
+    return isSecret
   }
 }
 

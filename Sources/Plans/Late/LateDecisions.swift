@@ -136,7 +136,7 @@ extension LateStep {
     _ instance: Instance, of group: PlannedStep, _ expansion: LateExpansion,
     _ facts: some RunFacts
   ) throws(ExpansionFailure) -> LateInstance {
-    let own = scope.with(instance.values)
+    let own = scope.with(instance.values, writtenNames: expansion.writtenNames)
     var parts = expansion.parts
     parts.conditions = parts.conditions.map { condition in
       guard condition.scope === scope else { return condition }

@@ -127,6 +127,8 @@ package final class LateExpansion: Sendable {
   package let axes: [AxisModel]
   package let included: ValueModel?
   package let excluded: ValueModel?
+  /// The names of members that are written in the file as literals, wherever they are set.
+  package let writtenNames: Set<String>
   /// The demands and rank of each instance.
   package let spec: OperationSpec
   /// What each instance runs.
@@ -137,13 +139,14 @@ package final class LateExpansion: Sendable {
   package let allowance: Expression?
 
   package init(
-    axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, spec: OperationSpec,
-    work: Work, parts: LateParts, allowance: Expression? = nil
+    axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, writtenNames: Set<String>,
+    spec: OperationSpec, work: Work, parts: LateParts, allowance: Expression? = nil
   ) {
     self.allowance = allowance
     self.axes = axes
     self.included = included
     self.excluded = excluded
+    self.writtenNames = writtenNames
     self.spec = spec
     self.work = work
     self.parts = parts
@@ -199,12 +202,12 @@ package final class LateScope: Sendable {
     instance = nil
   }
 
-  private init(_ scope: LateScope, _ matrix: ValueMap) {
+  private init(_ scope: LateScope, _ matrix: ValueMap, _ writtenNames: Set<String>) {
     steps = scope.steps
     matches = scope.matches
     dependencies = scope.dependencies
     self.matrix = scope.matrix?.merging(matrix) ?? matrix
-    writtenNames = scope.writtenNames
+    self.writtenNames = matrix.writtenNames(own: writtenNames, outer: scope.writtenNames)
     inputs = scope.inputs
     around = scope.around
     matrixGroup = scope.matrixGroup
@@ -212,7 +215,10 @@ package final class LateScope: Sendable {
     instance = matrix
   }
 
-  package func with(_ matrix: ValueMap) -> LateScope { LateScope(self, matrix) }
+  /// The scope of an instance; `writtenNames` are those of its own matrix.
+  package func with(_ matrix: ValueMap, writtenNames: Set<String>) -> LateScope {
+    LateScope(self, matrix, writtenNames)
+  }
 }
 
 /// What a step waits for, by name and as a whole.
@@ -264,10 +270,10 @@ package final class LateInputs: Sendable {
       zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The parameter, with the scope of its value.
-  package func param(named name: String) -> (input: LateInput, scope: LateScope)? {
+  /// The parameter, with the inputs that it is one of: theirs is the scope of its value.
+  package func param(named name: String) -> (input: LateInput, owner: LateInputs)? {
     guard let place = places[name] else { return enclosing?.param(named: name) }
-    return (params[place], outer)
+    return (params[place], self)
   }
 }
 

@@ -129,7 +129,7 @@ extension LateBindings {
       switch entry.source {
       case .value(let model):
         let scope = LateScope(inputs: vars.inputs, vars: NeededVars([], of: vars))
-        let value = try LateBindings(scope: scope, facts: facts).value(of: model)
+        let value = try outside(in: scope).value(of: model)
         try checkSize(of: value, model)
         facts.keepVar(value, number)
       case .output(let operation):

@@ -269,6 +269,14 @@ package struct MatrixModel: Sendable {
   }
 }
 
+extension ValueMap {
+  /// The names whose values are literals in the file, for an instance with these values inside of
+  /// other matrices. `own` are those of its own matrix, which not every instance has.
+  package func writtenNames(own: Set<String>, outer: Set<String>) -> Set<String> {
+    own.filter { self[$0] != nil }.union(outer.filter { self[$0] == nil })
+  }
+}
+
 extension ValueModel {
   /// Whether there is no expression in it.
   fileprivate var isConstant: Bool {

@@ -29,7 +29,8 @@ private let scriptLists = [
   #"["gawk", "--source", "{ print @ }"]"#, #"["gawk", "-e", "{ print @ }"]"#,
   #"["sed", "s/a/@/"]"#, #"["sed", "-n", "-E", "s/a/@/"]"#, #"["sed", "-e", "s/a/@/"]"#,
   #"["sed", "--expression=s/a/@/"]"#, #"["sed", "--expr=s/a/@/"]"#,
-  #"["sed", "-i", "s/@/b/", "f"]"#,
+  #"["sed", "-i", "s/@/b/", "f"]"#, #"["sed", "-i.before", "s/@/b/", "f"]"#,
+  #"["sed", "-ni.al", "s/@/b/", "f"]"#, #"["sed", "-ibe", "-n", "s/@/b/", "f"]"#,
   #"["sed", "-l", "5", "s/@/b/"]"#, #"["pwsh", "-Command", "p @"]"#,
   #"["pwsh", "-NoProfile", "-c", "p @"]"#,
   #"["ssh", "host", "rm", "@"]"#, #"["ssh", "@", "uptime"]"#, #"["ssh", "-o", "X=@", "host"]"#,
@@ -55,6 +56,7 @@ private let dataLists = [
   #"["p", "-e", "@"]"#, #"["p", "-c", "@"]"#, #"["grep", "-e", "@", "f"]"#,
   #"["awk", "-v", "x=@", "{ print x }"]"#, #"["awk", "--assign=x=@", "{ print x }"]"#,
   #"["awk", "{ print }", "@"]"#, #"["awk", "-f", "x.awk", "@"]"#, #"["sed", "-f", "x.sed", "@"]"#,
+  #"["sed", "-nf", "x.sed", "@"]"#, #"["deno", "@"]"#,
   #"["sed", "-e", "p", "@"]"#, #"["sed", "p", "./@"]"#, #"["perl", "x.pl", "@"]"#,
   #"["python3", "x.py", "--name", "@"]"#, #"["python3", "x.py", "--name=@"]"#,
   #"["bash", "x.sh", "@"]"#, #"["node", "x.js", "--", "-e", "@"]"#, #"["env", "X=@", "p"]"#,
@@ -73,6 +75,15 @@ private let dataInputs = [
   #"["cat"]"#, #""cat""#, #""tee x.sh | wc -l""#, #"["sed", "-n", "p"]"#, #""sort >x && gzip x""#,
   #"["tee", "sh.txt"]"#,
 ]
+
+/// Whether the code is for a shell, not for another interpreter.
+private func isForShell(_ command: String) -> Bool {
+  let others = [
+    "python", "perl", "ruby", "node", "deno", "php", "lua", "awk", "sed", "psql", "mysql", "sqlite",
+    "make", "params.program", "\"-S\", \"p", "\"-S\", \"bash -c", "\"-S\", \"sh -c",
+  ]
+  return !others.contains(where: command.contains)
+}
 
 private let parameters = "params: {v: '', program: p}\n"
 
@@ -116,7 +127,8 @@ struct ArgumentRuleTests {
     let place = try #require(words.firstIndex { $0.contains("@") })
     for value in Self.values(for: list) {
       let found = try planned("steps: [{id: a, run: \(list)}]", value)
-      guard let code = insertedByTheManual(value, at: words[place]) else {
+      guard let code = insertedByTheManual(value, at: words[place], isShell: isForShell(list))
+      else {
         #expect(found.step == nil && !found.errors.isEmpty, "\(list) with \(value)")
         continue
       }
@@ -149,7 +161,8 @@ struct ArgumentRuleTests {
     for value in Self.values(for: command) {
       let found = try planned(
         "steps: [{id: a, run: \(command), stdin: \"p x @\\n\"}]", value)
-      let expected = insertedByTheManual(value, at: "p x @\n")
+      let expected = insertedByTheManual(
+        value, at: "p x @\n", isShell: isForShell(command))
       #expect(found.step?.settings.standardInput == expected, "\(command) with \(value)")
       #expect((found.step == nil) == (expected == nil))
     }
@@ -190,6 +203,8 @@ struct ArgumentRuleTests {
         ("defaults: {on_success: 'p @'}\nsteps: [{id: a, run: x}]", true),
       ] {
         let found = try planned(text, value)
+        let expected =
+          text.contains("perl") ? insertedByTheManual(value, at: "p @", isShell: false) : expected
         #expect((found.step == nil) == (expected == nil), "\(text) with \(value)")
         if isInHook, let expected, let step = found.step {
           #expect(step.settings.hooks.onSuccess == [.known(.script(ScriptText(expected)))])

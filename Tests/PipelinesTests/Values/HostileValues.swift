@@ -29,7 +29,7 @@ let plainHostileValues = [
   "%1", "@", "/", "//", "..", "a,b", "1:2", "p=canary", "exit", "return", "alias", "trap", "set",
   "PS4", "IFS", "BASH_ENV=./x", "ENV=./x", "al", "ev", "function", "time", "coproc", "export",
   "=x", "=", "+=", "a+=b", "-oProxyCommand=x", "--upload-pack=x", "-rf", "a,-rf", "x@y", "v1.2",
-  "_",
+  "_", "PATH=0", "1,PATH=0",
 ]
 
 /// Scripts in which `@` stands for the value. `p` prints its arguments.
@@ -62,6 +62,12 @@ let valuePlaces = [
   "e@l p x", "\"@\" x", "'@' x", "e\"@\" x", "\\@ x", "/bin/sh -c @", "/bin/sh -ec \"@\"",
   "/usr/bin/env /bin/sh -c @", "/usr/bin/env x=@ /bin/sh -c 'p x'", "p /bin/sh -c @ x",
   "/bin/sh -c 'p @'", "p @(x)", "@() { p x; }",
+  "while IFS= read -r l; do p \"$l\"; done <<EOF\n@\n@\nEOF\np end",
+  "while IFS= read -r l; do p \"$l\"; done <<'EOF'\n@\n  @\n@\nEOF\np end",
+  "while IFS= read -r l; do p \"$l\"; done <<-EOF\n\t@\n\t@\n\tEOF\np end",
+  "while IFS= read -r l; do p \"$l\"; done <<\\EOF\nE@\n@\nEOF\np end",
+  "p <<A 3<<\"B\"\n@\n@\nA\n@\n@\nB\np @",
+  "p \"$(while IFS= read -r l; do p \"$l\"; done <<EOF\n@\n@\nEOF\n)\"",
 ]
 
 /// The same, only for bash.

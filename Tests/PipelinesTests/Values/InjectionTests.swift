@@ -72,6 +72,42 @@ struct InjectionTests {
     #expect(zip(sorted, traces).filter { $1.ranCanary }.map(\.0) == [])
   }
 
+  /// One value may make code of the place of another one, as at the end of a here-document.
+  @Test(arguments: shells)
+  func `no value makes another one a command`(shell: Shell) throws {
+    let places = places(for: shell).filter { $0.count { $0 == "@" } > 1 }
+    #expect(places.count > 20)
+    func scripts(_ values: [String]) -> [(place: String, script: String)] {
+      places.flatMap { place in
+        values.flatMap { value in
+          pairs(value, at: place).map { (place, $0) }
+        }
+      }
+    }
+    func run(_ scripts: [(place: String, script: String)]) throws -> [Bool] {
+      try ScriptRunner().run(scripts.map(\.script), head: head, with: shell).map(\.ranCanary)
+    }
+    let harmless = scripts(["v1"])
+    let commands = Set(zip(harmless, try run(harmless)).filter(\.1).map(\.0.place))
+    let values = isThorough ? plainHostileValues : ["EOF", "OF", "A", "B", "eval", "do", "PATH=0"]
+    let hostile = scripts(values).filter { !commands.contains($0.place) }
+    #expect(hostile.count > 50)
+    #expect(zip(hostile, try run(hostile)).filter(\.1).map(\.0.script) == [])
+  }
+
+  /// The place with the value once, and the name of the canary in all other places, if that is accepted.
+  private func pairs(_ value: String, at place: String) -> [String] {
+    let parts = place.split(separator: "@", omittingEmptySubsequences: false)
+    return (1..<parts.count).compactMap { number in
+      var text = String(parts[0])
+      for (index, part) in parts.enumerated().dropFirst() {
+        text += (index == number ? "${{ params.version }}" : "${{ run.id }}") + part
+      }
+      return try? #require(readTemplate(text)).renderedScript(
+        for: ScriptReader(shell: ["/bin/sh"]), with: TwoValues(value: value))
+    }
+  }
+
   /// This covers a variable, and the words that quote() writes for strings that our shells do not
   /// read.
   @Test(arguments: shells)
@@ -94,5 +130,14 @@ struct InjectionTests {
   private func quoteCall(_ value: String) throws -> String {
     let template = try #require(readTemplate("${{ quote(params.version) }}"))
     return try template.rendered(with: OneValue(value: value))
+  }
+}
+
+/// Gives a value for `params`, and the name of the canary for anything else.
+private struct TwoValues: ExpressionBindings {
+  let value: String
+
+  func member(_ name: String, of root: ContextRoot) -> Resolution {
+    .known(.string(root == .params ? value : "canary"))
   }
 }

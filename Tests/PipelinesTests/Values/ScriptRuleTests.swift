@@ -4,6 +4,7 @@
 import Diagnostics
 import ExpressionSamples
 import Expressions
+import Foundation
 import Testing
 
 /// Gives one value for every name; members of `matrix` are the author's.
@@ -31,13 +32,21 @@ func inserted(_ value: String, at place: String) throws -> String? {
 }
 
 /// The same, according to the manual: a second implementation, which shares nothing with the first.
-func insertedByTheManual(_ value: String, at place: String) -> String? {
+func insertedByTheManual(
+  _ value: String, at place: String, isShell: Bool = true
+) -> String? {
   let safe = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
   let name = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_".unicodeScalars)
   let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\".unicodeScalars)
   let literals = place.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+  if !isShell, !isNumber(value) {
+    guard place.contains("'@'") || place.contains("\"@\""),
+      value.unicodeScalars.allSatisfy({ name.contains($0) || $0 == "." || $0 == "-" })
+    else { return nil }
+  }
   var text = literals[0]
+  var marked = text
   // The rest of the word without its values; nil at its beginning.
   var word = ""
   var isAtStart = true
@@ -62,14 +71,46 @@ func insertedByTheManual(_ value: String, at place: String) -> String? {
   for literal in literals.dropFirst() {
     guard !value.isEmpty, value.unicodeScalars.allSatisfy(safe.contains) else { return nil }
     if isAtStart, value.hasPrefix("-") { return nil }
-    if value.unicodeScalars.contains("="), word.unicodeScalars.allSatisfy(name.contains) {
+    let operand = word.unicodeScalars.reversed().drop(while: name.contains)
+    if value.unicodeScalars.contains("="),
+      operand.first.map({ "[,?:+-*%^~".unicodeScalars.contains($0) }) ?? true
+    {
       return nil
     }
     isAtStart = false
     text += value + literal
+    marked += "\u{1}" + value + literal
     goPast(literal)
   }
-  return text
+  return endsDocument(marked) ? nil : text
+}
+
+private func isNumber(_ value: String) -> Bool {
+  value == "true" || value == "false"
+    || value.first != "." && value.allSatisfy { "0123456789.".contains($0) }
+}
+
+/// Whether a line with a value, which U+0001 precedes, could be the end of a here-document.
+private func endsDocument(_ marked: String) -> Bool {
+  func plain(_ text: Substring) -> String {
+    String(text.filter { !"'\"\\$\r\u{1}".contains($0) })
+      .trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+  }
+  return [marked, marked.replacing("\\\n", with: "")].contains { text in
+    var words: Set<String> = []
+    return text.split(separator: "\n", omittingEmptySubsequences: false).contains { line in
+      if line.contains("\u{1}"), words.contains(plain(line)) { return true }
+      for part in line.split(separator: "<<", omittingEmptySubsequences: false).dropFirst() {
+        let word = part.drop { $0 == "<" }
+        let isIndented = word.hasPrefix("-") || word.hasPrefix("~")
+        words.insert(
+          plain(
+            (isIndented ? word.dropFirst() : word).drop { " \t".contains($0) }
+              .prefix { !" \t;&|()<>`".contains($0) }))
+      }
+      return false
+    }
+  }
 }
 
 struct ScriptRuleTests {
@@ -170,6 +211,37 @@ struct ScriptRuleTests {
     #expect(try script("p ${{ '' }}${{ params.v }}", "-x") == nil)
     #expect(try script("p ${{ '' }}${{ params.v }}", "a=b") == nil)
     #expect(try script("p a/${{ '' }}${{ params.v }}", "a=b") == "p a/a=b")
+  }
+
+  @Test(arguments: [
+    ("cat <<EOF\n@\nEOF", "EOF"), ("cat << 'E F'\nE @\nE F", "F"), ("cat <<\\EOF\n@\nEOF", "EOF"),
+    ("cat <<-\"EOF\"\n\t@\n\tEOF", "EOF"), ("cat <<E\\\nOF\n@\nEOF", "EOF"),
+    ("cat <<E'O'F;p\n@\nEOF", "EOF"), ("cat <<A <<B\n@\nA\n@\nB", "B"),
+    ("cat <<EOF\r\n@\r\nEOF\r", "EOF"), ("cat <<EOF\nE\\\n@\nEOF", "OF"),
+    ("cat <<'EOF'\nx\\\n@\nEOF", "EOF"), ("x=$(cat <<EOF)\n@\nEOF\n", "EOF"),
+    ("cat <<${{ 'EOF' }}\n@\nEOF", "EOF"),
+    ("eval 'cat <<'\\''EOF'\\''\n@\nEOF'", "EOF"), ("cat <<EOO\nE@@\nEOO", "O"),
+  ])
+  func `a value cannot end a here-document`(place: String, value: String) throws {
+    #expect(try inserted(value, at: place) == nil)
+    #expect(try inserted("x" + value, at: place) != nil)
+  }
+
+  @Test(arguments: [
+    ("cat <<EOF\n@ x\nx@\nx\nEOF\n@ x", "EOF"), ("@\ncat <<EOF\nEOF", "EOF"),
+    ("cat <<EOF\n@\n@\nEOF", "hello"), ("cat <<EOF\n@\nEOF", "E"), ("x=$((1 << 2))\n@", "EOF"),
+    ("cat < EOF\n@", "EOF"),
+  ])
+  func `other values in here-documents are data`(place: String, value: String) throws {
+    #expect(try inserted(value, at: place) == place.replacing("@", with: value))
+  }
+
+  @Test(arguments: [
+    "[", "1,", "1?", "${x:", "1+", "-", "2*", "2%", "2^", "~", "a[1,", "a[i", "1,P",
+  ])
+  func `no value sets a variable in arithmetic`(before: String) throws {
+    #expect(try inserted("PATH=0", at: "p \(before)@") == nil)
+    #expect(try inserted("PATH", at: "p \(before)@") != nil)
   }
 
   @Test func `NUL is never let in`() throws {

@@ -114,17 +114,20 @@ struct KnownValues: ExpressionBindings {
 
   /// The values for an instance, which hide those of the matrices around it.
   func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
-    var names = writtenNames
-    for name in self.writtenNames where matrix[name] == nil { names.insert(name) }
+    let isOutermost = self.matrix == nil && !hasLateMatrix
+    let names =
+      isOutermost
+      ? writtenNames : matrix.writtenNames(own: writtenNames, outer: self.writtenNames)
     var values = KnownValues(pipeline, self.matrix?.merging(matrix) ?? matrix, names)
     values.isOfInstance = true
     values.hasLateMatrix = hasLateMatrix
     return values
   }
 
-  /// The values for a step whose own matrix is not known, of which these members are literals.
-  func withoutMatrix(writtenNames: Set<String>) -> KnownValues {
-    var values = KnownValues(pipeline, nil, self.writtenNames.union(writtenNames))
+  /// The values for a step whose own matrix is not known. Nor is it known what hides the matrices
+  /// around it.
+  func withoutMatrix() -> KnownValues {
+    var values = KnownValues(pipeline, nil, [])
     values.hasLateMatrix = true
     return values
   }

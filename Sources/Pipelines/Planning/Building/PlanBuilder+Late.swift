@@ -157,7 +157,8 @@ extension PlanBuilder {
       },
       excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
         try outer.fold(model)
-      }, spec: spec, work: work, parts: parts, allowance: allowance)
+      }, writtenNames: matrix.writtenNames, spec: spec, work: work, parts: parts,
+      allowance: allowance)
   }
 
   /// The conditions of the enclosing steps, the outermost first, then the operation's own. Those
@@ -194,12 +195,11 @@ extension PlanBuilder {
     if let known = scopes[operation] { return known }
     let pipeline = planner.pipelines[address.pipeline]
     let outer = planner.valuesForMatrix(at: address)
-    let own = pipeline.controlFlow(of: address.step)?.matrix?.writtenNames ?? []
+    let values = planner.values(at: address)
     let scope = LateScope(
       planner.dependencies(at: address, numbers),
-      matrix: planner.values(at: address).matrix ?? outer.matrix,
-      writtenNames: address.instance.map { _ in planner.values(at: address).writtenNames }
-        ?? own.union(outer.writtenNames),
+      matrix: values.matrix ?? outer.matrix,
+      writtenNames: (address.instance == nil ? outer : values).writtenNames,
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
       matrixGroup: matrixGroup(around: pipeline),
       vars: lateVars(of: pipeline, needed: pipeline.lateVars(of: address.step)))

@@ -159,6 +159,7 @@ final class PlanBuilder {
         let step = try step(operation, at: address, command)
         if step.late != nil || step.settings.cache != nil || address.isGroup { gated.append(id) }
         steps.append(step)
+        if let group = planner.group(operation) { add(group, step.settings, as: id) }
         if planner.budget.hasTooManyVariables {
           log.report(at: step.span) { PlanningMessage.tooManyVariables(at: $0) }
           return steps
@@ -166,14 +167,15 @@ final class PlanBuilder {
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
-      if let group = planner.group(operation) {
-        groups[id] = groupPlan(group, steps[steps.count - 1].settings)
-        // Their gates are where instances are made, or begin.
-        if group.width != nil { gated += group.operations.compactMap { numbers[$0] } }
-        if let pattern = group.pattern { gated += pattern.operations.compactMap { numbers[$0] } }
-      }
     }
     return steps
+  }
+
+  private func add(_ group: GroupDraft, _ settings: StepSettings, as id: OperationID) {
+    groups[id] = groupPlan(group, settings)
+    // Their gates are where instances are made, or begin.
+    if group.width != nil { gated += group.operations.compactMap { numbers[$0] } }
+    if let pattern = group.pattern { gated += pattern.operations.compactMap { numbers[$0] } }
   }
 
   private func groupPlan(_ group: GroupDraft, _ settings: StepSettings) -> GroupPlan {
@@ -373,8 +375,8 @@ extension LateParts {
     }
     parts.expansion = LateExpansion(
       axes: expansion.axes, included: expansion.included, excluded: expansion.excluded,
-      spec: expansion.spec, work: expansion.work, parts: expansion.parts.withHooks(hooks),
-      allowance: expansion.allowance)
+      writtenNames: expansion.writtenNames, spec: expansion.spec, work: expansion.work,
+      parts: expansion.parts.withHooks(hooks), allowance: expansion.allowance)
     return parts
   }
 

@@ -7,12 +7,12 @@ import Plans
 import Scheduling
 
 extension Planner {
-  mutating func expand(pipeline: Int, depth: Int) {
+  mutating func expand(pipeline: Int) {
     for step in pipelines[pipeline].model.steps.indices {
       if !isWithinLimits { return }
       let address = StepAddress(pipeline: pipeline, step: step)
       guard let matrix = pipelines[pipeline].controlFlow(of: step)?.matrix else {
-        add(address, depth: depth)
+        add(address)
         continue
       }
       switch combinations(of: matrix, at: address) {
@@ -25,14 +25,14 @@ extension Planner {
         draft.members = combinations.indices.map { index in
           var address = address
           address.instance = first + index
-          return add(address, depth: depth)
+          return add(address)
         }
         draft.operations = start..<addresses.count
         addGroup(draft, at: address)
         if combinations.isEmpty { nameSteps(inside: address) }
       case .later(let axes):
-        addLate(groupDraft(.expanding(axes), matrix, at: address), at: address, depth: depth)
-      case .invalid: add(address, depth: depth)
+        addLate(groupDraft(.expanding(axes), matrix, at: address), at: address)
+      case .invalid: add(address)
       }
     }
   }
@@ -40,9 +40,9 @@ extension Planner {
   /// Adds one operation, or those of the pipeline that the step uses; returns the one that stands
   /// for the step.
   @discardableResult
-  private mutating func add(_ address: StepAddress, depth: Int) -> Int {
+  private mutating func add(_ address: StepAddress) -> Int {
     if let uses = uses(at: address), uses.kind.isPipeline, let model = uses.model {
-      return addNested(uses, model: model, at: address, depth: depth)
+      return addNested(uses, model: model, at: address)
     }
     addresses.append(address)
     if address.instance == nil { setOperation(addresses.count - 1, at: address) }
@@ -123,9 +123,9 @@ extension Planner {
   // MARK: Nested pipelines
 
   private mutating func addNested(
-    _ uses: UsesModel, model: Int, at address: StepAddress, depth: Int
+    _ uses: UsesModel, model: Int, at address: StepAddress
   ) -> Int {
-    let pipeline = addUse(uses, model: model, at: address, depth: depth)
+    let pipeline = addUse(uses, model: model, at: address)
     var draft = GroupDraft(kind: .nested(path: uses.kind.path))
     draft.pipeline = pipeline
     draft.members = members(of: pipeline)
@@ -135,7 +135,7 @@ extension Planner {
   }
 
   /// Adds a group whose instances are made during the run. The steps that they copy come before it.
-  private mutating func addLate(_ draft: GroupDraft, at address: StepAddress, depth: Int) {
+  private mutating func addLate(_ draft: GroupDraft, at address: StepAddress) {
     guard let uses = uses(at: address), uses.kind.isPipeline, let model = uses.model else {
       return addGroup(draft, at: address)
     }
@@ -143,7 +143,7 @@ extension Planner {
     let first = (
       operation: addresses.count, pool: queuesAndPools.pools.count, pipeline: pipelines.count
     )
-    let pipeline = addUse(uses, model: model, at: address, depth: depth)
+    let pipeline = addUse(uses, model: model, at: address)
     var draft = draft
     draft.members = members(of: pipeline)
     draft.pattern = PatternDraft(
@@ -162,7 +162,7 @@ extension Planner {
 
   /// Adds the pipeline that a step uses, and the operations of its steps.
   private mutating func addUse(
-    _ uses: UsesModel, model: Int, at address: StepAddress, depth: Int
+    _ uses: UsesModel, model: Int, at address: StepAddress
   ) -> Int {
     let parent = pipelines[address.pipeline]
     let suffix = address.instance.map { instances[$0].suffix } ?? ""
@@ -176,7 +176,7 @@ extension Planner {
     }
     let pipeline = addPipeline(
       model: model, prefix: id + "/", parent: address, inputs, surroundings)
-    if isWithinLimits { expand(pipeline: pipeline, depth: depth + 1) }
+    if isWithinLimits { expand(pipeline: pipeline) }
     return pipeline
   }
 

@@ -61,7 +61,7 @@ struct Planner {
     indices = Array(repeating: nil, count: models.count)
     checkSecrets()
     addPipeline(model: 0, prefix: "", parent: nil, inputs, Surroundings(root: models[0]))
-    if models.contains(where: \.hasGroups) { expand(pipeline: 0, depth: 0) }
+    if models.contains(where: \.hasGroups) { expand(pipeline: 0) }
     guard isWithinLimits else {
       self.log.report(at: models[0].steps[0].id.span) { PlanningMessage.tooMuch(at: $0) }
       return
@@ -140,7 +140,7 @@ struct Planner {
     if instances.isEmpty, !hasPatterns { return values }
     let controlFlow = pipelines[address.pipeline].controlFlow(of: address.step)
     guard let names = controlFlow?.matrix?.writtenNames else { return values }
-    guard let instance = address.instance else { return values.withoutMatrix(writtenNames: names) }
+    guard let instance = address.instance else { return values.withoutMatrix() }
     return values.with(instances[instance].values, writtenNames: names)
   }
 

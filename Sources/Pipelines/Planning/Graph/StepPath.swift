@@ -42,26 +42,52 @@ extension PipelineUse {
   func find(path: String) -> PathTarget? {
     let first = StepPath(path[...])
     guard let (use, step) = find(String(first.id)) else { return nil }
-    return use.target(step, first)
+    var search = PathSearch()
+    return use.target(step, first, &search)
   }
 
-  private func target(_ step: Int, _ path: StepPath) -> PathTarget? {
-    if path.rest.isEmpty { return PathTarget(use: self, step: step) }
-    let isInstance = path.rest.first == "["
-    let rests = isInstance ? path.instances.map(\.rest) : [path.rest]
-    if rests.isEmpty || rests.contains(where: \.isEmpty) {
-      return PathTarget(use: self, step: step, isOne: true)
-    }
-    guard let inner = inner[step] else { return nil }
-    for rest in rests {
-      let next = StepPath(rest.dropFirst())
-      guard let found = inner.index.find(String(next.id)),
-        var target = inner.target(found, next)
-      else { continue }
-      if !isInstance, controlFlow(of: step)?.matrix != nil { target.isMany = true }
+  private func target(
+    _ step: Int, _ path: StepPath, _ search: inout PathSearch
+  ) -> PathTarget? {
+    guard let first = path.rest.utf8.first else { return PathTarget(use: self, step: step) }
+    if first == UInt8(ascii: "/") {
+      var target = inner[step]?.target(path.rest, &search)
+      if controlFlow(of: step)?.matrix != nil { target?.isMany = true }
       return target
     }
+    if path.rest.utf8.last == UInt8(ascii: "]") {
+      return PathTarget(use: self, step: step, isOne: true)
+    }
+    guard let inner = inner[step], search.begins(at: path.rest.startIndex, in: inner) else {
+      return nil
+    }
+    for end in path.rest.utf8.indices where path.rest.utf8[end] == UInt8(ascii: "]") {
+      let rest = path.rest[path.rest.utf8.index(after: end)...]
+      if rest.utf8.first == UInt8(ascii: "/"), let found = inner.target(rest, &search) {
+        return found
+      }
+    }
     return nil
+  }
+
+  /// The step that the rest of a path names, which begins with a slash.
+  private func target(_ rest: Substring, _ search: inout PathSearch) -> PathTarget? {
+    let path = StepPath(rest.dropFirst())
+    return index.find(String(path.id)).flatMap { target($0, path, &search) }
+  }
+}
+
+/// Where steps were looked for behind an instance: any bracket may end it, so that there are many ways
+/// to read one path.
+private struct PathSearch {
+  private var starts: [ObjectIdentifier: String.Index] = [:]
+
+  /// False if this was tried before, from there or from further left: it found nothing.
+  mutating func begins(at start: String.Index, in use: PipelineUse) -> Bool {
+    let id = ObjectIdentifier(use)
+    if let known = starts[id], known <= start { return false }
+    starts[id] = start
+    return true
   }
 }
 

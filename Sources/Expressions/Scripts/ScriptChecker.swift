@@ -1,0 +1,97 @@
+// Checks a script while it is put together from literal text and values: each value by itself, then
+// what its line makes of it. docs/expressions.md, “Values in scripts”.
+
+import Diagnostics
+
+struct ScriptChecker {
+  private let reader: ScriptReader
+  private var word = WordStart.nothing
+  /// Nil as long as the lines do not matter.
+  private var text: InsertedText?
+
+  init(for reader: ScriptReader) {
+    self.reader = reader
+    if !reader.isShell { text = InsertedText() }
+  }
+
+  /// Moves past text that the author wrote.
+  mutating func append(_ literal: some BidirectionalCollection<UInt8>) {
+    word.append(literal)
+    // What comes before it is not in a here-document.
+    if text == nil, literal.contains(UInt8(ascii: "<")) { text = InsertedText() }
+    text?.append(literal)
+  }
+
+  /// The objection to the next piece, whatever follows it.
+  mutating func objection(to piece: TextPiece) -> UnlocatedFailure? {
+    switch piece {
+    case .authors(let text, _):
+      append(text.utf8)
+      return text.utf8.contains(0) ? ScriptMessage.nul : nil
+    case .value(let value):
+      defer { word.appendValue() }
+      text?.append(value)
+      return ScriptRule.objection(to: value, in: .script(word, reader))
+    case .unknown:
+      // It may turn out to be the author's own text; the run checks again.
+      word = .other
+      text?.append(CollectionOfOne(InsertedText.unknown))
+      return nil
+    }
+  }
+
+  /// Must be called after the last piece. Fails for a value that is more than data on its line.
+  func checkLines() throws(EvaluationFailure) {
+    guard let text, !text.values.isEmpty else { return }
+    if let value = text.valueThatEndsDocument(isShell: reader.isShell) {
+      throw value.refusal(ScriptMessage.endOfDocument(value, reader))
+    }
+    if !reader.isShell, let (value, unsafe) = text.valueThatIsCode {
+      throw value.refusal(
+        unsafe.map { ScriptMessage.unsafe(value, found: $0, reader) }
+          ?? ScriptMessage.outsideQuotes(value, reader))
+    }
+  }
+}
+
+extension InsertedValue {
+  fileprivate func refusal(_ words: UnlocatedFailure) -> EvaluationFailure {
+    EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
+  }
+}
+
+/// A script, and where the values in it are.
+struct InsertedText {
+  /// Stands for a value that is not known: no script contains it.
+  static let unknown: UInt8 = 0
+
+  private var bytes: [UInt8] = []
+  private(set) var values: [(range: Range<Int>, value: InsertedValue)] = []
+
+  mutating func append(_ text: some Collection<UInt8>) { bytes += text }
+
+  mutating func append(_ value: InsertedValue) {
+    let start = bytes.count
+    bytes += value.text.utf8
+    values.append((start..<bytes.count, value))
+  }
+
+  struct Line {
+    let bytes: ArraySlice<UInt8>
+    let values: ArraySlice<(range: Range<Int>, value: InsertedValue)>
+  }
+
+  /// The lines, with the values in them.
+  var lines: some Sequence<Line> {
+    var start = 0
+    var number = 0
+    return sequence(state: ()) { _ in
+      guard start <= bytes.count else { return nil }
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      let first = number
+      while number < values.count, values[number].range.lowerBound <= end { number += 1 }
+      defer { start = end + 1 }
+      return Line(bytes: bytes[start..<end], values: values[first..<number])
+    }
+  }
+}
