@@ -16,19 +16,6 @@ struct RememberedStep: Hashable {
   let allowance: AllowFailure
 }
 
-/// Part of a pipeline that is to run again.
-package struct ResumeSelection: Hashable, Sendable {
-  /// Steps that run again, with all that depends on them.
-  package var from: [String] = []
-  /// Steps that run again; nothing else does.
-  package var only: [String] = []
-  package var skipped: [String] = []
-  /// Nothing runs but what failed.
-  package var isOfFailed = false
-
-  package init() {}
-}
-
 /// The memory of one run that resumes another one.
 package final class Resumption {
   package let earlier: EarlierRun

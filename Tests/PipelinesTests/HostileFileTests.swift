@@ -342,7 +342,7 @@ struct QuadraticExpressionTests {
 
         """
       ) == [
-        "1:24: variable 'OWN' is in this step's own 'env', which expressions do not see",
+        "1:24: variable 'OWN' is in this step's own 'env', which expressions cannot read",
         "1:57: this step has no 'matrix'",
       ])
   }

@@ -135,7 +135,7 @@ private let hooks: Hooks = {
         groups: ["g": ["a", "b", "c"]]
       ).timeline()
         == "0:+a 5:stop(a) 5:b=cancelled<limit(g) 5:c=cancelled<limit(g) 5:-a=sig15 "
-        + "5:a=cancelled<limit(g) 5:g=timedOut<its steps together took too long 5:end=1")
+        + "5:a=cancelled<limit(g) 5:g=timedOut<its steps together exceeded 'timeout' 5:end=1")
   }
 
   @Test func `is not blocked by what else is, when somebody cancels a group or a queue`() {
@@ -190,7 +190,7 @@ private let hooks: Hooks = {
         settings: ["g": StepSettings(hooks: hooks)], decisions: ["g": "join"],
         groups: ["g^": ["a"]], canBeChangedFromOutside: true,
         requests: [(3, "cancel g"), (4, "cancel g")]
-      ).timeline().contains("4:['g' is being cancelled already]"))
+      ).timeline().contains("4:['g' is already being cancelled]"))
   }
 }
 
@@ -228,7 +228,8 @@ private let hooks: Hooks = {
         settings: ["s": StepSettings(timeout: 4 * second)]
       ).timeline()
         == "0:+s 0:s!ready 0:+u 4:stop(s) 6:-s=0 "
-        + "6:s=failed<it ended before what depends on it 9:-u=0 9:u=succeeded 9:end=1")
+        + "6:s=failed<the service ended before the steps that depend on it 9:-u=0 9:u=succeeded 9:end=1"
+    )
   }
 
   @Test func `runs its hooks if nothing needs another attempt`() {
@@ -240,7 +241,7 @@ private let hooks: Hooks = {
       ).timeline()
         == "0:+z 0:+s 0:probe(s) 1:-s=1 1:s#2in60 3:'u'_cancelled_by_anna 3:u=cancelled<anna 3:+s.on_cancel.1 "
         + "4:-s.on_cancel.1=0 4:+s.on_complete.1 5:-s.on_complete.1=0 "
-        + "5:s=cancelled<nothing needs it 9:-z=0 9:z=succeeded 9:end=1")
+        + "5:s=cancelled<no step needs it 9:-z=0 9:z=succeeded 9:end=1")
   }
 
   @Test func `leaves hooks out of what it keeps from another attempt for ever`() {
@@ -251,7 +252,7 @@ private let hooks: Hooks = {
         pools: [PoolSpec(name: "m", capacity: 1_000_000)]
       ).timeline()
         == "0:+x 1:-x=1 1:x#2in5 1:+s 1:s!ready 6:notice(hooks_of_'x'_do_not_run:_'m'_is_held) "
-        + "6:x=failed<it can never start: 'm' is held by services that go on ('s') "
+        + "6:x=failed<cannot start: 'm' is held by running services ('s') "
         + "6:y=blocked<x 6:stop(s) 6:-s=sig15 6:s=succeeded 6:end=1")
   }
 

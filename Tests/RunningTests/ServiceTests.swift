@@ -234,7 +234,7 @@ import Testing
     let run = Simulation(graph: "&db; a; b: a", scripts: ["db": "ok@1", "a": "ok@2"])
     #expect(
       run.timeline()
-        == "0:+a 0:+db 0:db!ready 1:-db=0 1:db=failed<it ended before the other steps of its pipeline "
+        == "0:+a 0:+db 0:db!ready 1:-db=0 1:db=failed<the service ended before the other steps of its pipeline "
         + "2:-a=0 2:a=succeeded 2:+b 3:-b=0 3:b=succeeded 3:end=1")
   }
 

@@ -68,7 +68,7 @@ struct RefusalSearch {
     self.directory = directory
     self.rules = rules
     self.start = start
-    accesses = Dictionary(rules.map { (PathName($0.path), $0.access) }) { $1 }
+    accesses = Dictionary(rules.map { (PathName($0.path), $0.access) }, uniquingKeysWith: max)
   }
 
   /// The words of the C library and of programs for errors that a confinement causes.

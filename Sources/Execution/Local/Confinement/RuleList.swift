@@ -51,8 +51,8 @@ final class RuleList {
     rules.deallocate()
   }
 
-  /// What a rule allows beneath its path.
-  enum Access {
+  /// What a rule allows beneath its path, from the narrowest to the widest.
+  enum Access: Comparable {
     /// Reading and executing files.
     case reading
     /// Everything that can be done to the content of one file.

@@ -1,0 +1,14 @@
+// What `--from`, `--only`, `--skip` and `--failed` say.
+
+/// Part of a pipeline that is to run again.
+package struct ResumeSelection: Hashable, Sendable {
+  /// Steps that run again, with all that depends on them.
+  package var from: [String] = []
+  /// Steps that run again; nothing else does.
+  package var only: [String] = []
+  package var skipped: [String] = []
+  /// Nothing runs but what failed.
+  package var isOfFailed = false
+
+  package init() {}
+}
