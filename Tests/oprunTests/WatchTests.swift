@@ -66,7 +66,7 @@ import Testing
     let told = story.map { count, path, isSoon in
       (0..<count).compactMap { _ in own.startsRun(because: path, isSoon: isSoon) }
     }
-    #expect(told == [[], [], ["log"], [], [], [], [], [], ["main.c"]])
+    #expect(told == [[], [], ["log"], [], [], [], [], ["main.c"], []])
   }
 
   @Test func `lets a run end that a change does not affect`() {

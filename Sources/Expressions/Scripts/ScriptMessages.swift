@@ -32,8 +32,7 @@ enum ScriptMessage {
   package static func assignment(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure
   {
     UnlocatedFailure(
-      "the value \(quoted(value.text)) cannot begin a word of a script: "
-        + "its '=' could set a variable",
+      "the value \(quoted(value.text)) cannot be inserted here: its '=' could set a variable",
       help: help(value, reader))
   }
 

@@ -34,14 +34,12 @@ struct OwnChanges {
   /// Inputs that were changed in too many of them.
   private var waiting: Set<PathName> = []
 
-  /// The file because of which the last run started, and how many runs on end it has started, each soon after the one
-  /// before.
-  private var starter: PathName?
-  private var starts = 0
+  /// How many runs each file has started, of those that followed each other soon.
+  private var starts: [PathName: Int] = [:]
   /// Those of which it was said.
   private var restless: Set<PathName> = []
 
-  /// A file that has started so many runs on end is perhaps written all the time.
+  /// A file that has started so many of them is perhaps written all the time.
   static let mostStarts = 5
 
   /// An input that was changed in so many of them is taken for what they change themselves.
@@ -66,13 +64,14 @@ struct OwnChanges {
   mutating func pauses() { following = [:] }
 
   /// A run starts because of a file. `isSoon` says that it was changed during the run before, or shortly after it. Returns
-  /// the file the first time that it starts one run after the other.
+  /// the file when it has started many runs soon after each other, alone or in turn with others, for the first time.
   mutating func startsRun(because path: String?, isSoon: Bool) -> String? {
-    let name = path.map { PathName($0) }
-    starts = isSoon && name == starter ? starts + 1 : 1
-    starter = name
-    guard let name, starts >= Self.mostStarts, restless.insert(name).inserted else { return nil }
-    return path
+    if !isSoon { starts = [:] }
+    guard let path else { return nil }
+    let name = PathName(path)
+    starts[name, default: 0] += 1
+    let isRestless = starts[name, default: 0] >= Self.mostStarts
+    return isRestless && restless.insert(name).inserted ? path : nil
   }
 
   /// A run has made a directory.

@@ -355,7 +355,7 @@ final class Watcher {
     let isSoon = machine.isRunning || Self.now() - lastEnd < Self.moment
     guard let path = own.startsRun(because: cause.path, isSoon: isSoon) else { return }
     say(
-      "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs in a row; "
+      "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs, one soon after another; "
         + "if a program writes the file constantly, runs will not stop",
       help: "name the file in a '.gitignore', or write it elsewhere")
   }
