@@ -578,7 +578,7 @@ test_31() {
   grep -q 'nvalid partition' out
   "$program" doctor --executor slurm --json >json && python3 -c 'import json; assert json.load(open("json"))["ok"]'
   expect "a machine without Slurm" "$(status_of env PATH=/nowhere "$program" doctor --executor slurm)" 1
-  grep -q "there is no 'sbatch'" out
+  grep -q "not installed: 'sbatch'" out
 }
 
 # As on another machine: processes of nodes are not seen, only files.
