@@ -18,16 +18,6 @@ private func retrying(_ limit: Int, after delay: Nanoseconds = 0, backoff: Int =
   return retry
 }
 
-private let hooks: Hooks = {
-  var hooks = Hooks()
-  let hook = HookCommand.known(.script(ScriptText("hook")), timeout: 40 * second)
-  hooks.onSuccess = [hook]
-  hooks.onFailure = [hook]
-  hooks.onCancel = [hook]
-  hooks.onComplete = [hook]
-  return hooks
-}()
-
 @Suite struct `A run that a failure has stopped` {
   @Test func `still has its time limit`() {
     #expect(
@@ -40,7 +30,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "a", scripts: ["a": "1@1", "@run.on_failure.1": "hang"],
-        run: StepSettings(hooks: hooks), failurePolicy: .cancel, timeout: 3 * second
+        run: StepSettings(hooks: .ofEachKind), failurePolicy: .cancel, timeout: 3 * second
       ).timeline()
         == "0:+a 1:-a=1 1:a=failed 1:stopping(a) 1:+@run.on_failure.1 3:stopping(timeout) "
         + "3:stop(@run.on_failure.1) 3:-@run.on_failure.1=sig15~ 3:+@run.on_complete.1 "
@@ -58,7 +48,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "a; g: a?done; b", scripts: ["g.on_success.1": "1@1", "b": "hang"],
-        settings: ["g": StepSettings(hooks: hooks)], decisions: ["g": "join"],
+        settings: ["g": StepSettings(hooks: .ofEachKind)], decisions: ["g": "join"],
         groups: ["g^": ["a"]], failurePolicy: .cancel
       ).timeline()
         == "0:+a 0:+b 1:-a=0 1:a=succeeded 1:+g.on_success.1 2:-g.on_success.1=1 "
@@ -177,7 +167,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "a; g: a?done; c: g", scripts: ["g.on_success.1": "hang"],
-        settings: ["g": StepSettings(hooks: hooks)], decisions: ["g": "join"],
+        settings: ["g": StepSettings(hooks: .ofEachKind)], decisions: ["g": "join"],
         groups: ["g^": ["a"]], canBeChangedFromOutside: true,
         requests: [(3, "cancel g")]
       ).timeline()
@@ -187,7 +177,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "a; g: a?done", scripts: ["g.on_success.1": "stubborn"],
-        settings: ["g": StepSettings(hooks: hooks)], decisions: ["g": "join"],
+        settings: ["g": StepSettings(hooks: .ofEachKind)], decisions: ["g": "join"],
         groups: ["g^": ["a"]], canBeChangedFromOutside: true,
         requests: [(3, "cancel g"), (4, "cancel g")]
       ).timeline().contains("4:['g' is already being cancelled]"))
@@ -236,7 +226,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "&s; u: s?ready; z", scripts: ["s": "1@1", "s.wait.1": "1@0", "z": "ok@9"],
-        settings: ["s": StepSettings(retry: retrying(1, after: 60 * second), hooks: hooks)],
+        settings: ["s": StepSettings(retry: retrying(1, after: 60 * second), hooks: .ofEachKind)],
         decisions: ["s": "serve 2"], canBeChangedFromOutside: true, requests: [(3, "cancel u")]
       ).timeline()
         == "0:+z 0:+s 0:probe(s) 1:-s=1 1:s#2in60 3:'u'_cancelled_by_anna 3:u=cancelled<anna 3:+s.on_cancel.1 "
@@ -248,7 +238,7 @@ private let hooks: Hooks = {
     #expect(
       Simulation(
         graph: "x%m; &s%m; y: s?ready x", scripts: ["x": "1@1", "s": "hang"],
-        settings: ["x": StepSettings(retry: retrying(1, after: 5 * second), hooks: hooks)],
+        settings: ["x": StepSettings(retry: retrying(1, after: 5 * second), hooks: .ofEachKind)],
         pools: [PoolSpec(name: "m", capacity: 1_000_000)]
       ).timeline()
         == "0:+x 1:-x=1 1:x#2in5 1:+s 1:s!ready 6:notice(hooks_of_'x'_do_not_run:_'m'_is_held) "

@@ -8,18 +8,8 @@ import Testing
 private let second: Nanoseconds = 1_000_000_000
 
 @Suite struct `Hooks of a pipeline that is used` {
-  private static let hooks: Hooks = {
-    var hooks = Hooks()
-    let hook = HookCommand.known(.script(ScriptText("hook")), timeout: 40 * second)
-    hooks.onSuccess = [hook]
-    hooks.onFailure = [hook]
-    hooks.onCancel = [hook]
-    hooks.onComplete = [hook]
-    return hooks
-  }()
-
   private func simulation(
-    _ scripts: [String: String] = [:], settings: StepSettings = StepSettings(hooks: Self.hooks),
+    _ scripts: [String: String] = [:], settings: StepSettings = StepSettings(hooks: .ofEachKind),
     policy: FailurePolicy = .continue, signals: [(second: Nanoseconds, signal: Int32)] = [],
     width: Int = 8, others: [String: String] = [:]
   ) -> Simulation {
@@ -149,7 +139,7 @@ private let second: Nanoseconds = 1_000_000_000
   @Test func `run after its time is over`() {
     #expect(
       simulation(
-        ["g/a": "hang"], settings: StepSettings(timeout: 2 * second, hooks: Self.hooks)
+        ["g/a": "hang"], settings: StepSettings(timeout: 2 * second, hooks: .ofEachKind)
       ).timeline()
         == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/b=0 2:g/b=succeeded 3:stop(g/a) "
         + "3:-g/a=sig15 3:g/a=cancelled<limit(g) 3:+g.on_failure.1 4:-g.on_failure.1=0 "
