@@ -51,7 +51,7 @@ let package = Package(
 
     module("Diagnostics", [], compact),
     module("Scheduling"),
-    module("Masking"),
+    module("Masking", ["Diagnostics"]),
     module("Processors", ["CLinux"]),
     module("OperationKit", ["CLinux", "Processors", "Scheduling"]),
     module("BuiltinSteps", ["Diagnostics"], compact),
@@ -103,7 +103,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling", "TestSupport"]),
-    tests("MaskingTests", ["Masking", "TestSupport"]),
+    tests("MaskingTests", ["Diagnostics", "Masking", "TestSupport"]),
     tests("OperationKitTests", ["OperationKit"]),
     .target(
       name: "ExpressionSamples", dependencies: ["Diagnostics", "Expressions"],

@@ -27,14 +27,14 @@ extension Renderer {
     let start = location(of: diagnostic.primary.span)
     let end = location(at: Int(diagnostic.primary.span.end))
     var fields = [
-      "\"file\":\(jsonString(sources.files[start.file].path))",
+      "\"file\":\(shown(sources.files[start.file].path))",
       "\"line\":\(start.line)", "\"column\":\(start.column)",
       "\"endLine\":\(end.line)", "\"endColumn\":\(end.column)",
-      "\"severity\":\"error\"", "\"message\":\(jsonString(diagnostic.message))",
+      "\"severity\":\"error\"", "\"message\":\(shown(diagnostic.message))",
     ]
     let label = diagnostic.primary.text
-    if !label.isEmpty { fields.append("\"label\":\(jsonString(label))") }
-    if let help = diagnostic.help { fields.append("\"help\":\(jsonString(help))") }
+    if !label.isEmpty { fields.append("\"label\":\(shown(label))") }
+    if let help = diagnostic.help { fields.append("\"help\":\(shown(help))") }
     if !diagnostic.secondary.isEmpty {
       fields.append("\"related\":[\(diagnostic.secondary.map(related).joined(separator: ","))]")
     }
@@ -43,7 +43,10 @@ extension Renderer {
 
   private func related(_ label: Diagnostic.Label) -> String {
     let place = location(of: label.span)
-    return "{\"file\":\(jsonString(sources.files[place.file].path)),\"line\":\(place.line),"
-      + "\"column\":\(place.column),\"message\":\(jsonString(label.text))}"
+    return "{\"file\":\(shown(sources.files[place.file].path)),\"line\":\(place.line),"
+      + "\"column\":\(place.column),\"message\":\(shown(label.text))}"
   }
+
+  /// The values are what the user wrote, and what is hidden in them; the rest is the format.
+  private func shown(_ text: String) -> String { jsonString(withoutHidden(text)) }
 }

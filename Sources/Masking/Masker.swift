@@ -44,7 +44,19 @@ package final class Masker: Sendable {
   }
 
   /// Whether there is anything to mask in a string.
-  package func finds(in text: String) -> Bool { mask(text) != text }
+  package func finds(in text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { finds(in: UnsafeRawBufferPointer($0)) }
+  }
+
+  private func finds(in text: UnsafeRawBufferPointer) -> Bool {
+    var hits: [Hit] = []
+    _ = automaton.scan(text, at: 0, from: Automaton.start, hits: &hits)
+    guard hits.isEmpty, let broken else { return !hits.isEmpty }
+    var scan = BrokenScan(broken)
+    scan.scan(text, at: 0, hits: &hits)
+    return !hits.isEmpty
+  }
 
   /// A name, masked. Names that are equal once they are masked are distinguished by their numbers.
   package func name(_ text: String, number: Int) -> String {
@@ -59,6 +71,7 @@ package final class Masker: Sendable {
 
   /// A whole string, masked.
   package func mask(_ text: String) -> String {
+    guard finds(in: text) else { return text }
     var stream = MaskingStream(self)
     var output: [UInt8] = []
     var text = text

@@ -46,6 +46,15 @@ struct FormTests {
     #expect(masked("<\(text)>", "it's <b>&ok</b>") == "<***>")
   }
 
+  /// In the id of an instance, in the JSON of an output, and in a condition.
+  @Test(arguments: [
+    #"m[x=té's\u{200b}\u{9}\u{8}"t]"#, #"m[x=té's\u200b\t\u0008\"t]"#,
+    #"m[x=té''s\u200b\t\u0008\"t]"#, "m[x=té''s\u{200b}\t\u{8}\"t]",
+  ])
+  func `what oprun escapes is masked`(text: String) {
+    #expect(masked(text, "té's\u{200b}\t\u{8}\"t") == "m[x=***]")
+  }
+
   @Test func `base 64 is masked wherever it begins, but for what it shares with its neighbours`() {
     var dice = SeededGenerator(seed: 4)
     for length in 4...40 {

@@ -300,7 +300,8 @@ extension RunLoop {
     if let lookup = caching.lookups[key.operation] {
       let published = outputs[key.operation].published.map { output in
         PublishedOutput(
-          name: output.name, json: output.json, isMasked: masker?.finds(in: output.json) == true)
+          name: output.name, json: output.json,
+          isMasked: masker?.finds(inJSON: output.json) == true)
       }
       do throws(CacheFailure) {
         try caching.cache.checkUpstream(of: lookup)

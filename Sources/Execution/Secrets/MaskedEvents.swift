@@ -72,7 +72,7 @@ extension CommandEnd {
 
 extension PublishedOutput {
   fileprivate func masked(by masker: Masker) -> PublishedOutput {
-    let shown = masker.mask(json)
+    let shown = masker.mask(json: json)
     return PublishedOutput(name: masker.mask(name), json: shown, isMasked: shown != json)
   }
 }

@@ -21,6 +21,7 @@ struct SecretForms {
       texts.formUnion(Self.jsonEscaped(text))
       texts.formUnion(Self.xmlEscaped(text))
       texts.formUnion(Self.shellQuoted(text))
+      texts.formUnion(Self.writtenByOprun(text))
     }
     for encoded in wholes.flatMap({ Self.base64($0) + Self.inHexadecimal($0) }) {
       if encoded.count >= Self.shortestBroken {

@@ -109,7 +109,7 @@ extension RunAnalysis {
   /// Writes the fields of an object.
   package func writeFields(changed: Nanoseconds?, to sink: ByteSink) {
     sink.write(field: "run", isFirst: true)
-    sink.write(json: record.beginning?.runID ?? "")
+    sink.write(ownJSON: record.beginning?.runID ?? "")
     let times: [(StaticString, Nanoseconds?)] = [
       ("wall_ms", record.wallTime), ("work_ms", work), ("simulated_ms", simulated),
       ("what_if_ms", changed),
@@ -129,7 +129,8 @@ extension RunAnalysis {
       sink.write(milliseconds: step.atMost)
       sink.write(field: "saves_per_second")
       let thousandths = Int((step.worth * 1000).rounded())
-      sink.write("\(thousandths / 1000).\(String(1000 + thousandths % 1000).dropFirst())}")
+      sink.write(
+        own: "\(thousandths / 1000).\(String(1000 + thousandths % 1000).dropFirst())}")
     }
     writeJSONWaits(to: sink)
   }
@@ -143,11 +144,11 @@ extension RunAnalysis {
       switch wait.cause {
       case .queue(let queue): sink.write(json: "queue \(plan.queues[queue.index].name)")
       case .pool(let pool): sink.write(json: "pool \(plan.pools[pool.index].name)")
-      case .other: sink.write(json: "other")
+      case .other: sink.write("\"other\"")
       }
       sink.write(field: "ms")
       sink.write(milliseconds: wait.time)
-      sink.write(",\"steps\":\(wait.stepCount)}")
+      sink.write(own: ",\"steps\":\(wait.stepCount)}")
     }
   }
 }

@@ -229,6 +229,14 @@ extension RunOperations {
     return hook(role, of: step.settings)?.work.shown
   }
 
+  /// The first line of a command; secrets are masked before it is cut.
+  func firstLine(of command: ShownCommand, columns: Int) -> String {
+    let sink = ByteSink.intoMemory()
+    sink.masker = masker
+    sink.write(firstLineOf: command, columns: columns)
+    return sink.text
+  }
+
   /// The id, and the name for people, if there is one.
   func fullName(_ operation: OperationID) -> String {
     let label = label(of: operation).map { " \($0.text)" }.joined()

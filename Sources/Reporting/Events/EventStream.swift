@@ -30,6 +30,7 @@ package final class EventStream: RunObserver {
     let outlet = Outlet(descriptor, backlog: "@events", in: directory)
     sink = ByteSink(descriptor: descriptor, outlet: outlet)
     sink.masker = masker
+    sink.isFormat = true
     self.fileName = fileName
     self.directory = directory
     operations = RunOperations(plan: plan, directory: directory, masker: masker)
@@ -63,7 +64,7 @@ package final class EventStream: RunObserver {
 
   private func writePlan(at time: Nanoseconds) {
     let plan = operations.plan
-    let fields = OperationFields(plan)
+    let fields = OperationFields(plan, name: operations.name)
     let lines = StepLines(plan)
     for operation in plan.operations {
       sink.write("{\"event\":\"step_planned\"")
@@ -135,14 +136,14 @@ extension EventStream {
       write(processes)
     case .settled(let operation, let ending, let cause):
       write(operation)
-      write("outcome", ending.outcome.word)
+      write("outcome", own: ending.outcome.word)
       write("allowed", ending.isAllowed)
       write(cause)
     case .stopping(let reason): write(reason)
     case .controlled(let note): write(note)
     case .reopened(let operation, let ending):
       write(operation)
-      write("outcome", ending.outcome.word)
+      write("outcome", own: ending.outcome.word)
     case .notice(let text): write("message", text)
     case .finished(let end): write(end)
     }
@@ -160,8 +161,8 @@ extension EventStream {
 
   private func write(_ beginning: RunBeginning) {
     write("version", Self.formatVersion)
-    write("run", beginning.runID)
-    write("time", timeInUTC(beginning.clock.wallTime))
+    write("run", own: beginning.runID)
+    write("time", own: timeInUTC(beginning.clock.wallTime))
     write("name", operations.plan.name)
     write("directory", directory.path)
     write("host", beginning.host.name)
@@ -207,7 +208,7 @@ extension EventStream {
     write("status", end.status.word)
     if let code = end.status.code {
       if end.status.isSignal {
-        write("signal", signalName(code))
+        write("signal", own: signalName(code))
       } else {
         write("exit_code", Int(code))
       }
@@ -231,7 +232,7 @@ extension EventStream {
       sink.write(field: "name", isFirst: true)
       sink.write(json: output.name)
       sink.write(field: "value")
-      if output.isMasked { sink.write(json: output.json) } else { sink.write(output.json) }
+      if output.isMasked { sink.write(json: output.json) } else { sink.write(own: output.json) }
       write("masked", output.isMasked)
       sink.write("}")
     }
@@ -309,7 +310,7 @@ extension EventStream {
   private func write(_ reason: StopReason) {
     write("stop", reason.word)
     switch reason {
-    case .signal(let number): write("signal", signalName(number))
+    case .signal(let number): write("signal", own: signalName(number))
     case .failure(let operation): write("failed_step", operations.name(operation))
     case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
@@ -324,6 +325,11 @@ extension EventStream {
   private func write(_ field: StaticString, _ text: String) {
     sink.write(field: field)
     sink.write(json: text)
+  }
+
+  private func write(_ field: StaticString, own text: String) {
+    sink.write(field: field)
+    sink.write(ownJSON: text)
   }
 
   private func write(_ field: StaticString, _ word: StaticString) {

@@ -4,7 +4,10 @@ import Diagnostics
 
 extension ByteSink {
   /// Writes a string literal as `jsonString` makes it.
-  package func write(json text: String) {
+  package func write(json text: String) { write(ownJSON: masked(text)) }
+
+  /// Writes a word of oprun as a string literal.
+  package func write(ownJSON text: String) {
     var text = text
     let isPlain = text.withUTF8 { bytes in
       guard bytes.allSatisfy(isPlainInQuotes) else { return false }
@@ -13,7 +16,7 @@ extension ByteSink {
       write(UInt8(ascii: "\""))
       return true
     }
-    if !isPlain { write(jsonString(text)) }
+    if !isPlain { write(own: jsonString(text)) }
   }
 
   /// Writes `"name":`, after a comma unless it is the first of its object.

@@ -1,5 +1,6 @@
 // The ways a graph can be written, and what they have in common.
 
+import Masking
 import Plans
 import Scheduling
 
@@ -8,16 +9,33 @@ package enum GraphFormat: String, CaseIterable, Sendable {
   case tree, dot, mermaid, json
 }
 
+/// The ids of operations for programs, which are told apart by numbers where they are equal without their secrets.
+struct OperationNames {
+  private let plan: Plan
+  private let masker: Masker?
+
+  init(_ plan: Plan, _ masker: Masker?) {
+    self.plan = plan
+    self.masker = masker
+  }
+
+  func callAsFunction(_ operation: OperationID) -> String {
+    let id = plan.steps[operation.index].id
+    return masker?.name(id, number: operation.index) ?? id
+  }
+}
+
 extension Plan {
   /// Writes the graph. Linear in operations and edges.
   package func writeGraph(
     _ format: GraphFormat, options: DrawingOptions, to sink: ByteSink
   ) {
+    sink.isFormat = format != .tree
     switch format {
     case .tree: GraphTree(self, options: options).write(to: sink)
-    case .dot: GraphDOT(self).write(to: sink)
+    case .dot: GraphDOT(self, sink.masker).write(to: sink)
     case .mermaid: GraphMermaid(self).write(to: sink)
-    case .json: GraphJSON(self).write(to: sink)
+    case .json: GraphJSON(self, sink.masker).write(to: sink)
     }
   }
 

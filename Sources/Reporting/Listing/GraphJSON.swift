@@ -1,5 +1,6 @@
 // A graph as one JSON object. The fields are documented in docs/command-line.md, "Graph as JSON".
 
+import Masking
 import Plans
 import Scheduling
 
@@ -7,10 +8,12 @@ struct GraphJSON {
   private let plan: Plan
   private let fields: OperationFields
   private let lines: StepLines
+  private let names: OperationNames
 
-  init(_ plan: Plan) {
+  init(_ plan: Plan, _ masker: Masker?) {
     self.plan = plan
-    fields = OperationFields(plan)
+    names = OperationNames(plan, masker)
+    fields = OperationFields(plan, name: names.callAsFunction)
     lines = StepLines(plan)
   }
 
@@ -63,9 +66,9 @@ struct GraphJSON {
   private func write(_ edge: Graph.Edge, to sink: ByteSink) {
     sink.write("\n{")
     sink.write(field: "from", isFirst: true)
-    sink.write(json: plan.steps[edge.from.index].id)
+    sink.write(json: names(edge.from))
     sink.write(field: "to")
-    sink.write(json: plan.steps[edge.to.index].id)
+    sink.write(json: names(edge.to))
     sink.write(field: "when")
     sink.write("\"")
     sink.write(edge.condition.words ?? "ok")

@@ -66,7 +66,7 @@ struct GraphMermaid {
     let spec = plan.queues[queue]
     sink.write("  subgraph q")
     sink.write(decimal: queue)
-    sink.write(mermaidLabel("\(spec.name), \(spec.width) at once"))
+    sink.write(own: mermaidLabel(sink.masked("\(spec.name), \(spec.width) at once")))
     sink.writeNewline()
     for operation in operations { writeNode(operation, indent: 4, to: sink) }
     sink.write("  end\n")
@@ -77,8 +77,8 @@ struct GraphMermaid {
     if node(of: operation) != operation { return }
     sink.write(spaces: indent)
     writeID(operation, to: sink)
-    let label = mermaidLabel(plan.label(of: operation, in: groups))
-    sink.write(plan.groups[operation] == nil ? label : "[\(label)]")
+    let label = mermaidLabel(sink.masked(plan.label(of: operation, in: groups)))
+    sink.write(own: plan.groups[operation] == nil ? label : "[\(label)]")
     sink.writeNewline()
   }
 

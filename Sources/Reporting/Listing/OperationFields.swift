@@ -7,9 +7,12 @@ import Scheduling
 struct OperationFields {
   let groups: Groups
   private let plan: Plan
+  private let name: (OperationID) -> String
 
-  init(_ plan: Plan) {
+  /// `name` names operations as all else of the format does: ids that are equal without their secrets differ.
+  init(_ plan: Plan, name: @escaping (OperationID) -> String) {
     self.plan = plan
+    self.name = name
     groups = Groups(plan)
   }
 
@@ -17,16 +20,16 @@ struct OperationFields {
   func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
     sink.write(field: "id", isFirst: isFirst)
-    sink.write(json: step.id)
+    sink.write(json: name(operation))
     sink.write(field: "name")
-    sink.write(json: step.settings.name ?? step.id)
+    sink.write(json: step.settings.name ?? name(operation))
     let group = plan.groups.isEmpty ? nil : plan.groups[operation]
     sink.write(field: "kind")
     sink.write(group == nil ? "\"step\"" : "\"group\"")
     if let group { write(group, of: operation, to: sink) }
     if let outer = groups.group(of: operation) {
       sink.write(field: "group")
-      sink.write(json: plan.steps[outer.index].id)
+      sink.write(json: name(outer))
     }
     if let remark = plan.remarks[operation] { write(remark, to: sink) }
     if !plan.graph.takesSlot(operation) {
@@ -49,7 +52,7 @@ struct OperationFields {
     }
     sink.write(field: "members")
     let members = group.members.lazy.filter { groups.group(of: $0) == operation }
-    sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
+    sink.write(jsonList: members) { sink.write(json: name($0)) }
   }
 
   private func write(_ remark: StepRemark, to sink: ByteSink) {

@@ -48,8 +48,10 @@ extension Plan {
 
   /// Writes a list of objects; the fields are documented in docs/command-line.md, "List as JSON".
   package func writeJSONList(to sink: ByteSink) {
+    sink.isFormat = true
     let lines = StepLines(self)
-    let fields = OperationFields(self)
+    let names = OperationNames(self, sink.masker)
+    let fields = OperationFields(self, name: names.callAsFunction)
     sink.write(jsonList: operations) { operation in
       sink.write("\n{")
       fields.writeStep(operation, to: sink)
@@ -58,7 +60,7 @@ extension Plan {
       let edges = graph.dependencies(of: operation).lazy.filter {
         !fields.groups.holds($0) && !fields.groups.repeats($0)
       }
-      sink.write(jsonList: edges) { sink.write(json: steps[$0.from.index].id) }
+      sink.write(jsonList: edges) { sink.write(json: names($0.from)) }
       lines.writeFields(of: operation, to: sink)
       sink.write("}")
     }

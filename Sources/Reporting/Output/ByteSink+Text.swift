@@ -9,7 +9,12 @@ extension ByteSink {
     }
   }
 
-  package func write(_ text: String) {
+  /// Writes a text that is a value where the output is a format. A literal is none: it takes the function above.
+  @_disfavoredOverload
+  package func write(_ text: String) { write(own: masked(text)) }
+
+  /// Writes what oprun itself says in a format, or a value that is masked.
+  package func write(own text: String) {
     let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable {
       write(UnsafeRawBufferPointer($0))
     }

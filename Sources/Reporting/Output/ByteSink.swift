@@ -5,7 +5,8 @@ import Glibc
 package import Masking
 
 /// Collects bytes in a buffer of fixed size and writes them in as few calls as possible. With a
-/// masker no secret passes, however a text is split between two flushes.
+/// masker no secret passes: in text for people however it is split between two writes, in a format
+/// for programs in none of its values.
 ///
 /// After the first failed write it is silent: everything is accepted, nothing is written.
 package final class ByteSink {
@@ -69,7 +70,23 @@ package final class ByteSink {
   /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
-    didSet { masking = masker.map(MaskingStream.init) }
+    didSet { beginMasking() }
+  }
+
+  /// The output is a format that programs read. Each of its values is masked as a whole, before it is escaped or
+  /// cut; its words and numbers are not, so it stays valid, and tells of no secret that is one of them.
+  package var isFormat = false {
+    willSet { if newValue != isFormat { flush() } }
+    didSet { if oldValue != isFormat { beginMasking() } }
+  }
+
+  private func beginMasking() {
+    masking = isFormat ? nil : masker.map(MaskingStream.init)
+  }
+
+  /// A value of a format, as it may be shown.
+  func masked(_ value: String) -> String {
+    isFormat ? masker?.mask(value) ?? value : value
   }
 
   /// The number of bytes accepted so far: the difference between two moments is the length of what
@@ -100,6 +117,7 @@ package final class ByteSink {
   func captured(_ body: (ByteSink) -> Void) -> String {
     let sink = ByteSink.intoMemory()
     sink.masker = masker
+    sink.isFormat = isFormat
     body(sink)
     return sink.text
   }

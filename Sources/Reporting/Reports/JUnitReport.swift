@@ -19,16 +19,16 @@ struct JUnitReport: Report {
       && record.interrupted.isEmpty && hooks.isEmpty
     let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
-    write("tests", "\(record.steps.count + hooks.count + runCount)", to: sink)
+    write("tests", count: record.steps.count + hooks.count + runCount, to: sink)
     let allowedHooks = hooks.count { $0.isAllowed }
-    write("failures", "\(record.failures.count + hooks.count - allowedHooks)", to: sink)
-    write("errors", "\(record.interrupted.count + runCount)", to: sink)
-    write("skipped", "\(skipped + allowedHooks)", to: sink)
+    write("failures", count: record.failures.count + hooks.count - allowedHooks, to: sink)
+    write("errors", count: record.interrupted.count + runCount, to: sink)
+    write("skipped", count: skipped + allowedHooks, to: sink)
     // A time that is not known is left out.
-    if !record.hasDied { write("time", decimalSeconds(record.wallTime), to: sink) }
+    if !record.hasDied { write("time", own: decimalSeconds(record.wallTime), to: sink) }
     if let beginning = record.beginning {
       let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
-      write("timestamp", time.text, to: sink)
+      write("timestamp", own: time.text, to: sink)
       write("hostname", beginning.host.name, to: sink)
     }
     sink.write(">\n")
@@ -51,7 +51,7 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
-    if !step.settled.isUnended { write("time", decimalSeconds(step.duration), to: sink) }
+    if !step.settled.isUnended { write("time", own: decimalSeconds(step.duration), to: sink) }
     let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
     let place = step.settled.decisive?.place
     guard tail != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
@@ -85,7 +85,7 @@ struct JUnitReport: Report {
     for (name, value) in properties {
       guard let value else { continue }
       sink.write("<property")
-      write("name", name, to: sink)
+      write("name", own: name, to: sink)
       write("value", value, to: sink)
       sink.write("/>\n")
     }
@@ -100,7 +100,8 @@ struct JUnitReport: Report {
   ) {
     sink.write("<")
     sink.write(element)
-    write("type", step.settled.isUnended ? "not_ended" : step.settled.ending.outcome.word, to: sink)
+    let ending = step.settled.isUnended ? "not_ended" : step.settled.ending.outcome.word
+    write("type", own: ending, to: sink)
     write("message", record.reason(of: step), to: sink)
     sink.write(">")
     let operations = record.operations
@@ -127,7 +128,7 @@ struct JUnitReport: Report {
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.title(of: hook.stream), to: sink)
     if !hook.command.end.isLost {
-      write("time", decimalSeconds(hook.command.end.duration), to: sink)
+      write("time", own: decimalSeconds(hook.command.end.duration), to: sink)
     }
     sink.write(">\n")
     let words = sink.captured { $0.write(failedHook: hook, record.operations) }
@@ -137,7 +138,7 @@ struct JUnitReport: Report {
       return sink.write("/>\n</testcase>\n")
     }
     sink.write("<failure")
-    write("type", Outcome.failed.word, to: sink)
+    write("type", own: Outcome.failed.word, to: sink)
     write("message", words, to: sink)
     sink.write(">")
     let tail = record.tail(ofHook: hook, limit: Self.linesOfFailure, buffer: buffer)
@@ -150,9 +151,9 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.name(.run), to: sink)
-    if !record.hasDied { write("time", decimalSeconds(record.wallTime), to: sink) }
+    if !record.hasDied { write("time", own: decimalSeconds(record.wallTime), to: sink) }
     sink.write(">\n<error")
-    write("type", "run", to: sink)
+    write("type", own: "run", to: sink)
     let words = (record.exitStatus.map { ["exit \($0)"] } ?? []) + record.remarks
     write("message", words.joined(separator: ", "), to: sink)
     sink.write("/>\n</testcase>\n")
@@ -166,11 +167,15 @@ struct JUnitReport: Report {
   }
 
   private func write(_ attribute: StaticString, _ value: String, to sink: ByteSink) {
-    sink.write(" ")
-    sink.write(attribute)
-    sink.write("=\"")
-    sink.write(xml: value)
-    sink.write("\"")
+    sink.write(attribute: attribute) { sink.write(xml: value) }
+  }
+
+  private func write(_ attribute: StaticString, own value: String, to sink: ByteSink) {
+    sink.write(attribute: attribute) { sink.write(own: value) }
+  }
+
+  private func write(_ attribute: StaticString, count: Int, to sink: ByteSink) {
+    sink.write(attribute: attribute) { sink.write(decimal: count) }
   }
 }
 
@@ -186,10 +191,19 @@ extension StepRecord {
 }
 
 extension ByteSink {
+  /// Writes ` name="value"`.
+  func write(attribute name: StaticString, _ writeValue: () -> Void) {
+    write(" ")
+    write(name)
+    write("=\"")
+    writeValue()
+    write("\"")
+  }
+
   /// Writes text between tags, or in an attribute in double quotes. Characters that XML 1.0 does
   /// not allow are left out.
   func write(xml text: String) {
-    for scalar in text.unicodeScalars {
+    for scalar in masked(text).unicodeScalars {
       switch scalar {
       case "&": write("&amp;")
       case "<": write("&lt;")
@@ -197,7 +211,7 @@ extension ByteSink {
       case "\"": write("&quot;")
       case "\n": write("&#10;")
       case "\t", " "..."\u{d7ff}", "\u{e000}"..."\u{fffd}", "\u{10000}"..."\u{10ffff}":
-        write(String(scalar))
+        write(own: String(scalar))
       default: break
       }
     }

@@ -43,7 +43,7 @@ struct MarkdownReport: Report {
     sink.write(record.end == nil ? "⏳ " : record.exitStatus == 0 ? "✅ " : "❌ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
-    sink.write(record.countsInWords)
+    sink.write(own: record.countsInWords)
     sink.write(record.hasDied ? " in at least " : " in ")
     sink.write(elapsed: record.wallTime)
     for remark in record.remarks {
@@ -75,7 +75,7 @@ struct MarkdownReport: Report {
     let names = blocked.prefix(Self.mostBlocked).map { operations.name($0.operation) }
     sink.write(markdown: names.joined(separator: ", "))
     let more = blocked.count - names.count
-    sink.write(more > 0 ? " and \(more) more\n" : "\n")
+    sink.write(own: more > 0 ? " and \(more) more\n" : "\n")
   }
 
   /// Writes a hook of the run itself, or of a used pipeline, that failed.
@@ -146,7 +146,7 @@ extension ByteSink {
   /// Writes text on one line, escaping everything that Markdown or HTML would interpret, even in a
   /// table.
   func write(markdown text: String) {
-    let scalars = Array(oneLine(text).unicodeScalars)
+    let scalars = Array(oneLine(masked(text)).unicodeScalars)
     for (index, scalar) in scalars.enumerated() {
       switch scalar {
       // A colon before a blank begins no `:emoji:`.
@@ -156,8 +156,8 @@ extension ByteSink {
       case ">": write("&gt;")
       case "\\", "`", "*", "_", "[", "]", "|", "#", "~", "!", "@", ":":
         // A character reference is text everywhere; a backslash before `@` is not.
-        write("&#\(scalar.value);")
-      default: write(String(scalar))
+        write(own: "&#\(scalar.value);")
+      default: write(own: String(scalar))
       }
     }
   }

@@ -11,7 +11,7 @@ struct OTLPReport: Report {
     }
     sink.write("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
     writeAttributes(
-      [("service.name", .text("oprun")), ("host.name", .text(beginning.host.name))], to: sink)
+      [("service.name", .own("oprun")), ("host.name", .text(beginning.host.name))], to: sink)
     sink.write("},\"scopeSpans\":[{\"scope\":{\"name\":\"oprun\"},\"spans\":[\n")
     writeRun(record, beginning, trace, to: sink)
     for command in record.commands {
@@ -25,13 +25,13 @@ struct OTLPReport: Report {
   private func writeRun(
     _ record: RunRecord, _ beginning: RunBeginning, _ trace: TraceContext, to sink: ByteSink
   ) {
-    sink.write("{\"traceId\":\"\(trace.traceID)\",\"spanId\":\"\(trace.runSpan)\"")
-    if let parent = trace.parentSpan { sink.write(",\"parentSpanId\":\"\(parent)\"") }
+    sink.write(own: "{\"traceId\":\"\(trace.traceID)\",\"spanId\":\"\(trace.runSpan)\"")
+    if let parent = trace.parentSpan { sink.write(own: ",\"parentSpanId\":\"\(parent)\"") }
     writeSpan(
       record.operations.plan.name, from: beginning.clock.wallTime,
       to: beginning.clock.wallTime + record.wallTime, sink)
     var attributes: [(String, Attribute)] = [
-      ("oprun.run.id", .text(beginning.runID)), ("oprun.steps", .number(record.steps.count)),
+      ("oprun.run.id", .own(beginning.runID)), ("oprun.steps", .number(record.steps.count)),
     ]
     if let status = record.givenStatus {
       attributes.append(("process.exit.code", .number(Int(status))))
@@ -48,8 +48,8 @@ struct OTLPReport: Report {
   ) {
     let stream = command.stream
     let span = run.trace.span(of: stream.operation, stream.role)
-    sink.write("{\"traceId\":\"\(run.trace.traceID)\",\"spanId\":\"\(span)\"")
-    sink.write(",\"parentSpanId\":\"\(run.trace.runSpan)\"")
+    sink.write(own: "{\"traceId\":\"\(run.trace.traceID)\",\"spanId\":\"\(span)\"")
+    sink.write(own: ",\"parentSpanId\":\"\(run.trace.runSpan)\"")
     let start = run.beginning.clock.wallTime + command.start
     writeSpan(record.operations.title(of: stream), from: start, to: start + end.duration, sink)
     var attributes: [(String, Attribute)] = [
@@ -75,29 +75,35 @@ struct OTLPReport: Report {
   ) {
     sink.write(",\"name\":")
     sink.write(json: name)
-    sink.write(",\"kind\":1,\"startTimeUnixNano\":\"\(start)\",\"endTimeUnixNano\":\"\(end)\"")
+    sink.write(
+      own: ",\"kind\":1,\"startTimeUnixNano\":\"\(start)\",\"endTimeUnixNano\":\"\(end)\"")
     sink.write(",\"attributes\":")
   }
 
   /// Nil is the status of a run that goes on.
   private func writeStatus(isOK: Bool?, to sink: ByteSink) {
     let code = isOK.map { $0 ? 1 : 2 } ?? 0
-    sink.write(",\"status\":{\"code\":\(code)}}")
+    sink.write(own: ",\"status\":{\"code\":\(code)}}")
   }
 
   private enum Attribute {
     case text(String)
+    /// A word of oprun.
+    case own(String)
     case number(Int)
   }
 
   private func writeAttributes(_ attributes: [(String, Attribute)], to sink: ByteSink) {
     sink.write(jsonList: attributes) { name, value in
-      sink.write("{\"key\":\"\(name)\",\"value\":{")
+      sink.write(own: "{\"key\":\"\(name)\",\"value\":{")
       switch value {
       case .text(let text):
         sink.write("\"stringValue\":")
         sink.write(json: text)
-      case .number(let number): sink.write("\"intValue\":\"\(number)\"")
+      case .own(let text):
+        sink.write("\"stringValue\":")
+        sink.write(ownJSON: text)
+      case .number(let number): sink.write(own: "\"intValue\":\"\(number)\"")
       }
       sink.write("}}")
     }

@@ -36,7 +36,7 @@ struct PrometheusReport: Report {
     writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
     for count in Count.allCases where record.counts[count] > 0 {
       write(
-        "oprun_run_steps", [("pipeline", pipeline), ("outcome", "\(count.field)")],
+        "oprun_run_steps", [("pipeline", pipeline)], outcome: count.field,
         "\(record.counts[count])", to: sink)
     }
     writeSteps(record, pipeline, to: sink)
@@ -62,22 +62,28 @@ struct PrometheusReport: Report {
   }
 
   private func writeHead(_ name: String, _ help: String, to sink: ByteSink) {
-    sink.write("# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
+    sink.write(own: "# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
   }
 
   private func write(
-    _ name: String, _ labels: [(String, String)], _ value: String, to sink: ByteSink
+    _ name: String, _ labels: [(String, String)], outcome: StaticString? = nil, _ value: String,
+    to sink: ByteSink
   ) {
-    sink.write(name)
+    sink.write(own: name)
     for (index, label) in labels.enumerated() {
       sink.write(index == 0 ? "{" : ",")
-      sink.write(label.0)
+      sink.write(own: label.0)
       sink.write("=\"")
-      sink.write(escaped(label.1))
+      sink.write(own: escaped(sink.masked(label.1)))
+      sink.write("\"")
+    }
+    if let outcome {
+      sink.write(",outcome=\"")
+      sink.write(outcome)
       sink.write("\"")
     }
     sink.write("} ")
-    sink.write(value)
+    sink.write(own: value)
     sink.writeNewline()
   }
 

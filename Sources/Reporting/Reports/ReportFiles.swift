@@ -103,6 +103,7 @@ package final class ReportFiles: RunObserver {
 
   /// Writes a report of what was observed.
   package func write(_ form: ReportTarget.Form, to sink: ByteSink) {
+    sink.isFormat = true
     form.report.write(record, to: sink)
   }
 
@@ -110,7 +111,7 @@ package final class ReportFiles: RunObserver {
     let file = try ReplacedFile(target.path, appends: target.form.appends)
     let sink = ByteSink(report: file.descriptor)
     sink.masker = masker
-    target.form.report.write(record, to: sink)
+    write(target.form, to: sink)
     sink.flush()
     try file.finish(sink.errorNumber)
   }

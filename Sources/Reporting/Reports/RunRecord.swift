@@ -221,19 +221,17 @@ extension RunRecord {
   /// The first line of the command that decided how a step failed.
   func command(of step: StepRecord) -> String? {
     guard !operations.standsForOthers(step.operation) else { return nil }
-    return operations.command(of: step.settled).map(Self.firstLine)
+    return operations.command(of: step.settled).map(firstLine)
   }
 
   /// The first line of such a hook.
   func command(ofHook hook: FailedHook) -> String? {
     let settings = operations.settings(of: hook.operation)
-    return operations.hook(hook.command.role, of: settings)?.work.shown.map(Self.firstLine)
+    return operations.hook(hook.command.role, of: settings)?.work.shown.map(firstLine)
   }
 
-  private static func firstLine(of command: ShownCommand) -> String {
-    let sink = ByteSink.intoMemory()
-    sink.write(firstLineOf: command, columns: widestCommand)
-    return sink.text
+  private func firstLine(of command: ShownCommand) -> String {
+    operations.firstLine(of: command, columns: Self.widestCommand)
   }
 
   private static let widestCommand = 400

@@ -11,7 +11,7 @@ struct TraceReport: Report {
     writeName("process_name", of: 0, record.operations.plan.name, to: sink)
     for lane in 0..<(record.commands.map { $0.lane + 1 }.max() ?? 0) {
       sink.write(",\n")
-      writeName("thread_name", of: lane, "slot \(lane + 1)", to: sink)
+      writeName("thread_name", of: lane, own: "slot \(lane + 1)", to: sink)
     }
     for command in record.commands {
       guard let end = command.end else { continue }
@@ -24,12 +24,18 @@ struct TraceReport: Report {
   private func writeName(
     _ kind: StaticString, of lane: Int, _ name: String, to sink: ByteSink
   ) {
+    writeName(kind, of: lane, own: sink.masked(name), to: sink)
+  }
+
+  private func writeName(
+    _ kind: StaticString, of lane: Int, own name: String, to sink: ByteSink
+  ) {
     sink.write("{\"ph\":\"M\",\"pid\":1,\"tid\":")
     sink.write(decimal: lane)
     sink.write(",\"name\":\"")
     sink.write(kind)
     sink.write("\",\"args\":{\"name\":")
-    sink.write(json: name)
+    sink.write(ownJSON: name)
     sink.write("}}")
   }
 

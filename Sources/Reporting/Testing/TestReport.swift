@@ -68,7 +68,7 @@ package enum TestReport {
       sink.write(field: "faults")
       sink.write(jsonList: result.faults) { fault in
         let position = file.sources.position(of: fault.span)
-        sink.write("{\"line\":\(position.line),\"column\":\(position.column)")
+        sink.write(own: "{\"line\":\(position.line),\"column\":\(position.column)")
         sink.write(field: "message")
         sink.write(json: fault.message)
         sink.write("}")

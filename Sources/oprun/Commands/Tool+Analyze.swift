@@ -51,6 +51,7 @@ extension Tool {
       }
       let changed = scenario.isEmpty ? nil : analysis.makespan(scenario)
       if invocation.isOn(Options.json) {
+        output.isFormat = true
         output.write("{")
         analysis.writeFields(changed: changed, to: output)
         writeJSON(flaky ?? [])
@@ -129,7 +130,7 @@ extension Tool {
       output.write(field: "step", isFirst: true)
       output.write(json: step.name)
       output.write(
-        ",\"runs\":\(step.runs),\"failed\":\(step.failures),\"retried\":\(step.retries)}")
+        own: ",\"runs\":\(step.runs),\"failed\":\(step.failures),\"retried\":\(step.retries)}")
     }
   }
 }

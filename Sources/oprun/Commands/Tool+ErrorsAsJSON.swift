@@ -16,11 +16,21 @@ extension Invocation {
 extension Tool {
   /// Writes an error that has no place in a file.
   func writeJSON(_ message: String, help: String?, file: String?, isEvent: Bool = false) {
-    var fields = isEvent ? ["\"event\":\"error\""] : []
-    if let file { fields.append("\"file\":\(jsonString(file))") }
-    fields += ["\"severity\":\"error\"", "\"message\":\(jsonString(message))"]
-    if let help { fields.append("\"help\":\(jsonString(help))") }
-    output.write("{\(fields.joined(separator: ","))}\n")
+    output.isFormat = true
+    output.write(isEvent ? "{\"event\":\"error\"," : "{")
+    if let file {
+      output.write(field: "file", isFirst: true)
+      output.write(json: file)
+      output.write(",")
+    }
+    output.write("\"severity\":\"error\"")
+    output.write(field: "message")
+    output.write(json: message)
+    if let help {
+      output.write(field: "help")
+      output.write(json: help)
+    }
+    output.write("}\n")
   }
 
   /// Tells a program that waits for the events of a run why there are none.
@@ -29,7 +39,8 @@ extension Tool {
     case .invalid(let diagnostics, let sources):
       for diagnostic in diagnostics {
         let object = render([diagnostic], in: sources, format: .json, color: false, columns: nil)
-        output.write("{\"event\":\"error\",\(object.dropFirst())")
+        output.isFormat = true
+        output.write(own: "{\"event\":\"error\",\(object.dropFirst())")
       }
     case .unknownStep(let message):
       writeJSON(message, help: nil, file: nil, isEvent: true)

@@ -82,8 +82,9 @@ extension Tool {
       guard case .invalid(let diagnostics, let sources) = error else { return false }
       let isColored = format == .human && isColored(STDOUT_FILENO, color)
       if format == .human || format == .short { shareOutputWithRunner() }
+      output.isFormat = format == .json
       output.write(
-        render(
+        own: render(
           diagnostics, in: sources, format: format, color: isColored,
           columns: Terminal.width(of: STDOUT_FILENO)))
       return false

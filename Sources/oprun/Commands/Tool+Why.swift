@@ -29,9 +29,10 @@ extension Tool {
     let asked = plan.askedSteps
     let groups = Groups(plan)
     if invocation.isOn(Options.json) {
+      output.isFormat = true
       let id = { (operation: OperationID) in
         let id = plan.steps[operation.index].id
-        return secrets.masker?.mask(id) ?? id
+        return secrets.masker?.name(id, number: operation.index) ?? id
       }
       output.write(jsonList: asked) { operation in
         let verdict = plan.verdict(on: operation, groups, review)
@@ -81,7 +82,7 @@ extension Tool {
     output.write(field: "step", isFirst: true)
     output.write(json: id)
     output.write(field: "state")
-    output.write(json: verdict.word)
+    output.write(ownJSON: verdict.word)
     output.write(field: "changes")
     output.write(jsonList: verdict.changes) { change in
       output.write("{")

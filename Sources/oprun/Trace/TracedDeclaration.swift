@@ -241,13 +241,16 @@ struct TracedDeclaration {
   }
 
   func writeJSON(to sink: ByteSink) {
-    let lists = [
+    let lists: [(StaticString, [String])] = [
       ("inputs", inputs), ("outputs", outputs), ("scratch", scratch), ("programs", programs),
     ]
-    let fields = lists.map { key, values in
-      "\(jsonString(key)):[\(values.map(jsonString).joined(separator: ","))]"
+    sink.isFormat = true
+    sink.write("{")
+    for (index, (key, values)) in lists.enumerated() {
+      sink.write(field: key, isFirst: index == 0)
+      sink.write(jsonList: values) { sink.write(json: $0) }
     }
-    sink.write("{\(fields.joined(separator: ","))}\n")
+    sink.write("}\n")
   }
 }
 

@@ -17,7 +17,7 @@ struct HTMLReport: Report {
     sink.write(HTMLPage.beforeTable)
     writeTable(record, to: sink)
     sink.write(HTMLPage.beforeData)
-    sink.write(inScript: data(record))
+    sink.write(inScript: sink.captured { writeData(record, to: $0) })
     sink.write(HTMLPage.beforeScript)
     sink.write(HTMLPage.drawingScript)
     sink.write(HTMLPage.comparisonScript)
@@ -29,7 +29,7 @@ struct HTMLReport: Report {
   private func writeTable(_ record: RunRecord, to sink: ByteSink) {
     for step in record.steps {
       sink.write("<tr><td>")
-      sink.write(step.words)
+      sink.write(own: step.words)
       sink.write("<td>")
       sink.write(xml: record.operations.name(step.operation))
       sink.write("<td>")
@@ -40,19 +40,18 @@ struct HTMLReport: Report {
     }
   }
 
-  private func data(_ record: RunRecord) -> String {
-    let sink = ByteSink.intoMemory()
+  private func writeData(_ record: RunRecord, to sink: ByteSink) {
     let operations = record.operations
     sink.write("{")
     sink.write(field: "name", isFirst: true)
     sink.write(json: operations.plan.name)
     if let beginning = record.beginning {
       sink.write(field: "run")
-      sink.write(json: beginning.runID)
+      sink.write(ownJSON: beginning.runID)
       sink.write(field: "host")
       sink.write(json: beginning.host.name)
       sink.write(field: "time")
-      sink.write(json: timeInUTC(beginning.clock.wallTime))
+      sink.write(ownJSON: timeInUTC(beginning.clock.wallTime))
     }
     sink.write(field: "wall")
     sink.write(milliseconds: record.wallTime)
@@ -83,16 +82,15 @@ struct HTMLReport: Report {
     sink.write(field: "steps")
     writeSteps(record, to: sink)
     sink.write("}")
-    return sink.text
   }
 
   /// Writes the run before, and those of its steps that are not in this run.
   private func write(_ previous: PreviousRun, besides record: RunRecord, to sink: ByteSink) {
     sink.write("{")
     sink.write(field: "run", isFirst: true)
-    sink.write(json: previous.name)
+    sink.write(ownJSON: previous.name)
     sink.write(field: "time")
-    sink.write(json: timeInUTC(previous.started))
+    sink.write(ownJSON: timeInUTC(previous.started))
     sink.write(field: "wall")
     sink.write(milliseconds: previous.wallTime)
     sink.write(field: "status")
@@ -146,7 +144,7 @@ struct HTMLReport: Report {
         write(step, record, positions, to: sink)
         if let was = before[record.operations.name(step.operation)] {
           sink.write(field: "was")
-          sink.write(json: was.ending.words)
+          sink.write(ownJSON: was.ending.words)
           if let duration = was.duration {
             sink.write(field: "took")
             sink.write(milliseconds: duration)
@@ -179,7 +177,7 @@ struct HTMLReport: Report {
       sink.write(json: name)
     }
     sink.write(field: "outcome")
-    sink.write(json: record.words)
+    sink.write(ownJSON: record.words)
     sink.write(field: "reason")
     sink.write(json: run.reason(of: record))
     if let start = record.settled.record?.start {
