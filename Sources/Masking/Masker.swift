@@ -13,10 +13,7 @@ package final class Masker: Sendable {
   /// Nil if there is nothing to mask. If `withLines`, each line of a secret with several lines is
   /// masked, too.
   package init?(secrets: [[UInt8]], withLines: Bool = true) {
-    var forms = SecretForms()
-    for secret in secrets where characterCount(of: secret) >= Self.fewestCharacters {
-      forms.add(secret, withLines: withLines)
-    }
+    let forms = SecretForms(of: secrets, withLines: withLines)
     guard !forms.texts.isEmpty else { return nil }
     automaton = Automaton(forms.texts)
     broken = BrokenForms(forms.broken)
@@ -25,10 +22,7 @@ package final class Masker: Sendable {
   /// All that a masker of these secrets finds, for others who mask: the secrets and their lines in order,
   /// then what is made of them.
   package static func forms(of secrets: [[UInt8]]) -> [[UInt8]] {
-    var forms = SecretForms()
-    for secret in secrets where characterCount(of: secret) >= Masker.fewestCharacters {
-      forms.add(secret, withLines: true)
-    }
+    let forms = SecretForms(of: secrets, withLines: true)
     let all = forms.texts.union(forms.broken)
     let values = Set(secrets + secrets.flatMap(SecretForms.lines)).intersection(all)
     return [values, all.subtracting(values)].flatMap { forms in

@@ -120,6 +120,21 @@ struct FormTests {
     #expect(masked("äöüß", "äöüß") == "***")
   }
 
+  @Test func `the forms of many special characters are few`() {
+    let special = "<>&'\"+`=/\\\u{7f}\té"
+    let long = Array(String(repeating: special, count: (60 << 10) / special.utf8.count).utf8)
+    let other = Array(long.reversed().filter { $0 < 0x80 })
+    let forms = SecretForms(of: [long, other, Array("a<b>'c\"".utf8)], withLines: true)
+    let size = forms.texts.union(forms.broken).reduce(0) { $0 + $1.count }
+    #expect(size < 12 << 20, "\(size)")
+    let shown = String(decoding: long, as: UTF8.self)
+    let masker = Masker(secrets: [long, other, Array("a<b>'c\"".utf8)])
+    let text = [
+      shown, Data(long).base64EncodedString(), #"a\u003Cb\u003E\u0027c\""#, "a&lt;b&gt;&#39;c&#34;",
+    ]
+    #expect(text.map { masker?.mask($0) ?? "" } == ["***", "***", "***", "***"])
+  }
+
   @Test func `a long secret costs memory in proportion`() throws {
     var dice = SeededGenerator(seed: 5)
     let secret = (0..<(16 << 10)).map { _ in UInt8.random(in: 33...126, using: &dice) }

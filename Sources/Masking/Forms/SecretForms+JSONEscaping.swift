@@ -23,10 +23,17 @@ extension SecretForms {
     }
   }
 
+  /// Most writers, PHP, and Go.
+  private static let frequentStyles = [
+    JSONStyle(), JSONStyle(escapesSlash: true), JSONStyle(markup: "<>&"),
+  ]
+
   /// The secret in all styles, with characters beyond ASCII as they are, and by number as Python
   /// writes them.
-  static func jsonEscaped(_ secret: [UInt8]) -> [[UInt8]] {
-    let plain = rewritten(secret, in: jsonStyles, jsonEscape)
+  static func jsonEscaped(_ secret: [UInt8], _ everyForm: Bool) -> [[UInt8]] {
+    let styles = everyForm ? jsonStyles : frequentStyles
+    let plain = rewritten(secret, in: styles, jsonEscape)
+    guard everyForm else { return plain + [numbered(plain[0], uppercase: false)] }
     guard secret.contains(where: { $0 >= 0x7F }) else { return plain }
     return plain
       + plain.flatMap { [numbered($0, uppercase: false), numbered($0, uppercase: true)] }

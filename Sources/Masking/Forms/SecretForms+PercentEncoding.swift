@@ -29,8 +29,10 @@ extension SecretForms {
       + styles.map { PercentStyle(kept: $0.kept, spaceIsPlus: $0.spaceIsPlus, uppercase: false) }
   }()
 
-  static func percentEncoded(_ secret: [UInt8]) -> [[UInt8]] {
-    rewritten(secret, in: percentStyles) { byte, style in
+  static func percentEncoded(_ secret: [UInt8], _ everyForm: Bool) -> [[UInt8]] {
+    // RFC 3986, Python and JavaScript.
+    let styles = everyForm ? percentStyles : Array(percentStyles[..<3])
+    return rewritten(secret, in: styles) { byte, style in
       if style.spaceIsPlus, byte == UInt8(ascii: " ") { return "+" }
       if isAlphanumeric(byte) || style.kept.utf8.contains(byte) { return nil }
       return "%" + hexadecimal(byte, digits: 2, uppercase: style.uppercase)

@@ -23,9 +23,20 @@ extension SecretForms {
     return styles
   }()
 
-  static func xmlEscaped(_ secret: [UInt8]) -> [[UInt8]] {
-    rewritten(secret, in: xmlStyles) { byte, style in style[byte] } + numbered(secret)
+  static func xmlEscaped(_ secret: [UInt8], _ everyForm: Bool) -> [[UInt8]] {
+    let styles = everyForm ? xmlStyles : frequentStyles
+    return rewritten(secret, in: styles) { byte, style in style[byte] }
+      + (everyForm ? numbered(secret) : [])
   }
+
+  /// Text, attributes, and what Python and Go make of both.
+  private static let frequentStyles: [[UInt8: String]] = {
+    let text = xmlStyles[0]
+    let both = ["&quot;": "&#x27;", "&#34;": "&#39;"].map { quote, apostrophe in
+      text.merging([UInt8(ascii: "\""): quote, UInt8(ascii: "'"): apostrophe]) { $1 }
+    }
+    return [text, text.merging([UInt8(ascii: "\""): "&quot;"]) { $1 }] + both
+  }()
 
   /// Characters outside ASCII by their numbers, as Python and others write them without an encoding.
   private static func numbered(_ secret: [UInt8]) -> [[UInt8]] {

@@ -11,15 +11,29 @@ struct SecretForms {
   /// Shorter ones would often be found by coincidence.
   static let shortestBroken = 8
 
-  /// Adds every form of the value and, if `withLines`, of each line of a value that has several.
-  mutating func add(_ secret: [UInt8], withLines: Bool) {
+  /// As many bytes of secrets, the shortest ones first, have every form. A secret has some 300 where each of its
+  /// characters is special, and each byte of a form takes 17 bytes: with all of the 128 KiB that secrets may have,
+  /// gigabytes, and half a minute before anything is printed.
+  static let mostWithEveryForm = 8 << 10
+
+  /// The forms of values and, if `withLines`, of each line of a value that has several.
+  init(of secrets: [[UInt8]], withLines: Bool) {
+    var rest = Self.mostWithEveryForm
+    for secret in secrets.sorted(by: { $0.count < $1.count })
+    where characterCount(of: secret) >= Masker.fewestCharacters {
+      rest -= secret.count
+      add(secret, withLines: withLines, everyForm: rest >= 0)
+    }
+  }
+
+  private mutating func add(_ secret: [UInt8], withLines: Bool, everyForm: Bool) {
     let wholes = Set([secret, Self.trimmed(secret[...])])
       .filter { characterCount(of: $0) >= Masker.fewestCharacters }
     for text in wholes.union(withLines ? Self.lines(of: secret) : []) {
       texts.insert(text)
-      texts.formUnion(Self.percentEncoded(text))
-      texts.formUnion(Self.jsonEscaped(text))
-      texts.formUnion(Self.xmlEscaped(text))
+      texts.formUnion(Self.percentEncoded(text, everyForm))
+      texts.formUnion(Self.jsonEscaped(text, everyForm))
+      texts.formUnion(Self.xmlEscaped(text, everyForm))
       texts.formUnion(Self.shellQuoted(text))
       texts.formUnion(Self.writtenByOprun(text))
     }

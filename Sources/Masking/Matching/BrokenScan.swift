@@ -109,9 +109,12 @@ struct BrokenScan: Sendable {
 
   /// The position of a byte, given its number; it belongs to what is being read.
   private func position(of number: Int) -> Int {
-    guard let mark = marks.last(where: { $0.count <= number }) else {
-      preconditionFailure("a byte that was forgotten")
+    var (low, high) = (0, marks.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if marks[middle].count <= number { low = middle + 1 } else { high = middle }
     }
-    return mark.position + number - mark.count
+    guard low > 0 else { preconditionFailure("a byte that was forgotten") }
+    return marks[low - 1].position + number - marks[low - 1].count
   }
 }
