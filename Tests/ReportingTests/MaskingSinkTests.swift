@@ -47,6 +47,25 @@ struct MaskingSinkTests {
     #expect(file.text == "correct")
   }
 
+  @Test func `of a format the values are masked, and nothing else`() throws {
+    let text = try written(capacity: 64) { sink in
+      sink.isFormat = true
+      sink.write("correct horse ")
+      sink.write(own: "correct horse \(1) ")
+      sink.write(json: "\tcorrect horse")
+      sink.write(ownJSON: "correct horse")
+      sink.write(xml: "<correct horse\u{1}>")
+      sink.write(markdown: "#correct horse#")
+      sink.write(sink.captured { $0.write("a correct horse, \(2)") })
+      sink.isFormat = false
+      sink.write(" correct horse")
+    }
+    #expect(
+      text == #"""
+        correct horse correct horse 1 "\t***""correct horse"&lt;***&gt;&#35;&#42;&#42;&#42;&#35;a ***, 2 ***
+        """#)
+  }
+
   @Test func `a command is masked before it is clipped`() throws {
     let action = Action.arguments(["login", "correct horse", "--now"])
     for columns in 1...30 {
