@@ -88,25 +88,6 @@ package func namesOfFiles(owning folder: Int32) -> [String]? {
   return isListed ? names : nil
 }
 
-/// Removes a folder and what is in it, without following links. Steps may have made folders there;
-/// nesting is bounded by the descriptors that a process may open. False, with `errno`, if it is still there.
-package func removeTree(_ name: UnsafePointer<CChar>, in parent: Int32) -> Bool {
-  if unlinkat(parent, name, AT_REMOVEDIR) == 0 { return true }
-  let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-  guard folder >= 0 else { return errno == ENOENT }
-  let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
-  defer { close(folder) }
-  var names: [FileName] = []
-  if copy >= 0 { _ = forEachName(owning: copy) { names.append(FileName($0)) } }
-  for entry in names {
-    if unlinkat(folder, entry.bytes, 0) == 0 { continue }
-    guard errno == EISDIR || errno == EPERM, removeTree(entry.bytes, in: folder) else {
-      return false
-    }
-  }
-  return unlinkat(parent, name, AT_REMOVEDIR) == 0
-}
-
 /// The bytes of the files in a folder and in those within it. Links are not followed.
 func sizeOfFiles(in folder: Int32) -> Int {
   let list = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

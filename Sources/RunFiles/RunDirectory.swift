@@ -20,7 +20,8 @@ package final class RunDirectory {
   package let mendsModes: Bool
   /// The state directory that it is in; nil in tests that need none.
   package let state: StateFolder?
-  private let descriptor: Int32
+  /// Owned by the directory.
+  package let descriptor: Int32
 
   /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
   package init(
@@ -81,9 +82,11 @@ package final class RunDirectory {
   }
 
   /// Removes a directory with everything in it, without following links. Returns false, with `errno`,
-  /// if it is still there.
+  /// if it is still there: `atMost` so many files are removed.
   @discardableResult
-  package func removeFolder(_ name: String) -> Bool { removeTree(name, in: descriptor) }
+  package func removeFolder(_ name: String, atMost limit: Int = .max) -> Bool {
+    removeTree(name, in: descriptor, atMost: limit)
+  }
 
   /// The log of a command that has ended, if it is the file that the command's output was written
   /// to.

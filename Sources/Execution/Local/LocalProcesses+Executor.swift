@@ -62,5 +62,6 @@ extension LocalProcesses: Executor {
   func close() {
     takeBackKeys()
     endStrays()
+    removals.finish()
   }
 }

@@ -25,7 +25,8 @@ final class LocalProcesses {
   let waiting: KernelWaiting
   private let launcher: Launcher
   private let workspace: String
-  private lazy var confiner = Confiner(workspace: workspace)
+  private lazy var confiner = Confiner(workspace: workspace, removals: removals)
+  let removals: FolderRemovals
   private var conditions: LaunchConditions
   private let directory: RunDirectory
   private let masker: Masker?
@@ -57,6 +58,7 @@ final class LocalProcesses {
     self.wanted = wanted
     self.workspace = workspace
     directory = options.directory
+    removals = FolderRemovals(own: waiting.ownProcesses)
     masker = options.secrets.masker
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)

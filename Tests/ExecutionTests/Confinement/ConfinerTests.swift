@@ -13,6 +13,8 @@ import Testing
 final class ConfinerTests {
   private let run = TemporaryRun()
   private let workspace: String
+  private let own = OwnProcesses()
+  private lazy var removals = FolderRemovals(own: own)
 
   init() throws {
     workspace = run.directory.path + "/ws"
@@ -21,10 +23,11 @@ final class ConfinerTests {
   }
 
   private func command(
-    outputs: [String], environment: [EnvironmentVariable] = [], isEnforced: Bool = true
+    inputs: [String] = [], outputs: [String] = [], environment: [EnvironmentVariable] = [],
+    isEnforced: Bool = true
   ) -> Command {
     let confinement = Confinement(
-      inputs: Confinement.Patterns([], in: workspace),
+      inputs: Confinement.Patterns(inputs, in: workspace),
       writable: Confinement.Patterns(outputs, in: workspace), isEnforced: isEnforced)
     return Command(
       CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["true"]),
@@ -41,7 +44,7 @@ final class ConfinerTests {
     (2, "the kernel has version 2 of Landlock, wanted 3 or newer (Linux 6.2)"),
   ])
   func `a kernel that cannot confine is reported once`(_ version: Int, _ reason: String) throws {
-    let confiner = Confiner(workspace: workspace, kernelVersion: version)
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: version)
     for _ in 1...2 {
       let start = try #require(
         try confiner.start(of: command(outputs: ["x"]), in: run.directory))
@@ -55,13 +58,13 @@ final class ConfinerTests {
   @Test func `nothing is confined in the root of the file system, or by what opens everything`()
     throws
   {
-    let confiner = Confiner(workspace: "/", kernelVersion: 3)
+    let confiner = Confiner(workspace: "/", removals: removals, kernelVersion: 3)
     #expect(try confiner.start(of: command(outputs: []), in: run.directory)?.rules == nil)
     #expect(
       confiner.takeNotices() == [
         "cached steps are not confined to what they declare: oprun was started in '/'"
       ])
-    let other = Confiner(workspace: workspace, kernelVersion: 3)
+    let other = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
     for pattern in ["*.o", ".", "./", "../*", "**"] {
       #expect(
         try other.start(of: command(outputs: [pattern]), in: run.directory)?.rules == nil,
@@ -71,7 +74,7 @@ final class ConfinerTests {
   }
 
   @Test func `what is made for a command and not used is removed again`() throws {
-    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
     let outputs = ["a/b/file", "a/used", "c/d/", "e/*.o", "used/deep/"]
     let start = try #require(try confiner.start(of: command(outputs: outputs), in: run.directory))
     #expect(exists("a/b/file") && exists("c/d") && exists("e") && exists("used/deep"))
@@ -92,7 +95,7 @@ final class ConfinerTests {
   func `a command that is not confined gets directories, and no files`(
     _ more: [String], _ isEnforced: Bool
   ) throws {
-    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
     let outputs = ["file", "a/file", "b/c/", "d/*.o"] + more
     let start = try #require(
       try confiner.start(
@@ -111,7 +114,7 @@ final class ConfinerTests {
     killed.addFile("\(workspace)/out/file")
     killed.addFolder("\(workspace)/deep/out")
     killed.mark()
-    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
     let start = try #require(
       try confiner.start(of: command(outputs: ["out/file", "deep/out/"]), in: run.directory))
     start.end()
@@ -119,11 +122,43 @@ final class ConfinerTests {
   }
 
   @Test func `a step that sets TMPDIR keeps its own`() throws {
-    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
     let own = [EnvironmentVariable(name: "TMPDIR", value: "/var/tmp")]
     let start = try #require(
       try confiner.start(of: command(outputs: [], environment: own), in: run.directory))
     #expect(start.temporaryPath == nil)
+  }
+
+  @Test func `directories into which no exclusion reaches have one rule`() throws {
+    for name in ["t/a/1", "t/a/b/2", "t/skip/3", "t/kept/skip/4", "t/file", "other/5"] {
+      let url = URL(fileURLWithPath: "\(workspace)/\(name)")
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data().write(to: url)
+    }
+    symlink("../../other", "\(workspace)/t/a/link")
+    let inputs = ["t", "!t/skip", "!t/kept/**/skip"]
+    let confinement = Confinement(
+      inputs: Confinement.Patterns(inputs, in: workspace),
+      writable: Confinement.Patterns([], in: workspace), isEnforced: true)
+    let rules = ConfinementRules(confinement, []).rules.map {
+      String($0.path.dropFirst(workspace.utf8.count + 1))
+    }
+    #expect(rules.sorted() == ["t/a", "t/a/link", "t/file"])
+  }
+
+  @Test func `a directory that a step has filled is removed beside the loop`() throws {
+    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let start = try #require(try confiner.start(of: command(), in: run.directory))
+    for number in 0..<2_000 {
+      let path = run.path(of: "step.1.tmp/\(number)")
+      close(open(path, O_CREAT | O_WRONLY, 0o600))
+    }
+    start.end()
+    #expect(own.processIDs.count == 1)
+    removals.finish()
+    #expect(own.processIDs.isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
   }
 
   @Test func `every entry beside the workspace has a rule, whatever its name`() throws {
@@ -152,14 +187,28 @@ final class ConfinerTests {
           String(cString: list.rules[$0].path)
         })
     }
-    #expect(opened(try outside.current()) == [])
-    let later = wallNow() + 10_000_000_000
-    let list = try outside.current(at: later)
+    let list = try outside.current()
     #expect(opened(list).contains("\(parent)/plain") && !opened(list).contains("/proc"))
+    let plain = descriptor(of: "\(parent)/plain", in: list)
+    // The directory has just been changed, so it is listed again; what is still there stays open.
     try Data().write(to: URL(fileURLWithPath: "\(parent)/more"))
-    #expect(try outside.current(at: later + 10_000_000_000) !== list)
+    let next = try outside.current()
+    #expect(next !== list && opened(next) == opened(list).union(["\(parent)/more"]))
+    #expect(descriptor(of: "\(parent)/plain", in: next) == plain)
+    // Another file of the same name is another one.
+    rename("\(parent)/more", "\(parent)/plain")
+    #expect(descriptor(of: "\(parent)/plain", in: try outside.current()) != plain)
+    let later = wallNow() + 10_000_000_000
+    let settled = try outside.current(at: later)
+    #expect(try outside.current(at: later + 1) === settled)
     var few = OutsideRules(workspace: workspace, openLimit: 3)
     #expect(opened(try few.current(at: later + 20_000_000_000)).count == 3)
+  }
+
+  private func descriptor(of path: String, in list: RuleList) -> Int32? {
+    (0..<list.count).first { String(cString: list.rules[$0].path) == path }.map {
+      list.rules[$0].file
+    }
   }
 
   private func names(beside parent: String, in list: RuleList) -> [[CChar]] {

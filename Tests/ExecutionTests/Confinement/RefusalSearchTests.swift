@@ -185,6 +185,35 @@ final class RefusalSearchTests {
     #expect(words(of: line) == [])
   }
 
+  @Test func `rules with two dots are those of the paths that they lead to`() {
+    let refusals = RefusalSearch(
+      workspace: workspace, directory: workspace + "/dist",
+      rules: [
+        (workspace + "/dist/../src/a.c", .reading), (workspace + "/dist/../build/app", .wholeFile),
+      ]
+    ).refusals(
+      in: "sh: 1: cannot create ../src/a.c: Permission denied\n"
+        + "mkdir: cannot create directory '../build/app/x': Not a directory")
+    #expect(
+      refusals.map(\.words) == [
+        "it declares '../src/a.c' as an input, which it cannot change",
+        "'../build/app' is declared as a file, and nothing else can be created, replaced or removed in '../build': "
+          + "write '../build/app/' if it is a directory, or declare '../build/*', which opens '../build'",
+      ])
+  }
+
+  @Test func `a long line is looked at from its beginning, and a long text from its end`() {
+    let many = (0..<2_000).map { "'k\($0)' v/\($0)" }.joined(separator: " ")
+    #expect(words(of: "src/util.h \(many): Permission denied").count == 1)
+    #expect(words(of: "\(many) src/util.h: Permission denied") == [])
+    let lines = (0..<1_000).map { "cat: /etc/no-\($0): Permission denied" }
+    #expect(
+      words(of: (lines + ["cat: src/util.h: Permission denied"]).joined(separator: "\n")).count == 1
+    )
+    #expect(
+      words(of: (["cat: src/util.h: Permission denied"] + lines).joined(separator: "\n")) == [])
+  }
+
   @Test func `each path is named once, and not too many`() {
     let lines = (0..<9).map {
       "sh: 1: cannot create \("abcde".dropFirst($0 % 5)): Permission denied"

@@ -15,11 +15,10 @@ struct ConfinementRules {
   /// The state directory, which is no input, even if one is around it.
   private let state: String?
 
-  init(_ confinement: Confinement, state: String? = nil) {
-    self.state = state.flatMap(Self.realPath)
-    for pattern in confinement.writable.patterns {
-      addWritable(WritablePlace(pattern, in: confinement.writable.directory))
-    }
+  /// `state` is without links. `places` are those of `confinement.writable`.
+  init(_ confinement: Confinement, _ places: [WritablePlace], state: String? = nil) {
+    self.state = state
+    for place in places { addWritable(place) }
     for path in confinement.madeBefore { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }
     addReadable(confinement.inputs, isInput: true)
@@ -45,12 +44,11 @@ struct ConfinementRules {
 
   /// What lies behind links in a directory counts for inputs, but not for what a step before has made.
   private mutating func addReadable(_ set: Confinement.Patterns, isInput: Bool) {
-    let excluded = set.patterns.filter { $0.hasPrefix("!") }.map {
-      FilePattern(String($0.dropFirst()))
-    }
-    let isExcluded = { (path: String) in
-      excluded.contains { $0.covers(path, below: set.directory) }
-    }
+    let excluded = Exclusions(
+      patterns: set.patterns.filter { $0.hasPrefix("!") }.map {
+        FilePattern(String($0.dropFirst()))
+      },
+      directory: set.directory)
     let patterns = set.patterns.filter { !$0.hasPrefix("!") }
     let plain = patterns.map { FilePattern($0) }.filter(\.isPlain).map { pattern in
       let path = pattern.fixedPath(in: set.directory)
@@ -58,18 +56,68 @@ struct ConfinementRules {
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
     for path in plain + files(matching: wild, in: set.directory, asInputs: isInput) {
-      if excluded.isEmpty {
-        addOpen(path)
-        if isInput { links(in: path).filter { !isOfState($0) }.forEach { addReadable($0) } }
-      } else {
-        addTree(path, isExcluded)
+      addTree(path, without: excluded, isInput: isInput)
+    }
+  }
+
+  /// What is taken out of a set.
+  private struct Exclusions {
+    let patterns: [FilePattern]
+    let directory: String
+
+    func cover(_ path: String) -> Bool {
+      patterns.contains { $0.covers(path, below: directory) }
+    }
+
+    /// Whether something in a directory may be excluded.
+    func reach(into folder: String) -> Bool {
+      patterns.contains { pattern in
+        if pattern.isAbsolute { return pattern.reaches(into: folder) }
+        if folder.hasSameBytes(as: directory) { return true }
+        let prefix = directory + "/"
+        guard folder.utf8.starts(with: prefix.utf8) else { return false }
+        return pattern.reaches(into: String(Substring(folder.utf8.dropFirst(prefix.utf8.count))))
       }
     }
   }
 
-  /// Adds a file or a directory with everything in it, but without the state directory.
+  /// Adds a file, or what a directory holds except what is excluded and the state directory. `around` has the
+  /// directories that it is in; links may lead back to them.
+  private mutating func addTree(
+    _ path: FileName, without excluded: Exclusions, isInput: Bool, around: [FolderIdentity] = []
+  ) {
+    var status = stat()
+    // Most are files, which hold nothing.
+    if lstat(path.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      if !excluded.cover(path.lossy) { addReadable(path) }
+      return
+    }
+    if excluded.cover(path.lossy) { return }
+    guard excluded.reach(into: path.lossy) else {
+      addOpen(path)
+      if isInput { links(in: path).filter { !isOfState($0) }.forEach { addReadable($0) } }
+      return
+    }
+    if isState(path) { return }
+    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
+      // What cannot be listed stays closed: it may hold what is excluded.
+      if errno == ENOTDIR { addReadable(path) }
+      return
+    }
+    let identity = FolderIdentity(of: folder)
+    var names: [FileName] = []
+    _ = forEachName(owning: folder) { names.append(FileName($0)) }
+    guard let identity, !around.contains(identity) else { return }
+    for name in names {
+      addTree(
+        FileName(name, in: path), without: excluded, isInput: isInput, around: around + [identity])
+    }
+  }
+
+  /// Adds a directory with everything in it, but without the state directory; or what is no directory.
   private mutating func addOpen(_ path: FileName) {
-    guard let state, let text = path.text, let real = Self.realPath(text),
+    guard let state, let text = path.text, let real = realPath(text),
       state.hasSameBytes(as: real) || state.isBelow(real)
     else { return addReadable(path) }
     if state.hasSameBytes(as: real) { return }
@@ -92,18 +140,12 @@ struct ConfinementRules {
     guard let state, let text = path.text, let name = state.split(separator: "/").last,
       text.hasSuffix(name)
     else { return false }
-    return Self.realPath(text)?.hasSameBytes(as: state) == true
+    return realPath(text)?.hasSameBytes(as: state) == true
   }
 
   private func isOfState(_ path: FileName) -> Bool {
-    guard let state, let real = path.text.flatMap(Self.realPath) else { return false }
+    guard let state, let real = path.text.flatMap(realPath) else { return false }
     return state.hasSameBytes(as: real) || real.isBelow(state)
-  }
-
-  private static func realPath(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
   }
 
   private mutating func addReadable(_ file: FileName) {
@@ -113,25 +155,11 @@ struct ConfinementRules {
       oddRules.append((file, .reading))
     }
   }
+}
 
-  /// Adds a file, or what a directory holds except what is excluded. `around` has the directories that it is
-  /// in; links may lead back to them.
-  private mutating func addTree(
-    _ path: FileName, _ isExcluded: (String) -> Bool, around: [FolderIdentity] = []
-  ) {
-    if isExcluded(path.lossy) || isState(path) { return }
-    let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else {
-      // What cannot be listed stays closed: it may hold what is excluded.
-      if errno == ENOTDIR { addReadable(path) }
-      return
-    }
-    let identity = FolderIdentity(of: folder)
-    var names: [FileName] = []
-    _ = forEachName(owning: folder) { names.append(FileName($0)) }
-    guard let identity, !around.contains(identity) else { return }
-    for name in names {
-      addTree(FileName(name, in: path), isExcluded, around: around + [identity])
-    }
-  }
+/// The path without links; nil if there is nothing.
+func realPath(_ path: String) -> String? {
+  guard let real = realpath(path, nil) else { return nil }
+  defer { free(real) }
+  return String(cString: real)
 }

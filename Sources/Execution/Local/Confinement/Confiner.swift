@@ -14,14 +14,20 @@ final class Confiner {
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
+  private var state: (folder: String, path: String?)?
+  private let removals: FolderRemovals
   /// What people should know and have not been told.
   private var notices: [String] = []
 
   /// The first version in which a file cannot be truncated against the rules.
   static let neededVersion = 3
 
-  init(workspace: String, kernelVersion: Int = Int(clinux_landlock_version())) {
+  init(
+    workspace: String, removals: FolderRemovals,
+    kernelVersion: Int = Int(clinux_landlock_version())
+  ) {
     self.workspace = workspace
+    self.removals = removals
     outside = OutsideRules(workspace: workspace)
     obstacle =
       if kernelVersion < Confiner.neededVersion {
@@ -39,12 +45,12 @@ final class Confiner {
     of command: Command, in directory: RunDirectory
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
-    guard let outsideRules = outsideRules(for: confinement) else {
-      return PreparedStart(confinement.writable.makeFolders())
+    let writable = confinement.writable.writablePlaces
+    guard let outsideRules = outsideRules(for: confinement, writable) else {
+      return PreparedStart(writable.makeFolders())
     }
     let folder = absolute(directory.path)
-    let state = folder.split(separator: "/").dropLast(2).joined(separator: "/")
-    var places = ConfinementRules(confinement, state: "/" + state)
+    var places = ConfinementRules(confinement, writable, state: stateDirectory(of: folder))
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
@@ -59,16 +65,27 @@ final class Confiner {
       rules: places.rules, start: wallNow())
     return PreparedStart(
       outside: outsideRules, places: places, search,
-      temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"))
+      temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"),
+      removals)
+  }
+
+  /// The state directory, without links, that the directory of the run is in. All commands have the same.
+  private func stateDirectory(of folder: String) -> String? {
+    if let state, state.folder == folder { return state.path }
+    let path = realPath("/" + folder.split(separator: "/").dropLast(2).joined(separator: "/"))
+    state = (folder, path)
+    return path
   }
 
   /// What lies beside the workspace; nil if the command is not confined, because it need not be or cannot be, which is
   /// said once.
-  private func outsideRules(for confinement: Confinement) -> RuleList? {
+  private func outsideRules(
+    for confinement: Confinement, _ writable: [WritablePlace]
+  ) -> RuleList? {
     if !confinement.isEnforced { return nil }
     if let obstacle { return say(obstacle) }
-    if let pattern = confinement.writable.widest(in: workspace) {
-      return say(openedWorkspace(by: pattern))
+    if let place = writable.first(where: { $0.opens(workspace) }) {
+      return say(openedWorkspace(by: place.pattern))
     }
     do throws(SystemError) {
       return try outside.current()
@@ -95,6 +112,7 @@ final class PreparedStart {
   let temporaryPath: String?
   private let search: RefusalSearch?
   private let directory: RunDirectory?
+  private let removals: FolderRemovals?
   private let placeholders: Placeholders
   private var isOver = false
 
@@ -104,14 +122,16 @@ final class PreparedStart {
     temporaryPath = nil
     search = nil
     directory = nil
+    removals = nil
     self.placeholders = placeholders
   }
 
   fileprivate init(
     outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
-    temporary: (directory: RunDirectory, path: String)?
+    temporary: (directory: RunDirectory, path: String)?, _ removals: FolderRemovals
   ) {
     self.search = search
+    self.removals = removals
     rules = (outside, RuleList(places.rules, odd: places.oddRules))
     placeholders = places.placeholders
     directory = temporary?.directory
@@ -142,7 +162,8 @@ final class PreparedStart {
     isOver = true
     placeholders.removeUntouched(hasSucceeded: hasSucceeded)
     if let directory, let temporaryPath, let slash = temporaryPath.lastIndex(of: "/") {
-      directory.removeFolder(String(temporaryPath[temporaryPath.index(after: slash)...]))
+      let name = temporaryPath[temporaryPath.index(after: slash)...]
+      removals?.remove(String(name), in: directory)
     }
   }
 

@@ -9,8 +9,27 @@ import Glibc
 struct OutsideRules {
   /// The directories from `/` to the one that contains the workspace, and in each the name that leads on.
   private let folders: [(path: String, next: String)]
-  private var known: (rules: RuleList, stamps: [Stamp])?
+  /// What each of the directories had when it was listed.
+  private var listings: [Listing?]
+  private var rules: RuleList?
+  private var openCount = 0
   private let mounts = MountChanges()
+
+  /// What one of the directories has beside the name that leads on.
+  private struct Listing {
+    let stamp: Stamp
+    /// Whether an entry that came a moment later would have changed the stamp.
+    let isSettled: Bool
+    let entries: [Entry]
+  }
+
+  private struct Entry {
+    /// Ends with NUL; need not be text.
+    let name: [CChar]
+    let number: ino_t
+    let isFolder: Bool
+    var file: RuleList.OpenFile?
+  }
 
   /// When a directory was changed; an entry that comes or goes changes both.
   private struct Stamp: Hashable {
@@ -33,6 +52,7 @@ struct OutsideRules {
       path += path == "/" ? String(name) : "/\(name)"
     }
     self.folders = folders
+    listings = Array(repeating: nil, count: folders.count)
   }
 
   /// The rules for what exists now, in nanoseconds since 1970.
@@ -40,25 +60,64 @@ struct OutsideRules {
     var stamps: [Stamp] = []
     for folder in folders { stamps.append(try OutsideRules.stamp(of: folder.path)) }
     // What was opened before is not what is mounted over it.
-    let isMountedOver = mounts.happened()
-    if let known, known.stamps == stamps, !isMountedOver { return known.rules }
-    var rules: [(path: [CChar], access: RuleList.Access)] = []
-    for folder in folders {
-      let prefix = (folder.path == "/" ? "/" : "\(folder.path)/").utf8CString.dropLast()
-      let next = Array(folder.next.utf8CString)
-      for (name, isFolder) in try OutsideRules.entries(of: folder.path) where name != next {
-        rules.append((prefix + name, isFolder ? .everything : .wholeFile))
+    if mounts.happened() {
+      listings = Array(repeating: nil, count: folders.count)
+      openCount = 0
+    }
+    let devices = Set(stamps.map(\.device))
+    var isChanged = rules == nil
+    for (index, stamp) in stamps.enumerated() {
+      let known = listings[index]
+      if let known, known.isSettled, known.stamp == stamp { continue }
+      let isSettled = max(stamp.modified, stamp.changed) < now - OutsideRules.granularity
+      let entries = try entries(
+        of: index, known: known?.entries ?? [], isSettled: isSettled, on: devices)
+      listings[index] = Listing(stamp: stamp, isSettled: isSettled, entries: entries)
+      isChanged = true
+    }
+    if let rules, !isChanged { return rules }
+    var all: [(path: [CChar], access: RuleList.Access, file: RuleList.OpenFile?)] = []
+    for (folder, listing) in zip(folders, listings) {
+      let prefix = OutsideRules.prefix(of: folder.path)
+      for entry in listing?.entries ?? [] {
+        all.append((prefix + entry.name, entry.isFolder ? .everything : .wholeFile, entry.file))
       }
     }
-    // An entry that comes a moment later may leave the stamps as they are.
-    let isSettled = stamps.allSatisfy {
-      max($0.modified, $0.changed) < now - OutsideRules.granularity
-    }
-    let list = RuleList(
-      rules, openLimit: isSettled && mounts.areKnown ? openLimit : 0,
-      devices: Set(stamps.map(\.device)))
-    known = isSettled ? (list, stamps) : nil
+    let list = RuleList(all)
+    rules = list
     return list
+  }
+
+  private static func prefix(of folder: String) -> [CChar] {
+    Array((folder == "/" ? "/" : "\(folder)/").utf8CString.dropLast())
+  }
+
+  /// What a directory has now. What is still there stays open: its number is not given away while it is.
+  private mutating func entries(
+    of index: Int, known: [Entry], isSettled: Bool, on devices: Set<dev_t>
+  ) throws(SystemError) -> [Entry] {
+    let folder = folders[index]
+    let prefix = OutsideRules.prefix(of: folder.path)
+    let next = Array(folder.next.utf8CString)
+    let before = Dictionary(known.map { ($0.name, $0.file) }) { first, _ in first }
+    openCount -= known.count { $0.file != nil }
+    var entries = try OutsideRules.entries(of: folder.path).filter { $0.name != next }
+    for index in entries.indices {
+      let entry = entries[index]
+      if let file = before[entry.name] ?? nil, file.number == entry.number {
+        entries[index].file = file
+        openCount += 1
+      }
+    }
+    guard mounts.areKnown else { return entries }
+    for index in entries.indices where entries[index].file == nil && openCount < openLimit {
+      let file = RuleList.OpenFile(prefix + entries[index].name, on: devices)
+      // Some file systems list other numbers, by which nothing can be recognized the next time.
+      guard let file, isSettled || file.number == entries[index].number else { continue }
+      entries[index].file = file
+      openCount += 1
+    }
+    return entries
   }
 
   private static func stamp(of path: String) throws(SystemError) -> Stamp {
@@ -83,10 +142,10 @@ struct OutsideRules {
   /// not be text; they end with NUL.
   private static func entries(
     of path: String
-  ) throws(SystemError) -> [(name: [CChar], isFolder: Bool)] {
+  ) throws(SystemError) -> [Entry] {
     guard let folder = opendir(path) else { throw .last("cannot list \(quoted(path))") }
     defer { closedir(folder) }
-    var found: [(name: [CChar], isFolder: Bool)] = []
+    var found: [Entry] = []
     while let entry = readdir(folder) {
       let kind = Int(entry.pointee.d_type)
       if kind == Int(DT_LNK) { continue }
@@ -96,7 +155,9 @@ struct OutsideRules {
         }
       }
       // An unknown kind gets the rights of a directory, which the new process reduces for a file.
-      if name != [0x2e, 0], name != [0x2e, 0x2e, 0] { found.append((name, kind != Int(DT_REG))) }
+      if name == [0x2e, 0] || name == [0x2e, 0x2e, 0] { continue }
+      found.append(
+        Entry(name: name, number: entry.pointee.d_ino, isFolder: kind != Int(DT_REG), file: nil))
     }
     return found
   }

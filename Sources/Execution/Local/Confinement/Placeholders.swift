@@ -70,7 +70,8 @@ struct Placeholders {
   /// there.
   @discardableResult
   func makeFolder(_ path: String) -> Bool {
-    if path.isEmpty || access(path, F_OK) == 0 { return false }
+    // A longer path names nothing, and has too many directories to go through.
+    if path.isEmpty || path.utf8.count >= Int(PATH_MAX) || access(path, F_OK) == 0 { return false }
     if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
     return mkdir(path, 0o777) == 0
   }

@@ -49,16 +49,23 @@ struct Refusal: Hashable {
 }
 
 /// Finds refusals in the output of a command. Only paths to which the confinement applies, and that
-/// could be used without it, are found.
-struct RefusalSearch {
+/// could be used without it, are found. A class, because most commands succeed: what the search needs is made when it
+/// begins.
+final class RefusalSearch {
   let workspace: String
   /// The directory that the command ran in; absolute.
   let directory: String
-  let rules: [(path: String, access: RuleList.Access)]
+  private let rules: [(path: String, access: RuleList.Access)]
   /// When the command was given its rules, in nanoseconds since 1970.
   let start: Int64
-  /// What is allowed at each path.
-  private let accesses: [PathName: RuleList.Access]
+  /// What is allowed at each path, without `..`.
+  private lazy var accesses = Dictionary(
+    rules.map { (PathName(normal($0.path)), $0.access) }, uniquingKeysWith: max)
+
+  /// How much of a text is looked at, because the files that it may mean are looked up in the loop: the last lines that
+  /// look like a refusal, and in each of them the first words and quoted parts.
+  private static let mostLines = 200
+  private static let mostWords = 64
 
   init(
     workspace: String, directory: String, rules: [(path: String, access: RuleList.Access)],
@@ -68,44 +75,67 @@ struct RefusalSearch {
     self.directory = directory
     self.rules = rules
     self.start = start
-    accesses = Dictionary(rules.map { (PathName($0.path), $0.access) }, uniquingKeysWith: max)
   }
 
-  /// The words of the C library and of programs for errors that a confinement causes.
-  private static let signs = [
-    "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
-    "Invalid cross-device link",
-  ]
+  /// What in a line looks like the words for a refusal.
+  private enum Sign {
+    /// The words of the C library and of programs for errors that a confinement causes.
+    case refused
+    /// Something is no directory.
+    case blocked
+    /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
+    case vague
+
+    private static let refusals = [
+      "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
+      "Invalid cross-device link",
+    ]
+    private static let vagueWords = [
+      "t open", "to open", "t read", "to read", "t load", "to load",
+    ]
+
+    init?(of line: Substring) {
+      let has = { (words: String) in line.containsText(words) }
+      if Self.refusals.contains(where: has) {
+        self = .refused
+      } else if has("ot a directory") {
+        self = .blocked
+      } else if Self.vagueWords.contains(where: has) {
+        self = .vague
+      } else {
+        return nil
+      }
+    }
+  }
 
   /// Each path once, in the order in which they were printed.
   func refusals(in text: String) -> [Refusal] {
     var found: [Refusal] = []
-    for line in text.split(whereSeparator: \.isNewline) {
-      let hasSign = Self.signs.contains { line.containsText($0) }
+    let lines = text.split(whereSeparator: \.isNewline).compactMap { line in
+      Sign(of: line).map { (line: line, sign: $0) }
+    }
+    for (line, sign) in lines.suffix(Self.mostLines) {
       let refusal =
-        hasSign ? refusal(in: line) : folderMadeAsFile(in: line) ?? undeclaredFile(in: line)
-      if let refusal,
-        !found.contains(refusal)
-      {
-        found.append(refusal)
-      }
+        switch sign {
+        case .refused: refusal(in: line)
+        case .blocked: folderMadeAsFile(in: line)
+        case .vague: undeclaredFile(in: line)
+        }
+      if let refusal, !found.contains(refusal) { found.append(refusal) }
     }
     return found
   }
 
   /// The directory in a line that is declared as a file, and so was made as one before the command ran.
   private func folderMadeAsFile(in line: Substring) -> Refusal? {
-    guard line.containsText("ot a directory") else { return nil }
-    let paths = (words(of: line) + quotedParts(of: line)).map {
-      normal($0.hasPrefix("/") ? $0 : "\(directory)/\($0)")
+    for word in words(of: line) + quotedParts(of: line) {
+      let path = normal(word.hasPrefix("/") ? word : "\(directory)/\(word)")
+      guard let file = folder(around: path, where: { $0 == .wholeFile }),
+        let slash = file.lastIndex(of: "/")
+      else { continue }
+      return fixed(String(shown(file).dropLast()), in: String(file[..<slash])).mayBeFolder(true)
     }
-    return rules.lazy.filter { $0.access == .wholeFile }.compactMap { rule -> Refusal? in
-      guard paths.contains(where: { $0.isBelow(rule.path) }),
-        let slash = rule.path.lastIndex(of: "/")
-      else { return nil }
-      return fixed(String(shown(rule.path).dropLast()), in: String(rule.path[..<slash]))
-        .mayBeFolder(true)
-    }.first
+    return nil
   }
 
   /// An output that can be written, in a directory in which nothing else can be done.
@@ -117,12 +147,8 @@ struct RefusalSearch {
       path: written, kind: .fixed(.init(folder: folder, pattern: opensAll ? nil : prefix + "*")))
   }
 
-  /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
-  private static let vagueSigns = ["t open", "to open", "t read", "to read", "t load", "to load"]
-
   /// The file that a line says cannot be opened, if it is there and not declared.
   private func undeclaredFile(in line: Substring) -> Refusal? {
-    guard Self.vagueSigns.contains(where: { line.containsText($0) }) else { return nil }
     for word in words(of: line) {
       var word = word
       while word.hasSuffix("!") || word.hasSuffix(".") { word.removeLast() }
@@ -141,7 +167,8 @@ struct RefusalSearch {
   }
 
   private func words(of line: Substring) -> [String] {
-    line.split { " '\"`:,;()[]‘’“”".contains($0) }.map(String.init)
+    line.split(maxSplits: Self.mostWords) { " '\"`:,;()[]‘’“”".contains($0) }
+      .prefix(Self.mostWords).map(String.init)
   }
 
   /// The words for what makes something that is not there.
@@ -153,7 +180,7 @@ struct RefusalSearch {
   private func refusal(in line: Substring) -> Refusal? {
     let words = words(of: line)
     let topics = subjects(of: line) + quotedParts(of: line)
-    for path in topics + inFolders(of: words, topics) {
+    for path in topics + inFolder(of: words, topics) {
       if let refusal = refusal(of: path, mustExist: true) {
         return refusal.mayBeFolder(line.containsText("exists"))
       }
@@ -169,18 +196,18 @@ struct RefusalSearch {
     return mentioned.first
   }
 
-  /// A compiler names a header as it is included, together with the file that includes it.
-  private func inFolders(of words: [String], _ topics: [String]) -> [String] {
-    let folders = words.compactMap { word in word.lastIndex(of: "/").map { word[...$0] } }
-    return folders.flatMap { folder in
-      topics.filter { !$0.hasPrefix("/") }.map { folder + $0 }
-    }
+  /// A compiler names a header as it is included, after the file that includes it.
+  private func inFolder(of words: [String], _ topics: [String]) -> [String] {
+    guard let word = words.first(where: { $0.contains("/") }), let slash = word.lastIndex(of: "/")
+    else { return [] }
+    return topics.filter { !$0.hasPrefix("/") }.map { word[...slash] + $0 }
   }
 
   private func quotedParts(of line: Substring) -> [String] {
     var parts: [String] = []
     var rest = line
-    while let open = rest.firstIndex(where: { "'\"`‘“".contains($0) }) {
+    while parts.count < Self.mostWords, let open = rest.firstIndex(where: { "'\"`‘“".contains($0) })
+    {
       let inner = rest[rest.index(after: open)...]
       guard let close = inner.firstIndex(where: { "'\"`’”".contains($0) }) else { break }
       if close > inner.startIndex { parts.append(String(inner[..<close])) }
@@ -305,12 +332,20 @@ struct RefusalSearch {
   private func hasRule(
     around path: String, where isMeant: (RuleList.Access) -> Bool = { _ in true }
   ) -> Bool {
+    folder(around: path, where: isMeant) != nil
+  }
+
+  /// The nearest of the directories that a path is in for which there is such a rule.
+  private func folder(
+    around path: String, where isMeant: (RuleList.Access) -> Bool
+  ) -> String? {
     var rest = path[...]
     while let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) {
       rest = rest[..<slash]
-      if let access = accesses[PathName(String(rest))], isMeant(access) { return true }
+      let folder = String(rest)
+      if let access = accesses[PathName(folder)], isMeant(access) { return folder }
     }
-    return false
+    return nil
   }
 
   private func leadsToWorkspace(_ folder: String) -> Bool { workspace.isBelow(folder) }

@@ -8,47 +8,48 @@ import RunFiles
 final class RuleList {
   let rules: UnsafeMutablePointer<clinux_rule>
   let count: Int
+  private let opened: [OpenFile?]
 
-  /// The paths end with NUL: they need not be text. Up to `openLimit` of them are opened once, for all processes; not
-  /// those on other devices than `devices`, because what is open cannot be unmounted.
-  init(
-    _ rules: [(path: [CChar], access: Access)], openLimit: Int = 0, devices: Set<dev_t> = []
-  ) {
+  /// The paths end with NUL: they need not be text. What is open for all processes need not be opened by each.
+  init(_ rules: [(path: [CChar], access: Access, file: OpenFile?)]) {
     count = rules.count
+    opened = rules.map(\.file)
     self.rules = .allocate(capacity: count)
-    var openCount = 0
     for (index, rule) in rules.enumerated() {
-      let file = openCount < openLimit ? Self.open(rule.path, devices) : -1
-      if file >= 0 { openCount += 1 }
       (self.rules + index).initialize(
-        to: clinux_rule(path: strdup(rule.path), access: rule.access.bits, file: file))
+        to: clinux_rule(
+          path: strdup(rule.path), access: rule.access.bits, file: rule.file?.descriptor ?? -1))
     }
-  }
-
-  private static func open(_ path: [CChar], _ devices: Set<dev_t>) -> Int32 {
-    let file = Glibc.open(path, byPath | O_NOFOLLOW | O_CLOEXEC)
-    var status = stat()
-    guard file >= 0, fstat(file, &status) == 0, devices.contains(status.st_dev) else {
-      if file >= 0 { close(file) }
-      return -1
-    }
-    return file
   }
 
   convenience init(
     _ rules: [(path: String, access: Access)], odd: [(path: FileName, access: Access)]
   ) {
     self.init(
-      rules.map { (path: Array($0.path.utf8CString), access: $0.access) }
-        + odd.map { (path: $0.path.bytes, access: $0.access) })
+      rules.map { (path: Array($0.path.utf8CString), access: $0.access, file: nil) }
+        + odd.map { (path: $0.path.bytes, access: $0.access, file: nil) })
   }
 
   deinit {
-    for index in 0..<count {
-      free(UnsafeMutablePointer(mutating: rules[index].path))
-      if rules[index].file >= 0 { close(rules[index].file) }
-    }
+    for index in 0..<count { free(UnsafeMutablePointer(mutating: rules[index].path)) }
     rules.deallocate()
+  }
+
+  /// A file that a rule is for, opened for nothing else.
+  final class OpenFile {
+    let descriptor: Int32
+    let number: ino_t
+
+    /// Nil if it cannot be opened, or is on another device than these: what is open cannot be unmounted.
+    init?(_ path: [CChar], on devices: Set<dev_t>) {
+      descriptor = open(path, byPath | O_NOFOLLOW | O_CLOEXEC)
+      var status = stat()
+      let isKnown = descriptor >= 0 && fstat(descriptor, &status) == 0
+      number = status.st_ino
+      guard isKnown, devices.contains(status.st_dev) else { return nil }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
   }
 
   /// What a rule allows beneath its path, from the narrowest to the widest.

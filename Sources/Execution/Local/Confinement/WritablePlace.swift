@@ -17,10 +17,12 @@ struct WritablePlace {
     case surroundings
   }
 
+  let pattern: String
   let path: String
   let kind: Kind
 
   init(_ pattern: String, in directory: String) {
+    self.pattern = pattern
     let parts = FilePattern(pattern)
     path = parts.fixedPath(in: directory)
     if parts.isPlain {
@@ -47,23 +49,20 @@ struct WritablePlace {
 
   /// True if it is a directory that the workspace is, or is in.
   func opens(_ workspace: String) -> Bool {
-    guard kind != .file, let real = realpath(path, nil) else { return false }
-    defer { free(real) }
-    let place = String(cString: real)
+    guard kind != .file, let place = realPath(path) else { return false }
     return place.hasSameBytes(as: workspace) || workspace.isBelow(place)
   }
 }
 
 extension Confinement.Patterns {
-  /// The pattern that opens the workspace as a whole, which leaves nothing to confine; nil without one.
-  func widest(in workspace: String) -> String? {
-    patterns.first { WritablePlace($0, in: directory).opens(workspace) }
-  }
+  var writablePlaces: [WritablePlace] { patterns.map { WritablePlace($0, in: directory) } }
+}
 
+extension [WritablePlace] {
   /// Makes the directories that a command makes files in. The command need not be confined.
   func makeFolders() -> Placeholders {
     var placeholders = Placeholders()
-    for pattern in patterns { WritablePlace(pattern, in: directory).makeFolder(&placeholders) }
+    for place in self { place.makeFolder(&placeholders) }
     placeholders.mark()
     return placeholders
   }
