@@ -27,8 +27,7 @@ extension Foresight {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       if outcome(operation) == .skipped { return .didNotRun("was skipped") }
-      let mayRun = cached.undecided.contains(operation) || unsure.contains(operation)
-      return .kept(isCertain: !mayRun || isOutside(operation))
+      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
