@@ -145,7 +145,7 @@ extension RunMachine {
       skipMembers(of: outer, reason)
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
-    case .keep(let ending, let cause): keepPattern(group, ending, cause, at: now)
+    case .keep(let ending, let cause): keepPattern(group, ending, cause)
     case .join: break
     case .run, .wait, .later: preconditionFailure("a group runs nothing")
     }

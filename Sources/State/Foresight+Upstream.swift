@@ -167,7 +167,9 @@ extension Plan {
     // Groups come after their members.
     for (group, about) in groups.sorted(by: { $0.key > $1.key }) {
       let isLate = steps[group.index].late?.parts.expansion?.allowance != nil
-      guard about.allowsFailure || isLate || forgiven.contains(group) else { continue }
+      // What may fail of a group whose matrix is not known are its instances.
+      let mayFail = about.allowsFailure || about.pattern?.group.allowsFailure == true
+      guard mayFail || isLate || forgiven.contains(group) else { continue }
       forgiven.insert(group)
       forgiven.formUnion(about.members)
       forgiven.formUnion(about.pattern?.operations ?? [])

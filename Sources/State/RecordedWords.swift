@@ -34,9 +34,11 @@ struct RecordedOutcome: Hashable {
   }
 
   var number: Int {
-    Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0)
-      | (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0)
+    Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0) | marks
   }
+
+  /// The bits that say nothing of the ending.
+  var marks: Int { (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0) }
 }
 
 extension CommandEnd {
