@@ -165,6 +165,7 @@ extension RunLoop {
     lists[operation] = nil
     heldConditions.remove(operation)
     declarations[operation] = nil
+    outputs.forget(operation)
     caching?.forget(operation)
   }
 

@@ -26,6 +26,9 @@ extension RunLoop {
     }
     let allowance = machine.steps[operation].settings.allowFailure
     guard let held = memory?.held(operation, allowance), restore(held.outputs, of: operation) else {
+      if case .skipGroup(let group, let reason, _) = decision {
+        return .skipGroup(group, reason, held: stepsHeld(in: group))
+      }
       return decision
     }
     refusals[operation] = nil
@@ -42,6 +45,13 @@ extension RunLoop {
     let decision = expansion(of: group, step, late)
     if case .expand = decision { return decision }
     return nil
+  }
+
+  /// The steps in a group that keep what they did in an earlier run, although the group does not run.
+  private func stepsHeld(in group: OperationID) -> Set<OperationID> {
+    guard let memory = options.memory else { return [] }
+    let steps = machine.groups.unendedSteps(of: group, in: machine.scheduler)
+    return Set(steps.filter(memory.mayHold))
   }
 
   /// The decision as if everything might run.

@@ -1,4 +1,4 @@
-// The states of an operation whose dependencies are met but which is not yet ready.
+// What is still to be known of an operation whose dependencies are met, and of a service that is not ready.
 
 package import Plans
 package import Scheduling
@@ -78,8 +78,9 @@ package enum Decision: Sendable {
   case fail(String)
   /// It does not run; the string says why.
   case skip(String)
-  /// The enclosing step does not run, and so none of its steps does.
-  case skipGroup(OperationID, String)
+  /// The enclosing step does not run, and so none of its steps does; `held` are those that keep what they did in an
+  /// earlier run.
+  case skipGroup(OperationID, String, held: Set<OperationID> = [])
   /// Instances take its place; there may be none.
   case expand([NewOperation])
   /// It does not run, because it did in an earlier run, and ended like this.

@@ -23,6 +23,7 @@ extension RunMachine {
     for operation in idle { setGate(of: operation, to: nil) }
     scheduler.settle(idle, as: Ending(.cancelled), cause: .stopped(reason))
     for operation in parts {
+      cancelGathered(operation, reason, at: now)
       switch active[operation]?.role {
       case .attempt: cancelCommand(of: operation, reason, at: now)
       case .hook where reason.endsHooks: cancelCommand(of: operation, reason, at: now)
@@ -30,6 +31,17 @@ extension RunMachine {
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }
+  }
+
+  /// Cancels a group all members of which have ended well, and whose outputs are not known yet. Its hooks are those of
+  /// what was cancelled.
+  private mutating func cancelGathered(
+    _ group: OperationID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    guard case .asked(.join) = gate(of: group), groupStates[group].limit != .over,
+      !blocksDependents(group)
+    else { return }
+    endByItself(group, as: Ending(.cancelled), .stopped(reason), at: now)
   }
 
   /// The operation and everything inside it, as far as it has not ended. Groups come behind their members.

@@ -82,8 +82,8 @@ extension RunMachine {
     self.question(about: operation) == question
   }
 
-  /// The answer to `.decide`, in the same turn or any later one. It is ignored if the operation has
-  /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
+  /// The answer to `.decide`. It is ignored if the operation has ended meanwhile: a stop, `fail_fast` or a skipped group
+  /// does not wait for answers.
   package mutating func decided(
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
   ) {
@@ -107,7 +107,8 @@ extension RunMachine {
     case .fail(let reason): fail(group: operation, because: reason, at: now)
     case .skip(let reason):
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
-    case .skipGroup(let group, let reason): skipMembers(of: group, reason)
+    case .skipGroup(let group, let reason, let held):
+      skipMembers(of: group, reason, except: held)
     case .expand(let operations): expand(operation, to: operations)
     case .keep(let ending, let cause): keep(operation, as: ending, cause)
     case .join: join(operation, at: now)
@@ -140,12 +141,13 @@ extension RunMachine {
     if groups.unendedSteps(of: group, in: scheduler).isEmpty { return }
     switch decision {
     case .skip(let reason): skipPattern(group, reason)
-    case .skipGroup(let outer, let reason):
+    case .skipGroup(let outer, let reason, let held):
       setGate(of: group, to: nil)
-      skipMembers(of: outer, reason)
+      let own = groups.unendedSteps(of: group, in: scheduler)
+      skipMembers(of: outer, reason, except: held.subtracting(own))
     case .fail(let reason): failPattern(group, reason, at: now)
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
-    case .keep(let ending, let cause): keepPattern(group, ending, cause, at: now)
+    case .keep(let ending, let cause): keepPattern(group, ending, cause)
     case .join: break
     case .run, .wait, .later: preconditionFailure("a group runs nothing")
     }
@@ -203,10 +205,12 @@ extension RunMachine {
     groups.cause(of: group, end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
   }
 
-  /// Skips the members of a group, none of which has started. The groups among them end by themselves, after their own
-  /// members.
-  mutating func skipMembers(of group: OperationID, _ reason: String) {
-    let steps = groups.unendedSteps(of: group, in: scheduler)
+  /// Skips the members of a group, none of which has started, but not those that are `held`: they are asked when their
+  /// turn comes. The groups among them end by themselves, after their own members.
+  mutating func skipMembers(
+    of group: OperationID, _ reason: String, except held: Set<OperationID> = []
+  ) {
+    let steps = groups.unendedSteps(of: group, in: scheduler).filter { !held.contains($0) }
     for step in steps { withdraw(step) }
     scheduler.settle(steps, as: Ending(.skipped), cause: .condition(reason))
   }

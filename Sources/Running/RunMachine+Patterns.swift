@@ -96,12 +96,11 @@ extension RunMachine {
     noteFailure(of: group, ending, at: now)
   }
 
-  /// Neither the group nor anything in it runs: it is as it was in an earlier run.
-  mutating func keepPattern(
-    _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
-  ) {
+  /// Neither the group nor anything in it runs: it is as it was in an earlier run, in which others already suffered
+  /// what follows from that.
+  mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
     end(pattern: group, as: ending, cause, steps: Ending(.cached), .itself)
-    noteFailure(of: group, ending, at: now)
+    noteFailed(group, ending)
   }
 
   private mutating func end(

@@ -216,7 +216,10 @@ extension RunMachine {
         if !state.hooksLeft.isEmpty { tellLeftOutHooks(of: first) }
       }
       setGate(of: first, to: nil)
-      end(first, as: Ending(.failed), .condition(standstillWords(of: first)), at: now)
+      let isAllowed = steps.ready(first).settings.allowFailure == .always
+      end(
+        first, as: Ending(.failed, isAllowed: isAllowed), .condition(standstillWords(of: first)),
+        at: now)
     } else if !ready.isEmpty {
       cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
     } else if !services.releaseCompany() {

@@ -17,7 +17,7 @@ package struct RunMachine {
     case stop(CommandKey, signal: Int32)
     /// End it now.
     case kill(CommandKey)
-    /// Answer the question about the operation, which is at its gate: `decided`.
+    /// Answer the question about the operation, in the same turn or any later one: `decided`.
     case decide(OperationID, Question)
     /// Take what the service gives to others; it is ready otherwise: `published`.
     case publish(CommandKey)

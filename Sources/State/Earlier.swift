@@ -60,8 +60,9 @@ package struct EarlierRun {
   let steps: [String: EarlierStep]
   /// Those that had begun and not ended.
   var unfinished: Set<String> = []
-  /// Those that a selection left out, and that had failed when they ran last.
-  var failedBefore: Set<String> = []
+  /// Those that failed the last time that they ran to their end, in this run or in one that it resumed; empty if that
+  /// was not asked.
+  var failed: Set<String> = []
 }
 
 extension EarlierRun {
@@ -79,22 +80,23 @@ extension EarlierRun {
 }
 
 extension StateStore {
-  /// A recorded run with all its steps; nil if there is none of that name.
-  package func earlierRun(named name: String) throws(StoreFailure) -> EarlierRun? {
+  /// A recorded run with all its steps; nil if there is none of that name. What failed in runs before takes time for
+  /// each of them.
+  package func earlierRun(
+    named name: String, findingFailed: Bool = false
+  ) throws(StoreFailure) -> EarlierRun? {
     try perform { database throws(DatabaseFailure) in
       let run = try database.prepare(
         "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
       guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
-      let steps = try steps(of: number, database)
-      let leftOut = Set(steps.filter { $1.isLeftOut }.keys)
       return EarlierRun(
         name: name, number: number,
         request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0,
-        exitStatus: try run.int32(5), steps: steps,
+        exitStatus: try run.int32(5), steps: try steps(of: number, database),
         unfinished: try unfinishedSteps(of: number, database),
-        failedBefore: try failedSteps(among: leftOut, before: number, database))
+        failed: findingFailed ? try failedSteps(of: number, database) : [])
     }
   }
 
@@ -107,26 +109,25 @@ extension StateStore {
     }
   }
 
-  /// Which of some steps had failed when they ran last, before a run that left them out.
-  private func failedSteps(
-    among names: Set<String>, before run: Int, _ database: Database
-  ) throws(DatabaseFailure) -> Set<String> {
-    var failed: Set<String> = []
-    var open = names
-    let runs = try database.prepare(
+  /// The steps that failed the last time that they ran to their end. What was left out, blocked or cancelled says
+  /// nothing of whether it fails, nor does what was lost with its oprun. What was taken over has succeeded.
+  private func failedSteps(of run: Int, _ database: Database) throws(DatabaseFailure) -> Set<String>
+  {
+    let (blocked, cancelled) = (Outcome.blocked.rawValue, Outcome.cancelled.rawValue)
+    let rows = try database.prepare(
       """
       WITH RECURSIVE chain(id) AS (
-        SELECT resumed FROM run WHERE id = ?
-        UNION SELECT resumed FROM run JOIN chain USING (id))
-      SELECT id FROM chain WHERE id IS NOT NULL ORDER BY id DESC
+        SELECT ?1 UNION SELECT resumed FROM run JOIN chain USING (id) WHERE resumed IS NOT NULL)
+      SELECT name, outcome, max(chain.id) FROM chain JOIN result ON run IN (chain.id, -chain.id)
+        JOIN step ON step.id = step
+      WHERE outcome & 7 NOT IN (\(blocked), \(cancelled)) AND outcome & 39 != \(RecordedOutcome.skippedForNow)
+      GROUP BY step
       """)
-    runs.bind(1, run)
-    while !open.isEmpty, try runs.next(), let before = try runs.number(0) {
-      let steps = try steps(of: before, database)
-      for name in open where steps[name]?.isLeftOut != true {
-        open.remove(name)
-        if steps[name]?.outcome.ending.outcome.isFailure == true { failed.insert(name) }
-      }
+    rows.bind(1, run)
+    var failed: Set<String> = []
+    while try rows.next() {
+      let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
+      if outcome?.ending.outcome.isFailure == true, let name = rows.text(0) { failed.insert(name) }
     }
     return failed
   }

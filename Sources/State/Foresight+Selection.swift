@@ -20,18 +20,19 @@ extension Foresight {
     if !selection.from.isEmpty { return withDependents(operations(of: selection.from)) }
     if !selection.only.isEmpty { return operations(of: selection.only) }
     // What a group came to because of a member, the member stands for.
-    return selection.isOfFailed ? failed.filter { !hasOutcomeOfMember($0) } : []
+    let failed = failed
+    return selection.isOfFailed ? failed.filter { !hasFailedMember($0, failed) } : []
   }
 
   private var failed: Set<OperationID> {
     Set(
       plan.steps.indices.lazy.map { OperationID($0) }.filter {
-        outcome($0)?.isFailure == true || earlier.failedBefore.contains(recordedName(of: $0))
+        outcome($0)?.isFailure == true || earlier.failed.contains(recordedName(of: $0))
       })
   }
 
-  private func hasOutcomeOfMember(_ group: OperationID) -> Bool {
-    plan.groups[group]?.members.contains { outcome($0) == outcome(group) } ?? false
+  private func hasFailedMember(_ group: OperationID, _ failed: Set<OperationID>) -> Bool {
+    !failed.isDisjoint(with: plan.groups[group]?.members ?? [])
   }
 
   /// What may run if a part of the run is resumed: `--only` does not even run what that needs.

@@ -27,8 +27,7 @@ extension Foresight {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       if outcome(operation) == .skipped { return .didNotRun("was skipped") }
-      let mayRun = cached.undecided.contains(operation) || unsure.contains(operation)
-      return .kept(isCertain: !mayRun || isOutside(operation))
+      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
@@ -147,7 +146,7 @@ struct LateInstances {
     where !plan.standsForOthers(operation) {
       let id = plan.steps[group.index].id
       let name = StepName(plan.steps[operation.index].id)
-      let found = recorded.filter { $0.hasPrefix(id + "[") && name.covers($0) }
+      let found = recorded.names(beginningWith: id + "[").filter(name.covers)
       let present = found.filter { earlier.steps[$0]?.hadTurn != false }
       let isKnown = inner[operation] == group && Self.isKnown(earlier.steps[id], present)
       names[operation] = isKnown ? present : found
@@ -224,5 +223,17 @@ struct LateInstances {
     }
     let rest = plan.steps[other.index].id.utf8.dropFirst(count)
     return String(decoding: Array(instance.utf8.dropLast(own.count)) + Array(rest), as: UTF8.self)
+  }
+}
+
+extension [String] {
+  /// Those of sorted names that begin with a prefix; they lie together.
+  func names(beginningWith prefix: String) -> ArraySlice<String> {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] < prefix { low = middle + 1 } else { high = middle }
+    }
+    return self[low...].prefix { $0.hasPrefix(prefix) }
   }
 }

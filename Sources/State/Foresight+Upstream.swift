@@ -135,8 +135,9 @@ extension Foresight {
   func mayGiveOther(_ group: OperationID, _ written: Int) -> Bool {
     if let before = record(of: group), before.written != written { return true }
     guard case .matrix? = plan.groups[group]?.kind else { return false }
-    let name = StepName(plan.steps[group.index].id)
-    return lostNames.contains(where: name.covers)
+    let id = plan.steps[group.index].id
+    if lateInstances.hasGroup(group) { return lostNames.contains(where: StepName(id).covers) }
+    return ["[", "/"].contains { !lostNames.names(beginningWith: id + $0).isEmpty }
   }
 
   /// What expressions near services call them.
@@ -152,11 +153,11 @@ extension Foresight {
     return id.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(id[id.index(after: $0)...]) } ?? id
   }
 
-  /// The names of steps in groups that are recorded and not in the plan.
+  /// The names of steps in groups that are recorded and not in the plan, sorted.
   func findLostNames() -> [String] {
     guard plan.groups.values.contains(where: { $0.kind == .matrix }) else { return [] }
     let names = Set(plan.steps.indices.map { recordedName(of: OperationID($0)) })
-    return earlier.steps.keys.filter { $0.hasSuffix("]") && !names.contains($0) }
+    return earlier.steps.keys.filter { $0.hasSuffix("]") && !names.contains($0) }.sorted()
   }
 }
 
@@ -167,7 +168,9 @@ extension Plan {
     // Groups come after their members.
     for (group, about) in groups.sorted(by: { $0.key > $1.key }) {
       let isLate = steps[group.index].late?.parts.expansion?.allowance != nil
-      guard about.allowsFailure || isLate || forgiven.contains(group) else { continue }
+      // What may fail of a group whose matrix is not known are its instances.
+      let mayFail = about.allowsFailure || about.pattern?.group.allowsFailure == true
+      guard mayFail || isLate || forgiven.contains(group) else { continue }
       forgiven.insert(group)
       forgiven.formUnion(about.members)
       forgiven.formUnion(about.pattern?.operations ?? [])

@@ -61,7 +61,8 @@ package struct Foresight {
   private(set) var changingNames: Set<String> = []
   /// The newest run behind each of those that are kept.
   private(set) var origins: [OperationID: Int] = [:]
-  /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one.
+  /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one, or the
+  /// cache decides otherwise.
   private(set) var unsure: Set<OperationID> = []
   /// Used pipelines that are kept, and whose hooks run again.
   private(set) var owedHooks: [OperationID] = []
@@ -159,7 +160,9 @@ package struct Foresight {
           foresee(operation, late, fingerprints.written(step))
         }
       }
-      if keptSteps.contains(operation), isUnsure(operation, step) {
+      // What was skipped runs neither if its condition is the same.
+      let isUndecided = cached.undecided.contains(operation) && outcome(operation) != .skipped
+      if keptSteps.contains(operation), isUndecided || isUnsure(operation, step) {
         unsure.insert(operation)
         isUncertain = isUncertain || !isOutside(operation) && !plan.standsForOthers(operation)
       }
@@ -214,7 +217,6 @@ package struct Foresight {
         if !forced.contains(operation) { runNamers.append(operation) }
       } else if !forced.contains(operation) {
         keep(operation, before)
-        isUncertain = isUncertain || cached.undecided.contains(operation) && !isOutside(operation)
       }
     } else if isFresh {
       replaced.insert(operation)

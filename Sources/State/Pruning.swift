@@ -80,7 +80,7 @@ extension StateStore {
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
         || limits.size.map { kept.bytes + bytes > $0 } == true
-      guard isOver, !isInUse(run.name) else {
+      guard isOver, !isLocked(run.name) else {
         kept.count += 1
         kept.bytes += bytes
         continue
@@ -121,14 +121,22 @@ extension StateStore {
     let limit = UTCTime(secondsSince1970: Int(time / 1_000_000_000)).compact
     let known = Set(try runNames())
     for name in folder.names(in: "runs")
-    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isInUse(name) {
+    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isLocked(name) {
       if folder.removeRun(name) { pruned.runs.append(name) }
     }
   }
 
-  /// Whether a process performs the run now.
-  package func isInUse(_ name: String) -> Bool {
+  /// Whether a process performs the run now: not one that has ended, and that another oprun is about to resume.
+  package func isInUse(_ name: String) -> Bool { isLocked(name) && !hasEnded(name) }
+
+  /// Whether a process performs the run, or is about to resume it.
+  private func isLocked(_ name: String) -> Bool {
     folder.run(named: name)?.isInUse == true && !wasResumed(name)
+  }
+
+  private func hasEnded(_ name: String) -> Bool {
+    let status = "SELECT 1 FROM run WHERE name = ? AND exit_status IS NOT NULL"
+    return (try? database.prepare(status).bind(1, name).next()) ?? false
   }
 
   /// Whether another run has begun to resume it. That one holds its lock meanwhile, and nobody resumes a run in

@@ -8,7 +8,9 @@ struct RecordedOutcome: Hashable {
   /// Bit 3: the failure was allowed. Bit 4: of a group. Bit 5: left out.
   private static let allowed = 8
   private static let group = 16
-  static let leftOut = 32
+  private static let leftOut = 32
+  /// That of a step that only the selection of a part left out.
+  static let skippedForNow = Int(Outcome.skipped.rawValue) | leftOut
 
   let ending: Ending
   let isOfGroup: Bool
@@ -32,9 +34,11 @@ struct RecordedOutcome: Hashable {
   }
 
   var number: Int {
-    Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0)
-      | (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0)
+    Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0) | marks
   }
+
+  /// The bits that say nothing of the ending.
+  var marks: Int { (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0) }
 }
 
 extension CommandEnd {

@@ -124,7 +124,10 @@ package final class Resumption {
     reached.remove(operation)
     held.insert(operation)
     if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.origin) }
-    return keep(operation, before, allowance)
+    let kept = keep(operation, before, allowance)
+    guard kept.ending.outcome.isFailure, standsForSteps(planned, named: name) else { return kept }
+    // What allowed it was said of its instances, of which there are none now.
+    return KeptStep(before.outcome.ending, kept.cause, outputs: kept.outputs)
   }
 
   /// Keeps what is in a group of which no instances are made.

@@ -128,11 +128,15 @@ final class RunWriter {
   /// What was taken over is final.
   private func keep(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    let mark = settled.outcome.isLeftOut ? RecordedOutcome.leftOut : 0
+    // What stood for its instances, and has none now, ends as itself.
     try statement(
-      "UPDATE result SET run = ?, place = ?, outcome = outcome & 31 | ? WHERE run = ? AND step = ?"
+      """
+      UPDATE result SET run = ?, place = ?,
+        outcome = iif(outcome & 16 & ~?3, ?4, outcome & 15 | ?3) WHERE run = ? AND step = ?
+      """
     )
-    .bind(1, number).bind(2, key.place).bind(3, mark).bind(4, -number).bind(5, step).run()
+    .bind(1, number).bind(2, key.place).bind(3, settled.outcome.marks)
+    .bind(4, settled.outcome.number).bind(5, -number).bind(6, step).run()
     try statement("UPDATE output SET run = ? WHERE run = ? AND step = ?")
       .bind(1, number).bind(2, -number).bind(3, step).run()
   }

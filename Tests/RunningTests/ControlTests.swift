@@ -173,6 +173,19 @@ import Testing
         + "4:x=succeeded 4:g=succeeded 4:+h 5:-h=0 5:h=succeeded 9:-d=0 9:d=succeeded 9:end=0")
   }
 
+  @Test func `cancels a group whose outputs are not known yet`() {
+    var run = simulation("g/a; g: g/a?done; c: g; d", ["d": "ok@9"], (3, "cancel g"))
+    run.groups = ["g^": ["g/a"]]
+    run.decisions = ["g": "later"]
+    let start = "0:+g/a 0:+d 1:-g/a=0 1:g/a=succeeded 3:'g'_cancelled_by_anna "
+    let end = "9:-d=0 9:d=succeeded 9:end=1"
+    #expect(run.timeline() == start + "3:g=cancelled<anna 3:c=blocked<g " + end)
+    run.settings = ["g": StepSettings(hooks: .ofEachKind)]
+    #expect(
+      run.timeline() == start + "3:+g.on_cancel.1 4:-g.on_cancel.1=0 4:+g.on_complete.1 "
+        + "5:-g.on_complete.1=0 5:g=cancelled<anna 5:c=blocked<g " + end)
+  }
+
   @Test func `refuses what cannot be, and says why`() {
     #expect(
       simulation(

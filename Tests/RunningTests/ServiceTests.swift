@@ -208,6 +208,18 @@ import Testing
         + "2:-b=0 2:b=succeeded 2:end=0")
   }
 
+  @Test func `keeps from starting what may fail`() {
+    let run = Simulation(
+      graph: "&s%m; w; a%m: w; u: s?ready a", scripts: ["s": "hang"],
+      settings: ["a": StepSettings(allowFailure: .always)],
+      pools: [PoolSpec(name: "m", capacity: 1_000_000)])
+    #expect(
+      run.timeline()
+        == "0:+w 0:+s 0:s!ready 1:-w=0 1:w=succeeded "
+        + "1:a=failed(allowed)<cannot start: 'm' is held by running services ('s') 1:+u 2:-u=0 "
+        + "2:u=succeeded 2:stop(s) 2:-s=sig15 2:s=succeeded 2:end=0")
+  }
+
   @Test func `gives way where others hold all that is left`() {
     let run = Simulation(
       graph: "&s%m; &t%m; a%m: s?ready; b%m: t?ready", scripts: ["s": "hang", "t": "hang"],

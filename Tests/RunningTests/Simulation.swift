@@ -16,7 +16,7 @@ import Scheduling
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`. The end of a command that timed
 /// out has a `!`, that of a hook that was stopped a `~`.
 ///
-/// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that.
+/// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that; `later` is no answer.
 /// A service is written `&a`, and what depends on it `b: a?ready`; `serve 2 5` runs one that is asked every
 /// 2 s for 5 s at most whether it is ready.
 ///
@@ -327,6 +327,7 @@ private struct Playback {
     let isJoin = question == .join && (isPattern || machine.standsForCopies(operation))
     let words = (isJoin ? "join" : decisions[id(operation)] ?? usual).split(separator: " ").map(
       String.init)
+    if words[0] == "later" { return }
     let decision: Decision =
       switch words[0] {
       case "skip": .skip("no")

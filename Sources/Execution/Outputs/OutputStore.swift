@@ -14,6 +14,9 @@ struct OutputStore {
   mutating func publish(_ outputs: ValueMap, of operation: OperationID) {
     values[operation] = outputs
   }
+
+  /// The operation runs again: only what succeeds gives outputs.
+  mutating func forget(_ operation: OperationID) { values[operation] = nil }
 }
 
 extension ValueMap {

@@ -111,7 +111,7 @@ extension Tool {
     }
     // It is read under its lock: it may have ended while that was waited for.
     try? store.takeInJournals()
-    guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
+    guard let earlier = earlierRun(name, store, selection) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
       !invocation.hasValue(for: Options.until), !invocation.hasValue(for: Options.param),
@@ -155,9 +155,11 @@ extension Tool {
     return nil
   }
 
-  private func earlierRun(_ name: String, _ store: StateStore) -> EarlierRun? {
+  private func earlierRun(
+    _ name: String, _ store: StateStore, _ selection: ResumeSelection
+  ) -> EarlierRun? {
     do throws(StoreFailure) {
-      return try store.earlierRun(named: name)
+      return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
     } catch {
       say(error.message, help: error.help)
       return nil

@@ -111,7 +111,7 @@ extension Tool {
     guard let word else { return try onlyRun(among: all, folder, command) }
     if all.contains(word) { return .success(word) }
     let meant = all.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
-    let running = meant.count > 1 ? meant.filter { isInProgress($0, folder) } : meant
+    let running = meant.count > 1 ? runsInProgress(among: meant, folder) : meant
     if running.count > 1 || running.isEmpty && meant.count > 1 {
       throw .severalRunsBegin(with: word, running.isEmpty ? meant : running, command)
     }
@@ -126,10 +126,7 @@ extension Tool {
     let candidates = all.enumerated().filter { index, name in
       index < 4 || folder.hasControl(of: name)
     }
-    var running = candidates.map(\.element).filter { isInProgress($0, folder) }
-    if running.count > 1, let store = try? StateStore.find(in: folder) {
-      running = running.filter { !store.wasResumed($0) }
-    }
+    let running = runsInProgress(among: candidates.map(\.element), folder)
     if running.count > 1 { throw .severalRunsInProgress(running, command) }
     if let name = running.first { return .success(name) }
     // One whose oprun died may have left something in Slurm.
@@ -144,8 +141,13 @@ extension Tool {
     return .failure(ReportedFailure(status: ExitStatus.notInProgress))
   }
 
-  private func isInProgress(_ name: String, _ folder: StateFolder) -> Bool {
-    folder.run(named: name)?.isInUse ?? false
+  /// The lock of a run is also held by an oprun that is about to resume it. The database knows which have ended; it is
+  /// asked only if there is a doubt.
+  private func runsInProgress(among names: [String], _ folder: StateFolder) -> [String] {
+    let locked = names.filter { folder.run(named: $0)?.isInUse ?? false }
+    let isCertain = locked.count < 2 && locked.allSatisfy(folder.hasControl)
+    guard !isCertain, let store = try? StateStore.find(in: folder) else { return locked }
+    return locked.filter(store.isInUse)
   }
 
   private func sayNotInProgress(_ name: String, _ folder: StateFolder) -> Int32 {
