@@ -6,7 +6,8 @@
 package final class Suggester {
   private var budget: Int
 
-  /// `budget` is the number of candidates compared over the life of the suggester.
+  /// `budget` is the number of candidates over the life of the suggester; one that is long, and as long as the
+  /// name, counts as several.
   package init(budget: Int = 500_000) { self.budget = budget }
 
   /// The closest candidate within reach, the first of equals; nil if none is close, or the budget
@@ -23,12 +24,12 @@ package final class Suggester {
       guard budget > 0 else { break }
       budget -= 1
       guard abs(candidate.utf8.count - typed.count) <= reach else { continue }
+      budget -= typed.count / 8
       let known = Array(candidate.utf8)
-      if known != typed, known.map(inLowerCase) == typed.map(inLowerCase) { return candidate }
+      if known != typed, isSameInLowerCase(known, typed) { return candidate }
       // With one letter changed, any name of one letter is any other.
       if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
-      let distance = editDistance(typed, known)
-      if distance <= reach {
+      if let distance = editDistance(typed, known, atMost: reach) {
         guard distance > 0 else { continue }
         // Two wrong letters of four are another word: `tcsh`, `bash`.
         if distance > 1, typed.count < 5, !Set(typed).isSubset(of: known) { continue }
@@ -41,6 +42,10 @@ package final class Suggester {
   }
 }
 
+private func isSameInLowerCase(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+  left.count == right.count && zip(left, right).allSatisfy { inLowerCase($0) == inLowerCase($1) }
+}
+
 private func inLowerCase(_ byte: UInt8) -> UInt8 {
   (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
 }
@@ -51,21 +56,36 @@ package func suggestion(for name: String, among candidates: some Sequence<String
   Suggester().closest(to: name, among: candidates)
 }
 
-/// The number of edits between two short strings; two neighbours in the wrong order are one edit.
-func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  var beforeLast = [Int](repeating: 0, count: right.count + 1)
-  var last = Array(0...right.count)
+/// The number of edits between two strings, of which two neighbours in the wrong order are one; nil if there are
+/// more than `limit`. Only the cells of the table around its diagonal are computed: the others need more edits.
+func editDistance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
+  guard abs(left.count - right.count) <= limit else { return nil }
+  let width = 2 * limit + 1
+  let tooFar = limit + 1
+  // Cell `k` of row `i` is column `i + k - limit`.
+  var beforeLast = [Int](repeating: tooFar, count: width)
+  var last = (0..<width).map { $0 < limit ? tooFar : $0 - limit }
+  var current = beforeLast
   for i in left.indices {
-    var current = [i + 1]
-    for j in right.indices {
-      var cost = min(last[j] + (left[i] == right[j] ? 0 : 1), last[j + 1] + 1, current[j] + 1)
-      if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
-        cost = min(cost, beforeLast[j - 1] + 1)
+    for k in 0..<width {
+      // The column before this one, as an index of `right`.
+      let j = i + k - limit
+      guard j >= -1, j < right.count else {
+        current[k] = tooFar
+        continue
       }
-      current.append(cost)
+      var cost = min(k + 1 < width ? last[k + 1] + 1 : tooFar, k > 0 ? current[k - 1] + 1 : tooFar)
+      if j >= 0 {
+        cost = min(cost, last[k] + (left[i] == right[j] ? 0 : 1))
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+          cost = min(cost, beforeLast[k] + 1)
+        }
+      }
+      current[k] = min(cost, tooFar)
     }
-    beforeLast = last
-    last = current
+    guard current.contains(where: { $0 <= limit }) else { return nil }
+    (beforeLast, last, current) = (last, current, beforeLast)
   }
-  return last[right.count]
+  let distance = last[right.count - left.count + limit]
+  return distance <= limit ? distance : nil
 }

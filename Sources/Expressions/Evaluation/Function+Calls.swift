@@ -132,7 +132,7 @@ extension Function {
 
   private func contains(_ whole: Value, _ part: Value) throws(ArgumentFailure) -> Bool {
     switch (whole, part) {
-    case (.list(let items), _): return items.contains { $0.isSame(as: part) }
+    case (.list(let items), _): return items.contains(part)
     case (.string(let text), .string(let part)): return TextSearch(part).isFound(in: text)
     case (.string, _), (.null, _), (.bool, _), (.number, _), (.map, _):
       let parameter = FunctionRow.Parameter(name: "part", kinds: .string)

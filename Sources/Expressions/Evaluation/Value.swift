@@ -13,6 +13,22 @@ package enum Value: Hashable, Sendable {
   indirect case map(ValueMap)
 }
 
+extension Value {
+  /// Compares strings byte by byte, because for Swift é is equal to e with a combining accent.
+  package static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.number(let left), .number(let right)): left == right
+    case (.string(var left), .string(var right)):
+      left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
+    case (.list(let left), .list(let right)): left == right
+    case (.map(let left), .map(let right)): left == right
+    case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _), (.map, _): false
+    }
+  }
+}
+
 /// Names and their values in the order in which they were written. Two maps with the same members
 /// in any order are equal.
 package struct ValueMap: Hashable, Sendable {

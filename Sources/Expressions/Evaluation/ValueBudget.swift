@@ -13,7 +13,7 @@ package final class ValueBudget {
   static let maxMatchSteps = 10_000_000
 
   /// The patterns that were used last, with all their states.
-  private var patterns: [String: TextPattern] = [:]
+  private var patterns: [ExactText: TextPattern] = [:]
   private var keptStates = 0
 
   private static let maxKeptStates = 100_000
@@ -23,7 +23,7 @@ package final class ValueBudget {
   /// The pattern with this text. Making one takes a step for each of its states; nil once there are no
   /// steps left.
   func pattern(_ text: String) throws(TextPatternFailure) -> TextPattern? {
-    if let known = patterns[text] { return known }
+    if let known = patterns[ExactText(text: text)] { return known }
     guard matchSteps > 0 else { return nil }
     let pattern: TextPattern
     do throws(TextPatternFailure) {
@@ -38,7 +38,7 @@ package final class ValueBudget {
       patterns = [:]
       keptStates = pattern.stateCount
     }
-    patterns[text] = pattern
+    patterns[ExactText(text: text)] = pattern
     return pattern
   }
 

@@ -12,10 +12,10 @@ enum ArgumentRole {
 }
 
 struct ArgumentReader {
-  /// The programs that are reading options, until a `--`.
-  private var interpreters: [Interpreter] = []
-  /// The name of the last of them.
-  private var name = ""
+  /// The programs that are reading options, until a `--`, with their names.
+  private var programs: [(interpreter: Interpreter, name: String)] = []
+  /// The program to which the next elements are code.
+  private var codeReader = ""
   /// How many of the next elements are certainly code.
   private var pending = 0
   /// The program whose next operand is code.
@@ -30,8 +30,9 @@ struct ArgumentReader {
   /// all of it is the author's.
   mutating func role(of text: String, holdsValue: Bool) -> ArgumentRole {
     let role = roleNow(of: text, holdsValue: holdsValue)
-    if let interpreter = Interpreter.named(text) {
-      add(interpreter, named: text)
+    let program = Interpreter.programName(in: text)
+    if let interpreter = Interpreter.named(program) {
+      add(interpreter, named: program)
     } else if isFirst, holdsValue {
       add(.any, named: text)
     }
@@ -40,10 +41,12 @@ struct ArgumentReader {
   }
 
   private mutating func add(_ interpreter: Interpreter, named text: String) {
-    interpreters.append(interpreter)
-    name = text
+    programs.append((interpreter, text))
+    if isAllCode { codeReader = strictest { !$0.optionIsWholeCommand } ?? codeReader }
     switch interpreter.operands {
-    case .all: isAllCode = true
+    case .all:
+      if !isAllCode { codeReader = strictest { !$0.optionIsWholeCommand } ?? text }
+      isAllCode = true
     case .first:
       operandOf = interpreter
       skipsNext = false
@@ -51,27 +54,40 @@ struct ArgumentReader {
     }
   }
 
+  private var interpreters: some Sequence<Interpreter> { programs.lazy.map(\.interpreter) }
+
+  /// The name of the last of these programs; of one that is not a shell, because its rule is the stricter
+  /// one, if there is one.
+  private func strictest(_ isMeant: (Interpreter) -> Bool) -> String? {
+    let programs = programs.filter { isMeant($0.interpreter) }
+    return (programs.first { !$0.interpreter.readsShell } ?? programs.last)?.name
+  }
+
   private mutating func roleNow(of text: String, holdsValue: Bool) -> ArgumentRole {
-    if isAllCode { return .script(name) }
+    if isAllCode { return .script(codeReader) }
     if pending > 0 { return pendingScript(text) }
     if text == "--", !holdsValue {
       isBehindDashes = true
-      interpreters = interpreters.filter(\.passesOptionsOn)
+      programs = programs.filter(\.interpreter.passesOptionsOn)
       return .data(isBehindDashes: true)
     }
     // The word itself is no code: it may be a value.
-    if text == "eval", operandOf == nil, !interpreters.isEmpty {
+    if text == "eval", operandOf == nil, !programs.isEmpty {
       pending = 1
+      codeReader = strictest { !$0.optionIsWholeCommand } ?? programs[0].name
       return .data(isBehindDashes: isBehindDashes)
     }
-    if givesCode(text) {
+    if let reader = reader(ofOption: text) {
+      codeReader = reader
       pending = 1 + optionArguments(in: text)
       // mawk's `-W` has an argument, which is not code.
       if !text.hasPrefix("-W") { operandOf = nil }
       isAllCode = interpreters.contains(where: \.optionIsWholeCommand)
-      return .script(name)
+      return .script(codeReader)
     }
-    if let interpreter = operandOf, isCodeOperand(text, of: interpreter) { return .script(name) }
+    if let interpreter = operandOf, isCodeOperand(text, of: interpreter) {
+      return .script(strictest { !$0.optionIsWholeCommand } ?? "")
+    }
     return .data(isBehindDashes: isBehindDashes)
   }
 
@@ -80,13 +96,14 @@ struct ArgumentReader {
     let isOption = text.hasPrefix("-") || text.hasPrefix("+")
     if interpreters.contains(where: \.isShell), isOption {
       pending += optionArguments(in: text)
-    } else if givesCode(text) {
+    } else if let reader = reader(ofOption: text) {
+      codeReader = reader
       // The argument of the previous option was part of it: `perl -M5.010 -le`.
       pending = 1 + optionArguments(in: text)
     } else {
       pending -= 1
     }
-    return .script(name)
+    return .script(codeReader)
   }
 
   /// The number of arguments of a shell option such as `-o pipefail`.
@@ -95,17 +112,16 @@ struct ArgumentReader {
     return text.utf8.count { $0 == UInt8(ascii: "o") || $0 == UInt8(ascii: "O") }
   }
 
-  /// Whether it is an option that takes code, either in the same element or in the next one.
-  private func givesCode(_ text: String) -> Bool {
-    if interpreters.isEmpty { return false }
+  /// The program that takes code from this option, or from the element after it; nil if none does.
+  private func reader(ofOption text: String) -> String? {
+    if programs.isEmpty { return nil }
     if text.hasPrefix("--") {
       let word = text.dropFirst(2).prefix { $0 != "=" }
-      return !word.isEmpty
-        && interpreters.contains { $0.words.contains { $0.hasPrefix(word) } }
+      return word.isEmpty ? nil : strictest { $0.words.contains { $0.hasPrefix(word) } }
     }
-    if text.hasPrefix("+") { return interpreters.contains { $0.letters.contains("+") } }
-    guard text.hasPrefix("-") else { return false }
-    return interpreters.contains { interpreter in
+    if text.hasPrefix("+") { return strictest { $0.letters.contains("+") } }
+    guard text.hasPrefix("-") else { return nil }
+    return strictest { interpreter in
       let letters = interpreter.letters(of: text)
       return interpreter.letters.contains(where: letters.contains)
     }
@@ -171,8 +187,15 @@ extension Interpreter {
   /// awk and sed run their input with `-f -`.
   private static func reader(among words: [String]) -> String? {
     let namesFile = words.contains { $0.hasPrefix("-f") || $0.hasPrefix("--file") }
-    let readers = words.filter { word in
+    let readers = words.lazy.map(Interpreter.programName).filter { word in
       guard let interpreter = named(word) else { return false }
+      if let (letters, names) = interpreter.inputOptions {
+        return words.contains { word in
+          names.contains(word)
+            || word.hasPrefix("-") && !word.hasPrefix("--")
+              && word.contains(where: letters.contains)
+        }
+      }
       if case .first = interpreter.operands, namesFile { return true }
       return interpreter.readsInput
     }

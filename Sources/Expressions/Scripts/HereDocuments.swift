@@ -5,26 +5,27 @@ extension InsertedText {
   /// The first value whose line could be the end of a here-document that begins before it.
   func valueThatEndsDocument(isShell: Bool) -> InsertedValue? {
     var documents = HereDocuments(isShell: isShell)
-    // Lines that end with a backslash, and the one after them, may be read as one line.
-    var joined: [UInt8] = []
-    var joinedValue: InsertedValue?
-    var isJoining = false
+    var joined: [Line] = []
     for line in lines {
-      let value = line.values.last?.value
-      if let value, documents.isEnd(line.bytes) { return value }
+      if let value = line.values.last?.value,
+        documents.isEnd(HereDocuments.Candidate(line, isShell: isShell))
+      {
+        return value
+      }
       documents.readDelimiters(in: line.bytes)
-      let continues = line.bytes.last == UInt8(ascii: "\\")
-      guard isJoining || continues else { continue }
-      joined += line.bytes
-      joinedValue = value ?? joinedValue
-      isJoining = continues
+      let continues = Self.endsInBackslash(line.bytes)
+      if continues || !joined.isEmpty { joined.append(line) }
       if continues { continue }
-      if let joinedValue, documents.isEnd(joined[...]) { return joinedValue }
-      documents.readDelimiters(in: joined[...])
+      if let value = documents.end(in: joined) { return value }
       joined = []
-      joinedValue = nil
     }
-    return nil
+    return documents.end(in: joined)
+  }
+
+  /// Whether the line and the next one may be one line to a shell.
+  private static func endsInBackslash(_ line: ArraySlice<UInt8>) -> Bool {
+    let others = line.reversed().prefix { $0 == UInt8(ascii: "\\") }
+    return !others.count.isMultiple(of: 2)
   }
 }
 
@@ -32,29 +33,97 @@ extension InsertedText {
 private struct HereDocuments {
   let isShell: Bool
   private var delimiters: Set<[UInt8]> = []
+  /// The same without blanks.
+  private var plainDelimiters: Set<[UInt8]> = []
+  private var longest = 0
 
   init(isShell: Bool) { self.isShell = isShell }
 
-  func isEnd(_ line: ArraySlice<UInt8>) -> Bool {
-    if delimiters.isEmpty || line.contains(InsertedText.unknown) { return false }
-    let words = Self.withoutQuotes(line)
+  /// A line, or several lines that are read as one: what could be the end of a document.
+  struct Candidate {
+    /// The text without quotes.
+    var text: [UInt8]
+    /// How much of it comes before the first value.
+    var authorCount: Int
+    /// True if the end of a command substitution follows.
+    var hasParenthesis: Bool
+    var isKnown: Bool
+
+    init(_ line: InsertedText.Line, isShell: Bool) {
+      text = HereDocuments.withoutQuotes(line.bytes)
+      authorCount = text.count
+      if let first = line.values.first {
+        authorCount = HereDocuments.withoutQuotes(line.bytes[..<first.range.lowerBound]).count
+      }
+      hasParenthesis =
+        isShell && text.contains { $0 == UInt8(ascii: ")") || $0 == UInt8(ascii: "}") }
+      isKnown = !line.bytes.contains(InsertedText.unknown)
+    }
+  }
+
+  func isEnd(_ line: Candidate) -> Bool { isEnd(line, among: delimiters) }
+
+  private func isEnd(_ line: Candidate, among delimiters: Set<[UInt8]>) -> Bool {
+    if delimiters.isEmpty || !line.isKnown { return false }
+    if delimiters.contains(line.text) { return true }
     // In PHP, anything may follow the word.
-    return delimiters.contains(words)
-      || !isShell && delimiters.contains(Array(words.prefix(while: isNameByte)))
+    guard isShell else {
+      return delimiters.contains(Array(line.text.prefix(while: isNameByte)))
+    }
+    // In a command substitution of bash, anything that has its end may.
+    return line.hasParenthesis
+      && delimiters.contains { $0.count > line.authorCount && line.text.starts(with: $0) }
+  }
+
+  /// The first value that could be in the end of a document if some of the lines, up to the last one, are
+  /// one line.
+  mutating func end(in lines: [InsertedText.Line]) -> InsertedValue? {
+    if lines.count < 2 { return nil }
+    readDelimiters(
+      in: lines.flatMap { line in
+        line.bytes.last == UInt8(ascii: "\\") ? line.bytes.dropLast() : line.bytes
+      }[...])
+    var joined: Candidate?
+    var value: InsertedValue?
+    for line in lines.reversed() {
+      var candidate = Candidate(line, isShell: isShell)
+      candidate.text.removeAll(where: Self.isBlank)
+      candidate.authorCount = min(candidate.authorCount, candidate.text.count)
+      if let rest = joined {
+        if line.values.isEmpty { candidate.authorCount += rest.authorCount }
+        // What is longer than any of the words need not be known.
+        candidate.text += rest.text.prefix(max(0, longest + 1 - candidate.text.count))
+        candidate.hasParenthesis = candidate.hasParenthesis || rest.hasParenthesis
+        candidate.isKnown = candidate.isKnown && rest.isKnown
+      }
+      joined = candidate
+      value = value ?? line.values.last?.value
+      if let value, isEnd(candidate, among: plainDelimiters) { return value }
+    }
+    return nil
   }
 
   mutating func readDelimiters(in line: ArraySlice<UInt8>) {
     var rest = line
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
       let text = rest[start...].drop { $0 == UInt8(ascii: "<") }
-      if text.startIndex - start > 1 { addDelimiter(before: text) }
+      if text.startIndex - start > 1 { addDelimiters(before: text) }
       rest = text
     }
   }
 
+  /// Some shells and languages read a sign before the word.
+  private mutating func addDelimiters(before text: ArraySlice<UInt8>) {
+    addDelimiter(before: text)
+    switch text.first {
+    case UInt8(ascii: "-"), UInt8(ascii: "~"), UInt8(ascii: "#"):
+      addDelimiter(before: text.dropFirst())
+    default: break
+    }
+  }
+
   private mutating func addDelimiter(before text: ArraySlice<UInt8>) {
-    let isIndented = text.first == UInt8(ascii: "-") || text.first == UInt8(ascii: "~")
-    let word = (isIndented ? text.dropFirst() : text).drop(while: Self.isBlank)
+    let word = text.drop(while: Self.isBlank)
     add(word.prefix { !Self.endsWord($0) })
     add(Self.quotedWord(word)[...])
     if !isShell {
@@ -64,7 +133,10 @@ private struct HereDocuments {
 
   private mutating func add(_ word: ArraySlice<UInt8>) {
     let plain = Self.withoutQuotes(word)
-    if !plain.isEmpty { delimiters.insert(plain) }
+    if plain.isEmpty { return }
+    delimiters.insert(plain)
+    plainDelimiters.insert(plain.filter { !Self.isBlank($0) })
+    longest = max(longest, plain.count)
   }
 
   /// The word with its blanks and operators that are in quotes.
@@ -85,7 +157,7 @@ private struct HereDocuments {
     return word
   }
 
-  private static func withoutQuotes(_ text: ArraySlice<UInt8>) -> [UInt8] {
+  fileprivate static func withoutQuotes(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var word = text.filter { !isQuote($0) }.drop(while: isBlank)
     while let last = word.last, isBlank(last) { word.removeLast() }
     return Array(word)

@@ -33,6 +33,13 @@ package struct Interpreter: Sendable {
   package var strictOptions: [String] = []
   /// True if its code is passed to a shell.
   var passesShellCode = false
+  /// True for a shell in which bare words may be code where they are data to other shells: `let x = ls`.
+  var hasOwnLanguage = false
+  /// True if a pattern of it can have code in parentheses: `*(e:command:)`.
+  var hasGlobQualifiers = false
+  /// The options with which it passes its input to a shell, if it reads none otherwise: the letters, and the
+  /// words.
+  var inputOptions: (letters: String, words: [String])?
   /// The option before a script in its arguments; nil for `-c`.
   var scriptOption: String?
   /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
@@ -40,7 +47,11 @@ package struct Interpreter: Sendable {
   var loader: String?
 
   /// Whether its code is that of a shell.
-  var readsShell: Bool { isShell || passesShellCode }
+  var readsShell: Bool { (isShell || passesShellCode) && !hasOwnLanguage }
+  /// Whether it takes variables and arguments as a shell does.
+  var isBourneLike: Bool { isShell && readsShell }
+  /// Whether it starts another program, which may run the code.
+  var isWrapper: Bool { passesShellCode || optionIsWholeCommand }
 }
 
 extension Interpreter {
@@ -56,6 +67,13 @@ extension Interpreter {
       ? nil : table[base.hasSuffix("-") ? String(base.dropLast()) : base]
   }
 
+  /// The part of an element of an argument vector that may name a program: of `--entrypoint=sh`, or of
+  /// `SHELL=bash`, it is what follows the sign.
+  static func programName(in element: String) -> String {
+    guard named(element) == nil, let sign = element.lastIndex(of: "=") else { return element }
+    return String(element[element.index(after: sign)...])
+  }
+
   /// PATH_MAX of Linux.
   private static let longestPath = 4096
 
@@ -67,10 +85,13 @@ extension Interpreter {
     return table
   }()
 
-  private static func shell(strictOptions: [String]) -> Interpreter {
+  private static func shell(
+    strictOptions: [String], hasOwnLanguage: Bool = false, hasGlobQualifiers: Bool = false
+  ) -> Interpreter {
     Interpreter(
       letters: "cC", words: ["command", "init-command", "commands"], isShell: true,
-      strictOptions: strictOptions)
+      strictOptions: strictOptions, hasOwnLanguage: hasOwnLanguage,
+      hasGlobQualifiers: hasGlobQualifiers)
   }
 
   private static let rows: [(names: String, Interpreter)] = [
@@ -79,19 +100,16 @@ extension Interpreter {
       shell(strictOptions: ["-eo", "pipefail"])
     ),
     (
-      "sh dash ash ksh rksh mksh lksh oksh loksh pdksh posh zsh rzsh yash hush static-sh sh.distrib "
-        + "sh.exe",
+      "sh dash ash ksh rksh mksh lksh oksh loksh pdksh posh yash hush static-sh sh.distrib sh.exe",
       shell(strictOptions: ["-e"])
     ),
-    (
-      "busybox toybox fish tcsh csh rc es nu elvish xonsh osh ysh murex ion sash",
-      shell(strictOptions: [])
-    ),
-    ("cmd cmd.exe", Interpreter(operands: .all, passesShellCode: true)),
+    ("zsh rzsh", shell(strictOptions: ["-e"], hasGlobQualifiers: true)),
+    ("busybox toybox fish tcsh csh rc es elvish osh murex ion sash", shell(strictOptions: [])),
+    ("nu xonsh ysh", shell(strictOptions: [], hasOwnLanguage: true)),
+    ("cmd cmd.exe", Interpreter(operands: .all)),
     (
       "pwsh powershell pwsh.exe powershell.exe",
-      Interpreter(
-        letters: "cCeE", words: ["command"], operands: .all, passesShellCode: true)
+      Interpreter(letters: "cCeE", words: ["command"], operands: .all)
     ),
     (
       "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
@@ -187,6 +205,15 @@ extension Interpreter {
         letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
     ),
     // They read commands only from their input.
+    (
+      "sudo doas",
+      Interpreter(
+        readsInput: false, passesShellCode: true,
+        inputOptions: (letters: "si", words: ["--shell", "--login"]))
+    ),
+    // A line of it may be a command for a shell.
+    ("sftp ftp", Interpreter(passesShellCode: true)),
+    ("lftp", Interpreter(letters: "ce", passesShellCode: true)),
     (
       "at batch crontab newgrp chroot unshare nsenter machinectl",
       Interpreter(passesShellCode: true)

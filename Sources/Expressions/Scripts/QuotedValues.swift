@@ -1,36 +1,32 @@
 // Values in code that no shell reads. In most languages a bare word is code, and so is what stands
-// between operators such as `qx,…,`: only numbers may be outside of quotes. It knows no language,
-// only what their strings have in common.
+// between operators such as `qx,…,`: only numbers may be outside of strings. It knows no language, so
+// it accepts only strings that no quote of another meaning can be mistaken for.
 
 extension InsertedText {
-  /// The first value that is neither a number nor data in a string; if it is in a string, with the
-  /// character that could end it, or mean something in it.
-  var valueThatIsCode: (value: InsertedValue, unsafe: Character?)? {
-    var strings = OpenStrings()
-    for line in lines {
-      var values = line.values
-      /// Accepted, if its string ends on this line.
-      var pending: InsertedValue?
-      for (index, byte) in zip(line.bytes.indices, line.bytes) {
-        if let next = values.first, next.range.lowerBound == index {
-          values.removeFirst()
-          let unsafe = next.value.text.first { !$0.utf8.allSatisfy(Self.isPlain) }
-          if !Self.isNumberOrTruth(next.value.text), unsafe != nil || strings.quote == nil {
-            return (next.value, strings.quote.flatMap { _ in unsafe })
-          }
-          pending = next.value
-        }
-        strings.read(byte)
-        if strings.isEmpty { pending = nil }
-      }
-      if let pending { return (pending, nil) }
-      strings.endLine()
-    }
-    return nil
+  enum CodeFault {
+    /// It is outside of strings, or what opens them may be something else.
+    case outside
+    /// It has a character that could end a string, or mean something in one.
+    case unsafe(Character)
+    /// Its string has other text than a word.
+    case inText
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    isNameByte(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+  /// The first value that is neither a number nor a part of a string that is one word.
+  var valueThatIsCode: (value: InsertedValue, fault: CodeFault)? {
+    for line in lines where !line.values.isEmpty {
+      let places = QuotedPlaces(line.bytes)
+      for (range, value) in line.values where !Self.isNumberOrTruth(value.text) {
+        switch places[range.lowerBound] {
+        case .word: continue
+        case .code: return (value, .outside)
+        case .text:
+          let unsafe = value.text.first { !$0.utf8.allSatisfy(QuotedPlaces.isPlain) }
+          return (value, unsafe.map { .unsafe($0) } ?? .inText)
+        }
+      }
+    }
+    return nil
   }
 
   private static func isNumberOrTruth(_ text: String) -> Bool {
@@ -42,62 +38,76 @@ extension InsertedText {
   }
 }
 
-/// The strings that are open at a place of a line, one in the other as in `"it's"`.
-private struct OpenStrings {
-  /// The quotes that opened them, and how much code with an end of its own is open behind each:
-  /// `#{…}`, `\(…)`.
-  private var open: [(quote: UInt8, codeCount: Int)] = []
-  private var previous: UInt8 = 0
-  /// A quote in such code could end the string around it, or begin another one.
-  private var isAmbiguous = false
-  /// The quotes of which earlier lines have an odd number: one may be open.
-  private var unpaired: Set<UInt8> = []
-
-  /// The quote that ends the innermost; nil outside, in code within a string, and in doubt.
-  var quote: UInt8? {
-    guard let last = open.last, last.codeCount == 0, !isAmbiguous,
-      !open.contains(where: { unpaired.contains($0.quote) })
-    else { return nil }
-    return last.quote
+/// What each byte of a line is a part of.
+private struct QuotedPlaces {
+  enum Place {
+    case code
+    /// A string of letters, digits, `_`, and `.` and `-` between them.
+    case word
+    case text
   }
 
-  mutating func read(_ byte: UInt8) {
-    let isEscaped = previous == UInt8(ascii: "\\")
-    let isBehindDollar = previous == UInt8(ascii: "$")
-    previous = isEscaped && byte == UInt8(ascii: "\\") ? 0 : byte
+  private var places: [Place]
+  private let start: Int
+
+  init(_ line: ArraySlice<UInt8>) {
+    places = Array(repeating: .code, count: line.count)
+    start = line.startIndex
+    for quote in [UInt8(ascii: "'"), UInt8(ascii: "\"")] {
+      for string in Self.strings(in: line, quote) {
+        let place: Place = Self.isWord(line[string]) ? .word : .text
+        for index in string where places[index - start] != .word { places[index - start] = place }
+      }
+    }
+  }
+
+  subscript(index: Int) -> Place { places[index - start] }
+
+  static func isPlain(_ byte: UInt8) -> Bool {
+    isNameByte(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+  }
+
+  /// An unknown value counts as a letter: the run checks again.
+  private static func isWord(_ string: ArraySlice<UInt8>) -> Bool {
+    let isLetter = { isNameByte($0) || $0 == InsertedText.unknown }
+    guard let first = string.first, let last = string.last else { return false }
+    return isLetter(first) && isLetter(last)
+      && string.allSatisfy { isPlain($0) || $0 == InsertedText.unknown }
+  }
+
+  /// What is between the quotes of a line, if all of them look like those around strings: `A'`, `s/'//`
+  /// and `it's` do not.
+  private static func strings(in line: ArraySlice<UInt8>, _ quote: UInt8) -> [Range<Int>] {
+    let quotes = line.indices.filter { line[$0] == quote }
+    guard quotes.count.isMultiple(of: 2) else { return [] }
+    var strings: [Range<Int>] = []
+    for index in stride(from: 0, to: quotes.count, by: 2) {
+      let (opening, closing) = (quotes[index], quotes[index + 1])
+      guard opening == line.startIndex || precedesString(line[opening - 1]),
+        closing + 1 == line.endIndex || followsString(line[closing + 1])
+      else { return [] }
+      strings.append(opening + 1..<closing)
+    }
+    return strings
+  }
+
+  private static func precedesString(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: "'"), UInt8(ascii: "\""):
-      if !isEscaped { readQuote(byte) }
-    case UInt8(ascii: "("):
-      if isEscaped || isBehindDollar || isInCode { addCode(1) }
-    case UInt8(ascii: "{"): addCode(1)
-    case UInt8(ascii: "}"), UInt8(ascii: ")"): addCode(-1)
-    default: break
+    case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "("), UInt8(ascii: "["),
+      UInt8(ascii: "{"), UInt8(ascii: ","), UInt8(ascii: "="), UInt8(ascii: "+"),
+      UInt8(ascii: ":"):
+      true
+    default: false
     }
   }
 
-  var isEmpty: Bool { open.isEmpty }
-
-  private var isInCode: Bool { open.last.map { $0.codeCount > 0 } ?? false }
-
-  private mutating func readQuote(_ quote: UInt8) {
-    guard let place = open.lastIndex(where: { $0.quote == quote }) else {
-      open.append((quote, 0))
-      return
+  private static func followsString(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: ")"), UInt8(ascii: "]"),
+      UInt8(ascii: "}"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "."),
+      UInt8(ascii: "+"), UInt8(ascii: ":"), UInt8(ascii: "\r"):
+      true
+    default: false
     }
-    if open[place...].contains(where: { $0.codeCount > 0 }) { isAmbiguous = true }
-    open.removeSubrange(place...)
-  }
-
-  private mutating func addCode(_ change: Int) {
-    guard let last = open.indices.last else { return }
-    open[last].codeCount = max(0, open[last].codeCount + change)
-  }
-
-  mutating func endLine() {
-    if let quote = open.first?.quote { unpaired.formSymmetricDifference([quote]) }
-    open = []
-    previous = 0
-    isAmbiguous = false
   }
 }

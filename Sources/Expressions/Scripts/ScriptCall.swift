@@ -16,9 +16,16 @@ extension Interpreter {
     return words + ["/dev/fd/3"]
   }
 
-  /// The program that runs the script: in `[env, LANG=C, perl, -w]` it is perl.
+  /// The program that runs the script: in `[env, LANG=C, perl, -w]` it is perl, in `[perl, -I, script]` too.
   static func running(_ shell: [String]) -> Interpreter? {
-    if let first = shell.first.flatMap({ named($0) }), first.isShell { return first }
-    return shell.lazy.reversed().compactMap { named($0) }.first
+    if let first = shell.first.flatMap({ named($0) }), !first.isWrapper { return first }
+    let programs = shell.lazy.reversed().compactMap { named($0) }
+    return programs.first { !$0.isWrapper } ?? programs.first
+  }
+
+  /// Whether no other word than those of a shell could be the program that runs the script.
+  static func areShells(_ shell: [String]) -> Bool {
+    if let first = shell.first.flatMap({ named($0) }), first.isShell { return true }
+    return shell.lazy.compactMap { named($0) }.allSatisfy { $0.isWrapper || $0.readsShell }
   }
 }

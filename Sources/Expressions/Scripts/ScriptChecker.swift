@@ -6,6 +6,7 @@ import Diagnostics
 struct ScriptChecker {
   private let reader: ScriptReader
   private var word = WordStart.nothing
+  private var place = ShellPlace()
   /// Nil as long as the lines do not matter.
   private var text: InsertedText?
 
@@ -17,8 +18,13 @@ struct ScriptChecker {
   /// Moves past text that the author wrote.
   mutating func append(_ literal: some BidirectionalCollection<UInt8>) {
     word.append(literal)
-    // What comes before it is not in a here-document.
-    if text == nil, literal.contains(UInt8(ascii: "<")) { text = InsertedText() }
+    if reader.isShell { place.append(literal) }
+    // What comes before them is in no here-document, and in no parentheses.
+    if text == nil,
+      literal.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "(") })
+    {
+      text = InsertedText()
+    }
     text?.append(literal)
   }
 
@@ -29,12 +35,17 @@ struct ScriptChecker {
       append(text.utf8)
       return text.utf8.contains(0) ? ScriptMessage.nul : nil
     case .value(let value):
-      defer { word.appendValue() }
+      defer {
+        word.append(value)
+        place.appendValue()
+      }
       text?.append(value)
       return ScriptRule.objection(to: value, in: .script(word, reader))
+        ?? place.objection(to: value, reader)
     case .unknown:
       // It may turn out to be the author's own text; the run checks again.
       word = .other
+      place.appendValue()
       text?.append(CollectionOfOne(InsertedText.unknown))
       return nil
     }
@@ -46,10 +57,16 @@ struct ScriptChecker {
     if let value = text.valueThatEndsDocument(isShell: reader.isShell) {
       throw value.refusal(ScriptMessage.endOfDocument(value, reader))
     }
-    if !reader.isShell, let (value, unsafe) = text.valueThatIsCode {
-      throw value.refusal(
-        unsafe.map { ScriptMessage.unsafe(value, found: $0, reader) }
-          ?? ScriptMessage.outsideQuotes(value, reader))
+    if reader.isShell {
+      guard let value = text.valueThatEndsCase else { return }
+      throw value.refusal(ScriptMessage.endOfCase(value, reader))
+    }
+    switch text.valueThatIsCode {
+    case (let value, .outside)?: throw value.refusal(ScriptMessage.outsideQuotes(value, reader))
+    case (let value, .inText)?: throw value.refusal(ScriptMessage.notWholeString(value, reader))
+    case (let value, .unsafe(let found))?:
+      throw value.refusal(ScriptMessage.unsafe(value, found: found, reader))
+    case nil: break
     }
   }
 }
@@ -65,7 +82,7 @@ struct InsertedText {
   /// Stands for a value that is not known: no script contains it.
   static let unknown: UInt8 = 0
 
-  private var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8] = []
   private(set) var values: [(range: Range<Int>, value: InsertedValue)] = []
 
   mutating func append(_ text: some Collection<UInt8>) { bytes += text }

@@ -45,6 +45,32 @@ enum ScriptMessage {
       help: help(value, reader))
   }
 
+  static func endOfCase(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted here: the word 'esac' could end a 'case'",
+      help: help(value, reader))
+  }
+
+  static func wordsInBraces(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted between braces: its ',' could begin a word that "
+        + "is an option or sets a variable",
+      help: help(value, reader))
+  }
+
+  static func qualifier(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted between these parentheses: zsh could run it as "
+        + "part of a pattern",
+      help: help(value, reader))
+  }
+
+  static func notWholeString(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value \(quoted(value.text)) cannot be inserted in a string of code that is more than one word",
+      help: help(value, reader))
+  }
+
   static func outsideQuotes(
     _ value: InsertedValue, _ reader: ScriptReader
   ) -> UnlocatedFailure {
@@ -68,7 +94,7 @@ enum ScriptMessage {
       return "everything after \(quoted(program)) is read as code: pass the value in a file"
     }
     let surroundings = ShellSurroundings(after: value.textBefore)
-    if reader.form == .element, interpreter?.isShell == true {
+    if reader.form == .element, interpreter?.isBourneLike == true {
       let list = "[\(printable(program)), -c, 'echo \"$1\"', --, \(value.scalar)]"
       let reference = surroundings.reference(to: "1")
       return "write `\(reference)` in its place, and the value as an argument: `\(list)`"
@@ -86,7 +112,9 @@ enum ScriptMessage {
   private static func reference(
     to name: String, in program: String, _ surroundings: ShellSurroundings
   ) -> String? {
-    if Interpreter.named(program)?.isShell == true { return surroundings.reference(to: name) }
+    if Interpreter.named(program)?.isBourneLike == true {
+      return surroundings.reference(to: name)
+    }
     // Within a string of the language it would be a part of that string.
     guard case .nothing = surroundings else { return nil }
     return switch String(program.prefix { !"0123456789".contains($0) }) {
@@ -98,6 +126,7 @@ enum ScriptMessage {
     case "lua", "luajit": "os.getenv(\"\(name)\")"
     case "awk", "gawk", "mawk", "nawk": "ENVIRON[\"\(name)\"]"
     case "pwsh", "powershell": "$env:\(name)"
+    case "nu": "$env.\(name)"
     default: nil
     }
   }

@@ -28,8 +28,13 @@ package struct ScriptReader: Sendable {
   /// Whether the program reads the code as a shell does.
   var isShell: Bool {
     if words.first == "/bin/sh" { return true }
-    let program = form == .text ? Interpreter.running(words) : words.first.flatMap { .named($0) }
-    return program?.readsShell ?? false
+    if form != .text { return words.first.flatMap { Interpreter.named($0) }?.readsShell ?? false }
+    return Interpreter.running(words)?.readsShell == true && Interpreter.areShells(words)
+  }
+
+  /// Whether a pattern can have code in parentheses at its end.
+  var hasGlobQualifiers: Bool {
+    words.contains { Interpreter.named($0)?.hasGlobQualifiers == true }
   }
 }
 

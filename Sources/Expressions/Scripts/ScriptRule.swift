@@ -74,13 +74,14 @@ enum WordStart {
   /// extends.
   package mutating func append(_ text: some BidirectionalCollection<UInt8>) {
     var isEmpty = true
-    for byte in text.reversed() {
+    var rest = text[...]
+    while let byte = rest.popLast() {
       if Self.begins(byte) {
         self = isEmpty ? .nothing : .name
         return
       }
-      // The value of `$name` may be empty.
-      if byte == UInt8(ascii: "$") {
+      // The value of `$name` may be empty, as that of `$@`, or of `$=name` in zsh.
+      if byte == UInt8(ascii: "$") || !isNameByte(byte) && rest.last == UInt8(ascii: "$") {
         self = .nothing
         return
       }
@@ -94,28 +95,33 @@ enum WordStart {
   }
 
   /// Moves past a value that the rule accepted.
-  mutating func appendValue() {
-    if case .nothing = self { self = .name }
+  mutating func append(_ value: InsertedValue) {
+    if value.text.utf8.last == UInt8(ascii: ",") {
+      self = .nothing
+    } else if case .nothing = self {
+      self = .name
+    }
   }
 
-  /// Whether a variable can be set after the byte in the arithmetic of a shell: `a[x=1]`, `1,x=1`.
+  /// Whether a variable can be set after the byte in the arithmetic of a shell: `a[x=1]`, `1?x=1`.
   private static func precedesAssignment(_ byte: UInt8) -> Bool {
     switch byte {
-    case UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: "?"), UInt8(ascii: ":"),
-      UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "%"),
-      UInt8(ascii: "^"), UInt8(ascii: "~"):
+    case UInt8(ascii: "["), UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "+"),
+      UInt8(ascii: "-"), UInt8(ascii: "*"), UInt8(ascii: "%"), UInt8(ascii: "^"),
+      UInt8(ascii: "~"):
       true
     default: false
     }
   }
 
-  /// Whether a word begins after the byte, in some position in some shell.
-  private static func begins(_ byte: UInt8) -> Bool {
+  /// Whether a word begins after the byte, in some position in some shell: after a comma it is one of
+  /// `{a,b}`.
+  static func begins(_ byte: UInt8) -> Bool {
     switch byte {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),
       UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "<"), UInt8(ascii: ">"),
       UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "'"), UInt8(ascii: "\""),
-      UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "\\"):
+      UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "\\"), UInt8(ascii: ","):
       true
     default: false
     }

@@ -123,8 +123,8 @@ extension BinaryOperator {
   /// The result of an operator that compares two values; nil if these cannot be compared.
   package func compare(_ left: Value, _ right: Value) -> Bool? {
     switch self {
-    case .equal: areComparable(left, right) ? left.isSame(as: right) : nil
-    case .notEqual: areComparable(left, right) ? !left.isSame(as: right) : nil
+    case .equal: areComparable(left, right) ? left == right : nil
+    case .notEqual: areComparable(left, right) ? left != right : nil
     case .less: left.precedes(right)
     case .lessOrEqual: right.precedes(left).map { !$0 }
     case .greater: right.precedes(left)
@@ -139,20 +139,6 @@ private func areComparable(_ left: Value, _ right: Value) -> Bool {
 }
 
 extension Value {
-  /// Compares strings byte by byte, because for Swift é is equal to e with a combining accent.
-  package func isSame(as other: Value) -> Bool {
-    switch (self, other) {
-    case (.string(var left), .string(var right)):
-      left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
-    case (.list(let left), .list(let right)):
-      left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
-    case (.map(let left), .map(let right)):
-      left.count == right.count
-        && zip(left.names, left.values).allSatisfy { right[$0].map($1.isSame) ?? false }
-    case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _), (.map, _): self == other
-    }
-  }
-
   /// Whether this value is less than the other; nil if the two have no order.
   fileprivate func precedes(_ other: Value) -> Bool? {
     switch (self, other) {
@@ -166,7 +152,7 @@ extension Value {
   /// Whether a list contains the value, or a map the name; nil if it is neither.
   package func holds(_ value: Value) -> Bool? {
     switch (self, value) {
-    case (.list(let items), _): items.contains { $0.isSame(as: value) }
+    case (.list(let items), _): items.contains(value)
     case (.map(let map), .string(let name)): map[name] != nil
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _): nil
     }

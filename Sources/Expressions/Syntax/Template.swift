@@ -201,7 +201,7 @@ private struct TemplateReader {
   package mutating func read() {
     var literalStart = content.startIndex
     var place = literalStart
-    while let opening = nextOpening(from: place) {
+    while faults.count < DiagnosticLog.limit, let opening = nextOpening(from: place) {
       let isEscaped = opening > literalStart && content[opening - 1] == UInt8(ascii: "$")
       addLiteral(literalStart..<(isEscaped ? opening - 1 : opening))
       literalStart = opening
@@ -252,12 +252,15 @@ private struct TemplateReader {
     return end
   }
 
-  /// Where braces end an expression, unless they are in a string inside it.
+  /// Where braces end an expression, unless they are in a string inside it. Nil if another one seems to
+  /// begin before.
   private func closing(from start: Int) -> Int? {
     var place = start
     while place + 1 < content.endIndex {
-      if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
-        return place
+      let isDouble = content[place] == content[place + 1]
+      if isDouble, content[place] == UInt8(ascii: "}") { return place }
+      if isDouble, content[place] == UInt8(ascii: "{"), content[place - 1] == UInt8(ascii: "$") {
+        return nil
       }
       place += 1
     }

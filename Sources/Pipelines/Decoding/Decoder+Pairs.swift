@@ -99,8 +99,10 @@ extension Decoder {
   }
 
   /// The text that a comma between braces has cut into a value and keys without values: of `world`
-  /// in `{run: echo hello, world}` it is `echo hello, world`. Nil of any other key.
+  /// in `{run: echo hello, world}` it is `echo hello, world`. Nil of any other key, and of others after the
+  /// first of them.
   func splitText(before key: NodeIndex) -> String? {
+    guard isFirstBareKey(key) else { return nil }
     var latest = (key: -1, value: -1)
     return splitValue(before: key, &latest).flatMap { splitText($0, through: key) }
   }

@@ -179,6 +179,7 @@ extension Decoder {
     if tree.nodes[node].isScalar, tree.nodes[node].hasExpression {
       return reportExpression(node, row)
     }
+    guard log.hasRoom(at: span(node)) else { return }
     let found = found(node)
     let help =
       splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help ?? usualHelp(node, row)

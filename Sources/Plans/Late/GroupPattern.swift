@@ -46,7 +46,7 @@ package struct PatternCopier {
   private let pools: [PoolID: PoolID]
   private let pipelines: Range<Int>
   private let matrix: ValueMap?
-  private let writtenNames: Set<String>
+  private let writtenNames: Set<ExactText>
   private let name: (old: String, new: String)
   /// The scopes that were copied, with the originals: these are kept, so that no other object gets
   /// their identity.

@@ -128,7 +128,7 @@ package final class LateExpansion: Sendable {
   package let included: ValueModel?
   package let excluded: ValueModel?
   /// The names of members that are written in the file as literals, wherever they are set.
-  package let writtenNames: Set<String>
+  package let writtenNames: Set<ExactText>
   /// The demands and rank of each instance.
   package let spec: OperationSpec
   /// What each instance runs.
@@ -139,7 +139,7 @@ package final class LateExpansion: Sendable {
   package let allowance: Expression?
 
   package init(
-    axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, writtenNames: Set<String>,
+    axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, writtenNames: Set<ExactText>,
     spec: OperationSpec, work: Work, parts: LateParts, allowance: Expression? = nil
   ) {
     self.allowance = allowance
@@ -174,7 +174,7 @@ package final class LateScope: Sendable {
   package let dependencies: [OperationID]
   package let matrix: ValueMap?
   /// The members of the matrix that are written in the file as literals.
-  package let writtenNames: Set<String>
+  package let writtenNames: Set<ExactText>
   package let inputs: LateInputs?
   /// The scope of the group that the step stands in, where names are looked up that are not found here.
   package let around: LateScope?
@@ -187,7 +187,7 @@ package final class LateScope: Sendable {
 
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
+    writtenNames: Set<ExactText> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
     matrixGroup: OperationID? = nil, vars: NeededVars? = nil
   ) {
     self.matrixGroup = matrixGroup
@@ -202,7 +202,7 @@ package final class LateScope: Sendable {
     instance = nil
   }
 
-  private init(_ scope: LateScope, _ matrix: ValueMap, _ writtenNames: Set<String>) {
+  private init(_ scope: LateScope, _ matrix: ValueMap, _ writtenNames: Set<ExactText>) {
     steps = scope.steps
     matches = scope.matches
     dependencies = scope.dependencies
@@ -216,7 +216,7 @@ package final class LateScope: Sendable {
   }
 
   /// The scope of an instance; `writtenNames` are those of its own matrix.
-  package func with(_ matrix: ValueMap, writtenNames: Set<String>) -> LateScope {
+  package func with(_ matrix: ValueMap, writtenNames: Set<ExactText>) -> LateScope {
     LateScope(self, matrix, writtenNames)
   }
 }

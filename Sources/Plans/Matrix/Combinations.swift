@@ -25,7 +25,7 @@ package struct KnownMatrix {
   private static let maxCombinationCount = 16 * maxInstanceCount
 
   package let axes: [(name: String, values: [Value])]
-  private let axisNames: Set<String>
+  private let axisNames: Set<ExactText>
   package var included: [ValueMap] = []
   package var excluded: [ValueMap] = []
 
@@ -33,7 +33,7 @@ package struct KnownMatrix {
     axes: [(name: String, values: [Value])], included: [ValueMap] = [], excluded: [ValueMap] = []
   ) {
     self.axes = axes
-    axisNames = Set(axes.map(\.name))
+    axisNames = Set(axes.map { ExactText(text: $0.name) })
     self.included = included
     self.excluded = excluded
   }
@@ -41,7 +41,7 @@ package struct KnownMatrix {
   /// The instances in order: the last axis changes fastest; included ones come last.
   package func instances(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Instance] {
     for entry in excluded {
-      if let name = entry.names.first(where: { !axisNames.contains($0) }) {
+      if let name = entry.names.first(where: { !axisNames.contains(ExactText(text: $0)) }) {
         throw MatrixFailure(message: "has no axis \(quoted(name)), which 'exclude' names")
       }
     }
@@ -127,7 +127,7 @@ package struct KnownMatrix {
     _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
     _ budget: inout MatrixBudget
   ) throws(MatrixFailure) {
-    let shared = entry.names.filter(axisNames.contains)
+    let shared = entry.names.filter { axisNames.contains(ExactText(text: $0)) }
     let matching = try originals.indices(of: entry, by: shared, &budget)
     try budget.spend(values: max(matching.count, 1) * entry.count)
     guard !matching.isEmpty else {
@@ -154,7 +154,7 @@ package struct KnownMatrix {
 /// there is a table for each of the first few sets of names.
 private struct InstanceSearch {
   private let instances: [ValueMap]
-  private var tables: [[String]: [[Value?]: [Int]]] = [:]
+  private var tables: [[ExactText]: [[Value?]: [Int]]] = [:]
 
   private static let maxTableCount = 16
 
@@ -164,13 +164,14 @@ private struct InstanceSearch {
     of entry: ValueMap, by names: [String], _ budget: inout MatrixBudget
   ) throws(MatrixFailure) -> [Int] {
     let wanted = names.map { entry[$0] }
-    if let table = tables[names] { return table[wanted] ?? [] }
+    let key = names.map(ExactText.init)
+    if let table = tables[key] { return table[wanted] ?? [] }
     try budget.spend(comparisons: instances.count * max(names.count, 1))
     guard tables.count < Self.maxTableCount else {
       return instances.indices.filter { values(of: $0, names) == wanted }
     }
     let table = Dictionary(grouping: instances.indices) { values(of: $0, names) }
-    tables[names] = table
+    tables[key] = table
     return table[wanted] ?? []
   }
 

@@ -6,7 +6,7 @@ import Expressions
 /// A combination is a number: the last axis changes fastest.
 struct Exclusion {
   private let axes: [ExcludedAxis]
-  private let axisNumbers: [String: Int]
+  private let axisNumbers: [ExactText: Int]
   private let count: Int
 
   package init(_ axes: [(name: String, values: [Value])], count: Int) {
@@ -16,7 +16,8 @@ struct Exclusion {
       return ExcludedAxis(values, stride: stride)
     }
     axisNumbers = Dictionary(
-      zip(axes.map(\.name), axes.indices), uniquingKeysWith: { first, _ in first })
+      zip(axes.map { ExactText(text: $0.name) }, axes.indices),
+      uniquingKeysWith: { first, _ in first })
     self.count = count
   }
 
@@ -58,7 +59,8 @@ struct Exclusion {
     var named: [Int] = []
     var key = 0
     for (name, value) in zip(entry.names, entry.values) {
-      guard let number = axisNumbers[name], let part = axes[number].key(of: value) else {
+      guard let number = axisNumbers[ExactText(text: name)], let part = axes[number].key(of: value)
+      else {
         return nil
       }
       named.append(number)

@@ -104,7 +104,7 @@ extension ParamModel {
 
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
   package func refusal(of value: Value, _ patterns: PatternMatcher) -> String? {
-    if let choices, !choices.isEmpty, !choices.contains(where: { $0.isSame(as: value) }) {
+    if let choices, !choices.isEmpty, !choices.contains(value) {
       let names =
         choices.prefix(10).map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
         + (choices.count > 10 ? ", …" : "")

@@ -240,11 +240,11 @@ package struct MatrixModel: Sendable {
   package var earlyMaxParallel: Template?
   package var isFailFast = false
   /// The names of members that are written in the file as literals, wherever they are set.
-  package private(set) var writtenNames: Set<String> = []
+  package private(set) var writtenNames: Set<ExactText> = []
 
   package init(
     span: Span, axes: [AxisModel] = [], included: ValueModel? = nil, excluded: ValueModel? = nil,
-    maxParallel: Int? = nil, isFailFast: Bool = false, writtenNames: Set<String> = []
+    maxParallel: Int? = nil, isFailFast: Bool = false, writtenNames: Set<ExactText> = []
   ) {
     self.span = span
     self.axes = axes
@@ -259,10 +259,11 @@ package struct MatrixModel: Sendable {
   package mutating func findWrittenNames() {
     writtenNames = []
     guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
-    var unwritten: Set<String> = []
+    var unwritten: Set<ExactText> = []
     for (name, value) in axes.map({ ($0.name, $0.values) })
       + entries.joined().map({ ($0.name, $0.value) })
     {
+      let name = ExactText(text: name)
       if value.isConstant { writtenNames.insert(name) } else { unwritten.insert(name) }
     }
     writtenNames.subtract(unwritten)
@@ -272,8 +273,8 @@ package struct MatrixModel: Sendable {
 extension ValueMap {
   /// The names whose values are literals in the file, for an instance with these values inside of
   /// other matrices. `own` are those of its own matrix, which not every instance has.
-  package func writtenNames(own: Set<String>, outer: Set<String>) -> Set<String> {
-    own.filter { self[$0] != nil }.union(outer.filter { self[$0] == nil })
+  package func writtenNames(own: Set<ExactText>, outer: Set<ExactText>) -> Set<ExactText> {
+    own.filter { self[$0.text] != nil }.union(outer.filter { self[$0.text] == nil })
   }
 }
 

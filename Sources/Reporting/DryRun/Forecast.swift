@@ -47,7 +47,8 @@ package struct Forecast {
   private var services: Services
   private var instanceLimits: InstanceLimits
   /// They have started, and go on.
-  private var runningServices: [OperationID] = []
+  /// With what ran before each: they end in the order in which they began.
+  private var runningServices: [OperationID: Int] = [:]
   private var wave: Int32 = 0
   /// How those end that do not run because nothing has changed.
   private let upToDate: [OperationID: Ending]
@@ -129,6 +130,10 @@ package struct Forecast {
   }
 
   private mutating func addSettled() {
+    repeat { noteSettled() } while endReleased()
+  }
+
+  private mutating func noteSettled() {
     for settlement in scheduler.takeSettlements() {
       let isDecided = if case .condition = settlement.cause { true } else { false }
       let isAsItWas = isAsItWas(settlement.operation, settlement.ending, settlement.cause)
@@ -136,7 +141,6 @@ package struct Forecast {
       if !services.isEmpty { note(settlement.operation, settlement.ending) }
       if !instanceLimits.isEmpty { instanceLimits.ended(settlement.operation, groups) }
     }
-    if !services.isEmpty { endReleased() }
   }
 
   /// Whether it is not in question: nothing has changed, and what it depends on does not skip it.
@@ -254,7 +258,8 @@ extension Forecast {
 // Services are ready at once, take no time of their own, and end when nobody needs them.
 extension Forecast {
   private mutating func startService(_ operation: OperationID) {
-    runningServices.append(operation)
+    runningServices[operation] = runCount
+    if !services.isNeeded(operation) { services.release(operation) }
     services.becameReady(operation)
     scheduler.announce(operation)
     settleMember(operation, as: Ending(.succeeded))
@@ -290,32 +295,40 @@ extension Forecast {
     settleMember(group, as: ending)
   }
 
-  private mutating func endReleased() {
+  /// Ends what may be needed no more, and skips what of it has not started; false if there is nothing.
+  private mutating func endReleased() -> Bool {
+    if services.isEmpty { return false }
     let released = services.takeReleased()
-    if released.isEmpty { return }
-    let unneeded = runningServices.filter { !services.isNeeded($0) }
-    runningServices.removeAll { unneeded.contains($0) }
-    for operation in unneeded { finish(operation) }
-    for operation in released { skipUnneeded(operation) }
-    addSettled()
+    var unneeded: [OperationID] = []
+    for operation in released { findUnneeded(in: operation, &unneeded) }
+    endRunning(unneeded)
+    for operation in unneeded where scheduler.state(of: operation) == .waiting {
+      skip(operation, "no step needs it")
+    }
+    return !released.isEmpty
   }
 
-  /// Skips what has not started, with all that is in the group.
-  private mutating func skipUnneeded(_ service: OperationID) {
+  /// A group runs nothing: its members do.
+  private func findUnneeded(in service: OperationID, _ unneeded: inout [OperationID]) {
     guard services.contains(service), !services.isNeeded(service) else { return }
     let members = groups.members(of: service)
-    for member in members { skipUnneeded(member) }
-    if members.isEmpty, scheduler.state(of: service) == .waiting {
-      skip(service, "no step needs it")
+    if members.isEmpty || runningServices[service] != nil { unneeded.append(service) }
+    for member in members { findUnneeded(in: member, &unneeded) }
+  }
+
+  private mutating func endRunning(_ operations: [OperationID]) {
+    var ended: [(operation: OperationID, start: Int)] = []
+    for operation in operations {
+      guard let start = runningServices.removeValue(forKey: operation) else { continue }
+      ended.append((operation, start))
     }
+    for (operation, _) in ended.sorted(by: { $0.start < $1.start }) { finish(operation) }
   }
 
   /// Nothing else goes on; false if no service does either.
   private mutating func endServices() -> Bool {
     if runningServices.isEmpty { return false }
-    let ended = runningServices
-    runningServices = []
-    for operation in ended { finish(operation) }
+    endRunning(Array(runningServices.keys))
     addSettled()
     return true
   }

@@ -45,7 +45,10 @@ private let scriptLists = [
   #"["su", "root", "--", "-c", "p @"]"#, #"["runuser", "root", "--", "-c", "p @"]"#,
   #"["capsh", "--", "-c", "p @"]"#, #"["awk", "-W", "interactive", "{ print @ }"]"#,
   #"["python3", "-m", "timeit", "-n", "1", "p(@)"]"#, #"["split", "--filter=p @", "f"]"#,
-  #"["bash-static", "-c", "p @"]"#,
+  #"["bash-static", "-c", "p @"]"#, #"["perl", "-I", "script", "-e", "p @"]"#,
+  #"["perl", "-I", "ssh", "-e", "p @"]"#,
+  #"["docker", "run", "--entrypoint=sh", "i", "-c", "p @"]"#,
+  #"["env", "A=1", "ssh", "host", "p @"]"#, #"["nu", "-c", "p '@'"]"#,
 ]
 
 /// The element is data.
@@ -70,17 +73,20 @@ private let scriptInputs = [
   #"["awk", "-f", "-"]"#, #"["awk", "-f", "/dev/stdin"]"#, #"["env", "-S", "bash -s"]"#,
   #"". /dev/stdin""#, #""eval \"$(cat)\"""#,
   #"["psql", "db"]"#, #""at now""#, #"["docker", "run", "-i", "x", "sh"]"#,
+  #"["docker", "run", "-i", "--entrypoint=sh", "x"]"#, #"["sudo", "-s"]"#, #""sudo -iu x""#,
+  #""sftp -b - host""#, #"["sudo", "--login"]"#,
 ]
 private let dataInputs = [
   #"["cat"]"#, #""cat""#, #""tee x.sh | wc -l""#, #"["sed", "-n", "p"]"#, #""sort >x && gzip x""#,
-  #"["tee", "sh.txt"]"#,
+  #"["tee", "sh.txt"]"#, #"["sudo", "-u", "x", "tee", "f"]"#,
 ]
 
 /// Whether the code is for a shell, not for another interpreter.
 private func isForShell(_ command: String) -> Bool {
   let others = [
     "python", "perl", "ruby", "node", "deno", "php", "lua", "awk", "sed", "psql", "mysql", "sqlite",
-    "make", "params.program", "\"-S\", \"p", "\"-S\", \"bash -c", "\"-S\", \"sh -c",
+    "make", "pwsh", "\"nu\"", "params.program", "\"-S\", \"p", "\"-S\", \"bash -c",
+    "\"-S\", \"sh -c",
   ]
   return !others.contains(where: command.contains)
 }

@@ -12,7 +12,8 @@ private let values = [
   "qx,canary,", "qx/canary/", "qx:canary:", "qx%canary%", "%x,canary,", "canary", "eval", "qx", "q",
   "qw", "s", "y", "x", "system", "exec", "do", "require", "print", "__END__", "/canary/e",
   "x/qx,canary,/e", "%ENV", "@ARGV", "a@b", "exit", "fork", "EOF", "1", "1.5", "true", "v1.2",
-  "a-b", "a,b", "a=1", "..", "--", "=cut", ".", "0.canary", "1.qx,canary,",
+  "a-b", "a,b", "a=1", "..", "--", "=cut", ".", "0.canary", "1.qx,canary,", "qx.canary.",
+  "qx-canary-", ".qx.canary..", "x-qx.canary.x",
 ]
 
 /// Scripts in which `@` stands for the value.
@@ -25,6 +26,10 @@ private let places = [
   "print \"hi\n\", @, \"@\n\";", "print lc(@), '@', \"@\";", "# it's @\nprint '@', 1, '@';",
   "print '\\'', @, '@';", "`@`;", "print 'a'.@.'@';", "print \"{\" , @ , \"@\";",
   "print \"{\", \"@\", \"}\";", "q @ ; '@';", "my %h = (@ , \"@\", 1);",
+  "my $r = [1]; print \"$r->[@] $$r[@] @$r[@]\";", "$_ = q(x); s/'/\"/g; print @ , \" it's\";",
+  "# don't\nprint 'a\nb ' . @ . ' c\n';", "print 'a '.@.' b';", "print 'a '@' b';",
+  "$_ = 'a'; s'a'@'e; s 'x'@'e;", "print \"a\nb \"@\" c\";", "print $'@', 1, @ '';",
+  "print \"v@\", '@-@', $h{'@'};",
 ]
 
 struct CodeValueTests {
@@ -106,10 +111,12 @@ struct CodeValueTests {
   @Test(arguments: [
     ("print(\"@\")", "v1.2-rc_1"), ("print('@')", "main"), ("range(@)", "10"), ("x = @", "1.5"),
     ("x = @", "true"), ("{\"a\": '{\"b\": \"@\"}'}", "c"), ("# don't\nprint(\"@\")", "a"),
-    ("print(\"it's @\")", "a"), ("print(\"(@)\")", "a"), ("print('a') # don't\nprint(\"@\")", "a"),
-    ("x = \"\"\"\nit\n\"\"\"\nprint(\"@\")", "a"), ("select '@', @", "1"), ("f('@', '@')", "a"),
+    ("print('a') # don't\nprint(\"@\")", "a"), ("x = \"\"\"\nit\n\"\"\"\nprint(\"@\")", "a"),
+    ("select '@', @", "1"), ("f('@', '@')", "a"), ("print('v@', h{'@'})", "1.2a"),
+    ("x=\"@-@.tar\";", "a"), ("# don't use @\nprint(1)", "5"), ("x = \"\"\"@ it's\"\"\"", "5"),
+    ("x = \"a @ \\\n  b\"", "5"),
   ])
-  func `numbers and words in quotes are data`(place: String, value: String) {
+  func `numbers and whole strings are data`(place: String, value: String) {
     #expect(script(template(place), value) == place.replacing("@", with: value))
   }
 
@@ -121,8 +128,26 @@ struct CodeValueTests {
     ("print(\"${@}\")", "x"), ("print(\"@", "x"), ("x = \"a\n\", @, \"b\n\"", "x"), ("`@`", "x"),
     ("'\\'@'", "x/y"), ("print('\\', @", "x"), ("print(f\"{@}\")", "x"),
     ("<<EOF\n'@' x\nEOF", "a,b"), ("<<a1;\n@\na1", "a1"), ("<<1;\n@ '\n1", "1"),
+    ("print(\"it's @\")", "a"), ("print(\"(@)\")", "a"), ("print(\"hello @\")", "a"),
+    ("print(\"@\")", "-a"), ("print(\"@\")", "a."), ("print(\"-@\")", "a"), ("f\"@\"", "a"),
+    ("'\\'@'", "a"), ("print(\"\"\"@\"\"\")", "a"),
   ])
   func `anything else is refused`(place: String, value: String) {
     #expect(script(template(place), value) == nil)
+  }
+
+  /// The quotes of these languages are not only those of strings.
+  @Test(arguments: [
+    "print \"row: $rows->[@] @$rows[@]\\n\";", "puts \"[@]\"",
+    "$s =~ s/'/\"/g; print @ , \" it's\";",
+    "x = A' * @ * B';", "[A' 'a: '@' b']", "[A.'-@-B.']", "[A.' @ B.']", "x = A '-@-B';",
+    "x = A '-@-B';'", "(my-fn 'a @ 'b)", "`(f 'a @ ',b)", "f('it'.replace(/'/g, 1), @, 'x')",
+    "# don't\nprint 'a\nb ' . @ . ' c\n';", "'a: '.@.' b'", "\"a: \"@\" b\"", "'a,'@',b'",
+    "s'a'@'e", "s 'a'@'e", "s='=@=e; '", "[$', @, $']", "/* it's */ @ // it's", "'a'-@-'b'",
+    "qx'@'", "\"'\"@\"'\"", "x = {'a': @, 'b': 1}",
+  ])
+  func `a word between quotes that are not those of its string is refused`(place: String) {
+    #expect(script(template(place), "qx.id.x") == nil)
+    #expect(script(template(place), "exit") == nil)
   }
 }

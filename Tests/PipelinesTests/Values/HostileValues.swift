@@ -29,7 +29,7 @@ let plainHostileValues = [
   "%1", "@", "/", "//", "..", "a,b", "1:2", "p=canary", "exit", "return", "alias", "trap", "set",
   "PS4", "IFS", "BASH_ENV=./x", "ENV=./x", "al", "ev", "function", "time", "coproc", "export",
   "=x", "=", "+=", "a+=b", "-oProxyCommand=x", "--upload-pack=x", "-rf", "a,-rf", "x@y", "v1.2",
-  "_", "PATH=0", "1,PATH=0",
+  "_", "PATH=0", "1,PATH=0", ",", "a,", "a,b=c", "esa", "sac",
 ]
 
 /// Scripts in which `@` stands for the value. `p` prints its arguments.
@@ -68,6 +68,12 @@ let valuePlaces = [
   "while IFS= read -r l; do p \"$l\"; done <<\\EOF\nE@\n@\nEOF\np end",
   "p <<A 3<<\"B\"\n@\n@\nA\n@\n@\nB\np @",
   "p \"$(while IFS= read -r l; do p \"$l\"; done <<EOF\n@\n@\nEOF\n)\"",
+  "x=$(while read -r l; do p x; done <<EOF\n@) @\n@\nEOF\n)",
+  "x=$(while read -r l; do p x; done <<EOF\n@ ) @\n@\nEOF\n)",
+  "while read -r l; do p x; done <<EOF\na\\\\\n@\\\n@\n@\nEOF",
+  "while read -r l; do p x; done <<~EOF\n~@\n@\n~EOF",
+  "(case x in\n@)\np a @\n@\n;;\nesac)", "p $(case x in @) p a @; @;; esac)",
+  "p {a,@} {@} {x/@,b}", "p $*@", "p {$x,@}",
 ]
 
 /// The same, only for bash.
@@ -90,4 +96,5 @@ let bashValuePlaces = [
   "declare -i x; for x in @; do p $x; done", "declare -i x; printf -v x %s @; p $x",
   "builtin let x=@ || p no", "command let x=@ || p no", "builtin test -v @ || p no",
   "declare -n r=@; p $((r))", "OPTIND=@; p x", "RANDOM=@; p x", "export HISTCMD=@; p x",
+  "while read -r l; do p x; done <\\\n<EOF\n@\n@\nEOF",
 ]

@@ -38,11 +38,13 @@ func insertedByTheManual(
   let safe = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
   let name = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_".unicodeScalars)
-  let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\".unicodeScalars)
+  let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\,".unicodeScalars)
   let literals = place.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
   if !isShell, !isNumber(value) {
     guard place.contains("'@'") || place.contains("\"@\""),
-      value.unicodeScalars.allSatisfy({ name.contains($0) || $0 == "." || $0 == "-" })
+      value.unicodeScalars.allSatisfy({ name.contains($0) || $0 == "." || $0 == "-" }),
+      let first = value.unicodeScalars.first, let last = value.unicodeScalars.last,
+      name.contains(first), name.contains(last)
     else { return nil }
   }
   var text = literals[0]
@@ -50,15 +52,21 @@ func insertedByTheManual(
   // The rest of the word without its values; nil at its beginning.
   var word = ""
   var isAtStart = true
-  /// True after `$name`, which may be empty.
+  /// True after `$name` and `$@`, which may be empty.
   var isBehindName = false
+  var isBehindDollar = false
+  /// The line has a brace before, which is not that of `${`.
+  var isInBraces = false
   func goPast(_ literal: String) {
     for scalar in literal.unicodeScalars {
+      if scalar == "{", !isBehindDollar { isInBraces = true }
+      if scalar == "\n" { isInBraces = false }
+      defer { isBehindDollar = scalar == "$" }
       if ends.contains(scalar) || scalar == "$" {
         word = ""
         isAtStart = true
         isBehindName = scalar == "$"
-      } else if isBehindName, name.contains(scalar) {
+      } else if isBehindDollar || isBehindName && name.contains(scalar) {
         continue
       } else {
         isBehindName = false
@@ -77,12 +85,23 @@ func insertedByTheManual(
     {
       return nil
     }
-    isAtStart = false
+    if isInBraces, value.contains(",-") || value.contains(",") && value.contains("=") { return nil }
+    isAtStart = value.hasSuffix(",")
     text += value + literal
     marked += "\u{1}" + value + literal
     goPast(literal)
   }
-  return endsDocument(marked) ? nil : text
+  return isShell && endsCase(marked) || endsDocument(marked) ? nil : text
+}
+
+/// Whether a value, which U+0001 precedes, makes a word `esac` after a parenthesis.
+private func endsCase(_ marked: String) -> Bool {
+  var isBehind = false
+  return marked.split(whereSeparator: { " \t\n\r;&|()<>{}'\"`!\\,".contains($0) })
+    .contains { word in
+      isBehind = isBehind || marked[..<word.startIndex].contains("(")
+      return isBehind && word.contains("\u{1}") && word.filter { $0 != "\u{1}" } == "esac"
+    }
 }
 
 private func isNumber(_ value: String) -> Bool {
@@ -99,14 +118,20 @@ private func endsDocument(_ marked: String) -> Bool {
   return [marked, marked.replacing("\\\n", with: "")].contains { text in
     var words: Set<String> = []
     return text.split(separator: "\n", omittingEmptySubsequences: false).contains { line in
-      if line.contains("\u{1}"), words.contains(plain(line)) { return true }
+      if let value = line.firstIndex(of: "\u{1}") {
+        let (text, before) = (plain(line), plain(line[..<value]).count)
+        if words.contains(text) { return true }
+        let isLast = text.contains { ")}".contains($0) }
+        if isLast, words.contains(where: { $0.count > before && text.hasPrefix($0) }) {
+          return true
+        }
+      }
       for part in line.split(separator: "<<", omittingEmptySubsequences: false).dropFirst() {
         let word = part.drop { $0 == "<" }
-        let isIndented = word.hasPrefix("-") || word.hasPrefix("~")
-        words.insert(
-          plain(
-            (isIndented ? word.dropFirst() : word).drop { " \t".contains($0) }
-              .prefix { !" \t;&|()<>`".contains($0) }))
+        for word in "-~#".contains(word.first ?? " ") ? [word, word.dropFirst()] : [word] {
+          let end = plain(word.drop { " \t".contains($0) }.prefix { !" \t;&|()<>`".contains($0) })
+          if !end.isEmpty { words.insert(end) }
+        }
       }
       return false
     }
@@ -219,7 +244,11 @@ struct ScriptRuleTests {
     ("cat <<E'O'F;p\n@\nEOF", "EOF"), ("cat <<A <<B\n@\nA\n@\nB", "B"),
     ("cat <<EOF\r\n@\r\nEOF\r", "EOF"), ("cat <<EOF\nE\\\n@\nEOF", "OF"),
     ("cat <<'EOF'\nx\\\n@\nEOF", "EOF"), ("x=$(cat <<EOF)\n@\nEOF\n", "EOF"),
-    ("cat <<${{ 'EOF' }}\n@\nEOF", "EOF"),
+    ("cat <<${{ 'EOF' }}\n@\nEOF", "EOF"), ("x=$(cat <<EOF\n@) @\nEOF\n)", "EOF"),
+    ("x=$(cat <<EOF\n@F x ) y\nEOF\n)", "EO"), ("x=$(cat <<EOF\nE\\\n@) y\nEOF\n)", "OF"),
+    ("cat <<EOF\nC:\\\\\nE\\\n@\nEOF", "OF"), ("cat <<EOF\n#\\\nE\\\n@\nEOF", "OF"),
+    ("cat <\\\n<EOF\n@\nEOF", "EOF"), ("cat <<~EOF\n~@\n~EOF", "EOF"),
+    ("cat <<#EOF\n@\nEOF", "EOF"),
     ("eval 'cat <<'\\''EOF'\\''\n@\nEOF'", "EOF"), ("cat <<EOO\nE@@\nEOO", "O"),
   ])
   func `a value cannot end a here-document`(place: String, value: String) throws {
@@ -228,9 +257,56 @@ struct ScriptRuleTests {
   }
 
   @Test(arguments: [
+    ("(case x in\n@)\np a\n;;\nesac)", "esac"), ("x=$(case x in e@) p a;; esac)", "sac"),
+    ("x=$(case x in @@) p a;; esac)", "es"), ("(case x in a) ;; @) p;; esac)", "esac"),
+  ])
+  func `a value cannot end a case`(place: String, value: String) throws {
+    let more = value == "es" ? "${{ 'ac' }}" : ""
+    let place = more.isEmpty ? place : "x=$(case x in @\(more)) p a;; esac)"
+    #expect(try inserted(value, at: place) == nil)
+    #expect(try inserted("x" + value, at: place) != nil)
+    #expect(try inserted("esac", at: "p @ a.@") != nil)
+  }
+
+  @Test(arguments: [
+    ("p {a,@}", "-rf"), ("p {@}", "a,-rf"), ("p {x/@}", "a,b=c"), ("p {${x},@}", "a,-rf"),
+    ("p {a,\\\n@}", "b,-rf"), ("p {@@}", "a,-b"), ("p $*@", "-rf"), ("p a$@@", "-rf"),
+  ])
+  func `a value cannot begin a word between braces as an option`(place: String, value: String)
+    throws
+  {
+    let text = place.replacing("$@@", with: "$\u{1}@")
+      .replacing("@", with: "${{ params.version }}").replacing("\u{1}", with: "@")
+    let template = try #require(readTemplate(text))
+    #expect(throws: EvaluationFailure.self) {
+      _ = try template.renderedScript(for: shell, with: OneValue(value: value))
+    }
+    #expect(try template.renderedScript(for: shell, with: OneValue(value: "a,b")) != "")
+  }
+
+  @Test func `a value is no glob qualifier of zsh`() throws {
+    func script(_ place: String, _ program: String) -> String? {
+      let text = place.replacing("@", with: "${{ params.version }}")
+      return try? #require(readTemplate(text)).renderedScript(
+        for: ScriptReader(shell: [program]), with: OneValue(value: "e:id:"))
+    }
+    for place in [
+      "p *(@)", "p *(.@)", "p $x(@@)", "p a(N@)", "p ${x}(@)", "p @(@)", "p ${{ 'a' }}(@)",
+    ] {
+      #expect(script(place, "/bin/zsh") == nil, "\(place)")
+      #expect(script(place, "bash") != nil, "\(place)")
+    }
+    for place in ["p (@)", "p $(@)", "x=(@ a)", "p $(p @)", "p a(b) @", "p *(a b) @", "p a(b)@"] {
+      #expect(script(place, "zsh") != nil, "\(place)")
+    }
+  }
+
+  @Test(arguments: [
     ("cat <<EOF\n@ x\nx@\nx\nEOF\n@ x", "EOF"), ("@\ncat <<EOF\nEOF", "EOF"),
     ("cat <<EOF\n@\n@\nEOF", "hello"), ("cat <<EOF\n@\nEOF", "E"), ("x=$((1 << 2))\n@", "EOF"),
-    ("cat < EOF\n@", "EOF"),
+    ("cat < EOF\n@", "EOF"), ("read a <<<\"$x\"\nx=$(p @)", "a"),
+    ("read a <<<$x\nx=$(p \\\n @)", "a"),
+    ("cat <<EOF\nEOG (@)\nEOF", "EOF"), ("cat <<EOF\n@ x\nEOF", "EOF"),
   ])
   func `other values in here-documents are data`(place: String, value: String) throws {
     #expect(try inserted(value, at: place) == place.replacing("@", with: value))

@@ -94,7 +94,7 @@ struct KnownValues: ExpressionBindings {
   /// The values of the matrix; nil if there is none, or it is not known.
   let matrix: ValueMap?
   /// The members of the matrix that are written in the file as literals.
-  let writtenNames: Set<String>
+  let writtenNames: Set<ExactText>
   /// True for an instance of a step: other instances may have other values.
   private(set) var isOfInstance = false
   /// True in a group with a matrix that is not known: names that are not in `matrix` may be in that one.
@@ -106,14 +106,14 @@ struct KnownValues: ExpressionBindings {
     self.init(PipelineValues(inputs: inputs, options, budget), nil, [])
   }
 
-  private init(_ pipeline: PipelineValues, _ matrix: ValueMap?, _ writtenNames: Set<String>) {
+  private init(_ pipeline: PipelineValues, _ matrix: ValueMap?, _ writtenNames: Set<ExactText>) {
     self.pipeline = pipeline
     self.matrix = matrix
     self.writtenNames = writtenNames
   }
 
   /// The values for an instance, which hide those of the matrices around it.
-  func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
+  func with(_ matrix: ValueMap, writtenNames: Set<ExactText>) -> KnownValues {
     let isOutermost = self.matrix == nil && !hasLateMatrix
     let names =
       isOutermost
@@ -161,7 +161,7 @@ struct KnownValues: ExpressionBindings {
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
     root == .vars
       ? pipeline.inputs.derived?.isWritten(name) == true
-      : root == .matrix && writtenNames.contains(name)
+      : root == .matrix && writtenNames.contains(ExactText(text: name))
   }
 
   func value(of root: ContextRoot) -> Resolution {

@@ -16,6 +16,7 @@ final class PlanBuilder {
   var scopes: [Int: LateScope] = [:]
   /// The late `vars` by the number of the pipeline use that has them.
   var varsOfPipelines: [Int: LateVars] = [:]
+  private var failed = FailedInstances()
   /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
   /// The condition that was decided last, and whether it is known to be true.
@@ -147,8 +148,10 @@ final class PlanBuilder {
   private func steps() -> [PlannedStep] {
     var steps: [PlannedStep] = []
     steps.reserveCapacity(planner.operationCount)
-    for operation in 0..<planner.operationCount {
-      guard let id = numbers[operation] else { continue }
+    for operation in 0..<planner.operationCount where !log.isFull {
+      guard let id = numbers[operation], !failed.areEnough(of: operation, in: planner) else {
+        continue
+      }
       do throws(EvaluationFailure) {
         let command = try plainCommand(operation)
         if let command, let step = try plainStep(operation, command) {
@@ -166,6 +169,7 @@ final class PlanBuilder {
         }
       } catch {
         log.report(error.diagnostic(in: planner.text))
+        failed.add(operation, in: planner)
       }
     }
     return steps
@@ -283,7 +287,11 @@ final class PlanBuilder {
     let pipeline = planner.pipelines[address.pipeline]
     var values = planner.values(at: address)
     values.faults = faults
-    defer { for failure in faults.take() { log.report(failure.diagnostic(in: planner.text)) } }
+    defer {
+      let failures = faults.take()
+      for failure in failures { log.report(failure.diagnostic(in: planner.text)) }
+      if !failures.isEmpty { failed.add(operation, in: planner) }
+    }
     let group = planner.group(operation)
     let settings =
       if let used = group?.steps {

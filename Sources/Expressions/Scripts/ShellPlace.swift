@@ -1,0 +1,100 @@
+// What a shell makes of a value because of the text before it, besides the word that it begins or
+// continues. It knows no grammar: braces and parentheses count wherever they are.
+
+import Diagnostics
+
+/// What comes before a value.
+struct ShellPlace {
+  /// A brace precedes on its line: a comma may begin another word.
+  private var isInBraces = false
+  /// Only parts of a word are between it and a parenthesis that follows a word: for zsh, it may be in the
+  /// qualifiers of a pattern, `*(e:command:)`.
+  private var isInQualifiers = false
+  private var last: UInt8?
+
+  /// Moves past text that the author wrote.
+  mutating func append(_ text: some BidirectionalCollection<UInt8>) {
+    guard let end = text.last else { return }
+    readBraces(in: text)
+    readParentheses(in: text)
+    last = end
+  }
+
+  mutating func appendValue() { last = UInt8(ascii: "0") }
+
+  private mutating func readBraces(in text: some BidirectionalCollection<UInt8>) {
+    var place = text.endIndex
+    while place > text.startIndex {
+      place = text.index(before: place)
+      let previous = place > text.startIndex ? text[text.index(before: place)] : last
+      switch text[place] {
+      case UInt8(ascii: "{") where previous != UInt8(ascii: "$"):
+        isInBraces = true
+        return
+      case UInt8(ascii: "\n") where previous != UInt8(ascii: "\\"):
+        isInBraces = false
+        return
+      default: break
+      }
+    }
+  }
+
+  private mutating func readParentheses(in text: some BidirectionalCollection<UInt8>) {
+    var place = text.endIndex
+    var closed = 0
+    while place > text.startIndex {
+      place = text.index(before: place)
+      switch text[place] {
+      case 9...13, UInt8(ascii: " "):
+        isInQualifiers = false
+        return
+      case UInt8(ascii: ")"): closed += 1
+      case UInt8(ascii: "(") where closed > 0: closed -= 1
+      case UInt8(ascii: "("):
+        let previous = place > text.startIndex ? text[text.index(before: place)] : last
+        isInQualifiers = previous.map(Self.precedesQualifiers) ?? false
+        return
+      default: break
+      }
+    }
+    if closed > 0 { isInQualifiers = false }
+  }
+
+  /// Not after what begins a command, a substitution or an array.
+  private static func precedesQualifiers(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),
+      UInt8(ascii: "("), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "$"),
+      UInt8(ascii: "="), UInt8(ascii: "!"), UInt8(ascii: "`"):
+      false
+    default: true
+    }
+  }
+
+  func objection(to value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure? {
+    if isInQualifiers, reader.hasGlobQualifiers {
+      return ScriptMessage.qualifier(value, reader)
+    }
+    guard isInBraces, value.text.utf8.contains(UInt8(ascii: ",")) else { return nil }
+    let isFree = value.text.containsText(",-") || value.text.utf8.contains(UInt8(ascii: "="))
+    return isFree ? ScriptMessage.wordsInBraces(value, reader) : nil
+  }
+}
+
+extension InsertedText {
+  /// The first value that makes a word `esac` behind a parenthesis: within parentheses, it can end a `case`
+  /// in place of its first pattern, and the commands behind it are run.
+  var valueThatEndsCase: InsertedValue? {
+    let word = Array("esac".utf8)
+    for (range, value) in values where range.count <= word.count {
+      var start = range.lowerBound
+      var end = range.upperBound
+      while start > 0, end - start <= word.count, !WordStart.begins(bytes[start - 1]) { start -= 1 }
+      while end < bytes.count, end - start <= word.count, !WordStart.begins(bytes[end]) { end += 1 }
+      if bytes[start..<end].elementsEqual(word), bytes[..<start].contains(UInt8(ascii: "(")) {
+        return value
+      }
+    }
+    return nil
+  }
+}

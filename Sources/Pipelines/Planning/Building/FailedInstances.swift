@@ -1,0 +1,27 @@
+// Counts the instances of steps that could not be planned, so that thousands of them with the same
+// mistakes are not all looked at.
+
+import Diagnostics
+
+struct FailedInstances {
+  /// By where the step is written.
+  private var counts: [Span: Int] = [:]
+
+  /// After so many, others would hardly show anything new.
+  private static let limit = 16
+
+  func areEnough(of operation: Int, in planner: Planner) -> Bool {
+    !counts.isEmpty && counts[planner.span(of: operation), default: 0] >= Self.limit
+  }
+
+  mutating func add(_ operation: Int, in planner: Planner) {
+    counts[planner.span(of: operation), default: 0] += 1
+  }
+}
+
+extension Planner {
+  fileprivate func span(of operation: Int) -> Span {
+    let address = address(of: operation)
+    return pipelines[address.pipeline].model.steps[address.step].id.span
+  }
+}
