@@ -20,13 +20,13 @@ struct Tool {
     if let runner = CIRunner.detected(environmentValue) { errors.makeHarmless(to: runner) }
     let status = answer()
     output.flush()
-    let isCut = output.hasFailed && status == ExitStatus.success
     // A reader that has seen enough is not a failure.
-    if isCut, output.errorNumber != EPIPE {
+    let isCut = output.hasFailed && output.errorNumber != EPIPE
+    if isCut, status != ExitStatus.cannotWrite {
       say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
     }
     errors.flush()
-    return isCut ? ExitStatus.cannotWrite : status
+    return isCut && status == ExitStatus.success ? ExitStatus.cannotWrite : status
   }
 
   private func answer() -> Int32 {
@@ -178,12 +178,9 @@ func printVersion() -> Int32 {
   output.write(version)
   output.writeNewline()
   output.flush()
-  guard output.hasFailed else { return ExitStatus.success }
-  if output.errorNumber != EPIPE {
-    let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 256)
-    errors.write(
-      "oprun: cannot write standard output: \(SystemError.reason(output.errorNumber))\n")
-    errors.flush()
-  }
+  guard output.hasFailed, output.errorNumber != EPIPE else { return ExitStatus.success }
+  let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 256)
+  errors.write("oprun: cannot write standard output: \(SystemError.reason(output.errorNumber))\n")
+  errors.flush()
   return ExitStatus.cannotWrite
 }

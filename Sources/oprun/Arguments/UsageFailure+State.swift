@@ -123,7 +123,7 @@ extension UsageFailure {
 
   static func wrongWidth(_ text: String) -> UsageFailure {
     UsageFailure(
-      "'max_parallel' wants a whole number of at least 0 or 'auto', found \(quoted(text))",
+      "'max_parallel' wants a whole number from 0 to 2^53 or 'auto', found \(quoted(text))",
       command: Command.set.name)
   }
 

@@ -38,6 +38,14 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
+  static func excludesVariable(
+    _ other: Option, _ option: Option, _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "the variables \(option.variable) and \(other.variable) cannot be set together",
+      help: "unset one of them", command: command.name)
+  }
+
   /// The first of several failures, with the others.
   static func all(_ mistakes: [UsageFailure]) -> UsageFailure? {
     guard var first = mistakes.first else { return nil }

@@ -225,12 +225,16 @@ extension Tool {
     request.step = words.count > place + 1 ? words[place + 1] : nil
     switch parts[0] {
     case "max_parallel":
-      guard let width = value == "auto" ? availableProcessorCount : Int(value), width >= 0 else {
+      guard let width = value == "auto" ? availableProcessorCount : Int(value),
+        (0...Self.mostParallel).contains(width)
+      else {
         throw .wrongWidth(value)
       }
       request.maxParallel = width
     case "priority":
-      guard let priority = Self.priorities[value] ?? Int(value), abs(priority) <= 1000 else {
+      guard let priority = Self.priorities[value] ?? Int(value),
+        (-1000...1000).contains(priority)
+      else {
         throw .wrongPriority(value)
       }
       if request.step == nil { throw .missingStepOfPriority }
@@ -239,6 +243,9 @@ extension Tool {
     }
     return (place == 1 ? words[0] : nil, request)
   }
+
+  /// The largest number of which every smaller one has a form in JSON.
+  private static let mostParallel = 1 << 53
 
   private static let priorities = [
     "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,

@@ -94,7 +94,7 @@ extension Tool {
     let bytes = file.updated
     if bytes == file.bytes { return nil }
     // Where cases share an expectation, what happened in one of them is wrong for another.
-    guard let updated = rehearsed(file.path, bytes),
+    guard let bytes, let updated = rehearsed(file.path, bytes),
       updated.results.allSatisfy({ $0.faults.allSatisfy { $0.actual == nil } })
     else {
       say(

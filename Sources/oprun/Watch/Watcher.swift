@@ -170,11 +170,7 @@ final class Watcher {
     run = nil
     note(try folders.take())
     if let stop { return 128 + stop }
-    if !hasRun,
-      [ExitStatus.usage, ExitStatus.internalError, ExitStatus.cannotWrite].contains(status)
-    {
-      return status
-    }
+    if !hasRun, ExitStatus.ofUnstartedRun.contains(status) { return status }
     hasRun = true
     // What it has changed is judged as long as it counts as running.
     machine.forgetNoted()
