@@ -44,6 +44,7 @@ struct Tool {
       case .complete(let words): return complete(words)
       case .perform(var invocation):
         sayStrayVariables(invocation.command)
+        try RunRecorders.check(invocation)
         return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
@@ -72,7 +73,7 @@ struct Tool {
     case Command.graph.name: try graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.format.name: format(invocation)
-    case Command.test.name: test(invocation)
+    case Command.test.name: try test(invocation)
     case Command.list.name: list(invocation)
     case Command.initialize.name: initialize(invocation)
     case Command.completions.name: try writeCompletions(invocation)

@@ -280,8 +280,8 @@ extension Tool {
 
   /// ` --state-dir DIR`, as a command that looks at the same directory needs it.
   func stateOption(_ invocation: Invocation) -> String {
-    guard let directory = invocation.text(Options.stateDirectory),
-      environmentValue(Options.stateDirectory.variable) != directory
+    guard invocation.isGiven(Options.stateDirectory),
+      let directory = invocation.text(Options.stateDirectory)
     else { return "" }
     return " --state-dir \(wordForHelp(directory) ?? "DIR")"
   }

@@ -21,7 +21,6 @@ extension Tool {
   func run(
     _ invocation: Invocation, resuming resumed: ResumedRun?
   ) throws(UsageFailure) -> Int32 {
-    try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
     let note = resumed == nil ? unchangedRunNote(invocation) : nil
     if let note, let status = try runUnchanged(note, invocation) { return status }
@@ -49,6 +48,7 @@ extension Tool {
         note?.note(pipeline, hostFacts())
       }
       try checkStatusSource(invocation, plan)
+      try RunRecorders.check(invocation, read: plan.sources.files.map(\.path))
       try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
         path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
@@ -188,11 +188,9 @@ extension Tool {
     }
   }
 
-  /// The state directory. A path on the command line is relative to where oprun was started.
+  /// The state directory.
   func stateDirectory(_ invocation: Invocation) -> String {
-    guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
-    guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
-    return start + "/" + path
+    invocation.text(Options.stateDirectory) ?? ".oprun"
   }
 
   private func run(

@@ -7,12 +7,14 @@ import Plans
 import Reporting
 
 extension Tool {
-  func test(_ invocation: Invocation) -> Int32 {
+  func test(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    try RunRecorders.check(invocation, read: invocation.operands.map(testPath))
     var files: [TestedFile] = []
     var isValid = true
     for path in invocation.operands {
       if let file = testedFile(path) { files.append(file) } else { isValid = false }
     }
+    try RunRecorders.check(invocation, read: files.map(\.pipeline))
     if invocation.isOn(Options.update) {
       for file in files {
         if let status = update(file) { return status }

@@ -149,7 +149,7 @@ final class Watcher {
       let values = invocation.words(of: option)
       words += option.value == nil ? [option.flag] : values.map { "\(option.flag)=\($0)" }
     }
-    if invocation.isGiven(Options.stateDirectory) {
+    if invocation.hasValue(for: Options.stateDirectory) {
       words.append("\(Options.stateDirectory.flag)=\(tool.stateDirectory(invocation))")
     }
     return words + ["--", file] + ids(of: part)
