@@ -107,7 +107,7 @@ extension Tool {
     _ word: String?, in folder: StateFolder, _ command: Command
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
     let all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
-    let word = word == "last" ? all.first : word
+    let word = word == "last" ? newestRun(among: all, folder) : word
     guard let word else { return try onlyRun(among: all, folder, command) }
     if all.contains(word) { return .success(word) }
     let meant = all.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
@@ -117,6 +117,16 @@ extension Tool {
     }
     guard let name = running.first else { throw .unknownRun(word, among: all, command) }
     return .success(name)
+  }
+
+  /// The run that began last: one that is not recorded yet, or else the last one that is. Runs of the same second are
+  /// not in order by their names.
+  private func newestRun(among names: [String], _ folder: StateFolder) -> String? {
+    let store = try? StateStore.find(in: folder)
+    let recorded = (try? store?.runNames()) ?? []
+    let known = Set(recorded)
+    let beginning = names.first { !known.contains($0) && isInProgress($0, folder) }
+    return beginning ?? recorded.first ?? names.first
   }
 
   private func onlyRun(

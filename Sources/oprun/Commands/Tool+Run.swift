@@ -285,6 +285,7 @@ extension Tool {
       recorders = try RunRecorders(invocation, plan, options, recorder)
     } catch {
       say(error.message)
+      forgetUnbegun(options, recorder)
       return ExitStatus.cannotWrite
     }
     let shown = RunScreen(
@@ -327,8 +328,14 @@ extension Tool {
       return ExitStatus.cannotWrite
     } catch {
       say(error.message)
+      forgetUnbegun(options, recorder)
       return ExitStatus.internalError
     }
+  }
+
+  /// Removes the directory of a run that never began.
+  private func forgetUnbegun(_ options: RunOptions, _ recorder: RunRecorder) {
+    if !recorder.isKept { _ = options.directory.state?.removeRun(options.runID) }
   }
 }
 
