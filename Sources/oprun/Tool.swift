@@ -50,7 +50,7 @@ struct Tool {
       return ExitStatus.success
     } catch {
       write(error)
-      return ExitStatus.usage
+      return error.status
     }
   }
 
@@ -114,7 +114,9 @@ struct Tool {
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
     // The help of a command is for mistakes that have no help of their own.
-    if ([error] + error.others).allSatisfy({ $0.help != nil }) { return }
+    if error.status != ExitStatus.usage || ([error] + error.others).allSatisfy({ $0.help != nil }) {
+      return
+    }
     let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
     let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")

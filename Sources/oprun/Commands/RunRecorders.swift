@@ -88,8 +88,8 @@ struct RunRecorders {
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
-    if targets.contains(where: { $0.form == .html }), let (store, file) = recorder.history {
-      reports?.previous = previousRun(before: nil, of: file, in: store)
+    if targets.contains(where: { $0.form == .html }), let (store, place) = recorder.history {
+      reports?.previous = previousRun(before: nil, of: place, in: store)
     }
   }
 

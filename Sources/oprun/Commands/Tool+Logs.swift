@@ -11,37 +11,35 @@ import State
 extension Tool {
   func logs(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
-    return try withStore(folder) { store throws(UsageFailure) in
-      let follows = invocation.isOn(Options.follow)
-      let (run, words) = try runAndSteps(
-        invocation.operands, in: store, awaitsSteps: follows, .logs)
-      if follows { return try follow(run, words, store) }
-      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      // The hooks of a group are its own.
-      let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
-      // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
-      // have printed something.
-      let isOpen = run.exitStatus == nil
-      let hooks = words.isEmpty ? shown.hooks : []
-      let logs =
-        (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
-        + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
-          !isOpen || open(log, store) != nil
-        }
-      if invocation.isOn(Options.json) {
-        writeJSON(logs)
-        return ExitStatus.success
+    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
+    let follows = invocation.isOn(Options.follow)
+    let (run, words) = try runAndSteps(
+      invocation.operands, in: store, awaitsSteps: follows, .logs)
+    if follows { return try follow(run, words, store) }
+    guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+    // The hooks of a group are its own.
+    let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
+    // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
+    // have printed something.
+    let isOpen = run.exitStatus == nil
+    let hooks = words.isEmpty ? shown.hooks : []
+    let logs =
+      (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
+      + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
+        !isOpen || open(log, store) != nil
       }
-      let missing = logs.filter { log in
-        let end = write(log, hasHeading: logs.count > 1, from: 0, store)
-        if logs.count > 1, end.isInLine { output.writeNewline() }
-        return !end.isThere
-      }
-      for log in missing { say("'\(oneLine(log.path))' no longer exists") }
-      if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
-      return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+    if invocation.isOn(Options.json) {
+      writeJSON(logs)
+      return ExitStatus.success
     }
+    let missing = logs.filter { log in
+      let end = write(log, hasHeading: logs.count > 1, from: 0, store)
+      if logs.count > 1, end.isInLine { output.writeNewline() }
+      return !end.isThere
+    }
+    for log in missing { say("'\(oneLine(log.path))' no longer exists") }
+    if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
+    return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
   }
 
   /// Says why there is nothing of steps that somebody asked for.

@@ -223,9 +223,7 @@ extension Tool {
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       options.controlVersion = "\(version)"
-      let store = directory.state.flatMap { state in
-        plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
-      }
+      let store = resumed?.store ?? history(for: plan, in: directory.state)
       options.isDatabaseOpen = store != nil
       let plan = expecting(plan, store, invocation)
       options.host = runHost
@@ -234,7 +232,8 @@ extension Tool {
       options.jobs = jobOptions(invocation)
       options.earlierJobs = resumed?.earlierJobs
       var run = RecordedRun(
-        plan: plan, directory: directory, request: request(invocation, plan, resumed))
+        plan: plan, directory: directory,
+        request: request(invocation, plan, in: directory.state, resumed))
       run.masker = secrets.masker
       run.store = store
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
@@ -253,6 +252,12 @@ extension Tool {
     }
   }
 
+  /// The database, if it says something of use before the run.
+  private func history(for plan: Plan, in state: StateFolder?) -> StateStore? {
+    guard plan.steps.count > 1, let state else { return nil }
+    return try? StateStore.find(in: state)
+  }
+
   private var runHost: RunHost {
     let facts = hostFacts()
     return RunHost(name: facts.name, processorCount: facts.processorCount)
@@ -266,12 +271,12 @@ extension Tool {
       plan, state.flatMap(StateStore.look), invocation, expanded: plan.expandedSteps)
   }
 
-  private func expecting(
+  func expecting(
     _ plan: Plan, _ store: StateStore?, _ invocation: Invocation, expanded: Set<String> = []
   ) -> Plan {
     guard let store, let file = invocation.operands.first, file != "-",
       let durations = try? store.durations(
-        of: recordedPath(file), stepCount: plan.stepCount, expanded: expanded)
+        of: place(of: file, in: store.folder), stepCount: plan.stepCount, expanded: expanded)
     else { return plan }
     return plan.expecting { durations[$0] }
   }

@@ -2,6 +2,7 @@
 
 import Plans
 import Reporting
+import RunFiles
 import Scheduling
 import State
 
@@ -13,6 +14,7 @@ extension Tool {
     write("state", run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name)))
     write("pipeline", run.pipeline)
     write("file", run.file)
+    write("workspace", run.workspace.map { store.folder.directory(of: $0) ?? $0 })
     write("started", UTCTime(secondsSince1970: run.started / 1_000_000).text + "Z")
     write("duration_ms", milliseconds: run.duration)
     write("exit_status", run.exitStatus)
