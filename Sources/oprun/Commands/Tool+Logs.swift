@@ -58,23 +58,23 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     var written: [String: Int] = [:]
     var last: (path: String, isInLine: Bool)?
+    var version: Int?
+    var followed = FollowedLogs()
+    var finished: Set<String> = []
     while true {
       let isOver = !store.isInUse(run.name)
       if isOver { try? store.takeInJournals() }
-      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let begun = words.filter { word in
-        isOver || shown.steps.contains { StepName(word).covers($0.name) }
+      let newest = store.changeNumber
+      if isOver || version == nil || version != newest {
+        guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+        followed = try logs(of: words, shown, isOver: isOver)
+        followed.unfinished.removeAll { finished.contains($0.path) }
+        version = newest
       }
-      let chosen =
-        words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
-      let hooks = words.isEmpty ? shown.hooks : []
-      let hookLogs = hooks.compactMap { shown.log(of: $0, isOpen: true) }
-      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: true) } + hookLogs
-      let open = isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name))
-      for log in logs {
+      for log in followed.unfinished {
         let before = written[log.path] ?? 0
         // Beside other logs, a line that is not finished waits for the rest of it.
-        let isWhole = logs.count == 1 || log.step.map { !open.contains($0) } ?? true
+        let isWhole = followed.all.count == 1 || followed.isComplete(log)
         let isOther = last?.path != log.path
         let end = write(
           log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole, from: before,
@@ -82,10 +82,30 @@ extension Tool {
         if end.position > before { last = (log.path, end.isInLine) }
         written[log.path] = end.position
       }
+      for log in followed.unfinished where followed.isOfEndedStep(log) { finished.insert(log.path) }
+      followed.unfinished.removeAll { finished.contains($0.path) }
       output.flush()
       if isOver || output.hasFailed { return ExitStatus.success }
       usleep(100_000)
     }
+  }
+
+  /// The logs to follow of a run as it is now.
+  private func logs(
+    of words: [String], _ shown: ShownRun, isOver: Bool
+  ) throws(UsageFailure) -> FollowedLogs {
+    let begun = words.filter { word in
+      isOver || shown.steps.contains { StepName(word).covers($0.name) }
+    }
+    let chosen =
+      words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
+    let hooks = words.isEmpty ? shown.hooks : []
+    let logs =
+      chosen.flatMap { shown.logs(of: $0, isOpen: true) }
+      + hooks.compactMap { shown.log(of: $0, isOpen: true) }
+    return FollowedLogs(
+      all: logs, unfinished: logs,
+      openSteps: isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name)))
   }
 
   /// Writes a log from a position on; returns where it ended, and whether that is in a line. A heading begins a line,
@@ -138,6 +158,21 @@ extension Tool {
   }
 }
 
+/// The logs that are followed, as they are known from the database.
+private struct FollowedLogs {
+  var all: [ShownLog] = []
+  /// Those that have not been read to their ends.
+  var unfinished: [ShownLog] = []
+  var openSteps: Set<String> = []
+
+  /// Whether the last line of a log is complete, as far as that is known.
+  func isComplete(_ log: ShownLog) -> Bool { log.step.map { !openSteps.contains($0) } ?? true }
+
+  func isOfEndedStep(_ log: ShownLog) -> Bool {
+    log.step.map { !openSteps.contains($0) } ?? false
+  }
+}
+
 /// A log of a step, or of a hook of the run itself.
 struct ShownLog {
   /// Nil for a hook of the run.
@@ -159,9 +194,9 @@ extension ShownRun {
   /// `isOpen` includes those of which nothing is recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
     if step.hasLostLogs { return [] }
-    let roles = commands.filter { command in
+    let roles = (commands[step.name] ?? []).filter { command in
       // Of a command that runs nothing is recorded yet.
-      command.step == step.name && command.output ?? (isOpen ? 1 : 0) > 0
+      command.output ?? (isOpen ? 1 : 0) > 0
     }.map(\.role)
     var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
     let last = step.attempts ?? (isOpen && step.ending == nil ? attempts.count + 1 : 0)

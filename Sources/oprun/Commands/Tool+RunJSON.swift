@@ -87,7 +87,7 @@ extension Tool {
   }
 
   private func writeOutputs(of step: RecordedStep, _ shown: ShownRun) {
-    let outputs = shown.outputs.filter { $0.step == step.name }
+    let outputs = shown.outputs[step.name] ?? []
     if outputs.isEmpty { return }
     output.write(field: "outputs")
     output.write("{")
@@ -101,7 +101,7 @@ extension Tool {
   }
 
   private func writeCommands(of step: RecordedStep, _ shown: ShownRun) {
-    let commands = shown.commands.filter { $0.step == step.name }
+    let commands = shown.commands[step.name] ?? []
     if commands.isEmpty { return }
     output.write(field: "commands")
     output.write(jsonList: commands) { command in

@@ -137,7 +137,7 @@ extension Tool {
   }
 
   private func writeDetails(of step: RecordedStep, _ shown: ShownRun, _ screen: Screen) {
-    let commands = shown.commands.filter { $0.step == step.name }
+    let commands = shown.commands[step.name] ?? []
     for command in commands where Int(command.role) != nil {
       write(command, of: step, shown, screen)
     }
@@ -157,7 +157,7 @@ extension Tool {
       screen.writeField(
         "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")
     }
-    for output in shown.outputs where output.step == step.name {
+    for output in shown.outputs[step.name] ?? [] {
       let value = output.json.map { oneLine($0) } ?? "*** (not kept)"
       screen.writeField("output", "\(oneLine(output.name)) = \(value)")
     }
