@@ -27,6 +27,9 @@ extension StateStore {
     try? database.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
+  /// A number that is another one after somebody else has written to the database; nil if that cannot be told.
+  package var changeNumber: Int? { try? database.number("PRAGMA data_version") }
+
   static func status(of name: String, in folder: StateFolder) -> stat? {
     var status = stat()
     return fstatat(folder.descriptor, name, &status, 0) == 0 ? status : nil

@@ -4,6 +4,7 @@ import Diagnostics
 import Expressions
 package import Masking
 package import Plans
+import RunFiles
 import Scheduling
 
 /// What is recorded of a step of an earlier run.
@@ -57,7 +58,7 @@ package struct EarlierRun {
   /// Its exit status; nil if oprun died before its end.
   package let exitStatus: Int32?
   /// The steps that have an outcome, by id.
-  let steps: [String: EarlierStep]
+  var steps: [String: EarlierStep]
   /// Those that had begun and not ended.
   var unfinished: Set<String> = []
   /// Those that failed the last time that they ran to their end, in this run or in one that it resumed; empty if that
@@ -66,9 +67,44 @@ package struct EarlierRun {
 }
 
 extension EarlierRun {
+  /// Adds what the database may not have taken in from the journal.
+  fileprivate mutating func complete(_ row: ResultRow) {
+    guard steps[row.step] == nil else { return }
+    guard let outcome = row.outcome.flatMap(RecordedOutcome.init) else {
+      unfinished.insert(row.step)
+      return
+    }
+    unfinished.remove(row.step)
+    switch outcome.ending.outcome {
+    case .succeeded, .failed, .timedOut:
+      if outcome.ending.outcome.isFailure {
+        failed.insert(row.step)
+      } else {
+        failed.remove(row.step)
+      }
+    case .cancelled, .skipped, .blocked: break
+    }
+    steps[row.step] = EarlierStep(
+      outcome: outcome, written: row.written, resolved: row.resolved ?? 0, origin: number,
+      end: row.attempts == nil
+        ? nil
+        : CommandEnd(
+          status: row.status, detail: row.detail, duration: nil, processor: nil, memory: nil,
+          output: nil),
+      isFailedHook: false)
+  }
+
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
   package var isOfSelection: Bool {
     steps.values.contains(where: \.outcome.isLeftOut)
+  }
+
+  /// Whether it had everything that is asked for now: the named steps, or all without a name.
+  package func covers(_ words: [String]) -> Bool {
+    if words.isEmpty { return request.steps.isEmpty }
+    return words.allSatisfy { word in
+      request.steps.contains(word) || steps.keys.contains(where: StepName(word).covers)
+    }
   }
 
   /// Whether a step, of which this is the definition now, ran something else.
@@ -89,23 +125,31 @@ extension StateStore {
       let run = try database.prepare(
         "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
       guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
-      return EarlierRun(
+      var earlier = EarlierRun(
         name: name, number: number,
-        request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
+        request: RunRequest(
+          file: run.text(1), workspace: try database.fact(.workspace, ofRun: number),
+          json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0,
         exitStatus: try run.int32(5), steps: try steps(of: number, database),
         unfinished: try unfinishedSteps(of: number, database),
         failed: findingFailed ? try failedSteps(of: number, database) : [])
+      if earlier.exitStatus == nil, let directory = folder.run(named: name) {
+        for row in RunJournal.rows(in: directory) { earlier.complete(row) }
+      }
+      return earlier
     }
   }
 
   /// What was asked of a recorded run; nil if there is none of that name.
   package func request(ofRun name: String) throws(StoreFailure) -> RunRequest? {
     try perform { database throws(DatabaseFailure) in
-      let run = try database.prepare("SELECT file, request FROM run WHERE name = ?")
-      guard try run.bind(1, name).next() else { return nil }
-      return RunRequest(file: run.text(0), json: run.text(1) ?? "")
+      let run = try database.prepare("SELECT file, request, id FROM run WHERE name = ?")
+      guard try run.bind(1, name).next(), let number = try run.number(2) else { return nil }
+      return RunRequest(
+        file: run.text(0), workspace: try database.fact(.workspace, ofRun: number),
+        json: run.text(1) ?? "")
     }
   }
 

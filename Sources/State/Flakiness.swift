@@ -12,20 +12,22 @@ package struct FlakyStep: Hashable, Sendable {
 extension StateStore {
   /// The steps of a pipeline file that both failed and succeeded in its last runs, or that succeeded
   /// only after a retry, without having been edited in between; those that fail most come first.
-  package func flakySteps(of file: String, lastRuns: Int) throws(StoreFailure) -> [FlakyStep] {
+  package func flakySteps(of place: PipelinePlace, lastRuns: Int) throws(StoreFailure)
+    -> [FlakyStep]
+  {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
         """
         SELECT step.name, count(*), sum(outcome & 7 IN (2, 3)) AS failures,
           sum(outcome = 0 AND attempts > 1) AS retries, sum(outcome = 0) AS successes
         FROM result JOIN step ON step.id = step
-        WHERE run IN (SELECT id FROM run WHERE file = ? ORDER BY id DESC LIMIT ?)
+        WHERE run IN (SELECT id FROM run WHERE \(try database.runsOfPlace()) ORDER BY id DESC LIMIT ?3)
           AND outcome & 7 IN (0, 2, 3) AND outcome & 16 = 0 AND origin IS NULL
           AND attempts IS NOT NULL
         GROUP BY step, written HAVING successes > 0 AND failures + retries > 0
         ORDER BY failures DESC, retries DESC, step.name
         """)
-      rows.bind(1, file).bind(2, lastRuns)
+      rows.bind(place).bind(3, lastRuns)
       var steps: [FlakyStep] = []
       while try rows.next() {
         steps.append(

@@ -11,6 +11,8 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let name: String
   package let pipeline: String
   package let file: String?
+  /// The directory in which it ran, as in `PipelinePlace`.
+  package let workspace: String?
   /// The time of the start in microseconds since 1970.
   package let started: Int
   /// Nil if its end was not recorded.
@@ -30,6 +32,11 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let hookFailed: Bool
   /// The status that it gave in place of `exitStatus`.
   package let passedOn: RecordedPassedOnStatus?
+
+  /// The pipeline; nil for one from standard input.
+  package var place: PipelinePlace? {
+    file.map { PipelinePlace(file: $0, workspace: workspace) }
+  }
 }
 
 /// A recorded run, without its results.
@@ -194,13 +201,33 @@ extension StateStore {
     }
   }
 
-  /// The newest run of a pipeline file; nil if there is none.
-  package func newestRun(of file: String) throws(StoreFailure) -> String? {
-    try perform { database throws(DatabaseFailure) in
+  /// The newest run of a pipeline from which there is something to go on for these steps, or which has done all that
+  /// they ask for; nil if there is none. What failed is done once a newer run has done the same.
+  package func runToResume(
+    of place: PipelinePlace, for steps: [String]
+  ) throws(StoreFailure) -> String? {
+    let runs: [(name: String, hasSucceeded: Bool)] = try perform {
+      database throws(DatabaseFailure) in
       let rows = try database.prepare(
-        "SELECT name FROM run WHERE file = ? ORDER BY id DESC LIMIT 1")
-      return try rows.bind(1, file).next() ? rows.text(0) : nil
+        "SELECT name, exit_status IS 0 FROM run WHERE \(try database.runsOfPlace()) ORDER BY id DESC"
+      )
+      rows.bind(place)
+      var runs: [(name: String, hasSucceeded: Bool)] = []
+      while try rows.next() { runs.append((rows.text(0) ?? "", try rows.number(1) == 1)) }
+      return runs
     }
+    var passed: [EarlierRun] = []
+    for (name, hasSucceeded) in runs {
+      if hasSucceeded, let run = try earlierRun(named: name) {
+        if run.isOfSelection || run.covers(steps) { return name }
+        passed.append(run)
+      } else if let request = try request(ofRun: name),
+        !passed.contains(where: { $0.covers(request.steps) })
+      {
+        return name
+      }
+    }
+    return nil
   }
 
   private func summary(
@@ -210,7 +237,8 @@ extension StateStore {
     let exitStatus = try rows.int32(6).map { Int($0) }
     return RecordedRunSummary(
       number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
-      started: try rows.number(4) ?? 0, duration: try rows.number(5), exitStatus: exitStatus,
+      workspace: try database.fact(.workspace, ofRun: number), started: try rows.number(4) ?? 0,
+      duration: try rows.number(5), exitStatus: exitStatus,
       stop: rows.text(7), host: rows.text(8) ?? "", processors: try rows.number(13) ?? 1,
       process: Int(try rows.int32(9) ?? 0), resumed: rows.text(10),
       steps: try rows.number(11) ?? 0, endings: try endings(of: number, database),

@@ -29,6 +29,9 @@ extension StateStore {
         .bind(5, beginning.host.processorCount).bind(6, Int(beginning.processID)).bind(7, model)
         .run()
         let added = database.lastRow
+        if let workspace = try database.fact(.workspace, ofRun: model) {
+          try database.write(.workspace, workspace, ofRun: added)
+        }
         try database.addRepetition(of: earlier, by: added)
         number = added
       }

@@ -1,5 +1,5 @@
-// What is known of few runs, as it is recorded: the trace that a run was part of, and the exit status of a step that
-// it gave in place of its own.
+// What is known of few runs, as it is recorded: the trace that a run was part of, the exit status of a step that it gave
+// in place of its own, and where it ran.
 
 package import Plans
 import Scheduling
@@ -9,6 +9,8 @@ enum RunFact: String {
   case trace
   /// The status, a blank, and the step whose status it is.
   case passedOn = "passed_on"
+  /// The directory in which it ran, if that is not the one that holds the state directory.
+  case workspace
 }
 
 extension Database {

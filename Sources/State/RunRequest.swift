@@ -8,6 +8,8 @@ package import Plans
 package struct RunRequest: Hashable, Sendable {
   /// The pipeline file as it was named; nil for standard input.
   package var file: String?
+  /// The directory in which it runs, as in `PipelinePlace`.
+  package var workspace: String?
   package var parameters: [ParameterArgument]
   /// The parameters whose values held a secret, and were not kept.
   package var secretParameters: [String] = []
@@ -29,6 +31,11 @@ package struct RunRequest: Hashable, Sendable {
     self.jobs = jobs
   }
 
+  /// The pipeline; nil for one from standard input.
+  package var place: PipelinePlace? {
+    file.map { PipelinePlace(file: $0, workspace: workspace) }
+  }
+
   /// The request as JSON; `isSecret` says which values must not be kept.
   func json(_ isSecret: (String) -> Bool) -> String {
     let given = parameters.map { parameter in
@@ -41,8 +48,9 @@ package struct RunRequest: Hashable, Sendable {
     return Value.map(request).json
   }
 
-  init(file: String?, json: String) {
+  init(file: String?, workspace: String? = nil, json: String) {
     self.init(file: file, parameters: [], steps: [])
+    self.workspace = workspace
     guard case .map(let map)? = try? JSONReader.value(of: json) else { return }
     if case .number(let number)? = map["jobs"] { jobs = Int(exactly: number) }
     executor = map["executor"]?.text.flatMap { StepExecutor(rawValue: $0) }

@@ -106,6 +106,9 @@ final class RunWriter {
     .bind(12, run.stepCount).run()
     number = database.lastRow
     if let trace = beginning.trace { try database.write(.trace, trace.recorded, ofRun: number) }
+    if let workspace = run.request.workspace {
+      try database.write(.workspace, workspace, ofRun: number)
+    }
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
     if let earlier = run.resumption?.runNumber { try database.takeOver(earlier, by: number) }
   }

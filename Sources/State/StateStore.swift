@@ -24,7 +24,7 @@ package final class StateStore {
 
   /// Opens the database of a state directory to look at it; nil if nothing was recorded there.
   package static func find(in folder: StateFolder) throws(StoreFailure) -> StateStore? {
-    try refuseNetwork(folder)
+    try refusePlace(folder)
     // An empty file is what a power failure leaves of a new one.
     guard let status = status(of: fileName, in: folder), status.st_size > 0 else { return nil }
     return try connect(folder, Schema.migrations)
@@ -53,7 +53,7 @@ package final class StateStore {
   static func make(
     in folder: StateFolder, migrations: [String]
   ) throws(StoreFailure) -> StateStore {
-    try refuseNetwork(folder)
+    try refusePlace(folder)
     do throws(StoreFailure) {
       let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
       if isNew { try makeFile(in: folder) }
@@ -215,7 +215,7 @@ package final class StateStore {
   /// Why the file cannot be a state database of this oprun; nil if it can.
   private static func unsuitability(in folder: StateFolder) -> StoreFailure? {
     do throws(StoreFailure) {
-      try refuseNetwork(folder)
+      try refusePlace(folder)
     } catch {
       return error
     }
@@ -240,7 +240,14 @@ package final class StateStore {
     return .newer(version, than: Schema.version, folder)
   }
 
-  private static func refuseNetwork(_ folder: StateFolder) throws(StoreFailure) {
+  private static func refusePlace(_ folder: StateFolder) throws(StoreFailure) {
+    // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
+    if let whole = realpath(folder.path(of: ""), nil) {
+      defer { free(whole) }
+      let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
+      let length = strlen(whole)
+      if length > most { throw .tooLong(length, most, folder) }
+    }
     if let kind = networkFileSystem(fileSystemNumber(of: folder.descriptor)) {
       throw .onNetwork(kind, folder)
     }

@@ -38,12 +38,12 @@ extension StateStore {
   /// to date say nothing about it. `stepCount` is the number of steps that are asked about. Of those in `expanded`, whose
   /// instances became known in each run, it is the time that the instances took together.
   package func durations(
-    of file: String, stepCount: Int, expanded: Set<String> = []
+    of place: PipelinePlace, stepCount: Int, expanded: Set<String> = []
   ) throws(StoreFailure) -> StepDurations {
     try perform { database throws(DatabaseFailure) in
       let runs = try database.prepare(
         """
-        SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE file = ?
+        SELECT id, (SELECT count(*) FROM result WHERE run = id) FROM run WHERE \(try database.runsOfPlace())
           AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT \(Self.mostRuns)
         """)
       let results = try database.prepare(
@@ -52,7 +52,7 @@ extension StateStore {
           WHERE run = ? \(expanded.isEmpty ? "AND outcome = 0" : "") AND origin IS NULL
             AND started IS NOT NULL AND duration IS NOT NULL
         """)
-      runs.bind(1, file)
+      runs.bind(place)
       var durations = StepDurations()
       var (runCount, olderResults) = (0, 0)
       while try runs.next() {

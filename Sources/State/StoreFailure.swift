@@ -45,6 +45,12 @@ package struct StoreFailure: Error, Hashable, Sendable {
       "\(quoted(folder.shown(file))) was removed or replaced during the run")
   }
 
+  static func tooLong(_ length: Int, _ most: Int, _ folder: StateFolder) -> StoreFailure {
+    StoreFailure(
+      "the whole path of the state directory \(quoted(folder.path)) has \(length) bytes, wanted at most \(most)",
+      help: "choose another directory with --state-dir or OPRUN_STATE_DIR")
+  }
+
   static func onNetwork(_ kind: String, _ folder: StateFolder) -> StoreFailure {
     StoreFailure(
       "the state directory \(quoted(folder.path)) is on a network file system (\(kind)), where its "

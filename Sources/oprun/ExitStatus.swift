@@ -21,16 +21,19 @@ enum ExitStatus {
   /// The state directory or standard output could not be written.
   static let cannotWrite: Int32 = 74
 
+  /// The statuses of a run that cannot start.
+  static let ofUnstartedRun = [usage, invalidPipeline, internalError, cannotWrite]
+
   /// Every status and its meaning, for the reference.
   static let meanings: [(status: String, meaning: String)] = [
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a run in progress refused a request; or `oprun doctor` found that something is missing"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a case of `oprun test` failed; a run in progress refused a request; or `oprun doctor` found that something is missing"
     ),
     (
       "2",
-      "the command line or a parameter is wrong, a named step does not exist, or a secret is missing or cannot be used; nothing ran"
+      "the command line or a parameter is wrong, a named step does not exist, or a secret is missing or cannot be used; nothing ran; or there is no recorded run to show or resume"
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     (

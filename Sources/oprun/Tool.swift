@@ -20,13 +20,13 @@ struct Tool {
     if let runner = CIRunner.detected(environmentValue) { errors.makeHarmless(to: runner) }
     let status = answer()
     output.flush()
-    let isCut = output.hasFailed && status == ExitStatus.success
     // A reader that has seen enough is not a failure.
-    if isCut, output.errorNumber != EPIPE {
+    let isCut = output.hasFailed && output.errorNumber != EPIPE
+    if isCut, status != ExitStatus.cannotWrite {
       say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
     }
     errors.flush()
-    return isCut ? ExitStatus.cannotWrite : status
+    return isCut && status == ExitStatus.success ? ExitStatus.cannotWrite : status
   }
 
   private func answer() -> Int32 {
@@ -44,12 +44,13 @@ struct Tool {
       case .complete(let words): return complete(words)
       case .perform(var invocation):
         sayStrayVariables(invocation.command)
+        try RunRecorders.check(invocation)
         return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
     } catch {
       write(error)
-      return ExitStatus.usage
+      return error.status
     }
   }
 
@@ -72,7 +73,7 @@ struct Tool {
     case Command.graph.name: try graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.format.name: format(invocation)
-    case Command.test.name: test(invocation)
+    case Command.test.name: try test(invocation)
     case Command.list.name: list(invocation)
     case Command.initialize.name: initialize(invocation)
     case Command.completions.name: try writeCompletions(invocation)
@@ -113,7 +114,9 @@ struct Tool {
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
     // The help of a command is for mistakes that have no help of their own.
-    if ([error] + error.others).allSatisfy({ $0.help != nil }) { return }
+    if error.status != ExitStatus.usage || ([error] + error.others).allSatisfy({ $0.help != nil }) {
+      return
+    }
     let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
     let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
@@ -178,12 +181,9 @@ func printVersion() -> Int32 {
   output.write(version)
   output.writeNewline()
   output.flush()
-  guard output.hasFailed else { return ExitStatus.success }
-  if output.errorNumber != EPIPE {
-    let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 256)
-    errors.write(
-      "oprun: cannot write standard output: \(SystemError.reason(output.errorNumber))\n")
-    errors.flush()
-  }
+  guard output.hasFailed, output.errorNumber != EPIPE else { return ExitStatus.success }
+  let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 256)
+  errors.write("oprun: cannot write standard output: \(SystemError.reason(output.errorNumber))\n")
+  errors.flush()
   return ExitStatus.cannotWrite
 }

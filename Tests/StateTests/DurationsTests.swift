@@ -35,7 +35,8 @@ struct DurationsTests {
   private func durations(
     _ steps: [String], of file: String = "/p.yml", expanded: Set<String> = []
   ) throws -> [Nanoseconds?] {
-    let durations = try store.durations(of: file, stepCount: steps.count, expanded: expanded)
+    let durations = try store.durations(
+      of: PipelinePlace(file: file, workspace: nil), stepCount: steps.count, expanded: expanded)
     return steps.map { durations[$0] }
   }
 

@@ -26,6 +26,7 @@ import Testing
       ("list ", [.pipelineFile]), ("list a.yml ", []), ("history ", []), ("help ", [.command]),
       ("show ", [.run, .recordedStep]), ("show last ", [.recordedStep]),
       ("show last a ", [.recordedStep]), ("resume ", [.run]),
+      ("submit a.yml ", [.step]), ("submit a.yml -- ", []), ("run a.yml -- ", [.step]),
       ("completions ", [.choice(["bash", "zsh", "fish"])]),
     ] as [(String, [UnfinishedLine.Expected])])
   func `goes on with the operands of its command`(

@@ -7,15 +7,21 @@ import Processors
 
 /// The examination of this machine.
 package enum LocalChecks {
-  /// `state` is the path of the state directory.
-  package static func findings(state: String) -> [Finding] {
-    [
-      stateDirectory(state), processes, controlGroup, landlock, openFiles, builtinSteps, git,
-    ]
+  /// What is found besides the state directory.
+  package static var findings: [Finding] {
+    [processes, controlGroup, landlock, openFiles, builtinSteps, git]
   }
 
-  private static func stateDirectory(_ path: String) -> Finding {
-    let name = "state directory"
+  private static let state = "state directory"
+
+  /// The finding for a state directory that no run can use.
+  package static func unusableState(_ message: String, help: String?) -> Finding {
+    Finding(state, .failed, message, help: help)
+  }
+
+  /// Whether the state directory can be written or made.
+  package static func stateDirectory(_ path: String) -> Finding {
+    let name = state
     if access(path, F_OK) == 0 {
       if access(path, W_OK | X_OK) == 0 {
         return Finding(name, .ok, "\(quoted(path)) can be written")

@@ -27,12 +27,14 @@ struct GitRepository {
     guard end.status == 0 else {
       throw GitFailure(reason: end.complaint, help: Self.help(for: end.complaint, in: directory))
     }
-    let lines = String(decoding: end.output, as: UTF8.self).split(separator: "\n")
-    guard lines.count == 2 else {
+    // The path may have line breaks in it.
+    let text = String(decoding: end.output, as: UTF8.self)
+    let answers = [true, false].first { text.hasSuffix("\n\($0)\n") }
+    guard let answers, text.utf8.count > "\n\(answers)\n".utf8.count else {
       throw GitFailure(reason: "git names no work tree", help: Self.forNoWorkTree)
     }
-    root = String(lines[0])
-    isShallow = lines[1] == "true"
+    root = String(text.dropLast("\n\(answers)\n".count))
+    isShallow = answers
   }
 
   private static let forNoWorkTree = "run it where the files are"

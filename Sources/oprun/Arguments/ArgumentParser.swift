@@ -25,6 +25,7 @@ struct ArgumentParser {
     // After a wrong option, the rest may not mean what was intended.
     if parser.mistakes.isEmpty {
       parser.check(given)
+      parser.checkVariables(given)
       parser.checkOperands()
     }
     if var mistake = UsageFailure.all(parser.mistakes) {
@@ -190,6 +191,19 @@ struct ArgumentParser {
       guard let flag = option.neededFlag else { continue }
       let isThere = options.contains { $0.flag == flag && invocation.isOn($0) }
       if !isThere { mistakes.append(.needs(flag, option, command)) }
+    }
+  }
+
+  /// Checks variables against each other. One that says no says nothing else.
+  private mutating func checkVariables(_ given: [Option]) {
+    let set = command.options.filter { option in
+      invocation.hasValue(for: option) && !given.contains { $0.name == option.name }
+        && (option.value != nil || invocation.isOn(option))
+    }
+    for option in set {
+      if let flag = option.excludedFlag, let other = set.first(where: { $0.flag == flag }) {
+        mistakes.append(.excludesVariable(other, option, command))
+      }
     }
   }
 

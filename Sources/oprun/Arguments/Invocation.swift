@@ -37,6 +37,31 @@ struct Invocation {
 
   private func value(of option: Option) -> OptionValue? { values[option.name]?.last }
 
+  /// The options whose values are paths.
+  private static let paths = [
+    Options.stateDirectory, Options.events, Options.junit, Options.report, Options.summary,
+    Options.trace, Options.outputs,
+  ]
+
+  /// Whether a path is among the values that begins where oprun was started.
+  var hasRelativePath: Bool {
+    Self.paths.contains { option in text(option).map { isRelative($0, option) } ?? false }
+  }
+
+  /// Makes all paths absolute that begin in a directory which is about to be left.
+  mutating func anchorPaths(in directory: String) {
+    for option in Self.paths {
+      if let path = text(option), isRelative(path, option) {
+        values[option.name] = [.text("\(directory)/\(path)")]
+      }
+    }
+  }
+
+  private func isRelative(_ path: String, _ option: Option) -> Bool {
+    if path.hasPrefix("/") { return false }
+    return option.name != Options.events.name || EventTarget.isPath(path)
+  }
+
   func isOn(_ option: Option) -> Bool { value(of: option) == .isOn(true) }
 
   func count(_ option: Option) -> Int? {

@@ -38,6 +38,16 @@ extension Invocation {
     operands.dropFirst().first { Self.isFileName($0) && $0 != "-" && fileExists($0) }
   }
 
+  /// The failure for a word that is neither a command nor a file.
+  static func refusal(
+    of word: String, before words: ArraySlice<String>, _ search: PipelineSearch
+  ) -> UsageFailure {
+    var invocation = Invocation(.run)
+    invocation.isCommandNamed = false
+    invocation.operands = [word] + words
+    return invocation.refusal(of: word, search)
+  }
+
   private func refusal(of word: String, _ search: PipelineSearch) -> UsageFailure {
     if isCommandNamed || UsageFailure.closestCommand(to: word) == nil,
       let file = fileBehindSteps(search.fileExists)

@@ -34,7 +34,7 @@ enum Request {
       let isName = Self.looksLikeCommand(first)
       let command = isName ? Command.named(first) : nil
       if isName, command == nil, !search.fileExists(first), try search.usualFile() == nil {
-        throw .unknownCommand(first)
+        throw Invocation.refusal(of: first, before: words.dropFirst(), search)
       }
       var invocation = try ArgumentParser.parse(
         words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)

@@ -84,11 +84,21 @@ extension UsageFailure {
   }
 
   /// A file name that was forgotten makes the next argument one.
-  static func overwritesPipeline(_ path: String, _ option: Option) -> UsageFailure {
+  static func overwritesPipeline(
+    _ path: String, _ option: Option, _ command: Command
+  ) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a file to write, but \(quoted(path)) looks like a pipeline",
       help: "name the file to write, too: \(option.flag) FILE \(printable(path))",
-      command: Command.run.name)
+      command: command.name)
+  }
+
+  static func overwritesSource(
+    _ path: String, _ option: Option, _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' wants a file to write, but \(quoted(path)) is one that was read",
+      help: "name another file", command: command.name)
   }
 
   static func sameFile(_ path: String, _ first: Option, _ second: Option) -> UsageFailure {

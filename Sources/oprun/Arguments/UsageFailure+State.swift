@@ -123,7 +123,7 @@ extension UsageFailure {
 
   static func wrongWidth(_ text: String) -> UsageFailure {
     UsageFailure(
-      "'max_parallel' wants a whole number of at least 0 or 'auto', found \(quoted(text))",
+      "'max_parallel' wants a whole number from 0 to 2^53 or 'auto', found \(quoted(text))",
       command: Command.set.name)
   }
 
@@ -141,6 +141,19 @@ extension UsageFailure {
     UsageFailure(
       "run \(run) cannot be resumed: its pipeline was read from standard input, which is not kept",
       help: "put the pipeline in a file", command: Command.resume.name)
+  }
+
+  /// The failure for a run of another directory, of which this is the path; nil if it no longer exists.
+  static func resumedElsewhere(_ run: String, _ directory: String?) -> UsageFailure {
+    guard let directory else {
+      return UsageFailure(
+        "run \(run) cannot be resumed: the directory in which it ran no longer exists",
+        help: "run the pipeline anew", command: Command.resume.name)
+    }
+    return UsageFailure(
+      "run \(run) was not started here, but in '\(shortened(directory, to: .max))'",
+      help: "resume it there, or name a run of this directory: 'oprun history' lists all",
+      command: Command.resume.name)
   }
 
   static func secretParameter(_ name: String) -> UsageFailure {

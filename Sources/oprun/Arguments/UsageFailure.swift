@@ -3,7 +3,8 @@
 import BuiltinSteps
 import Diagnostics
 
-/// A mistake on the command line or in an environment variable, which gives exit status 2.
+/// What keeps a command from being performed: a mistake on the command line or in an environment variable, or state
+/// that cannot be used.
 struct UsageFailure: Error, Hashable {
   var message: String
   var help: String?
@@ -11,6 +12,8 @@ struct UsageFailure: Error, Hashable {
   var command: String?
   /// The first operand, which may be the pipeline whose parameters help would list.
   var file: String?
+  /// The exit status; that of a mistake on the command line, unless something else is wrong.
+  var status = ExitStatus.usage
   /// Other mistakes of the same command line.
   var others: [UsageFailure] = []
 
@@ -18,6 +21,13 @@ struct UsageFailure: Error, Hashable {
     self.message = message
     self.help = help
     self.command = command
+  }
+
+  /// The failure for a state directory, or a database in it, that cannot be used.
+  static func unusableState(_ message: String, help: String?) -> UsageFailure {
+    var failure = UsageFailure(message, help: help)
+    failure.status = ExitStatus.cannotWrite
+    return failure
   }
 
   static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
@@ -36,6 +46,14 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "'\(option.flag)' and '\(flag)' cannot be given together", help: "leave one of them out",
       command: command.name)
+  }
+
+  static func excludesVariable(
+    _ other: Option, _ option: Option, _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "the variables \(option.variable) and \(other.variable) cannot be set together",
+      help: "unset one of them", command: command.name)
   }
 
   /// The first of several failures, with the others.

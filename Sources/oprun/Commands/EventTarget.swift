@@ -15,6 +15,9 @@ struct EventTarget {
     words == "-" || number(words) == STDOUT_FILENO
   }
 
+  /// Whether the words name a file.
+  static func isPath(_ words: String) -> Bool { words != "-" && !words.hasPrefix("fd:") }
+
   /// The number in `fd:3`.
   private static func number(_ words: String) -> Int32? {
     words.hasPrefix("fd:") ? Int32(words.dropFirst(3)) : nil
@@ -24,7 +27,7 @@ struct EventTarget {
   /// for those of the caller.
   static func check(_ words: String) throws(UsageFailure) {
     guard words.hasPrefix("fd:") else { return }
-    guard let number = number(words), number >= 1, fcntl(number, F_GETFD) >= 0 else {
+    guard let number = number(words), number >= 0, fcntl(number, F_GETFD) >= 0 else {
       throw .closedEventDescriptor(words)
     }
     if number == STDERR_FILENO { throw .eventsAmongMessages }

@@ -6,8 +6,10 @@ import State
 
 /// The run of the same file before the one with this name, or before one that is about to start. A
 /// report without it is complete, so what cannot be read is left out.
-func previousRun(before name: String?, of file: String, in store: StateStore) -> PreviousRun? {
-  guard let run = try? store.runBefore(name, of: file), let duration = run.duration,
+func previousRun(before name: String?, of place: PipelinePlace, in store: StateStore)
+  -> PreviousRun?
+{
+  guard let run = try? store.runBefore(name, of: place), let duration = run.duration,
     let steps = try? store.steps(of: run)
   else { return nil }
   return PreviousRun(

@@ -13,6 +13,8 @@ import State
 struct ResumedRun {
   let earlier: EarlierRun
   let selection: ResumeSelection
+  /// The database that it was found in.
+  let store: StateStore
   /// Held until the end, so that no other process resumes it at the same time.
   let directory: RunDirectory?
 
@@ -68,32 +70,35 @@ extension Tool {
   /// `oprun resume`.
   func resume(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let state = try openState(&invocation, entersDirectory: true) else {
+    guard let store = try openStore(&invocation, entersDirectory: true) else {
       return ExitStatus.usage
     }
-    return try withStore(state) { store throws(UsageFailure) in
-      let name = try runName(invocation.operands.first, in: store, .resume)
-      return try resume(name, store, &invocation)
-    }
+    let name = try runName(invocation.operands.first, in: store, .resume)
+    return try resume(name, store, &invocation)
   }
 
   /// `oprun run FILE --resume`.
   func runResuming(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    // A new run opens the database itself, which must not be open then.
+    if let status = try resumeNewest(invocation) { return status }
+    return try run(invocation, resuming: nil)
+  }
+
+  /// Resumes the run of the file that has something left to do; nil if there is none.
+  private func resumeNewest(_ invocation: Invocation) throws(UsageFailure) -> Int32? {
     var invocation = invocation
     let path = invocation.operands[0]
-    guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open()
-    else { return try run(invocation, resuming: nil) }
-    return try withStore(
-      state,
-      orElse: { () throws(UsageFailure) in
-        try self.run(invocation, resuming: nil)
-      }
-    ) { store throws(UsageFailure) in
-      guard let name = try? store.newestRun(of: recordedPath(path)) else {
-        return try run(invocation, resuming: nil)
-      }
-      return try resume(name, store, &invocation)
+    // Why a directory cannot be used is said by the run that wants to use it.
+    guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
+      let store = try openStore(state, isTrial: invocation.isOn(Options.dryRun))
+    else { return nil }
+    let place = place(of: path, in: state)
+    let steps = Array(invocation.operands.dropFirst())
+    let name = try readingState { () throws(StoreFailure) in
+      try store.runToResume(of: place, for: steps)
     }
+    guard let name else { return nil }
+    return try resume(name, store, &invocation)
   }
 
   private func resume(
@@ -110,9 +115,16 @@ extension Tool {
       return ExitStatus.inUse
     }
     // It is read under its lock: it may have ended while that was waited for.
-    try? store.takeInJournals()
-    guard let earlier = earlierRun(name, store, selection) else { return ExitStatus.cannotWrite }
+    if !invocation.isOn(Options.dryRun) { try? store.takeInJournals() }
+    let found = try readingState { () throws(StoreFailure) in
+      try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
+    }
+    guard let earlier = found else { throw .noRuns(invocation.command) }
     guard let file = earlier.request.file else { throw .notResumable(name) }
+    guard earlier.request.workspace == store.folder.currentPlace else {
+      throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
+    }
+    sayIgnoredVariables(earlier.request, invocation)
     if earlier.exitStatus == 0, selection == ResumeSelection(),
       !invocation.hasValue(for: Options.until), !invocation.hasValue(for: Options.param),
       !earlier.isOfSelection
@@ -140,8 +152,22 @@ extension Tool {
       let steps = invocation.texts(Options.until)
       invocation.operands = [file] + (steps.isEmpty ? earlier.request.steps : steps)
     }
-    let resumed = ResumedRun(earlier: earlier, selection: selection, directory: directory)
+    let resumed = ResumedRun(
+      earlier: earlier, selection: selection, store: store, directory: directory)
     return try run(invocation, resuming: resumed)
+  }
+
+  /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.
+  private func sayIgnoredVariables(_ request: RunRequest, _ invocation: Invocation) {
+    if environmentValue(OprunVariable.oprun.rawValue) != nil { return }
+    let given = Set(invocation.assignments(Options.param).map(\.name))
+    for parameter in request.parameters where !given.contains(parameter.name) {
+      let variable = parameterVariable(parameter.name)
+      guard let value = environmentValue(variable), value != parameter.value else { continue }
+      say(
+        "\(variable) has no effect: parameters are those of the run that is resumed",
+        help: "'--param' changes them")
+    }
   }
 
   /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole.
@@ -153,17 +179,6 @@ extension Tool {
       name = before
     }
     return nil
-  }
-
-  private func earlierRun(
-    _ name: String, _ store: StateStore, _ selection: ResumeSelection
-  ) -> EarlierRun? {
-    do throws(StoreFailure) {
-      return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
-    } catch {
-      say(error.message, help: error.help)
-      return nil
-    }
   }
 
   private func selection(_ invocation: Invocation) throws(UsageFailure) -> ResumeSelection {
@@ -226,7 +241,7 @@ extension Tool {
   func showForesight(
     of resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) -> Int32 {
-    let plan = expecting(plan, invocation)
+    let plan = expecting(plan, resumed.store, invocation, expanded: plan.expandedSteps)
     var known = cacheForecast(ofResumed: plan, invocation, secrets)
     let resumption = resumed.resumption(for: plan, secrets, known)
     announce(resumption, invocation)
@@ -282,15 +297,15 @@ extension Tool {
 
   /// ` --state-dir DIR`, as a command that looks at the same directory needs it.
   func stateOption(_ invocation: Invocation) -> String {
-    guard let directory = invocation.text(Options.stateDirectory),
-      environmentValue(Options.stateDirectory.variable) != directory
+    guard invocation.isGiven(Options.stateDirectory),
+      let directory = invocation.text(Options.stateDirectory)
     else { return "" }
     return " --state-dir \(wordForHelp(directory) ?? "DIR")"
   }
 
   /// What a run was asked for, to be recorded.
   func request(
-    _ invocation: Invocation, _ plan: Plan, _ resumed: ResumedRun? = nil
+    _ invocation: Invocation, _ plan: Plan, in state: StateFolder?, _ resumed: ResumedRun?
   ) -> RunRequest {
     let path = invocation.operands[0]
     var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
@@ -303,10 +318,12 @@ extension Tool {
         parameters.append(ParameterArgument(name: parameter.name, value: value))
       }
     }
-    return RunRequest(
+    var request = RunRequest(
       file: path == "-" ? nil : recordedPath(path), parameters: parameters,
       steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs),
       executor: executor(invocation, resumed))
+    request.workspace = state?.currentPlace
+    return request
   }
 
   /// Where steps run, if that is not left to the file: as the command line says, or as that of the run that is
@@ -315,6 +332,12 @@ extension Tool {
     let known = invocation.isGiven(Options.executor) ? nil : resumed?.earlier.request.executor
     return known
       ?? invocation.text(Options.executor).flatMap { StepExecutor(rawValue: $0) }
+  }
+
+  /// The pipeline whose runs are meant; its file may be standard input.
+  func place(of path: String, in state: StateFolder) -> PipelinePlace {
+    PipelinePlace(
+      file: path == "-" ? path : recordedPath(path), workspace: state.currentPlace)
   }
 
   /// The path of a pipeline by which its runs are found again: relative if it is below here.

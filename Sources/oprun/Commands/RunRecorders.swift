@@ -22,10 +22,13 @@ struct RunRecorders {
     Options.outputs,
   ]
 
-  /// Must be called before anything else is opened. An oprun that a step starts does not overwrite
-  /// the files of this one.
+  /// Must be called before anything is opened, so that a descriptor which the caller has not opened is none of
+  /// oprun's. An oprun that a step starts does not overwrite the files of this one.
   static func check(_ invocation: Invocation) throws(UsageFailure) {
-    for option in options { unsetenv(option.variable) }
+    for option in invocation.command.options
+    where options.contains(where: { $0.name == option.name }) {
+      unsetenv(option.variable)
+    }
     try checkFiles(invocation)
     guard let words = invocation.text(Options.events) else { return }
     try EventTarget.check(words)
@@ -41,10 +44,20 @@ struct RunRecorders {
     for option in options {
       guard let path = invocation.text(option) else { continue }
       if path.hasSuffix(".yml") || path.hasSuffix(".yaml") {
-        throw .overwritesPipeline(path, option)
+        throw .overwritesPipeline(path, option, invocation.command)
       }
       if let other = written.updateValue(option, forKey: path), !path.hasPrefix("/dev/") {
         throw .sameFile(path, other, option)
+      }
+    }
+  }
+
+  /// Throws if a file to write, by whatever name, is one that was read.
+  static func check(_ invocation: Invocation, read files: [String]) throws(UsageFailure) {
+    for option in options {
+      guard let path = invocation.text(option), let file = FileIdentity(path) else { continue }
+      if files.contains(where: { FileIdentity($0) == file }) {
+        throw .overwritesSource(path, option, invocation.command)
       }
     }
   }
@@ -75,8 +88,8 @@ struct RunRecorders {
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
-    if targets.contains(where: { $0.form == .html }), let (store, file) = recorder.history {
-      reports?.previous = previousRun(before: nil, of: file, in: store)
+    if targets.contains(where: { $0.form == .html }), let (store, place) = recorder.history {
+      reports?.previous = previousRun(before: nil, of: place, in: store)
     }
   }
 
@@ -144,5 +157,17 @@ struct RunRecorders {
     let pruned = recorder.tidy(.automatic).map { [$0] } ?? []
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
       + (outputs?.warnings ?? [])
+  }
+}
+
+/// Which regular file a path leads to.
+private struct FileIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    (device, number) = (status.st_dev, status.st_ino)
   }
 }

@@ -12,8 +12,10 @@ struct ShownRun {
   let run: RecordedRunSummary
   let isInUse: Bool
   let steps: [RecordedStep]
-  let commands: [RecordedStepCommand]
-  let outputs: [RecordedOutput]
+  /// The hooks and earlier attempts, by step.
+  let commands: [String: [RecordedStepCommand]]
+  /// By step.
+  let outputs: [String: [RecordedOutput]]
   /// Where commands were that did not run here, by role and step.
   private let places: [String: CommandPlacement]
   let folder: StateFolder
@@ -31,8 +33,8 @@ struct ShownRun {
     self.run = run
     self.isInUse = isInUse
     self.steps = steps
-    self.commands = commands
-    self.outputs = outputs
+    self.commands = Dictionary(grouping: commands, by: \.step)
+    self.outputs = Dictionary(grouping: outputs, by: \.step)
     self.folder = folder
     var causes: [String: Ending] = [:]
     for step in steps { causes[step.name] = step.ending }
@@ -40,7 +42,7 @@ struct ShownRun {
   }
 
   /// The hooks of the run itself, in the order in which they ran.
-  var hooks: [RecordedStepCommand] { commands.filter { $0.step == RunDirectory.runHookName } }
+  var hooks: [RecordedStepCommand] { commands[RunDirectory.runHookName] ?? [] }
 
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {

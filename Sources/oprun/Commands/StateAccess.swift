@@ -9,13 +9,13 @@ import State
 
 extension Tool {
   /// Opens the state directory that is meant: the one named, or the one here, or the one beside the
-  /// pipeline that would be run here. Nil if there is none, which has been reported.
+  /// pipeline that would be run here. Nil if there is none, which has been reported. Throws if it may not be used.
   func openState(
     _ invocation: inout Invocation, entersDirectory: Bool = false
   ) throws(UsageFailure) -> StateFolder? {
     var path = stateDirectory(invocation)
-    if invocation.text(Options.stateDirectory) == nil, access(path, F_OK) != 0,
-      let file = try PipelineSearch.system.usualFile(), let slash = file.lastIndex(of: "/")
+    if let file = try usualFileWithState(invocation, runsIt: entersDirectory),
+      let slash = file.lastIndex(of: "/")
     {
       let directory = String(file[..<slash])
       if entersDirectory {
@@ -29,41 +29,64 @@ extension Tool {
     }
     do throws(StateFailure) {
       if let folder = try StateDirectory(path: path).open() { return folder }
-      say("no run is recorded: directory \(quoted(path)) does not exist")
     } catch {
-      say(error.message, help: error.help)
+      throw .unusableState(error.message, help: error.help)
     }
+    say("no run is recorded: directory \(quoted(path)) does not exist")
     return nil
   }
 
-  /// Does the same where there must be one.
-  func withStore(
-    _ folder: StateFolder, _ body: (StateStore) throws(UsageFailure) -> Int32
-  ) throws(UsageFailure) -> Int32 {
-    try withStore(folder, orElse: { sayNoRun(folder) }, body)
+  /// The pipeline beside which the state directory is, if that is neither named nor here.
+  private func usualFileWithState(
+    _ invocation: Invocation, runsIt: Bool
+  ) throws(UsageFailure) -> String? {
+    if invocation.text(Options.stateDirectory) != nil { return nil }
+    if access(stateDirectory(invocation), F_OK) == 0 { return nil }
+    // What belongs to somebody else is a reason to refuse only for those who would run it.
+    if !runsIt { return try? PipelineSearch.system.usualFile() }
+    return try PipelineSearch.system.usualFile()
   }
 
-  private func sayNoRun(_ folder: StateFolder) -> Int32 {
-    say("no run is recorded in \(quoted(folder.shown(StateStore.fileName)))")
-    return ExitStatus.usage
+  /// The path of the state directory that a run would use here.
+  func statePath(_ invocation: Invocation) -> String {
+    let path = stateDirectory(invocation)
+    let file = try? usualFileWithState(invocation, runsIt: false)
+    guard let file, let slash = file.lastIndex(of: "/") else { return path }
+    return "\(file[..<slash])/\(path)"
   }
 
-  /// Does something with the database of a state directory; returns the exit status.
-  func withStore(
-    _ folder: StateFolder, orElse: () throws(UsageFailure) -> Int32,
-    _ body: (StateStore) throws(UsageFailure) -> Int32
-  ) throws(UsageFailure) -> Int32 {
-    let store: StateStore?
-    do throws(StoreFailure) {
-      store = try StateStore.find(in: folder)
-    } catch {
-      say(error.message, help: error.help)
-      return ExitStatus.cannotWrite
+  /// Opens the database that is meant; nil if no run is recorded, which has been reported.
+  func openStore(
+    _ invocation: inout Invocation, entersDirectory: Bool = false
+  ) throws(UsageFailure) -> StateStore? {
+    guard let folder = try openState(&invocation, entersDirectory: entersDirectory) else {
+      return nil
     }
-    guard let store else { return try orElse() }
+    if let store = try openStore(folder, isTrial: invocation.isOn(Options.dryRun)) { return store }
+    say("no run is recorded in \(quoted(folder.shown(StateStore.fileName)))")
+    return nil
+  }
+
+  /// Opens the database of a state directory; nil if there is none. A trial changes nothing there.
+  func openStore(
+    _ folder: StateFolder, isTrial: Bool = false
+  ) throws(UsageFailure) -> StateStore? {
+    if isTrial, let store = StateStore.look(in: folder) { return store }
+    let store = try readingState { () throws(StoreFailure) in try StateStore.find(in: folder) }
     // Who may only read sees what the database has.
-    try? store.takeInJournals()
-    return try body(store)
+    if !isTrial { try? store?.takeInJournals() }
+    return store
+  }
+
+  /// Does something with a database that may turn out to be unusable.
+  func readingState<Result>(_ body: () throws(StoreFailure) -> Result) throws(UsageFailure)
+    -> Result
+  {
+    do throws(StoreFailure) {
+      return try body()
+    } catch {
+      throw .unusableState(error.message, help: error.help)
+    }
   }
 
   /// The name of the run that a word means: `last`, a name, or the end of one. No word means the
@@ -71,7 +94,7 @@ extension Tool {
   func runName(
     _ word: String?, in store: StateStore, _ command: Command
   ) throws(UsageFailure) -> String {
-    let names = (try? store.runNames()) ?? []
+    let names = try readingState { () throws(StoreFailure) in try store.runNames() }
     guard let newest = names.first else { throw .noRuns(command) }
     guard let word, word != "last" else { return newest }
     if names.contains(word) { return word }
@@ -92,6 +115,7 @@ extension Tool {
       name = try runName(words.first, in: store, command)
       words = Array(words.dropFirst())
     } catch {
+      if error.status != ExitStatus.usage { throw error }
       let newest = try runName(nil, in: store, command)
       guard let first = words.first.map(StepName.init), let run = try? store.run(named: newest),
         let steps = try? store.steps(of: run)
@@ -103,8 +127,16 @@ extension Tool {
       }
       name = newest
     }
-    guard let run = try? store.run(named: name) else { throw .noRuns(command) }
-    return (run, words)
+    return (try run(named: name, in: store, command), words)
+  }
+
+  /// A run that must be there, unless it has been removed meanwhile.
+  func run(
+    named name: String, in store: StateStore, _ command: Command
+  ) throws(UsageFailure) -> RecordedRunSummary {
+    let run = try readingState { () throws(StoreFailure) in try store.run(named: name) }
+    guard let run else { throw .noRuns(command) }
+    return run
   }
 
   /// The steps that words mean; all of them if there are no words.

@@ -109,18 +109,26 @@ extension PlanningFailure {
 
 // Writes what happened in the place of what was expected.
 extension TestedFile {
-  /// The file with everything changed that was not as expected.
-  var updated: [UInt8] {
-    var edits: [(range: Range<Int>, text: String)] = []
+  /// The file with everything changed that was not as expected; nil if cases share what they expect, and different
+  /// things happened in them.
+  var updated: [UInt8]? {
+    var edits: [Range<Int>: String] = [:]
     for result in results {
-      for fault in result.faults {
-        if let text = replacement(of: fault) { edits.append((fault.span.range, text)) }
+      var changes: [(range: Range<Int>, text: String)] = result.faults.compactMap { fault in
+        replacement(of: fault).map { (fault.span.range, $0) }
       }
-      if !result.test.hasExpectations { edits.append(proposal(of: result)) }
+      if !result.test.hasExpectations { changes.append(proposal(of: result)) }
+      for (range, text) in changes {
+        // What is written once may be a part of several cases.
+        guard edits.updateValue(text, forKey: range) ?? text == text else { return nil }
+      }
     }
     var text = bytes
-    for (range, replacement) in edits.sorted(by: { $0.range.lowerBound > $1.range.lowerBound }) {
+    var end = bytes.count
+    for (range, replacement) in edits.sorted(by: { $0.key.lowerBound > $1.key.lowerBound }) {
+      guard range.upperBound <= end else { return nil }
       text.replaceSubrange(range, with: Array(replacement.utf8))
+      end = range.lowerBound
     }
     return text
   }

@@ -14,20 +14,18 @@ extension Tool {
 
   func analyze(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let state = try openState(&invocation, entersDirectory: true) else {
+    guard let store = try openStore(&invocation, entersDirectory: true) else {
       return ExitStatus.usage
     }
-    return try withStore(state) { store throws(UsageFailure) in
-      let name = try runName(invocation.operands.first, in: store, .analyze)
-      guard let run = try? store.run(named: name) else { throw .noRuns(.analyze) }
-      switch recordedPlan(of: run, store, invocation) {
-      case .failure(let exit):
-        if exit.status == ExitStatus.invalidPipeline {
-          say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
-        }
-        return exit.status
-      case .success(let recorded): return try analyze(run, recorded, store, invocation)
+    let name = try runName(invocation.operands.first, in: store, .analyze)
+    let run = try run(named: name, in: store, .analyze)
+    switch try recordedPlan(of: run, store, invocation) {
+    case .failure(let exit):
+      if exit.status == ExitStatus.invalidPipeline {
+        say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
       }
+      return exit.status
+    case .success(let recorded): return try analyze(run, recorded, store, invocation)
     }
   }
 
@@ -46,8 +44,8 @@ extension Tool {
       sayMissing(replay)
       let analysis = RunAnalysis(
         replay.events, recorded.plan, directory, recorded.secrets.masker)
-      let flaky = try run.file.map { file throws(StoreFailure) in
-        try store.flakySteps(of: file, lastRuns: Self.historyLength)
+      let flaky = try run.place.map { place throws(StoreFailure) in
+        try store.flakySteps(of: place, lastRuns: Self.historyLength)
       }
       let changed = scenario.isEmpty ? nil : analysis.makespan(scenario)
       if invocation.isOn(Options.json) {

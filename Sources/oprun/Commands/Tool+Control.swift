@@ -107,7 +107,7 @@ extension Tool {
     _ word: String?, in folder: StateFolder, _ command: Command
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
     let all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
-    let word = word == "last" ? all.first : word
+    let word = word == "last" ? newestRun(among: all, folder) : word
     guard let word else { return try onlyRun(among: all, folder, command) }
     if all.contains(word) { return .success(word) }
     let meant = all.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
@@ -117,6 +117,16 @@ extension Tool {
     }
     guard let name = running.first else { throw .unknownRun(word, among: all, command) }
     return .success(name)
+  }
+
+  /// The run that began last: one that is not recorded yet, or else the last one that is. Runs of the same second are
+  /// not in order by their names.
+  private func newestRun(among names: [String], _ folder: StateFolder) -> String? {
+    let store = try? StateStore.find(in: folder)
+    let recorded = (try? store?.runNames()) ?? []
+    let known = Set(recorded)
+    let beginning = names.first { !known.contains($0) && isInProgress($0, folder) }
+    return beginning ?? recorded.first ?? names.first
   }
 
   private func onlyRun(
@@ -227,12 +237,16 @@ extension Tool {
     request.step = words.count > place + 1 ? words[place + 1] : nil
     switch parts[0] {
     case "max_parallel":
-      guard let width = value == "auto" ? availableProcessorCount : Int(value), width >= 0 else {
+      guard let width = value == "auto" ? availableProcessorCount : Int(value),
+        (0...Self.mostParallel).contains(width)
+      else {
         throw .wrongWidth(value)
       }
       request.maxParallel = width
     case "priority":
-      guard let priority = Self.priorities[value] ?? Int(value), abs(priority) <= 1000 else {
+      guard let priority = Self.priorities[value] ?? Int(value),
+        (-1000...1000).contains(priority)
+      else {
         throw .wrongPriority(value)
       }
       if request.step == nil { throw .missingStepOfPriority }
@@ -241,6 +255,9 @@ extension Tool {
     }
     return (place == 1 ? words[0] : nil, request)
   }
+
+  /// The largest number of which every smaller one has a form in JSON.
+  private static let mostParallel = 1 << 53
 
   private static let priorities = [
     "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,

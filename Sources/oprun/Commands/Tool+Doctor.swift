@@ -5,6 +5,7 @@ import Execution
 import Plans
 import Reporting
 import RunFiles
+import State
 
 extension Tool {
   func doctor(_ invocation: Invocation) -> Int32 {
@@ -16,10 +17,23 @@ extension Tool {
       return ExitStatus.usage
     }
     var report = DoctorReport(output, isJSON: invocation.isOn(Options.json))
-    report.add(LocalChecks.findings(state: stateDirectory(invocation)))
+    report.add([stateFinding(statePath(invocation))] + LocalChecks.findings)
     if isOfSlurm { examineSlurm(invocation, &report) }
     report.end()
     return report.hasFailed ? ExitStatus.unhealthy : ExitStatus.success
+  }
+
+  /// Whether a run could use the state directory.
+  private func stateFinding(_ path: String) -> Finding {
+    do throws(StateFailure) {
+      let folder = try StateDirectory(path: path).open()
+      if let refusal = folder.flatMap(StateStore.refusal) {
+        return LocalChecks.unusableState(refusal.message, help: refusal.help)
+      }
+      return LocalChecks.stateDirectory(path)
+    } catch {
+      return LocalChecks.unusableState(error.message, help: error.help)
+    }
   }
 
   private func examineSlurm(_ invocation: Invocation, _ report: inout DoctorReport) {

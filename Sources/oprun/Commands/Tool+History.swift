@@ -13,26 +13,24 @@ import State
 extension Tool {
   func history(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
+    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
     let limit = invocation.count(Options.limit) ?? 20
-    return try withStore(folder) { store throws(UsageFailure) in
-      do throws(StoreFailure) {
-        let runs = try store.runs(limit: limit == 0 ? .max : limit)
-        if invocation.isOn(Options.json) {
-          output.write(jsonList: runs) { run in
-            output.writeNewline()
-            write(json: run, store)
-          }
+    do throws(StoreFailure) {
+      let runs = try store.runs(limit: limit == 0 ? .max : limit)
+      if invocation.isOn(Options.json) {
+        output.write(jsonList: runs) { run in
           output.writeNewline()
-        } else {
-          let screen = listingScreen
-          for run in runs { write(run, store, screen) }
+          write(json: run, store)
         }
-        return ExitStatus.success
-      } catch {
-        say(error.message, help: error.help)
-        return ExitStatus.cannotWrite
+        output.writeNewline()
+      } else {
+        let screen = listingScreen
+        for run in runs { write(run, store, screen) }
       }
+      return ExitStatus.success
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
     }
   }
 
@@ -64,27 +62,25 @@ extension Tool {
       limits.size = size
     }
     if limits == PruneLimits() { limits = .automatic }
-    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
-    return try withStore(folder) { store throws(UsageFailure) in
-      do throws(StoreFailure) {
-        let isTrial = invocation.isOn(Options.removeNothing)
-        var clock = timespec()
-        clock_gettime(CLOCK_REALTIME, &clock)
-        let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
-        let pruned = try store.prune(limits, now: now, isTrial: isTrial)
-        for failure in pruned.failures { say(failure) }
-        let swept = sweepCache(folder, limits, isTrial)
-        if invocation.isOn(Options.json) {
-          writeJSON(pruned, swept)
-        } else {
-          write(pruned, isTrial)
-          write(swept, isTrial)
-        }
-        return pruned.failures.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
-      } catch {
-        say(error.message, help: error.help)
-        return ExitStatus.cannotWrite
+    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
+    do throws(StoreFailure) {
+      let isTrial = invocation.isOn(Options.removeNothing)
+      var clock = timespec()
+      clock_gettime(CLOCK_REALTIME, &clock)
+      let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
+      let pruned = try store.prune(limits, now: now, isTrial: isTrial)
+      for failure in pruned.failures { say(failure) }
+      let swept = sweepCache(store.folder, limits, isTrial)
+      if invocation.isOn(Options.json) {
+        writeJSON(pruned, swept)
+      } else {
+        write(pruned, isTrial)
+        write(swept, isTrial)
       }
+      return pruned.failures.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
     }
   }
 

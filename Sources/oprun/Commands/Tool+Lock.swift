@@ -6,6 +6,7 @@ import Glibc
 import Plans
 import Reporting
 import RunFiles
+import State
 
 extension Tool {
   /// The lock of the pipeline, if the run is to have it. Throws the exit status if it cannot have it,
@@ -22,10 +23,11 @@ extension Tool {
       say(error.message, help: error.help)
       throw ReportedFailure(status: ExitStatus.cannotWrite)
     }
-    let path = file == "-" ? file : recordedPath(file)
+    let place = place(of: file, in: folder)
+    let path = place.file
     let lock: StateLock
     do throws(SystemError) {
-      lock = try StateLock(of: path, in: folder)
+      lock = try StateLock(of: place.key, in: folder)
     } catch {
       say(error.message)
       throw ReportedFailure(status: ExitStatus.cannotWrite)

@@ -11,37 +11,35 @@ import State
 extension Tool {
   func logs(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
-    return try withStore(folder) { store throws(UsageFailure) in
-      let follows = invocation.isOn(Options.follow)
-      let (run, words) = try runAndSteps(
-        invocation.operands, in: store, awaitsSteps: follows, .logs)
-      if follows { return try follow(run, words, store) }
-      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      // The hooks of a group are its own.
-      let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
-      // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
-      // have printed something.
-      let isOpen = run.exitStatus == nil
-      let hooks = words.isEmpty ? shown.hooks : []
-      let logs =
-        (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
-        + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
-          !isOpen || open(log, store) != nil
-        }
-      if invocation.isOn(Options.json) {
-        writeJSON(logs)
-        return ExitStatus.success
+    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
+    let follows = invocation.isOn(Options.follow)
+    let (run, words) = try runAndSteps(
+      invocation.operands, in: store, awaitsSteps: follows, .logs)
+    if follows { return try follow(run, words, store) }
+    guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+    // The hooks of a group are its own.
+    let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
+    // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
+    // have printed something.
+    let isOpen = run.exitStatus == nil
+    let hooks = words.isEmpty ? shown.hooks : []
+    let logs =
+      (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
+      + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
+        !isOpen || open(log, store) != nil
       }
-      let missing = logs.filter { log in
-        let end = write(log, hasHeading: logs.count > 1, from: 0, store)
-        if logs.count > 1, end.isInLine { output.writeNewline() }
-        return !end.isThere
-      }
-      for log in missing { say("'\(oneLine(log.path))' no longer exists") }
-      if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
-      return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+    if invocation.isOn(Options.json) {
+      writeJSON(logs)
+      return ExitStatus.success
     }
+    let missing = logs.filter { log in
+      let end = write(log, hasHeading: logs.count > 1, from: 0, store)
+      if logs.count > 1, end.isInLine { output.writeNewline() }
+      return !end.isThere
+    }
+    for log in missing { say("'\(oneLine(log.path))' no longer exists") }
+    if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
+    return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
   }
 
   /// Says why there is nothing of steps that somebody asked for.
@@ -60,23 +58,23 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     var written: [String: Int] = [:]
     var last: (path: String, isInLine: Bool)?
+    var version: Int?
+    var followed = FollowedLogs()
+    var finished: Set<String> = []
     while true {
       let isOver = !store.isInUse(run.name)
       if isOver { try? store.takeInJournals() }
-      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let begun = words.filter { word in
-        isOver || shown.steps.contains { StepName(word).covers($0.name) }
+      let newest = store.changeNumber
+      if isOver || version == nil || version != newest {
+        guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+        followed = try logs(of: words, shown, isOver: isOver)
+        followed.unfinished.removeAll { finished.contains($0.path) }
+        version = newest
       }
-      let chosen =
-        words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
-      let hooks = words.isEmpty ? shown.hooks : []
-      let hookLogs = hooks.compactMap { shown.log(of: $0, isOpen: true) }
-      let logs = chosen.flatMap { shown.logs(of: $0, isOpen: true) } + hookLogs
-      let open = isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name))
-      for log in logs {
+      for log in followed.unfinished {
         let before = written[log.path] ?? 0
         // Beside other logs, a line that is not finished waits for the rest of it.
-        let isWhole = logs.count == 1 || log.step.map { !open.contains($0) } ?? true
+        let isWhole = followed.all.count == 1 || followed.isComplete(log)
         let isOther = last?.path != log.path
         let end = write(
           log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole, from: before,
@@ -84,10 +82,30 @@ extension Tool {
         if end.position > before { last = (log.path, end.isInLine) }
         written[log.path] = end.position
       }
+      for log in followed.unfinished where followed.isOfEndedStep(log) { finished.insert(log.path) }
+      followed.unfinished.removeAll { finished.contains($0.path) }
       output.flush()
       if isOver || output.hasFailed { return ExitStatus.success }
       usleep(100_000)
     }
+  }
+
+  /// The logs to follow of a run as it is now.
+  private func logs(
+    of words: [String], _ shown: ShownRun, isOver: Bool
+  ) throws(UsageFailure) -> FollowedLogs {
+    let begun = words.filter { word in
+      isOver || shown.steps.contains { StepName(word).covers($0.name) }
+    }
+    let chosen =
+      words.isEmpty ? shown.steps : begun.isEmpty ? [] : try steps(begun, of: shown, .logs)
+    let hooks = words.isEmpty ? shown.hooks : []
+    let logs =
+      chosen.flatMap { shown.logs(of: $0, isOpen: true) }
+      + hooks.compactMap { shown.log(of: $0, isOpen: true) }
+    return FollowedLogs(
+      all: logs, unfinished: logs,
+      openSteps: isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name)))
   }
 
   /// Writes a log from a position on; returns where it ended, and whether that is in a line. A heading begins a line,
@@ -140,6 +158,21 @@ extension Tool {
   }
 }
 
+/// The logs that are followed, as they are known from the database.
+private struct FollowedLogs {
+  var all: [ShownLog] = []
+  /// Those that have not been read to their ends.
+  var unfinished: [ShownLog] = []
+  var openSteps: Set<String> = []
+
+  /// Whether the last line of a log is complete, as far as that is known.
+  func isComplete(_ log: ShownLog) -> Bool { log.step.map { !openSteps.contains($0) } ?? true }
+
+  func isOfEndedStep(_ log: ShownLog) -> Bool {
+    log.step.map { !openSteps.contains($0) } ?? false
+  }
+}
+
 /// A log of a step, or of a hook of the run itself.
 struct ShownLog {
   /// Nil for a hook of the run.
@@ -161,9 +194,9 @@ extension ShownRun {
   /// `isOpen` includes those of which nothing is recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
     if step.hasLostLogs { return [] }
-    let roles = commands.filter { command in
+    let roles = (commands[step.name] ?? []).filter { command in
       // Of a command that runs nothing is recorded yet.
-      command.step == step.name && command.output ?? (isOpen ? 1 : 0) > 0
+      command.output ?? (isOpen ? 1 : 0) > 0
     }.map(\.role)
     var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
     let last = step.attempts ?? (isOpen && step.ending == nil ? attempts.count + 1 : 0)

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Execution
+import Glibc
 import Pipelines
 import Plans
 import Processors
@@ -28,23 +29,21 @@ enum ReportFormat: String, CaseIterable {
 extension Tool {
   func report(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let state = try openState(&invocation, entersDirectory: true) else {
+    guard let store = try openStore(&invocation, entersDirectory: true) else {
       return ExitStatus.usage
     }
-    return try withStore(state) { store throws(UsageFailure) in
-      let name = try runName(invocation.operands.first, in: store, .report)
-      guard let run = try? store.run(named: name) else { throw .noRuns(.report) }
-      switch recordedPlan(of: run, store, invocation) {
-      case .failure(let exit):
-        guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
-          let steps = try? store.steps(of: run)
-        else { return exit.status }
-        say("the pipeline of run \(run.name) can no longer be used: \(Self.onlyNames)")
-        return report(run, Self.namesOnly(run, steps), store, invocation)
-      case .success(var recorded):
-        recorded.plan = recorded.plan.named(run.pipeline)
-        return report(run, recorded, store, invocation)
-      }
+    let name = try runName(invocation.operands.first, in: store, .report)
+    let run = try run(named: name, in: store, .report)
+    switch try recordedPlan(of: run, store, invocation) {
+    case .failure(let exit):
+      guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
+        let steps = try? store.steps(of: run)
+      else { return exit.status }
+      say("the pipeline of run \(run.name) can no longer be used: \(Self.onlyNames)")
+      return report(run, Self.namesOnly(run, steps), store, invocation)
+    case .success(var recorded):
+      recorded.plan = recorded.plan.named(run.pipeline)
+      return report(run, recorded, store, invocation)
     }
   }
 
@@ -85,8 +84,8 @@ extension Tool {
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
       reports.replay(replay.events)
       let format = invocation.choice(Options.recordFormat, default: ReportFormat.html)
-      if format == .html, let file = run.file {
-        reports.previous = previousRun(before: run.name, of: file, in: store)
+      if format == .html, let place = run.place {
+        reports.previous = previousRun(before: run.name, of: place, in: store)
       }
       reports.write(format.form, to: output)
       return ExitStatus.success
@@ -110,13 +109,22 @@ extension Tool {
       ?? TraceContext(continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
   }
 
-  /// The plan of the pipeline of a run, as the file is now, with the parameters and steps of the run.
+  /// The plan of the pipeline of a run, as the file is now, with the parameters and steps of the run. It is made in the
+  /// directory of the run.
   func recordedPlan(
     of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
-  ) -> Result<RecordedPlan, ReportedFailure> {
-    guard let request = try? store.request(ofRun: run.name), let file = request.file else {
+  ) throws(UsageFailure) -> Result<RecordedPlan, ReportedFailure> {
+    let request = try readingState { () throws(StoreFailure) in try store.request(ofRun: run.name) }
+    guard let request, let file = request.file else {
       say("the pipeline of run \(run.name) was read from standard input, which is not kept")
       return .failure(ReportedFailure(status: ExitStatus.usage))
+    }
+    if request.workspace != store.folder.currentPlace {
+      guard let directory = store.folder.directory(of: request.workspace), chdir(directory) == 0
+      else {
+        say("the directory in which run \(run.name) ran cannot be entered")
+        return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
+      }
     }
     let options = options(of: request, run, invocation)
     guard var pipeline = load(file, options) else {
@@ -144,7 +152,7 @@ extension Tool {
   ) -> PresentPlan? {
     guard let earlier = try? store.earlierRun(named: run.name), let file = earlier.request.file
     else { return nil }
-    let path = pathFromHere(of: file, store.folder, invocation)
+    let path = pathFromHere(of: file, earlier.request.workspace, store.folder)
     guard let bytes = try? readPipelineFile(path) else { return nil }
     let options = options(of: earlier.request, run, invocation)
     var pipeline = LoadedPipeline(path: path, bytes: bytes, files: options.files)
@@ -153,16 +161,16 @@ extension Tool {
     return PresentPlan(plan: plan, earlier: earlier, secrets: secrets)
   }
 
-  /// The path of a pipeline that was recorded relative to where its run was started: the directory with the state
-  /// directory in it, unless that was named.
+  /// The path of a pipeline that was recorded relative to where its run was started.
   private func pathFromHere(
-    of file: String, _ folder: StateFolder, _ invocation: Invocation
+    of file: String, _ workspace: String?, _ folder: StateFolder
   ) -> String {
+    guard !file.hasPrefix("/"), workspace != folder.currentPlace else { return file }
     let usual = "/.oprun"
-    guard !file.hasPrefix("/"), invocation.text(Options.stateDirectory) == nil,
-      folder.path.hasSuffix(usual)
-    else { return file }
-    return "\(folder.path.dropLast(usual.utf8.count))/\(file)"
+    if workspace == nil, folder.path.hasSuffix(usual) {
+      return "\(folder.path.dropLast(usual.utf8.count))/\(file)"
+    }
+    return folder.directory(of: workspace).map { "\($0)/\(file)" } ?? file
   }
 }
 

@@ -21,7 +21,6 @@ extension Tool {
   func run(
     _ invocation: Invocation, resuming resumed: ResumedRun?
   ) throws(UsageFailure) -> Int32 {
-    try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
     let note = resumed == nil ? unchangedRunNote(invocation) : nil
     if let note, let status = try runUnchanged(note, invocation) { return status }
@@ -49,6 +48,7 @@ extension Tool {
         note?.note(pipeline, hostFacts())
       }
       try checkStatusSource(invocation, plan)
+      try RunRecorders.check(invocation, read: plan.sources.files.map(\.path))
       try checkTraced(invocation, plan)
       let planned = PlannedPipeline(
         path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
@@ -188,11 +188,9 @@ extension Tool {
     }
   }
 
-  /// The state directory. A path on the command line is relative to where oprun was started.
+  /// The state directory.
   func stateDirectory(_ invocation: Invocation) -> String {
-    guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
-    guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
-    return start + "/" + path
+    invocation.text(Options.stateDirectory) ?? ".oprun"
   }
 
   private func run(
@@ -225,9 +223,7 @@ extension Tool {
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       options.controlVersion = "\(version)"
-      let store = directory.state.flatMap { state in
-        plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
-      }
+      let store = resumed?.store ?? history(for: plan, in: directory.state)
       options.isDatabaseOpen = store != nil
       let plan = expecting(plan, store, invocation)
       options.host = runHost
@@ -236,7 +232,8 @@ extension Tool {
       options.jobs = jobOptions(invocation)
       options.earlierJobs = resumed?.earlierJobs
       var run = RecordedRun(
-        plan: plan, directory: directory, request: request(invocation, plan, resumed))
+        plan: plan, directory: directory,
+        request: request(invocation, plan, in: directory.state, resumed))
       run.masker = secrets.masker
       run.store = store
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
@@ -255,6 +252,12 @@ extension Tool {
     }
   }
 
+  /// The database, if it says something of use before the run.
+  private func history(for plan: Plan, in state: StateFolder?) -> StateStore? {
+    guard plan.steps.count > 1, let state else { return nil }
+    return try? StateStore.find(in: state)
+  }
+
   private var runHost: RunHost {
     let facts = hostFacts()
     return RunHost(name: facts.name, processorCount: facts.processorCount)
@@ -268,12 +271,12 @@ extension Tool {
       plan, state.flatMap(StateStore.look), invocation, expanded: plan.expandedSteps)
   }
 
-  private func expecting(
+  func expecting(
     _ plan: Plan, _ store: StateStore?, _ invocation: Invocation, expanded: Set<String> = []
   ) -> Plan {
     guard let store, let file = invocation.operands.first, file != "-",
       let durations = try? store.durations(
-        of: recordedPath(file), stepCount: plan.stepCount, expanded: expanded)
+        of: place(of: file, in: store.folder), stepCount: plan.stepCount, expanded: expanded)
     else { return plan }
     return plan.expecting { durations[$0] }
   }
@@ -287,6 +290,7 @@ extension Tool {
       recorders = try RunRecorders(invocation, plan, options, recorder)
     } catch {
       say(error.message)
+      forgetUnbegun(options, recorder)
       return ExitStatus.cannotWrite
     }
     let shown = RunScreen(
@@ -329,8 +333,14 @@ extension Tool {
       return ExitStatus.cannotWrite
     } catch {
       say(error.message)
+      forgetUnbegun(options, recorder)
       return ExitStatus.internalError
     }
+  }
+
+  /// Removes the directory of a run that never began.
+  private func forgetUnbegun(_ options: RunOptions, _ recorder: RunRecorder) {
+    if !recorder.isKept { _ = options.directory.state?.removeRun(options.runID) }
   }
 }
 

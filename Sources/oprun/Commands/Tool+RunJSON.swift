@@ -2,6 +2,7 @@
 
 import Plans
 import Reporting
+import RunFiles
 import Scheduling
 import State
 
@@ -13,6 +14,7 @@ extension Tool {
     write("state", run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name)))
     write("pipeline", run.pipeline)
     write("file", run.file)
+    write("workspace", run.workspace.map { store.folder.directory(of: $0) ?? $0 })
     write("started", UTCTime(secondsSince1970: run.started / 1_000_000).text + "Z")
     write("duration_ms", milliseconds: run.duration)
     write("exit_status", run.exitStatus)
@@ -85,7 +87,7 @@ extension Tool {
   }
 
   private func writeOutputs(of step: RecordedStep, _ shown: ShownRun) {
-    let outputs = shown.outputs.filter { $0.step == step.name }
+    let outputs = shown.outputs[step.name] ?? []
     if outputs.isEmpty { return }
     output.write(field: "outputs")
     output.write("{")
@@ -99,7 +101,7 @@ extension Tool {
   }
 
   private func writeCommands(of step: RecordedStep, _ shown: ShownRun) {
-    let commands = shown.commands.filter { $0.step == step.name }
+    let commands = shown.commands[step.name] ?? []
     if commands.isEmpty { return }
     output.write(field: "commands")
     output.write(jsonList: commands) { command in

@@ -13,23 +13,21 @@ import State
 extension Tool {
   func show(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
-    return try withStore(folder) { store throws(UsageFailure) in
-      let (run, words) = try runAndSteps(invocation.operands, in: store, .show)
-      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-      let chosen = try steps(words, of: shown, .show)
-      if invocation.isOn(Options.json) {
-        write(json: run, store) {
-          writeFields(of: (try? store.changes(of: run)) ?? [])
-          writeFields(of: chosen, shown)
-          if words.isEmpty { writeHooks(of: shown) }
-        }
-        output.writeNewline()
-      } else {
-        write(words.isEmpty ? nil : chosen, of: shown, store, invocation)
+    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
+    let (run, words) = try runAndSteps(invocation.operands, in: store, .show)
+    guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+    let chosen = try steps(words, of: shown, .show)
+    if invocation.isOn(Options.json) {
+      write(json: run, store) {
+        writeFields(of: (try? store.changes(of: run)) ?? [])
+        writeFields(of: chosen, shown)
+        if words.isEmpty { writeHooks(of: shown) }
       }
-      return ExitStatus.success
+      output.writeNewline()
+    } else {
+      write(words.isEmpty ? nil : chosen, of: shown, store, invocation)
     }
+    return ExitStatus.success
   }
 
   func shownRun(_ run: RecordedRunSummary, _ store: StateStore) -> ShownRun? {
@@ -121,6 +119,9 @@ extension Tool {
     screen.writeLine([run.name], [state])
     screen.writeField("pipeline", oneLine(run.pipeline))
     if let file = run.file { screen.writeField("file", oneLine(file)) }
+    if let workspace = run.workspace {
+      screen.writeField("workspace", oneLine(store.folder.directory(of: workspace) ?? workspace))
+    }
     let start = UTCTime(secondsSince1970: run.started / 1_000_000)
     screen.writeField("started", start.text + "Z on \(oneLine(run.host))")
     if let duration = run.duration {
@@ -136,7 +137,7 @@ extension Tool {
   }
 
   private func writeDetails(of step: RecordedStep, _ shown: ShownRun, _ screen: Screen) {
-    let commands = shown.commands.filter { $0.step == step.name }
+    let commands = shown.commands[step.name] ?? []
     for command in commands where Int(command.role) != nil {
       write(command, of: step, shown, screen)
     }
@@ -156,7 +157,7 @@ extension Tool {
       screen.writeField(
         "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")
     }
-    for output in shown.outputs where output.step == step.name {
+    for output in shown.outputs[step.name] ?? [] {
       let value = output.json.map { oneLine($0) } ?? "*** (not kept)"
       screen.writeField("output", "\(oneLine(output.name)) = \(value)")
     }

@@ -15,7 +15,7 @@ extension Tool {
   func submit(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     let file = invocation.operands[0]
     if file == "-" { throw .submitsStandardInput(invocation.command) }
-    if let word = invocation.rest.first(where: Submission.isRefused) {
+    if let word = Submission.refusedWord(among: invocation.rest) {
       throw .submitsOtherwise(word, invocation.command)
     }
     let options = planningOptions(invocation, nil)
@@ -107,10 +107,48 @@ struct Submission {
     Options.timeout, Options.durable, Options.lock, Options.noCache, Options.refresh,
   ]
 
-  /// Whether a word for `sbatch` would make the job something else.
-  static func isRefused(_ word: String) -> Bool {
-    ["--wrap", "--array", "-a"].contains { word == $0 || word.hasPrefix($0 + "=") }
+  /// A word for `sbatch` that would make the job something else: an array, or another script; nil if there is none.
+  static func refusedWord(among words: [String]) -> String? {
+    // Whether the next word may be the value of an option.
+    var takesValue = false
+    for word in words {
+      defer { takesValue = mayTakeValue(word) }
+      guard word.hasPrefix("-"), word != "-" else {
+        if takesValue { continue }
+        return word
+      }
+      if word == "--" || isOfAnotherJob(word) { return word }
+    }
+    return nil
   }
+
+  /// `--array` or `--wrap`, or the beginning of one of them, or `-a`, also behind letters without a value.
+  private static func isOfAnotherJob(_ word: String) -> Bool {
+    guard word.hasPrefix("--") else {
+      return word.dropFirst().drop(while: switches.contains).first == "a"
+    }
+    let name = word.dropFirst(2).prefix { $0 != "=" }
+    return name.utf8.count > 1 && ("array".hasPrefix(name) || "wrap".hasPrefix(name))
+  }
+
+  /// Whether the value of an option may follow as a word of its own.
+  private static func mayTakeValue(_ word: String) -> Bool {
+    if word.hasPrefix("--") {
+      return !word.contains("=") && !longSwitches.contains(String(word.dropFirst(2)))
+    }
+    let letters = word.dropFirst()
+    return word.hasPrefix("-") && letters.drop(while: switches.contains).count == 1
+  }
+
+  /// The options of `sbatch` without a value, or with one that must be attached.
+  private static let switches = Set<Character>("hHIkOQsvVW")
+  private static let longSwitches: Set<String> = [
+    "contiguous", "exclusive", "get-user-env", "help", "hold", "ignore-pbs", "kill-on-invalid-dep",
+    "nice", "no-kill", "no-requeue", "overcommit", "oversubscribe", "parsable", "propagate",
+    "quiet",
+    "reboot", "requeue", "spread-job", "test-only", "usage", "use-min-nodes", "verbose", "version",
+    "wait",
+  ]
 
   /// What would be done, for people.
   var shown: String {

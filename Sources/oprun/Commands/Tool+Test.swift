@@ -7,12 +7,14 @@ import Plans
 import Reporting
 
 extension Tool {
-  func test(_ invocation: Invocation) -> Int32 {
+  func test(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    try RunRecorders.check(invocation, read: invocation.operands.map(testPath))
     var files: [TestedFile] = []
     var isValid = true
     for path in invocation.operands {
       if let file = testedFile(path) { files.append(file) } else { isValid = false }
     }
+    try RunRecorders.check(invocation, read: files.map(\.pipeline))
     if invocation.isOn(Options.update) {
       for file in files {
         if let status = update(file) { return status }
@@ -94,7 +96,7 @@ extension Tool {
     let bytes = file.updated
     if bytes == file.bytes { return nil }
     // Where cases share an expectation, what happened in one of them is wrong for another.
-    guard let updated = rehearsed(file.path, bytes),
+    guard let bytes, let updated = rehearsed(file.path, bytes),
       updated.results.allSatisfy({ $0.faults.allSatisfy { $0.actual == nil } })
     else {
       say(

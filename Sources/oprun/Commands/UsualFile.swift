@@ -12,8 +12,9 @@ extension PipelineSearch {
 
 /// A path from here, such as `../../oprun.yml`.
 private func findUsualFile() throws(UsageFailure) -> String? {
-  guard let here = currentDirectory() else { return nil }
-  let depth = here.split(separator: "/").count
+  guard let here = getcwd(nil, 0) else { return nil }
+  defer { free(here) }
+  let depth = String(cString: here).split(separator: "/").count
   for level in 0...depth {
     let prefix = String(repeating: "../", count: level)
     for name in PipelineSearch.names {
@@ -47,11 +48,22 @@ extension Tool {
       return true
     }
     invocation.startDirectory = currentDirectory()
+    if let start = invocation.startDirectory {
+      invocation.anchorPaths(in: start)
+    } else if invocation.hasRelativePath {
+      say(
+        "the name of the current directory is not UTF-8, so paths of options that begin here cannot be used",
+        help: "change to the directory of the pipeline first: cd \(directory)")
+      return false
+    }
     guard chdir(directory) == 0 else {
       say("cannot enter \(quoted(directory)): \(SystemError.reason(errno))")
       return false
     }
-    if let here = currentDirectory() { setenv("PWD", here, 1) }
+    if let here = getcwd(nil, 0) {
+      setenv("PWD", here, 1)
+      free(here)
+    }
     say("found \(quoted(directory + "/" + file)), which runs in its own directory")
     return true
   }
@@ -88,5 +100,5 @@ extension Tool {
 private func currentDirectory() -> String? {
   guard let path = getcwd(nil, 0) else { return nil }
   defer { free(path) }
-  return String(cString: path)
+  return String(validatingCString: path)
 }

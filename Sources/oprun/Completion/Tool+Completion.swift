@@ -150,10 +150,9 @@ extension Tool {
 
   private func withRecords(_ invocation: Invocation, _ body: (StateStore) -> Void) {
     var invocation = invocation
-    guard let folder = try? openState(&invocation) else { return }
-    _ = try? withStore(folder, orElse: { ExitStatus.usage }) { store in
-      body(store)
-      return ExitStatus.success
+    guard let folder = try? openState(&invocation), let store = try? openStore(folder) else {
+      return
     }
+    body(store)
   }
 }

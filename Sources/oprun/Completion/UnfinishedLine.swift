@@ -48,7 +48,9 @@ struct UnfinishedLine {
     } else if !reading.isAfterDashes, last.hasPrefix("-") {
       (kept, typed, expected) = ("", last, [.option])
     } else {
-      (kept, typed, expected) = ("", last, Self.operands(invocation))
+      // Words for another program are not known here.
+      let isOfAnother = reading.isAfterDashes && invocation.command.rest != nil
+      (kept, typed, expected) = ("", last, isOfAnother ? [] : Self.operands(invocation))
     }
   }
 

@@ -62,7 +62,11 @@ struct Explanation {
     if known.isEmpty, let number = Int32(word), (129...192).contains(number) {
       known = ["a run was stopped by \(signalName(number - 128))"]
     }
-    return known.map { Explanation(kind: "an exit status of oprun", sentence: $0) }
+    return known.map { meaning in
+      let plain = meaning.split(separator: "`", omittingEmptySubsequences: false)
+      return Explanation(
+        kind: "an exit status of oprun", sentence: plain.joined(separator: "'"))
+    }
   }
 
   private static func commands(_ word: String) -> [Explanation] {

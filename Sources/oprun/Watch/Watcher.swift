@@ -149,7 +149,7 @@ final class Watcher {
       let values = invocation.words(of: option)
       words += option.value == nil ? [option.flag] : values.map { "\(option.flag)=\($0)" }
     }
-    if invocation.isGiven(Options.stateDirectory) {
+    if invocation.hasValue(for: Options.stateDirectory) {
       words.append("\(Options.stateDirectory.flag)=\(tool.stateDirectory(invocation))")
     }
     return words + ["--", file] + ids(of: part)
@@ -170,11 +170,7 @@ final class Watcher {
     run = nil
     note(try folders.take())
     if let stop { return 128 + stop }
-    if !hasRun,
-      [ExitStatus.usage, ExitStatus.internalError, ExitStatus.cannotWrite].contains(status)
-    {
-      return status
-    }
+    if !hasRun, ExitStatus.ofUnstartedRun.contains(status) { return status }
     hasRun = true
     // What it has changed is judged as long as it counts as running.
     machine.forgetNoted()

@@ -1,0 +1,64 @@
+// Where a run is, seen from the state directory: so it stays the same if a project is moved with its runs.
+
+import Glibc
+
+extension StateFolder {
+  /// The current directory as runs record it: a path from the directory that holds the state directory, if one of
+  /// the two is in the other, and otherwise an absolute path. Nil if they are the same, or if there is no current
+  /// directory any more.
+  package var currentPlace: String? {
+    guard let here = FolderIdentity("."), let holder = FolderIdentity("..", in: descriptor) else {
+      return nil
+    }
+    if here == holder { return nil }
+    return pathUp(to: here) ?? pathDown(from: holder) ?? resolvedPath(".")
+  }
+
+  /// The absolute path of a directory that was recorded like that; nil if it no longer exists.
+  package func directory(of place: String?) -> String? {
+    guard let place, !place.hasPrefix("/") else {
+      return resolvedPath(place ?? self.path(of: ".."))
+    }
+    return resolvedPath(self.path(of: "../" + place))
+  }
+
+  /// `..` or `../..`; nil if the directory is none of those above the one that holds the state directory.
+  private func pathUp(to here: FolderIdentity) -> String? {
+    var path = ".."
+    var last = FolderIdentity("..", in: descriptor)
+    while let next = FolderIdentity("../" + path, in: descriptor), next != last {
+      if next == here { return path }
+      path += "/.."
+      last = next
+    }
+    return nil
+  }
+
+  /// The path of the current directory below another one; nil if it is not below that.
+  private func pathDown(from holder: FolderIdentity) -> String? {
+    guard let names = resolvedPath(".")?.split(separator: "/") else { return nil }
+    var above = ".."
+    for count in 1...max(1, names.count) {
+      if FolderIdentity(above) == holder { return names.suffix(count).joined(separator: "/") }
+      above += "/.."
+    }
+    return nil
+  }
+}
+
+private struct FolderIdentity: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+
+  init?(_ path: String, in folder: Int32 = AT_FDCWD) {
+    var status = stat()
+    guard fstatat(folder, path, &status, 0) == 0 else { return nil }
+    (device, number) = (status.st_dev, status.st_ino)
+  }
+}
+
+private func resolvedPath(_ path: String) -> String? {
+  guard let resolved = realpath(path, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
+}
