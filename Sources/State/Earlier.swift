@@ -76,7 +76,7 @@ extension EarlierRun {
     }
     unfinished.remove(row.step)
     switch outcome.ending.outcome {
-    case .succeeded, .failed, .timedOut:
+    case .succeeded, .cached, .failed, .timedOut:
       if outcome.ending.outcome.isFailure {
         failed.insert(row.step)
       } else {

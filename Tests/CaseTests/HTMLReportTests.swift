@@ -182,6 +182,45 @@ struct HTMLReportTests {
     #expect(end.errors == "")
   }
 
+  /// Every instance of a matrix waits for every instance of the one before.
+  @Test func `names a matrix that is waited for once, and draws its instances`() throws {
+    let wide = { (count: Int) in
+      let values = (0..<count).map(String.init).joined(separator: ",")
+      return """
+        steps:
+          - {id: one, matrix: {x: [\(values)]}, run: ["true"]}
+          - {id: two, depends_on: [one], matrix: {x: [\(values)]}, run: ["true"]}
+          - id: three
+            depends_on: [two]
+            steps: [{id: in, run: "true"}]
+          - {id: four, depends_on: [three, one], run: "true"}
+        """
+    }
+    let (_, page) = try report(of: wide(300))
+    #expect(page.utf8.count < 500_000)
+    let (place, _) = try report(of: wide(3))
+    let end = try place.run(
+      """
+      chromium-headless-shell --no-sandbox --disable-gpu --enable-logging=stderr \\
+        --dump-dom "file://$PWD/report.html" >page.html 2>log || echo "NOT TESTED: no browser"
+      grep CONSOLE log
+      grep -o '<path class="edge"' page.html | wc -l
+      grep -o '"needs":[^]]*]' page.html | sort | uniq -c | sed 's/^ *//'
+      """)
+    #expect(
+      end.output == """
+        16
+        3 "needs":["one"]
+        1 "needs":["one[x=0]
+        1 "needs":["three","one"]
+        1 "needs":["three/in"]
+        1 "needs":["two"]
+        1 "needs":["two[x=0]
+        3 "needs":[]
+
+        """)
+  }
+
   @Test func `of many steps is small enough to send`() throws {
     let steps = (0..<300).map { "  - {id: step-\($0), run: [\"true\"]}\n" }.joined()
     let (_, page) = try report(of: "steps:\n" + steps)

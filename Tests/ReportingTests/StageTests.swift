@@ -108,6 +108,30 @@ import Testing
         """)
   }
 
+  @Test(arguments: [false, true])
+  func `who holds it waits while another has the terminal, and may end`(together: Bool) throws {
+    let run = try StagedRun(samplePlan("a; t; b"), together: together)
+    run.start("a", "t", "b")
+    try run.print("a", "a1\n")
+    let typist = (run.operation("t"), run.role("t"))
+    run.tell(.terminalTaken(typist.0, typist.1))
+    try run.print("a", "a2\n")
+    try run.print("t", "name? ")
+    try run.print("b", "b1\n")
+    run.end("b")
+    run.end("a")
+    run.end("t")
+    run.tell(.terminalReturned(typist.0, typist.1))
+    for id in ["a", "t", "b"] { run.settle(id) }
+    run.pass(until: 5000)
+    run.finish()
+    let lines = run.standardOutput.split(separator: "\n").map(String.init)
+    let shown = ["> a", "a1", "> t", "name? ", "> a (continued)", "a2", "> b", "b1"]
+    #expect(
+      lines.filter { !$0.contains("sample.yml") && !$0.hasPrefix("✓") }
+        == shown.filter { together || !$0.hasPrefix("> ") })
+  }
+
   @Test func `where nothing could tell their lines apart groups stay whole`() throws {
     let run = try StagedRun(samplePlan("a; b; c"), together: false)
     run.start("a", "b", "c")
@@ -170,6 +194,30 @@ import Testing
     #expect(isWhole)
   }
 
+  @Test(arguments: [false, true])
+  func `in one line without an end is shown in parts`(together: Bool) throws {
+    let line = String(repeating: "x", count: 20_000_000)
+    let run = try StagedRun(samplePlan("a; b"), together: together)
+    run.start("a", "b")
+    try run.print("a", "a1\n")
+    try run.print("b", line)
+    run.end("a")
+    run.settle("a")
+    var sizes = [run.standardOutput.utf8.count]
+    run.end("b")
+    sizes.append(run.standardOutput.utf8.count)
+    while run.deadline.map({ $0 < 1_000_000 }) == true {
+      run.wake()
+      sizes.append(run.standardOutput.utf8.count)
+    }
+    run.settle("b")
+    run.awaitDeadline(at: nil)
+    let most = zip(sizes, sizes.dropFirst()).map { $1 - $0 }.max() ?? 0
+    #expect(most < 10 << 20)
+    let shown = run.standardOutput
+    #expect(shown.contains(line + "\n"))
+  }
+
   @Test func `of a step that goes on is caught up with`() throws {
     let run = try StagedRun(samplePlan("a; b"), together: false)
     run.start("a", "b")
@@ -218,6 +266,25 @@ import Testing
         ^2m│ ^0moverwritten
         ^2m│ ^0m\tlast
         ^32m✓^0m a  0.1s
+
+        """)
+  }
+
+  @Test func `what overwrites a line begins another one with the name of its step`() throws {
+    var options = ScreenOptions()
+    options.color = .never
+    let run = try StagedRun(samplePlan("bar"), .prefixed, options, columns: 80)
+    try run.pass("bar", printing: "10%\r20%\r[deploy] ok\n\n\r\nend\r\n")
+    #expect(
+      run.standardError == """
+        sample.yml  1 step, 4 at once
+        [bar] 10%
+        [bar] 20%
+        [bar] [deploy] ok
+        [bar] 
+        [bar] 
+        [bar] end
+        ✓ bar  0.1s
 
         """)
   }

@@ -106,6 +106,11 @@ final class StagedRun {
     end(turnAt: Int64(milliseconds) * 1_000_000)
   }
 
+  /// The loop ends its wait as late as the console lets it.
+  func wake() {
+    if let deadline { end(turnAt: deadline) }
+  }
+
   private func end(turnAt time: Nanoseconds) {
     console.endTurn(at: time)
     look()

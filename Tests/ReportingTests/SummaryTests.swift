@@ -106,6 +106,44 @@ import Testing
         """)
   }
 
+  @Test func `of a line that is too long its end is shown, and marked`() throws {
+    let run = try StagedRun(samplePlan("a; b"))
+    run.start("a", "b")
+    try run.print("a", "START" + String(repeating: "é", count: 50_000) + "END")
+    run.end("a", .exited(1))
+    run.settle("a", .failed)
+    let lines = (1...200).map { "\($0) " + String(repeating: "x", count: 1990) + "\n" }
+    try run.print("b", lines.joined())
+    run.end("b", .exited(1))
+    run.settle("b", .failed)
+    run.finish(1)
+    let shown = run.standardError.split(separator: "\n").filter {
+      $0.hasPrefix("  | ") || $0.hasPrefix("  log")
+    }
+    try #require(shown.count > 2)
+    #expect(shown[0].hasPrefix("  | …éé") && shown[0].hasSuffix("ééEND"))
+    #expect(shown[0].count == 4096)
+    #expect(shown[1] == "  log  RUN/a.1.log  (1 line, its end shown)")
+    #expect(shown[2].hasPrefix("  | 191 xx"))
+    #expect(shown.last == "  log  RUN/b.1.log  (200 lines, last 10 shown)")
+  }
+
+  @Test func `of many hooks that failed, some are shown and the others named`() throws {
+    let ids = (1...30).map { "g\($0)" }
+    let members = ids.map { "\($0)m" }
+    var plan = samplePlan((ids + members).joined(separator: ";"))
+    for id in ids { plan = plan.group(id, .nested(path: nil), of: ["\(id)m"]) }
+    let run = try StagedRun(plan, .quiet)
+    for id in ids {
+      run.end(id, .exited(3), role: .hook(.onComplete, index: 1))
+    }
+    run.finish(1)
+    let shown = run.standardError.split(separator: "\n").filter { $0.contains("hook") }
+    #expect(shown.count == 6)
+    #expect(
+      shown.last == "! 25 more hooks failed: \(ids[5..<25].joined(separator: ", ")) and 5 more")
+  }
+
   @Test func `the critical path is the longest chain of work`() throws {
     let run = try StagedRun(samplePlan("a; b; c: a b; d: c; e: a"))
     run.start("a", "b")

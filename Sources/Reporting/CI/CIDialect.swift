@@ -26,6 +26,8 @@ struct CIGroup {
     case running, succeeded, failed
   }
 
+  /// The name of the run.
+  let run: String
   /// Counts the groups of a run, from 1.
   let number: Int
   let id: String

@@ -37,6 +37,7 @@ final class CILog {
   let dialect: any CIDialect
   private var open: Open?
   private var count = 0
+  private var run = ""
   private var start: Nanoseconds = 0
   /// When the latest event was.
   private var now: Nanoseconds = 0
@@ -53,7 +54,9 @@ final class CILog {
 
   func advance(to event: RunEvent) {
     now = event.time
-    if case .began(let beginning) = event.kind { start = beginning.clock.wallTime }
+    if case .began(let beginning) = event.kind {
+      (run, start) = (beginning.runID, beginning.clock.wallTime)
+    }
   }
 
   /// When the group must be interrupted because messages wait; `silence` is when it is for being silent.
@@ -89,7 +92,8 @@ extension CILog {
     closeGroup(on: screen)
     count += 1
     let group = CIGroup(
-      number: count, id: words(id, screen.output), title: words(oneLine(title), screen.output),
+      run: run, number: count, id: words(id, screen.output),
+      title: words(oneLine(title), screen.output),
       state: state, time: seconds)
     screen.turnToOutput()
     screen.output.write(dialect.opening(of: group) ?? "> \(group.title)")

@@ -25,12 +25,12 @@ struct GitLabDialect: CIDialect {
 
   func heading(ofSummary title: String) -> String? { nil }
 
-  /// A name that no other group of the log has.
+  /// A name that no other group of the log has, into which other runs may write, too.
   private static func name(of group: CIGroup) -> String {
     let letters = group.id.unicodeScalars.map { scalar in
       let isLetter = scalar.isASCII && scalar.properties.isAlphabetic
       return isLetter || "0123456789_.-".unicodeScalars.contains(scalar) ? Character(scalar) : "_"
     }
-    return "oprun_\(group.number)_" + String(letters.prefix(64))
+    return "oprun_\(group.run)_\(group.number)_" + String(letters.prefix(64))
   }
 }

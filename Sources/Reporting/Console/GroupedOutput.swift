@@ -83,9 +83,9 @@ struct GroupedOutput: StepOutput {
     if let live {
       if live.stream == stream {
         lastOutput = now
-        var room = ending.isEmpty ? room : 0
+        var room = ending.isEmpty && !isSuspended ? room : 0
         live.show(upTo: byteCount, within: &room)
-        if ending.isEmpty { self.room = room }
+        if ending.isEmpty, !isSuspended { self.room = room }
       } else {
         note(stream, byteCount, start: start, at: now)
       }
@@ -116,6 +116,7 @@ struct GroupedOutput: StepOutput {
       state = live.state
       self.live = nil
     }
+    live?.interrupt()
     return state?.shown ?? 0
   }
 
@@ -138,7 +139,7 @@ struct GroupedOutput: StepOutput {
     serviceNews[stream] = nil
     let isService = isService(stream)
     let log = operations.log(of: stream)
-    if let live, live.stream == stream, !isSuspended {
+    if let live, live.stream == stream {
       ending.append((live, isFailure))
       self.live = nil
     } else if isFree {

@@ -39,6 +39,8 @@ final class LiveGroup {
   /// The command, when what is shown is shown.
   private let command: CIGroup.State
   private let isTrusted: Bool
+  /// What was shown ends within a line.
+  private var isInLine = false
 
   private var screen: Screen { stage.screen }
 
@@ -72,18 +74,27 @@ final class LiveGroup {
 
   /// Nothing more will come. False if there is no room for the rest.
   func finish(isFailure: Bool, within room: inout Int) -> Bool {
-    show(upTo: log.size, within: &room)
-    guard isCaughtUp else { return false }
-    close(isFailure: isFailure)
+    let size = log.size
+    show(upTo: size, within: &room)
+    guard isCaughtUp, showRest(upTo: size, within: &room) else { return false }
+    screen.ci?.closeGroup(isFailure: isFailure, on: screen)
     return true
   }
 
-  private func close(isFailure: Bool) {
-    defer { screen.ci?.closeGroup(isFailure: isFailure, on: screen) }
-    let size = log.size
-    guard state.shown < size else { return }
-    copy(upTo: size)
-    if !log.endsInNewline(at: size, buffer: screen.scratch) { screen.output.writeNewline() }
+  /// Shows a last line that has no end. False if there is no room for all of it.
+  private func showRest(upTo size: Int, within room: inout Int) -> Bool {
+    guard state.shown < size else { return true }
+    let isLast = size - state.shown <= room
+    let end = isLast ? size : state.shown + max(0, room)
+    room -= end - state.shown
+    if end > state.shown { copy(upTo: end, isEnd: isLast) }
+    guard isLast else {
+      isInLine = true
+      screen.suspendLine()
+      return false
+    }
+    screen.output.writeNewline()
+    return true
   }
 
   /// Lines of another group come next; those that follow say whose they are.
@@ -92,12 +103,14 @@ final class LiveGroup {
     screen.ci?.closeGroup(on: screen)
   }
 
-  private func copy(upTo end: Int) {
+  private func copy(upTo end: Int, isEnd: Bool = true) {
+    if isInLine, !screen.resumeLine() { state.filter.beginLine() }
+    isInLine = false
     writeLabel()
     screen.turnToOutput()
     state.filter.resumeColors(to: screen.output)
     state.shown = screen.copy(
-      state.shown..<end, of: log, filter: &state.filter, isEnd: true)
+      state.shown..<end, of: log, filter: &state.filter, isEnd: isEnd)
     state.filter.suspendColors(to: screen.output)
   }
 

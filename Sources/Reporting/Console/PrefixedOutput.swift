@@ -109,7 +109,9 @@ struct PrefixedOutput: StepOutput {
   private func writeLine(_ line: UnsafeRawBufferPointer, after prefix: String) {
     screen.output.write(prefix, in: .faint, isColored: screen.colorsOutput)
     if screen.filtersOutput || screen.output.guardRules != nil {
-      var filter = TerminalFilter(keepsColor: screen.colorsOutput && screen.ci == nil)
+      var filter = TerminalFilter(
+        keepsColor: screen.colorsOutput && screen.ci == nil, rail: prefix)
+      filter.continueLine()
       _ = filter.write(line, isLast: true, to: screen.output)
       filter.suspendColors(to: screen.output)
     } else {

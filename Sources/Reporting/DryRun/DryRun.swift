@@ -22,6 +22,7 @@ package struct DryRun {
   private let plan: Plan
   private let options: DrawingOptions
   private let reasons: Reasons
+  private let arrays: SlurmArrays
   private let remark: String?
 
   /// The number of lines that are measured to align the columns of all.
@@ -37,6 +38,7 @@ package struct DryRun {
     forecast = Forecast(
       plan, upToDate: known.endings, leftOut: known.leftOut)
     reasons = Reasons(plan, known)
+    arrays = SlurmArrays(plan)
     remark = known.remark
   }
 
@@ -185,7 +187,7 @@ extension DryRun {
     if let command = plan.steps[operation.index].work.shown {
       write(command, after: beginLine, to: sink)
     }
-    for detail in StepSettingLines(plan: plan, operation: operation).lines {
+    for detail in StepSettingLines(plan: plan, operation: operation, arrays: arrays).lines {
       beginLine()
       sink.write(oneLine(detail))
       sink.writeNewline()

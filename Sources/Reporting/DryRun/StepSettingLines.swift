@@ -9,8 +9,10 @@ struct StepSettingLines {
   private let operation: OperationID
   private let settings: StepSettings
   private let late: LateStep?
+  private let arrays: SlurmArrays
 
-  init(plan: Plan, operation: OperationID) {
+  init(plan: Plan, operation: OperationID, arrays: SlurmArrays) {
+    self.arrays = arrays
     self.plan = plan
     self.operation = operation
     late = plan.steps[operation.index].late
@@ -66,27 +68,9 @@ struct StepSettingLines {
     let request = plan.slurm?.request(request, claiming: claims) ?? request
     let nice = max(
       0, Int(plan.slurm?.highestPriority ?? 0) - Int(plan.graph.priority(of: operation)))
-    let words = (array(of: request).map { [$0] } ?? []) + (nice > 0 ? ["--nice=\(nice)"] : [])
+    let words =
+      (arrays.option(of: operation).map { [$0] } ?? []) + (nice > 0 ? ["--nice=\(nice)"] : [])
     return (words + request.options).map(shellQuoted).joined(separator: " ")
-  }
-
-  /// The array that the instances of a matrix become which ask for the same.
-  private func array(of request: SlurmRequest) -> String? {
-    guard let slurm = plan.slurm,
-      let group = plan.groups.values.first(where: {
-        $0.kind == .matrix && $0.members.contains(operation)
-      })
-    else { return nil }
-    let count = group.members.count { member in
-      guard let other = plan.steps[member.index].settings.slurm else { return false }
-      return slurm.request(other, claiming: plan.graph[member].claims) == request
-    }
-    let most = min(count, slurm.maxQueued, 1000)
-    if most < 2 { return nil }
-    let widths = plan.leavingWidthsToSlurm().slurm
-    let width = widths?.width(claiming: plan.graph[operation].claims)?.count
-    let limit = width.flatMap { $0 < most ? "%\($0)" : nil } ?? ""
-    return "--array=0-\(most - 1)\(limit)"
   }
 
   private func shown(_ cache: CacheSettings) -> String {

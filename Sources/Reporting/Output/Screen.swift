@@ -163,6 +163,15 @@ package final class Screen {
     unfinished = nil
   }
 
+  /// A line of output goes on later, unless something comes between.
+  func suspendLine() { unfinished = output }
+
+  /// False if something has come between.
+  func resumeLine() -> Bool {
+    defer { unfinished = nil }
+    return unfinished === output
+  }
+
   /// Writes part of a log as it is.
   func passOn(_ range: Range<Int>, of log: LogFile, to sink: ByteSink) {
     let (isRaw, width) = (sink.addsReturns, sink.lineWidth)
@@ -176,7 +185,7 @@ package final class Screen {
 
   /// What the lines of a group have in front, where they stand between messages on a terminal. Files and
   /// pipes get output as it is.
-  var rail: StaticString? {
+  var rail: String? {
     guard isShared, filtersOutput else { return nil }
     return usesASCII ? "| " : "│ "
   }

@@ -5,7 +5,7 @@
 struct TerminalFilter {
   let keepsColor: Bool
   /// What is written in front of every line.
-  private let rail: StaticString?
+  private let rail: String?
   private var isAtLineStart: Bool
   /// The sequences since the last one that set everything back.
   private var openColors: [UInt8] = []
@@ -15,11 +15,17 @@ struct TerminalFilter {
   /// The bytes of all sequences that are remembered.
   private static let longestColors = 256
 
-  init(keepsColor: Bool, rail: StaticString? = nil) {
+  init(keepsColor: Bool, rail: String? = nil) {
     self.keepsColor = keepsColor
     self.rail = rail
     isAtLineStart = rail != nil
   }
+
+  /// Something else has ended the line.
+  mutating func beginLine() { isAtLineStart = rail != nil }
+
+  /// Somebody else has written what is in front of the line.
+  mutating func continueLine() { isAtLineStart = false }
 
   /// The colour of the terminal is not ours to trust.
   var isColored: Bool { !openColors.isEmpty }

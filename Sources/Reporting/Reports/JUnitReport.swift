@@ -107,7 +107,7 @@ struct JUnitReport: Report {
     let operations = record.operations
     let place = operations.plan.sources.location(of: operations.step(step.operation).span)
     let blocked = record.blocked(by: step).prefix(Self.mostBlocked)
-    let names = blocked.map { operations.name($0.operation) }.joined(separator: ", ")
+    let names = blocked.map(operations.name).joined(separator: ", ")
     let lines =
       [place.isEmpty ? nil : place, record.command(of: step).map { "$ \($0)" }].compactMap(\.self)
       + (tail?.lines.suffix(Self.linesOfFailure) ?? [])

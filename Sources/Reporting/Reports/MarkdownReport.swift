@@ -17,11 +17,15 @@ struct MarkdownReport: Report {
     writeVerdict(record, to: sink)
     let start = sink.position
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
-      for failure in (record.failures + record.interrupted).prefix(Self.mostFailures) {
-        guard sink.position - start < Self.longest / 2 else { break }
+      // The other half is for the table.
+      func hasRoom() -> Bool { sink.position - start < Self.longest / 2 }
+      for failure in (record.failures + record.interrupted).prefix(Self.mostFailures)
+      where hasRoom() {
         write(failure, record, buffer, to: sink)
       }
-      for hook in record.failedHooks { write(hook, record, buffer, to: sink) }
+      for hook in record.failedHooks.prefix(Self.mostFailures) where hasRoom() {
+        write(hook, record, buffer, to: sink)
+      }
     }
     if record.end != nil, let command = record.resumeCommand {
       sink.write("\nRun what failed or did not run: `\(command)`\n")
@@ -72,7 +76,7 @@ struct MarkdownReport: Report {
     let blocked = record.blocked(by: failure)
     guard !blocked.isEmpty else { return }
     sink.write("\nblocked because of it: ")
-    let names = blocked.prefix(Self.mostBlocked).map { operations.name($0.operation) }
+    let names = blocked.prefix(Self.mostBlocked).map(operations.name)
     sink.write(markdown: names.joined(separator: ", "))
     let more = blocked.count - names.count
     sink.write(own: more > 0 ? " and \(more) more\n" : "\n")

@@ -43,22 +43,21 @@ struct PrometheusReport: Report {
   }
 
   private func writeSteps(_ record: RunRecord, _ pipeline: String, to sink: ByteSink) {
-    let steps = record.steps.filter { $0.settled.record != nil }
-    guard !steps.isEmpty else { return }
     let labels = { (step: StepRecord) in
       [("pipeline", pipeline), ("step", record.operations.name(step.operation))]
     }
-    writeHead(
-      "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
-    for step in steps {
-      guard let duration = step.knownDuration else { continue }
+    let durations = record.steps.compactMap { step in step.knownDuration.map { (step, $0) } }
+    if !durations.isEmpty {
+      writeHead(
+        "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
+    }
+    for (step, duration) in durations {
       write("oprun_step_duration_seconds", labels(step), decimalSeconds(duration), to: sink)
     }
+    let results = record.steps.compactMap { step in step.isOK.map { (step, $0) } }
+    if results.isEmpty { return }
     writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink)
-    for step in steps {
-      let isOK = !step.settled.ending.outcome.isFailure && step.settled.ending.outcome != .cancelled
-      write("oprun_step_ok", labels(step), isOK ? "1" : "0", to: sink)
-    }
+    for (step, isOK) in results { write("oprun_step_ok", labels(step), isOK ? "1" : "0", to: sink) }
   }
 
   private func writeHead(_ name: String, _ help: String, to sink: ByteSink) {
@@ -91,5 +90,17 @@ struct PrometheusReport: Report {
     guard text.utf8.contains(where: "\\\"\n".utf8.contains) else { return text }
     return text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
       "\n", with: "\\n")
+  }
+}
+
+extension StepRecord {
+  /// Nil of a step that was not to run, or could not.
+  fileprivate var isOK: Bool? {
+    if settled.isUnended, settled.record == nil { return nil }
+    return switch settled.ending.outcome {
+    case .succeeded, .cached: true
+    case .failed, .timedOut, .cancelled: false
+    case .skipped, .blocked: nil
+    }
   }
 }

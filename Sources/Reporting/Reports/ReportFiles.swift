@@ -39,6 +39,9 @@ package final class ReportFiles: RunObserver {
   package private(set) var deadline: Nanoseconds?
   private var earliestDraft = firstDraft
   private let hasPages: Bool
+  /// Descriptors that are named by their paths. They are told apart from those that oprun opens itself only before a
+  /// command is started.
+  private var opened: [String: ReplacedFile] = [:]
   /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
@@ -47,6 +50,9 @@ package final class ReportFiles: RunObserver {
     self.masker = masker
     hasPages = targets.contains { $0.form == .html }
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
+    for target in targets where target.isOfDescriptor {
+      opened[target.path] = try? ReplacedFile(target.path)
+    }
   }
 
   /// The run before of the same pipeline.
@@ -89,7 +95,7 @@ package final class ReportFiles: RunObserver {
     self.deadline = nil
     record.wallTime = time
     let start = monotonicTime()
-    for target in targets where target.form == .html && isReplaced(target.path) {
+    for target in targets where target.form == .html && target.isReplaced {
       try? write(target)
     }
     let pause = max(Self.betweenDrafts, Self.shareOfDrafts * (monotonicTime() - start))
@@ -108,12 +114,40 @@ package final class ReportFiles: RunObserver {
   }
 
   private func write(_ target: ReportTarget) throws(SystemError) {
-    let file = try ReplacedFile(target.path, appends: target.form.appends)
-    let sink = ByteSink(report: file.descriptor)
+    if target.form.appends { return try append(target) }
+    let known = opened.removeValue(forKey: target.path)
+    let file = if let known { known } else { try ReplacedFile(target.path) }
+    try file.finish(write(target.form, to: file.descriptor))
+  }
+
+  private func append(_ target: ReportTarget) throws(SystemError) {
+    let file = openForWriting(target.path, O_APPEND)
+    guard file >= 0 else { throw unwritable(target.path, errno) }
+    defer { close(file) }
+    let error = write(target.form, to: file)
+    if error != 0 { throw unwritable(target.path, error) }
+  }
+
+  /// Returns the error, or 0.
+  private func write(_ form: ReportTarget.Form, to descriptor: Int32) -> Int32 {
+    let sink = ByteSink(report: descriptor)
     sink.masker = masker
-    write(target.form, to: sink)
+    write(form, to: sink)
     sink.flush()
-    try file.finish(sink.errorNumber)
+    return sink.errorNumber
+  }
+}
+
+extension ReportTarget {
+  /// Whether others see it only when it is complete.
+  fileprivate var isReplaced: Bool {
+    guard let kind = try? WrittenPath(path).kind, case .file = kind else { return false }
+    return true
+  }
+
+  fileprivate var isOfDescriptor: Bool {
+    guard let kind = try? WrittenPath(path).kind, case .descriptor = kind else { return false }
+    return true
   }
 }
 
@@ -141,39 +175,4 @@ private func monotonicTime() -> Nanoseconds {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
-}
-
-/// A file that is replaced, or written directly.
-private final class ReplacedFile {
-  private(set) var descriptor: Int32
-  private let path: String
-  /// The temporary name; nil if the file is written directly.
-  private var temporary: String?
-
-  init(_ path: String, appends: Bool) throws(SystemError) {
-    self.path = path
-    if appends || !isReplaced(path) {
-      descriptor = openForWriting(path, O_APPEND)
-    } else {
-      let name = "\(path).\(getpid()).part"
-      temporary = name
-      descriptor = openForWriting(name, O_TRUNC | O_NOFOLLOW)
-    }
-    guard descriptor >= 0 else { throw unwritable(path, errno) }
-  }
-
-  deinit { if descriptor >= 0 { close(descriptor) } }
-
-  /// `error` is that of writing to it, or 0.
-  func finish(_ error: Int32) throws(SystemError) {
-    close(descriptor)
-    descriptor = -1
-    guard let temporary else { return error == 0 ? () : try fail(error) }
-    if error == 0, rename(temporary, path) == 0 { return }
-    let reason = error == 0 ? errno : error
-    unlink(temporary)
-    try fail(reason)
-  }
-
-  private func fail(_ error: Int32) throws(SystemError) { throw unwritable(path, error) }
 }

@@ -42,6 +42,8 @@ struct RunRecord {
   private var keptSteps: [StepRecord] = []
   /// Those of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
   private var reopened: Set<OperationID> = []
+  /// What was blocked because of each failure, `reopened` included.
+  private var keptBlocked: [OperationID: [OperationID]] = [:]
   private(set) var commands: [CommandRecord] = []
   private(set) var end: RunEnd?
   /// The duration of the run, so far or in all.
@@ -74,6 +76,9 @@ struct RunRecord {
     case .settled(let operation, let ending, let cause):
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
         keptSteps.append(StepRecord(settled: settled, end: event.time))
+        if ending.outcome == .blocked, case .dependency(let root) = cause {
+          keptBlocked[root, default: []].append(operation)
+        }
       }
     case .reopened(let operation, let ending):
       ledger.reopen(operation, ending)
@@ -97,9 +102,16 @@ struct RunRecord {
     reopened.isEmpty ? keptSteps : keptSteps.filter { !reopened.contains($0.operation) }
   }
 
+  /// What was blocked because of a failure.
+  func blocked(by failure: StepRecord) -> [OperationID] {
+    let blocked = keptBlocked[failure.operation] ?? []
+    return reopened.isEmpty ? blocked : blocked.filter { !reopened.contains($0) }
+  }
+
   private mutating func removeReopened() {
     if reopened.isEmpty { return }
     keptSteps.removeAll { reopened.contains($0.operation) }
+    for root in keptBlocked.keys { keptBlocked[root]?.removeAll(where: reopened.contains) }
     reopened = []
   }
 
@@ -181,14 +193,6 @@ extension RunRecord {
     if reason.hasPrefix("\(ending.words) ") { return reason }
     guard step.settled.decisive?.end.timedOut == true else { return "\(ending.words): \(reason)" }
     return reason + (ending.isAllowed ? ", but allowed" : "")
-  }
-
-  /// What was blocked because of a failure.
-  func blocked(by failure: StepRecord) -> [StepRecord] {
-    steps.filter {
-      guard case .dependency(failure.operation) = $0.settled.cause else { return false }
-      return $0.settled.ending.outcome == .blocked
-    }
   }
 
   /// How many steps ended in which way, in the words of the terminal.

@@ -2,40 +2,118 @@
 // is written: a step may have made them by then.
 
 package import Diagnostics
-import Glibc
+package import Glibc
+
+/// Where a path leads, behind all links. Nothing needs to be there.
+struct WrittenPath {
+  enum Kind {
+    /// A file, or none so far: it can be replaced.
+    case file
+    /// What whoever started oprun has opened for it.
+    case descriptor(Int32)
+    /// A FIFO or a device, or what another process has open.
+    case other
+  }
+
+  let path: String
+  let kind: Kind
+  /// What is there; nil if nothing is.
+  let status: stat?
+
+  /// As in the kernel.
+  private static let mostLinks = 40
+
+  init(_ path: String) throws(SystemError) {
+    var target = path
+    var status = stat()
+    for _ in 0..<Self.mostLinks {
+      guard lstat(target, &status) == 0 else {
+        guard errno == ENOENT, !isInProc(parent(of: target)) else {
+          throw unwritable(path, errno)
+        }
+        (self.path, kind, self.status) = (target, .file, nil)
+        return
+      }
+      if isInProc(parent(of: target)) {
+        (self.path, self.kind) = (target, try Self.kindInProc(target, named: path))
+        self.status = stat(target, &status) == 0 ? status : nil
+        return
+      }
+      switch status.st_mode & S_IFMT {
+      case S_IFLNK:
+        guard let next = linkTarget(target) else { throw unwritable(path, errno) }
+        target = next
+      case S_IFDIR: throw unwritable(path, EISDIR)
+      case let kind:
+        (self.path, self.kind, self.status) = (target, kind == S_IFREG ? .file : .other, status)
+        return
+      }
+    }
+    throw unwritable(path, ELOOP)
+  }
+
+  /// The links of `/proc/self/fd` lead to what is open, whatever has its name by now.
+  private static func kindInProc(_ path: String, named name: String) throws(SystemError) -> Kind {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw unwritable(name, EISDIR)
+    }
+    guard let own = resolved("/proc/self/fd"), resolved(parent(of: path)) == own else {
+      return .other
+    }
+    // What oprun has opened for itself, such as its database, is closed in other programs.
+    guard let number = Int32(lastName(of: path)), case let flags = fcntl(number, F_GETFD),
+      flags >= 0,
+      flags & FD_CLOEXEC == 0
+    else { throw unwritable(name, EBADF) }
+    return .descriptor(number)
+  }
+}
 
 /// Fails if a file cannot be written, as far as that can be known before.
 package func checkWritable(_ path: String) throws(SystemError) {
+  let target = try WrittenPath(path)
+  guard case .file = target.kind else { return }
+  if target.status != nil, access(target.path, W_OK) != 0 { throw unwritable(path, errno) }
+  var folder = parent(of: target.path)
   var status = stat()
-  if stat(path, &status) == 0 {
-    let kind = status.st_mode & S_IFMT
-    if kind == S_IFDIR { throw SystemError("cannot write \(quoted(path))", errno: EISDIR) }
-    if kind != S_IFREG { return }
-  }
-  var folder = parent(of: path)
-  while stat(folder, &status) != 0, errno == ENOENT, folder != "/", folder != "." {
+  while stat(folder, &status) != 0 {
+    guard errno == ENOENT, folder != "/", folder != "." else { throw unwritable(path, errno) }
     folder = parent(of: folder)
   }
-  let isFolder = status.st_mode & S_IFMT == S_IFDIR
-  if isFolder, access(folder, W_OK | X_OK) == 0 { return }
-  throw SystemError("cannot write \(quoted(path))", errno: isFolder ? errno : ENOTDIR)
+  guard status.st_mode & S_IFMT == S_IFDIR else { throw unwritable(path, ENOTDIR) }
+  if access(folder, W_OK | X_OK) != 0 { throw unwritable(path, errno) }
+}
+
+/// What is equal for two paths only if they lead to the same file, which need not be there; nil for anything that
+/// several can write to.
+package func identityOfFile(at path: String) -> String? {
+  guard let target = try? WrittenPath(path), case .file = target.kind else { return nil }
+  if let status = target.status { return "\(status.st_dev):\(status.st_ino)" }
+  var folder = parent(of: target.path)
+  var names = [lastName(of: target.path)]
+  while resolved(folder) == nil, folder != "/", folder != "." {
+    names.append(lastName(of: folder))
+    folder = parent(of: folder)
+  }
+  return ([resolved(folder) ?? folder] + names.reversed()).joined(separator: "/")
 }
 
 /// Opens a file to write, and makes the directories above it that are missing. Writes to it do not wait.
-package func openForWriting(_ path: String, _ flags: Int32) -> Int32 {
-  var file = openWithoutWaiting(path, flags)
+package func openForWriting(_ path: String, _ flags: Int32, mode: mode_t = 0o666) -> Int32 {
+  var file = openWithoutWaiting(path, flags, mode: mode)
   if file < 0, errno == ENOENT, makeDirectory(parent(of: path)) {
-    file = openWithoutWaiting(path, flags)
+    file = openWithoutWaiting(path, flags, mode: mode)
   }
   return file
 }
 
 /// Opens a file to write, so that writes to it do not wait. A FIFO without a reader would be waited for without
 /// an end, deaf to signals; this waits a moment, because its reader may be about to start.
-package func openWithoutWaiting(_ path: String, _ flags: Int32) -> Int32 {
+package func openWithoutWaiting(_ path: String, _ flags: Int32, mode: mode_t = 0o666) -> Int32 {
   let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags
   for _ in 0..<longestWait / pause {
-    let file = open(path, flags, 0o666)
+    let file = open(path, flags, mode)
     guard file < 0, isUnread(path, errno) else { return file }
     usleep(useconds_t(pause * 1000))
   }
@@ -69,12 +147,6 @@ package func unwritable(_ path: String, _ error: Int32, what: String = "") -> Sy
   return SystemError("cannot write \(what)\(quoted(path))\(reader)", errno: error)
 }
 
-/// Whether a file gets its name when it is complete; anything else (a FIFO, `/dev/stdout`) is written directly.
-func isReplaced(_ path: String) -> Bool {
-  let kind = kind(of: path)
-  return kind == nil || kind == S_IFREG
-}
-
 private func makeDirectory(_ path: String) -> Bool {
   if mkdir(path, 0o777) == 0 || errno == EEXIST { return true }
   guard errno == ENOENT, path != "/", path != ".", makeDirectory(parent(of: path)) else {
@@ -83,7 +155,7 @@ private func makeDirectory(_ path: String) -> Bool {
   return mkdir(path, 0o777) == 0 || errno == EEXIST
 }
 
-private func parent(of path: String) -> String {
+func parent(of path: String) -> String {
   var end = path.endIndex
   func skip(while isSkipped: (Character) -> Bool) {
     while end > path.startIndex, isSkipped(path[path.index(before: end)]) {
@@ -95,4 +167,30 @@ private func parent(of path: String) -> String {
   skip { $0 == "/" }
   if end > path.startIndex { return String(path[..<end]) }
   return path.hasPrefix("/") ? "/" : "."
+}
+
+private func lastName(of path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? ""
+}
+
+private func resolved(_ path: String) -> String? {
+  guard let resolved = realpath(path, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
+}
+
+private func linkTarget(_ path: String) -> String? {
+  let target = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+    guard let start = buffer.baseAddress else { return String?.none }
+    let count = readlink(path, start, buffer.count)
+    return count < 0
+      ? nil : String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+  return target.map { $0.hasPrefix("/") ? $0 : "\(parent(of: path))/\($0)" }
+}
+
+/// Whether a directory is in procfs, whose links are no names of files.
+private func isInProc(_ folder: String) -> Bool {
+  var (own, there) = (stat(), stat())
+  return stat("/proc/self/fd", &own) == 0 && stat(folder, &there) == 0 && own.st_dev == there.st_dev
 }

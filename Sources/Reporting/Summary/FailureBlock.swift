@@ -189,17 +189,20 @@ struct FailureBlock {
       sink.write(line)
       sink.writeNewline()
     }
+    let lineCount = tail.lineCount(buffer: screen.scratch)
     let size = sink.captured {
       $0.write("(")
-      if let count = tail.lineCount {
-        $0.write(count, "line")
+      if let lineCount {
+        $0.write(lineCount, "line")
       } else {
         $0.write(byteCount: tail.byteCount)
       }
-      if tail.lineCount != tail.lines.count {
+      if lineCount != tail.lines.count {
         $0.write(", last ")
         $0.write(decimal: tail.lines.count)
         $0.write(" shown")
+      } else if tail.isCutAtStart {
+        $0.write(lineCount == 1 ? ", its end shown" : ", the end of the first shown")
       }
       $0.write(")")
     }

@@ -22,6 +22,8 @@ struct Summary {
   /// The lines that are shown of the log of the first failure, and of the logs of the others.
   private static let linesOfFirst = 40
   private static let linesOfOthers = 10
+  /// So many hooks that failed are shown.
+  private static let shownHooks = 5
 
   init(operations: RunOperations, ledger: RunLedger, screen: Screen) {
     self.operations = operations
@@ -64,8 +66,9 @@ struct Summary {
     let failures = ledger.failures.filter { isShown?($0) ?? true }
     let interrupted = ledger.interrupted.filter { isShown?($0) ?? true }
     var lineLimit = Self.linesOfFirst
-    for (steps, others, words) in [
-      (failures, ledger.otherFailures, "failed"), (interrupted, ledger.otherInterrupted, "stopped"),
+    for (steps, others, mark, words) in [
+      (failures, ledger.otherFailures, Mark.failed, "failed"),
+      (interrupted, ledger.otherInterrupted, .notRun, "stopped"),
     ] {
       for step in steps {
         begin()
@@ -74,12 +77,18 @@ struct Summary {
       }
       guard isShown == nil, others.count > 0 else { continue }
       begin()
-      write(others, words)
+      write(others, mark, words)
     }
     let hooks = isShown == nil ? ledger.failedHooks : []
-    for hook in hooks {
+    for hook in hooks.prefix(Self.shownHooks) {
       begin()
       block.write(hook, lineLimit: Self.linesOfOthers)
+    }
+    if hooks.count > Self.shownHooks {
+      begin()
+      var others = FoldedNames()
+      for hook in hooks.dropFirst(Self.shownHooks) { others.add(hook.operation, in: nil) }
+      write(others, .warning, "hooks failed")
     }
     if !advice.isEmpty {
       begin()
@@ -101,8 +110,8 @@ struct Summary {
   }
 
   /// `✗ 7 more failed: a, b and 5 more`.
-  private func write(_ others: FoldedNames, _ words: String) {
-    screen.write(words == "failed" ? .failed : .notRun)
+  private func write(_ others: FoldedNames, _ mark: Mark, _ words: String) {
+    screen.write(mark)
     sink.write(" ")
     let beginning = sink.captured {
       $0.write(grouped: others.count)

@@ -23,7 +23,7 @@ struct CISurroundings {
     messages = isTogether && !isOutputTaken ? STDOUT_FILENO : STDERR_FILENO
   }
 
-  private static func runner(of invocation: Invocation) -> CIRunner? {
+  static func runner(of invocation: Invocation) -> CIRunner? {
     invocation.choice(Options.ci, default: CIChoice.auto).runner(
       isInsideStep: isInsideStep, writesToFile: isFile(STDOUT_FILENO),
       environment: environmentValue)

@@ -46,7 +46,8 @@ struct RunRecorders {
       if path.hasSuffix(".yml") || path.hasSuffix(".yaml") {
         throw .overwritesPipeline(path, option, invocation.command)
       }
-      if let other = written.updateValue(option, forKey: path), !path.hasPrefix("/dev/") {
+      guard let file = identityOfFile(at: path) else { continue }
+      if let other = written.updateValue(option, forKey: file) {
         throw .sameFile(path, other, option)
       }
     }
@@ -111,8 +112,12 @@ struct RunRecorders {
     var targets = files.compactMap { option, form in
       invocation.text(option).map { ReportTarget(form, path: $0) }
     }
-    // GitHub shows this file on the page of a job.
+    // GitHub shows this file on the page of a job. Others have written to it, too.
     if let path = environmentValue("GITHUB_STEP_SUMMARY"), !path.isEmpty {
+      let file = identityOfFile(at: path)
+      targets.removeAll {
+        $0.form == .markdown && file != nil && identityOfFile(at: $0.path) == file
+      }
       targets.append(ReportTarget(.appendedMarkdown, path: path))
     }
     return targets

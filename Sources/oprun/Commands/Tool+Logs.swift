@@ -13,9 +13,13 @@ extension Tool {
     var invocation = invocation
     guard let store = try openStore(&invocation) else { return ExitStatus.usage }
     let follows = invocation.isOn(Options.follow)
+    let runner = invocation.isOn(Options.json) ? nil : CISurroundings.runner(of: invocation)
+    if let runner { output.makeHarmless(to: runner) }
+    let start = LogProgress(
+      LogReading(to: output.descriptor, for: runner, environment: environmentValue))
     let (run, words) = try runAndSteps(
       invocation.operands, in: store, awaitsSteps: follows, .logs)
-    if follows { return try follow(run, words, store) }
+    if follows { return try follow(run, words, store, from: start) }
     guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
     // The hooks of a group are its own.
     let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
@@ -33,9 +37,10 @@ extension Tool {
       return ExitStatus.success
     }
     let missing = logs.filter { log in
-      let end = write(log, hasHeading: logs.count > 1, from: 0, store)
-      if logs.count > 1, end.isInLine { output.writeNewline() }
-      return !end.isThere
+      var progress = start
+      let isThere = write(log, hasHeading: logs.count > 1, going: &progress, store)
+      if logs.count > 1, progress.isInLine { output.writeNewline() }
+      return !isThere
     }
     for log in missing { say("'\(oneLine(log.path))' no longer exists") }
     if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
@@ -54,9 +59,9 @@ extension Tool {
 
   /// Writes what comes until the run is over. A step that is not known by then does not exist.
   private func follow(
-    _ run: RecordedRunSummary, _ words: [String], _ store: StateStore
+    _ run: RecordedRunSummary, _ words: [String], _ store: StateStore, from start: LogProgress
   ) throws(UsageFailure) -> Int32 {
-    var written: [String: Int] = [:]
+    var written: [String: LogProgress] = [:]
     var last: (path: String, isInLine: Bool)?
     var version: Int?
     var followed = FollowedLogs()
@@ -72,15 +77,17 @@ extension Tool {
         version = newest
       }
       for log in followed.unfinished {
-        let before = written[log.path] ?? 0
+        var progress = written[log.path] ?? start
+        let before = progress.position
+        progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
         let isWhole = followed.all.count == 1 || followed.isComplete(log)
         let isOther = last?.path != log.path
-        let end = write(
-          log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole, from: before,
-          store)
-        if end.position > before { last = (log.path, end.isInLine) }
-        written[log.path] = end.position
+        _ = write(
+          log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole,
+          going: &progress, store)
+        if progress.position > before { last = (log.path, progress.isInLine) }
+        written[log.path] = progress
       }
       for log in followed.unfinished where followed.isOfEndedStep(log) { finished.insert(log.path) }
       followed.unfinished.removeAll { finished.contains($0.path) }
@@ -108,33 +115,36 @@ extension Tool {
       openSteps: isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name)))
   }
 
-  /// Writes a log from a position on; returns where it ended, and whether that is in a line. A heading begins a line,
-  /// also if what was written before is not the end of one. Without `isWhole`, a line without its end is left out.
+  /// Writes what has not been written of a log; false if it is not there. A heading begins a line, also if what was
+  /// written before is not the end of one. Without `isWhole`, a line without its end is left out.
   private func write(
     _ log: ShownLog, hasHeading: Bool, after isInLine: Bool = false, isWhole: Bool = true,
-    from start: Int, _ store: StateStore
-  ) -> (isThere: Bool, position: Int, isInLine: Bool) {
-    guard let file = open(log, store) else { return (false, start, false) }
+    going progress: inout LogProgress, _ store: StateStore
+  ) -> Bool {
+    guard let file = open(log, store) else { return false }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
     let newline = UInt8(ascii: "\n")
-    var position = start
-    var endsInLine = false
+    var isTitled = !hasHeading
     while true {
-      var count = file.read(at: position, into: piece)
+      var count = file.read(at: progress.position, into: piece)
+      let isLast = progress.isComplete && count < piece.count
       if !isWhole, count < piece.count {
         count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? 0
       }
       if count == 0 { break }
-      if position == start, hasHeading {
+      if !isTitled {
         if isInLine { output.writeNewline() }
         output.write("> \(oneLine(log.title))\n")
+        isTitled = true
       }
-      output.write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
-      position += count
-      endsInLine = piece[count - 1] != newline
+      let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
+      let used = progress.reading.write(bytes, isLast: isLast, to: output)
+      if used == 0 { break }
+      progress.position += used
+      progress.isInLine = bytes[used - 1] != newline
     }
-    return (true, position, endsInLine)
+    return true
   }
 
   private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {
@@ -171,6 +181,18 @@ private struct FollowedLogs {
   func isOfEndedStep(_ log: ShownLog) -> Bool {
     log.step.map { !openSteps.contains($0) } ?? false
   }
+}
+
+/// How far a log has been written.
+private struct LogProgress {
+  var reading: LogReading
+  var position = 0
+  /// Nothing more will come.
+  var isComplete = true
+  /// What was written last does not end a line.
+  var isInLine = false
+
+  init(_ reading: LogReading) { self.reading = reading }
 }
 
 /// A log of a step, or of a hook of the run itself.

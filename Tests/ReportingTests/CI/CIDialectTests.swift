@@ -116,24 +116,24 @@ func symbols(_ text: String) -> String {
     #expect(
       symbols(log) == """
         sample.yml  4 steps, 4 at once
-        ␛[0Ksection_start:1775124902:oprun_1_fetch␍␛[0Kfetch
+        ␛[0Ksection_start:1775124902:oprun_20260402-101502-k3_1_fetch␍␛[0Kfetch
         got 1
-        ␛[0Ksection_end:1775124902:oprun_1_fetch␍␛[0K
+        ␛[0Ksection_end:1775124902:oprun_20260402-101502-k3_1_fetch␍␛[0K
         ✓ lint   0.2s
-        ␛[0Ksection_start:1775124902:oprun_2_unit␍␛[0Kunit
+        ␛[0Ksection_start:1775124902:oprun_20260402-101502-k3_2_unit␍␛[0Kunit
         1 of 2 failed
-        ␛[0Ksection_end:1775124902:oprun_2_unit␍␛[0K
+        ␛[0Ksection_end:1775124902:oprun_20260402-101502-k3_2_unit␍␛[0K
         ↻ unit   exit 1 after 0.4s, attempt 2
-        ␛[0Ksection_start:1775124902:oprun_3_fetch␍␛[0Kfetch (continued)
+        ␛[0Ksection_start:1775124902:oprun_20260402-101502-k3_3_fetch␍␛[0Kfetch (continued)
         got 2
-        ␛[0Ksection_end:1775124903:oprun_3_fetch␍␛[0K
-        ␛[0Ksection_start:1775124903:oprun_4_lint[collapsed=true]␍␛[0Klint
+        ␛[0Ksection_end:1775124903:oprun_20260402-101502-k3_3_fetch␍␛[0K
+        ␛[0Ksection_start:1775124903:oprun_20260402-101502-k3_4_lint[collapsed=true]␍␛[0Klint
         clean
-        ␛[0Ksection_end:1775124903:oprun_4_lint␍␛[0K
+        ␛[0Ksection_end:1775124903:oprun_20260402-101502-k3_4_lint␍␛[0K
         ✓ fetch  1.5s
-        ␛[0Ksection_start:1775124903:oprun_5_unit␍␛[0Kunit (attempt 2)
+        ␛[0Ksection_start:1775124903:oprun_20260402-101502-k3_5_unit␍␛[0Kunit (attempt 2)
         again: 100%, 1 of 2 failed
-        ␛[0Ksection_end:1775124903:oprun_5_unit␍␛[0K
+        ␛[0Ksection_end:1775124903:oprun_20260402-101502-k3_5_unit␍␛[0K
         ✗ unit   exit 1 after 0.3s (attempt 2)
         - pack   blocked: 'unit' failed
 

@@ -40,10 +40,24 @@ extension HTMLPage {
 
     // What the data does not say itself.
     const steps = new Map(run.steps.map(step => [step.id, step]));
+    const groups = new Map(run.groups.map(group => [group.id, group.needs]));
+    const ends = new Map();
+    const latest = ids => ids.reduce((end, id) => Math.max(end, endOf(id)), 0);
+    function endOf(id) {
+      if (!groups.has(id)) return steps.get(id)?.end ?? 0;
+      if (!ends.has(id)) ends.set(id, latest(groups.get(id)));
+      return ends.get(id);
+    }
+    // The steps that these names stand for, each once.
+    const stepsOf = (ids, seen = new Set()) => ids.flatMap(id => {
+      if (seen.has(id)) return [];
+      seen.add(id);
+      return groups.has(id) ? stepsOf(groups.get(id), seen) : steps.get(id) ?? [];
+    });
     for (const step of run.steps) {
       step.commands = [];
       step.time = step.start === undefined ? undefined : step.end - step.start;
-      const ready = Math.max(0, ...step.needs.map(id => steps.get(id)?.end ?? 0));
+      const ready = latest(step.needs);
       step.ready = Math.min(ready, step.start ?? ready);
       step.waited = step.start === undefined ? undefined : step.start - step.ready;
     }
@@ -132,7 +146,7 @@ extension HTMLPage {
       const rankOf = step => {
         if (!rank.has(step)) {
           rank.set(step, 0);
-          rank.set(step, Math.max(-1, ...step.needs.map(id => steps.get(id)).filter(Boolean).map(rankOf)) + 1);
+          rank.set(step, Math.max(-1, ...stepsOf(step.needs).map(rankOf)) + 1);
         }
         return rank.get(step);
       };
@@ -145,9 +159,8 @@ extension HTMLPage {
       add(page, 'h2', {}, 'Dependencies');
       const svg = add(add(page, 'div', { class: 'scroll' }), 'svg:svg', { width: columns.length * 190,
         height: 20 + 36 * Math.max(...columns.map(column => column?.length ?? 0)), role: 'img', 'aria-label': 'dependencies' });
-      for (const step of run.steps) for (const id of step.needs) {
-        const from = place.get(steps.get(id)), to = place.get(step);
-        if (!from) continue;
+      for (const step of run.steps) for (const needed of stepsOf(step.needs)) {
+        const from = place.get(needed), to = place.get(step);
         const a = from.x + 160, b = from.y + 13, c = to.x, d = to.y + 13;
         add(svg, 'svg:path', { class: 'edge', d: `M${a},${b}C${a + 20},${b} ${c - 20},${d} ${c},${d}` });
       }

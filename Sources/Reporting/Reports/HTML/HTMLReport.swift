@@ -10,6 +10,8 @@ struct HTMLReport: Report {
   /// The maximum size of log tails in a page: one of 5,000 steps should stay small enough to send.
   private static let mostOfTails = 2 << 20
   private static let mostOfTail = 64 << 10
+  /// So much of logs is read only to count their lines.
+  private static let mostCounted = 64 << 20
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write(HTMLPage.beforeTitle)
@@ -79,6 +81,14 @@ struct HTMLReport: Report {
       sink.write(field: "before")
       write(previous, besides: record, to: sink)
     }
+    sink.write(field: "groups")
+    sink.write(jsonList: operations.neededGroups(by: record.steps.map(\.operation))) { group in
+      sink.write("{")
+      sink.write(field: "id", isFirst: true)
+      sink.write(json: operations.name(group))
+      write(needsOf: group, operations, to: sink)
+      sink.write("}")
+    }
     sink.write(field: "steps")
     writeSteps(record, to: sink)
     sink.write("}")
@@ -135,6 +145,7 @@ struct HTMLReport: Report {
 
   private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
     var rest = Self.mostOfTails
+    var restToCount = Self.mostCounted
     let before = Dictionary(
       (record.previous?.steps ?? []).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     let positions = SourcePositions(record.operations.plan.sources)
@@ -155,7 +166,8 @@ struct HTMLReport: Report {
           rest -= text.utf8.count
           sink.write(field: "tail")
           sink.write(json: text)
-          if let count = tail.lineCount {
+          if let count = tail.lineCount(readingAtMost: restToCount, buffer: buffer) {
+            restToCount -= tail.byteCount
             sink.write(field: "lines")
             sink.write(decimal: count)
           }
@@ -196,25 +208,42 @@ struct HTMLReport: Report {
       sink.write(field: "slurm")
       sink.write(json: place.words)
     }
+    write(needsOf: record.operation, operations, to: sink)
+  }
+
+  /// Writes what an operation waits for, where a group stands for its members: that of thousands of instances of one
+  /// step for thousands of another would be too much.
+  private func write(needsOf operation: OperationID, _ operations: RunOperations, to sink: ByteSink)
+  {
     sink.write(field: "needs")
-    sink.write(jsonList: operations.needs(of: record.operation)) {
-      sink.write(json: operations.name($0))
-    }
+    sink.write(jsonList: operations.needs(of: operation)) { sink.write(json: operations.name($0)) }
   }
 }
 
 extension RunOperations {
-  /// The dependencies of an operation: in place of a group its members, each once.
+  /// The dependencies of an operation, each once.
   fileprivate func needs(of operation: OperationID) -> [OperationID] {
     var needs: [OperationID] = []
     var seen: Set<OperationID> = []
-    func add(_ operation: OperationID) {
-      guard seen.insert(operation).inserted else { return }
-      guard standsForOthers(operation) else { return needs.append(operation) }
-      forEachDependency(of: operation, add)
-    }
-    forEachDependency(of: operation, add)
+    forEachDependency(of: operation) { if seen.insert($0).inserted { needs.append($0) } }
     return needs
+  }
+
+  /// The groups among the dependencies of operations, and among those of these groups.
+  fileprivate func neededGroups(by operations: [OperationID]) -> [OperationID] {
+    var groups: [OperationID] = []
+    var seen: Set<OperationID> = []
+    func add(_ operation: OperationID) {
+      guard standsForOthers(operation), seen.insert(operation).inserted else { return }
+      groups.append(operation)
+    }
+    for operation in operations { forEachDependency(of: operation, add) }
+    var next = 0
+    while next < groups.count {
+      forEachDependency(of: groups[next], add)
+      next += 1
+    }
+    return groups
   }
 }
 
