@@ -10,7 +10,7 @@ struct KeptResults: Sendable {
   let settings: ResizeSettings
 
   /// The generation; raise it whenever our own code for images changes the results.
-  private static let generation = 2
+  private static let generation = 3
 
   /// The key of one result. It covers everything that determines its bytes.
   private func key(_ source: Digest, _ result: ResultSpec) -> Digest {
