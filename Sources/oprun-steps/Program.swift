@@ -9,8 +9,7 @@ struct Program {
 
   /// Performs the request; returns the exit status.
   func perform() -> Int32 {
-    // A reader that has gone away must not end the work.
-    signal(SIGPIPE, SIG_IGN)
+    ProcessState.prepare()
     let words = words()
     if words == [sharedCacheCommand] { return SharedCacheCommand.serve() }
     Nursery.serveIfLoaded(for: words)

@@ -181,6 +181,8 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NOSIGNAL, 1)
+    // Otherwise the end of a transfer waits for the name service, and all other transfers with it.
+    set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     let netrc = request.mayUseNetrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED
     set(CURLOPT_NETRC, Int(netrc.rawValue))
