@@ -27,15 +27,6 @@ extension Inputs {
   func transferSettings() throws(UsageFailure) -> TransferSettings {
     var settings = TransferSettings()
     settings.headers = pairs("headers")
-    for header in settings.headers {
-      guard isToken(header.name), header.value.unicodeScalars.allSatisfy({ escape($0) == nil })
-      else {
-        throw UsageFailure(
-          "'--headers' wants 'Name: value', found "
-            + quoted(isToken(header.name) ? "\(header.name): \(maskedValue)" : maskedValue),
-          step: step.name)
-      }
-    }
     settings.policy.allowsPrivate = isOn("allow_private")
     settings.policy.allowedHosts = Set(
       texts("allow").compactMap { HostAndPort($0)?.authority })
@@ -44,25 +35,17 @@ extension Inputs {
       stall: timeLimit("stall_timeout"), total: timeLimit("timeout"))
     settings.maxBytes = size("max_bytes")
     switch text("proxy") {
-    case "environment"?, nil:
-      settings.policy.proxies = Proxies.endpoints(Proxies.variables.compactMap(environmentValue))
-    case "none"?: settings.proxy = ""
+    case "environment"?, nil: settings.proxies = Proxies(variable: environmentValue)
+    case "none"?: break
     case let url?:
       guard Proxies.isProxy(url) else {
         throw UsageFailure(
           "'--proxy' wants the URL of a proxy, 'environment' or 'none', found "
             + quoted(shownURL(url)), step: step.name)
       }
-      settings.proxy = url
-      settings.policy.proxies = Proxies.endpoints([url])
+      settings.proxies = Proxies(url, variable: environmentValue)
     }
     return settings
-  }
-
-  private func isToken(_ text: String) -> Bool {
-    text.utf8.allSatisfy { byte in
-      (0x21...0x7e).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
-    }
   }
 
   var retryPolicy: RetryPolicy {

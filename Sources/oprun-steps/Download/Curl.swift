@@ -131,7 +131,11 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     // decompresses it.
     set(CURLOPT_ACCEPT_ENCODING, "identity")
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-    if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    if let proxy = request.proxy {
+      set(CURLOPT_PROXY, proxy)
+      // Whether it is used was decided by whoever named it.
+      set(CURLOPT_NOPROXY, "")
+    }
     setTrust(request.trust)
     for header in request.headers { headers = ccurl_list_add(headers, header) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
