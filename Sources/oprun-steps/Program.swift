@@ -34,7 +34,7 @@ struct Program {
   }
 
   private func perform(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
-    if inputs.step.key("manifest") != nil { try checkManifest(inputs) }
+    if inputs.step.key("manifest") != nil { try checkManifest(inputs, besides: []) }
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)
     case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)

@@ -325,7 +325,7 @@ struct ResumeTests {
     defer { umask(old) }
     let part = try PartFile.open(at: path, mode: 0o666)
     var status = stat()
-    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    #expect(stat(part.path, &status) == 0 && status.st_mode & 0o777 == 0o644)
     try part.finish(as: workspace.path("x"))
     #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
   }

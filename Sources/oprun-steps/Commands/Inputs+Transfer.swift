@@ -66,11 +66,18 @@ extension Inputs {
     return try Cache(CacheFolder(path), cacheLimits, warn: warn)
   }
 
-  /// A downloader with the thread that drives the transfers; nil if the system provides none.
+  /// How many downloads may run at once. Each has a socket, up to two connections that are kept, a
+  /// part, a turn, and the file that is already there.
+  func downloadCount(_ descriptors: DescriptorBudget, ofParts parts: Int) -> Int {
+    descriptors.most(integer("max_parallel"), each: 6, ofParts: parts)
+  }
+
+  /// A downloader with the thread that drives the transfers; nil if the system provides none. `count`
+  /// is how many downloads run at once.
   func downloader(
-    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter
+    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter, count: Int
   ) -> Downloader? {
-    guard let loop = TransferLoop(keeping: 2 * integer("max_parallel")) else { return nil }
+    guard let loop = TransferLoop(keeping: 2 * count) else { return nil }
     let fetcher = Fetcher(loop: loop, settings: settings, meter: meter)
     return Downloader(
       fetcher: fetcher, cache: cache, maxAge: Int(duration("max_age") / 1_000_000_000))
