@@ -10,7 +10,7 @@ extension BuiltinStep {
       BuiltinKey.cache,
       BuiltinKey.batch,
     ],
-    groups: [.source], rules: [.hashes, .downloadTarget])
+    groups: [.source], rules: [.hashes, .headers, .downloadTarget])
 }
 
 extension KeyGroup {

@@ -22,7 +22,7 @@ extension BuiltinStep {
       BuiltinKey.cache,
       BuiltinKey.batch,
     ],
-    groups: [.source, .target], rules: [.hashes, .target, .sizes, .sides, .paths])
+    groups: [.source, .target], rules: [.hashes, .headers, .target, .sizes, .sides, .paths])
 }
 
 extension KeyGroup {

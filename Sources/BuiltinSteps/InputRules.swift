@@ -67,6 +67,25 @@ extension InputRule {
     }
   }
 
+  /// What can be sent as a header: RFC 9110, 5.1 and 5.5.
+  static let headers = InputRule("headers") { inputs throws(StepInputFailure) in
+    for (name, value) in inputs.pairs("headers") {
+      guard isToken(name) else {
+        throw .badHeader(maskedValue, help: "a name has no spaces and no colon: 'X-Key: value'")
+      }
+      guard value.unicodeScalars.allSatisfy({ escape($0) == nil }) else {
+        throw .badHeader("\(name): \(maskedValue)", help: "a value is a single line")
+      }
+    }
+  }
+
+  private static func isToken(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        (0x21...0x7e).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
+      }
+  }
+
   /// The rule for the target of downloads.
   static let downloadTarget = InputRule("to") { inputs throws(StepInputFailure) in
     let text = inputs.text("to") ?? ""
@@ -154,6 +173,11 @@ extension StepInputFailure {
       message: "'to' has an unknown field \(quoted("{\(name)}")), "
         + "wanted one of \(known.map { "{\($0)}" }.joined(separator: ", "))",
       help: suggestion(for: name, among: known).map { "did you mean '{\($0)}'?" }, key: "to")
+  }
+
+  static func badHeader(_ found: String, help: String) -> StepInputFailure {
+    StepInputFailure(
+      message: "'headers' wants 'Name: value', found \(quoted(found))", help: help, key: "headers")
   }
 
   static func strayBrace(in pattern: String) -> StepInputFailure {

@@ -1,6 +1,8 @@
 // Makes paths of results from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes
 // from elsewhere can never lead out of the folder that the pattern names.
 
+private let slash = UInt8(ascii: "/")
+
 /// A parsed pattern.
 package struct PathPattern: Hashable, Sendable {
   package enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
@@ -57,7 +59,7 @@ package struct PathPattern: Hashable, Sendable {
     }
     if !literal.isEmpty { pieces.append(.text(literal)) }
     self.pieces = pieces
-    guard !text.utf8.contains(0), text.last != "/" else { throw .noFileName(in: text) }
+    guard !text.utf8.contains(0), text.utf8.last != slash else { throw .noFileName(in: text) }
   }
 
   package func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
@@ -66,36 +68,51 @@ package struct PathPattern: Hashable, Sendable {
   package var writtenExtension: String? {
     guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
     let ext = text[text.index(after: dot)...]
-    return ext.isEmpty || ext.contains("/") ? nil : String(ext)
+    return ext.isEmpty || ext.utf8.contains(slash) ? nil : String(ext)
   }
 
   /// The folder before the first field, with its slash; "" means the one in which the program runs.
   package var folder: String {
-    guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
+    guard case .text(let start)? = pieces.first, let end = start.utf8.lastIndex(of: slash) else {
       return ""
     }
-    return String(start[...slash])
+    return String(start[..<start.utf8.index(after: end)])
   }
 
   package func path(_ values: Values) -> String {
     var path = ""
-    for piece in pieces {
+    for (index, piece) in pieces.enumerated() {
       // A name without an extension needs no dot.
       if piece == .field(.ext), values.ext.isEmpty, path.hasSuffix("."), path != ".",
         !path.hasSuffix("/.")
       {
         path.removeLast()
       }
-      path += text(of: piece, values)
+      let text = text(of: piece, values)
+      let isWhole = startsComponent(after: path) && endsComponent(index)
+      // Without a component, what follows it would be in another folder: in that of all, if nothing
+      // comes before it.
+      path += text.isEmpty && piece.isField && isWhole ? "_" : text
     }
     return path
+  }
+
+  private func startsComponent(after path: String) -> Bool {
+    path.isEmpty || path.utf8.last == slash
+  }
+
+  /// Whether nothing follows a piece in its component.
+  private func endsComponent(_ index: Int) -> Bool {
+    guard index + 1 < pieces.count else { return true }
+    guard case .text(let next) = pieces[index + 1] else { return false }
+    return next.utf8.first == slash
   }
 
   private func text(of piece: Piece, _ values: Values) -> String {
     switch piece {
     case .text(let text): text
     case .field(.name): PathPattern.harmless(values.name)
-    case .field(.ext): values.ext
+    case .field(.ext): values.ext.isEmpty ? "" : PathPattern.harmless(values.ext)
     case .field(.width): values.box.width.map(String.init) ?? "auto"
     case .field(.height): values.box.height.map(String.init) ?? "auto"
     case .field(.index): String(values.index)
@@ -113,7 +130,7 @@ package struct PathPattern: Hashable, Sendable {
       if safe.utf8.count + next.utf8.count > 150 { break }
       safe += next
     }
-    if safe.first == "." { safe = "_" + safe.dropFirst() }
+    if safe.utf8.first == UInt8(ascii: ".") { return "_" + String(safe.unicodeScalars.dropFirst()) }
     return safe.isEmpty ? "_" : safe
   }
 }

@@ -30,7 +30,8 @@
   each(vips_webpsave_target) each(vips_gifsave_target) each(vips_heifsave_target)                \
   each(vips_tiffsave_target) each(vips_jxlload_source) each(vips_jxlsave_target)                 \
   each(g_object_unref) each(g_free) each(g_setenv) each(g_value_unset) each(g_type_from_name)    \
-  each(g_module_open) each(g_module_make_resident)
+  each(g_module_open) each(g_module_make_resident) each(vips_copy) each(vips_image_remove)       \
+  each(vips_image_get_fields) each(g_strfreev)
 
 _Static_assert(VIPS_LIBRARY_CURRENT - VIPS_LIBRARY_AGE == 42, "libvips has another name");
 LATE_TABLE(vips, "libvips.so.42", FUNCTIONS);
@@ -140,6 +141,31 @@ void cvips_copy_field(VipsImage *from, VipsImage *to, const char *name) {
   vips.g_value_unset(&value);
 }
 
+// The fields that say how pixels are stored, read or shown. Any other may say where, when and by whom
+// an image was made.
+static int is_technical(const char *name) {
+  static const char *const names[] = {
+      "delay",           "loop",        "n-pages",         "page-height",       "gif-delay",
+      "gif-loop",        "gif-palette", "palette",         "palette-bit-depth", "bits-per-sample",
+      "background",      "interlaced",  "resolution-unit", "vips-sequential",   "concurrency",
+      "heif-bitdepth",   "vips-loader", "heif-compression", "jpeg-chroma-subsample",
+  };
+  for (size_t index = 0; index < sizeof(names) / sizeof(names[0]); index++)
+    if (strcmp(name, names[index]) == 0) return 1;
+  return 0;
+}
+
+VipsImage *cvips_without_metadata(VipsImage *from) {
+  VipsImage *image = NULL;
+  // An image that others use must not change.
+  if (vips.vips_copy(from, &image, NULL)) return NULL;
+  char **names = vips.vips_image_get_fields(image);
+  for (char **name = names; *name; name++)
+    if (!is_technical(*name)) vips.vips_image_remove(image, *name);
+  vips.g_strfreev(names);
+  return image;
+}
+
 VipsSource *cvips_source(int descriptor) { return vips.vips_source_new_from_descriptor(descriptor); }
 VipsTarget *cvips_target(int descriptor) { return vips.vips_target_new_to_descriptor(descriptor); }
 
@@ -190,26 +216,24 @@ VipsImage *cvips_load_heif(VipsSource *source) {
 
 // Scales to exactly this size, rotated upright. Colours are converted only if `profile` is given,
 // because converting from sRGB to sRGB takes longer than processing a small image.
+#define SCALING "height", height, "size", VIPS_SIZE_FORCE, "no_rotate", !turns
 VipsImage *cvips_thumbnail_source(
-    VipsSource *source, const char *options, int width, int height, const char *profile) {
+    VipsSource *source, const char *options, int width, int height, int turns,
+    const char *profile) {
   if (profile) {
     RESULT(vips.vips_thumbnail_source(
-        source, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "option_string", options,
-        "export_profile", profile, NULL));
+        source, &image, width, SCALING, "option_string", options, "export_profile", profile, NULL));
   }
   RESULT(vips.vips_thumbnail_source(
-      source, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "option_string", options,
-      NULL));
+      source, &image, width, SCALING, "option_string", options, NULL));
 }
 VipsImage *cvips_thumbnail_image(
-    VipsImage *from, int width, int height, const char *profile) {
+    VipsImage *from, int width, int height, int turns, const char *profile) {
   if (profile) {
     RESULT(vips.vips_thumbnail_image(
-        from, &image, width, "height", height, "size", VIPS_SIZE_FORCE, "export_profile", profile,
-        NULL));
+        from, &image, width, SCALING, "export_profile", profile, NULL));
   }
-  RESULT(vips.vips_thumbnail_image(
-      from, &image, width, "height", height, "size", VIPS_SIZE_FORCE, NULL));
+  RESULT(vips.vips_thumbnail_image(from, &image, width, SCALING, NULL));
 }
 
 VipsImage *cvips_extract(VipsImage *from, int left, int top, int width, int height) {

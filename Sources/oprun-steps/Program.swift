@@ -9,8 +9,7 @@ struct Program {
 
   /// Performs the request; returns the exit status.
   func perform() -> Int32 {
-    // A reader that has gone away must not end the work.
-    signal(SIGPIPE, SIG_IGN)
+    ProcessState.prepare()
     let words = words()
     if words == [sharedCacheCommand] { return SharedCacheCommand.serve() }
     Nursery.serveIfLoaded(for: words)
@@ -35,7 +34,7 @@ struct Program {
   }
 
   private func perform(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
-    if inputs.step.key("manifest") != nil { try checkManifest(inputs) }
+    if inputs.step.key("manifest") != nil { try checkManifest(inputs, besides: []) }
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)
     case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)

@@ -40,8 +40,18 @@ struct AddressTests {
     for authority in ["images.example:80", "images.example.evil:8080", "evil:8080"] {
       #expect(policy.objection(to: endpoint, for: authority) == "a private address")
     }
-    policy.proxies = [endpoint]
-    #expect(policy.objection(to: endpoint, for: "anything:80") == nil)
+  }
+
+  @Test(
+    arguments: [
+      ("127.0.0.1", "127.0.0.1"), ("127.0.0.1.", "127.0.0.1"), ("0x7f.1", "127.0.0.1"),
+      ("2130706433", "127.0.0.1"), ("%30x7f.1", "127.0.0.1"), ("localhost", "127.0.0.1"),
+      ("a.LocalHost.", "127.0.0.1"), ("010.1", "8.0.0.1"), ("::1", "::1"),
+      ("\u{ff11}27\u{3002}0.\u{2070}.\u{2460}", "127.0.0.1"), ("\u{ff4c}ocalhost", "127.0.0.1"),
+      ("localhost.example", nil), ("images.example", nil), ("127.0.0.1.example", nil), ("", nil),
+    ] as [(String, String?)])
+  func `a host that needs no name service is an address`(host: String, expected: String?) {
+    #expect(Address(host: host)?.text == expected)
   }
 
   @Test func `the parts of a URL are those that will be connected to`() {

@@ -56,6 +56,28 @@ struct CacheTests {
     #expect(try CacheBench(in: bench.workspace).content("a") == "hello")
   }
 
+  @Test func `numbers that nobody can have written are damaged, and no reason to stop`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.answer("200 OK", ["ETag: \"v1\""], "hello")
+    }
+    let workspace = try Workspace()
+    let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--cache"]
+    #expect(try workspace.run(words: words + ["--max-age=1h"]).status == 0)
+    try workspace.write("9223372036854775807\n", to: "cache/usage")
+    let more = words.map { $0.replacing("/x", with: "/y") }
+    #expect(try workspace.run(words: more).status == 0)
+    let records = workspace.path("cache/records")
+    for name in try FileManager.default.subpathsOfDirectory(atPath: records)
+    where name.contains("/") {
+      let text = workspace.content("cache/records/\(name)")
+      let changed = text.replacing(/confirmed \d+/, with: "confirmed -9223372036854775808")
+      try workspace.write(changed, to: "cache/records/\(name)")
+    }
+    let end = try workspace.run(words: words + ["--max-age=1h"])
+    #expect(end.status == 0)
+    #expect(end.errors.hasPrefix("a record of the cache was damaged"), "\(end.errors)")
+  }
+
   @Test func `a content that two keys have is there once`() throws {
     let bench = try CacheBench()
     try bench.keep("hello", as: "a")

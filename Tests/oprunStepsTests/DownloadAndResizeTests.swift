@@ -220,6 +220,54 @@ struct DownloadAndResizeTests {
     #expect(server.peakCount <= 6)
   }
 
+  @Test func `a result whose name is that of a part is one`() throws {
+    let drawing = try Pixels.corners(20, 40).encoded("png")
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(drawing.count)\r\n\r\n")
+      connection.isKept = connection.write(drawing)
+    }
+    let workspace = try Workspace()
+    for _ in 0..<2 {
+      let end = try run(
+        workspace, server, ["x.png", "x.part.png"], "--to=out/{name}", "--width=10", "--format=png",
+        "--max-age=1h")
+      #expect(end.status == 0, "\(end.errors)")
+      #expect(
+        workspace.files == ["out/.oprun-download-and-resize.json", "out/x", "out/x.part"])
+      try FileManager.default.removeItem(atPath: workspace.path("out/x"))
+    }
+  }
+
+  @Test func `the place of the manifest is no place for a result`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    let end = try run(
+      workspace, server, ["photo.jpg"], "--to=out/", "--width=10", "--manifest=out/photo.jpg")
+    #expect(end.status == 1)
+    #expect(
+      end.errors.contains("would be written to 'out/photo.jpg', as 'manifest' is"),
+      "\(end.errors)")
+  }
+
+  @Test func `no more is done at once than descriptors suffice for`() throws {
+    let drawing = try Pixels.corners(20, 40).encoded("png")
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(drawing.count)\r\n\r\n")
+      connection.isKept = connection.write(drawing)
+    }
+    let workspace = try Workspace()
+    let urls = (1...200).map { "\(server.url)/\($0).png" }
+    try workspace.write(urls.joined(separator: "\n"), to: "urls")
+    let words = [
+      "download-and-resize", "--list=urls", "--to=out/{name}-{width}.{ext}", "--allow-private",
+      "--workers=8", "--max-parallel=100", "--per-host=100", "--width=10", "--width=5",
+    ]
+    let end = try workspace.start(words: words, openFiles: 100).wait()
+    #expect(end.status == 0, "\(end.output)")
+    #expect(end.errors == "")
+    #expect(workspace.files.count == 402)
+  }
+
   @Test func `many copies of one image open no more files than a few`() throws {
     let server = try gallery()
     let workspace = try Workspace()

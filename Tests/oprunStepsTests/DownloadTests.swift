@@ -7,6 +7,26 @@ import Testing
 @testable import oprun_steps
 
 struct DownloadTests {
+  @Test func `two spellings of a letter are two names`() throws {
+    let server = try LoopbackServer { request, connection in
+      connection.answer("200 OK", [], request.path)
+    }
+    let workspace = try Workspace()
+    let urls = ["caf%C3%A9", "cafe%CC%81"].map { "--urls=\(server.url)/\($0)" }
+    let end = try workspace.run(words: ["download", "--to=out/", "--allow-private"] + urls)
+    #expect(end.errors == "")
+    #expect(workspace.content("out/caf\u{e9}") == "/caf%C3%A9")
+    #expect(workspace.content("out/cafe\u{301}") == "/cafe%CC%81")
+  }
+
+  @Test func `a header without a value is sent`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer("200 OK", [], "hello") }
+    let end = try Workspace().run(
+      "download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--headers=X-Empty:")
+    #expect(end.errors == "")
+    #expect(server.requests.map { $0.headers["x-empty"] } == [""])
+  }
+
   private func hello() throws -> LoopbackServer {
     try LoopbackServer { request, connection in
       switch request.path {

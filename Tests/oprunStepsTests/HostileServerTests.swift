@@ -42,6 +42,31 @@ struct HostileServerTests {
     #expect(end.files == [])
   }
 
+  @Test func `one that leads on and on is given up when its time is over`() throws {
+    let server = try LoopbackServer { request, connection in
+      let number = Int(request.path.dropFirst(2)) ?? 0
+      usleep(400_000)
+      connection.answer(
+        number < 4 ? "302 Found" : "200 OK", ["Location: /x\(number + 1)"], "hello")
+    }
+    let end = try download(server, "--timeout=1s")
+    #expect(end.message == "not done after TIME\n")
+    #expect(end.files == [])
+  }
+
+  @Test func `lengths whose sum is no number are announced in vain`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 1099511627775000000\r\n\r\nhello")
+    }
+    let workspace = try Workspace()
+    let end = try workspace.run(
+      "download", "--url=\(server.url)/x", "--to=x", "--max-bytes=1000000T", "--retries=10",
+      "--retry-delay=1ms", "--allow-private")
+    #expect(end.status == 1)
+    #expect(end.errors.contains("1099511627774999995 bytes remaining"), "\(end.errors)")
+    #expect(server.requests.count == 11)
+  }
+
   @Test func `one that closes early is noticed`() throws {
     let server = try LoopbackServer { _, connection in
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")

@@ -52,6 +52,27 @@ struct InputTests {
     #expect(inputs.pairs("headers").map(\.value) == ["Bearer x"])
   }
 
+  @Test func `what cannot be sent as a header is refused`() {
+    func fault(_ header: String) -> String {
+      oprunStepsTests.fault("download", "--url=http://a", "--to=b", "--headers=\(header)")
+    }
+    #expect(
+      fault("my secret: x") == """
+        oprun-steps: 'headers' wants 'Name: value', found '***'
+          help: a name has no spaces and no colon: 'X-Key: value'
+        try 'oprun-steps download --help'
+
+        """)
+    #expect(
+      fault("X-Key: a\nb") == """
+        oprun-steps: 'headers' wants 'Name: value', found 'X-Key: ***'
+          help: a value is a single line
+        try 'oprun-steps download --help'
+
+        """)
+    #expect(fault("X-Key: a") == "none")
+  }
+
   @Test func `what is no list is given once`() {
     #expect(
       fault("download", "--url=http://a/1", "--url=http://a/2", "--to=b/") == """

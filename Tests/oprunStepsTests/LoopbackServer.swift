@@ -82,7 +82,7 @@ final class LoopbackServer: Sendable {
     let path = words.dropFirst().first ?? ""
     var headers: [String: String] = [:]
     for line in lines.dropFirst() {
-      let parts = line.split(separator: ":", maxSplits: 1)
+      let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 {
         headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
       }

@@ -73,6 +73,22 @@ struct ProgressTests {
     #expect(workspace.files.sorted() == ["out/.oprun-download.json", "out/a", "out/b", "progress"])
   }
 
+  @Test func `what an attempt has not received is expected no longer`() throws {
+    let server = try LoopbackServer { request, connection in
+      if request.path == "/long" { return connection.answer("200 OK", [], "hello") }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
+    }
+    let workspace = try Workspace()
+    let end = try workspace.run(
+      words: [
+        "download", "--urls=\(server.url)/cut", "--urls=\(server.url)/long", "--to=out/",
+        "--allow-private", "--retries=2", "--retry-delay=1ms",
+      ], environment: ["OPRUN_PROGRESS": "progress"])
+    #expect(end.status == 1)
+    let last = try #require(try lines(workspace.content("progress")).last)
+    #expect((last.bytes, last.expected_bytes) == (20, 20))
+  }
+
   @Test func `a descriptor gets the first and the last line at least`() throws {
     let folder = try ImageFolder()
     try folder.write(try Pixels.corners(40, 40).encoded("png"), to: "a.png")

@@ -58,6 +58,35 @@ struct ProxyTests {
     #expect(server.requests.count == 1)
   }
 
+  @Test func `the proxy is the one that libcurl would choose`() throws {
+    func proxy(_ url: String, _ variables: [String: String]) throws -> String? {
+      Proxies { variables[$0] }.proxy(for: try #require(WebAddress(url)))
+    }
+    let all = [
+      "http_proxy": "a:1", "HTTPS_PROXY": "socks5://b", "ALL_PROXY": "c", "https_proxy": "",
+    ]
+    #expect(try proxy("http://x/", all) == "a:1")
+    #expect(try proxy("https://x/", all) == "socks5h://b")
+    #expect(
+      try proxy("http://x/", ["HTTP_PROXY": "a", "ALL_PROXY": "SOCKS4://c"]) == "socks4a://c")
+    let excepted = [
+      ("x.test", "x.test"), ("X.Test", "a, .x.test."), ("y.x.test", "x.test"),
+      ("x.test.", "x.test"),
+      ("x.test", "*"), ("10.1.2.3", "10.0.0.0/8"), ("10.1.2.3", "a 10.1.2.3"), ("[::1]", "::1"),
+      ("[fe80::1]", "fe80::/10"), ("10.127.0.1", "10.64.0.0/10"),
+    ]
+    for (host, list) in excepted {
+      #expect(try proxy("http://\(host)/", ["all_proxy": "p", "NO_PROXY": list]) == nil, "\(list)")
+    }
+    for (host, list) in [
+      ("yx.test", "x.test"), ("x.test", "y.x.test"), ("11.1.2.3", "10.0.0.0/8"), ("x", "a,*"),
+      ("10.128.0.1", "10.64.0.0/10"), ("10.1.2.3", "10"), ("x.test", "."), ("x", ""),
+    ] {
+      let variables = ["all_proxy": "p", "no_proxy": list]
+      #expect(try proxy("http://\(host)/", variables) == "p", "\(list)")
+    }
+  }
+
   @Test func `the input goes before the variables, and can be none`() throws {
     let (wrong, right) = (try answering("502 Wrong"), try answering())
     let named = try download(url, ["--proxy=\(right.url)"], ["http_proxy": wrong.url])
@@ -184,6 +213,29 @@ struct ProxyTests {
     #expect(proxy.requests.isEmpty)
     let allowed = try download("http://10.0.0.1/", ["--proxy=\(proxy.url)", "--allow=10.0.0.1:80"])
     #expect(allowed.end.status == 0, "\(allowed.end.errors)")
+  }
+
+  @Test(arguments: [
+    "%30x7f.1", "127.0.0.1.", "localhost", "x.localhost", "\u{ff11}27.0.0.1", "2130706433",
+  ])
+  func `an address in disguise is checked as well`(host: String) throws {
+    let proxy = try answering()
+    let got = try download("http://\(host):18/", ["--proxy=\(proxy.url)"])
+    #expect(got.end.status == 1)
+    #expect(got.end.errors.contains("an address of this machine"), "\(got.end.errors)")
+    #expect(proxy.requests.isEmpty)
+  }
+
+  @Test func `the address of a proxy is none for what goes elsewhere`() throws {
+    let proxy = try answering()
+    for environment in [["https_proxy": proxy.url], ["http_proxy": proxy.url]] {
+      let got = try download(proxy.url, [], environment)
+      #expect(got.end.status == 1)
+      #expect(got.end.errors.contains("an address of this machine"), "\(got.end.errors)")
+    }
+    let excepted = try download(proxy.url, [], ["http_proxy": proxy.url, "no_proxy": "127.0.0.1"])
+    #expect(excepted.end.status == 1)
+    #expect(proxy.requests.isEmpty)
   }
 
   @Test func `a redirect through a proxy is checked, too`() throws {

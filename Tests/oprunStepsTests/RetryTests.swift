@@ -157,6 +157,13 @@ struct ResumeTests {
     #expect(workspace.files == [".oprun-download.json", "x"])
   }
 
+  @Test func `a part that is not to be resumed is not left`() throws {
+    let server = try halting { connection in connection.answer("503 Busy") }
+    let (workspace, end) = try run(server, "--resume=false", "--retries=0")
+    #expect(end.status == 1)
+    #expect(workspace.files == [".oprun-download.json"])
+  }
+
   @Test func `a content that has changed is begun anew`() throws {
     let server = try halting { connection in
       connection.answer("200 OK", ["ETag: \"v2\""], "something")
@@ -166,7 +173,11 @@ struct ResumeTests {
     #expect(workspace.content("x") == "something")
   }
 
-  @Test(arguments: ["bytes 4-9/10", "bytes 5-9/11", "bytes 6-9/10", "bytes */10", "bytes 5-8/10"])
+  @Test(arguments: [
+    "bytes 4-9/10", "bytes 5-9/11", "bytes 6-9/10", "bytes */10", "bytes 5-8/10", "bytes 5-9/x",
+    "bytes +5-9/10", "bytes 5--9/10", "bytes 5-9223372036854775807/10",
+    "bytes 5-9223372036854775807/*",
+  ])
   func `another range than was asked for is refused`(range: String) throws {
     let server = try halting { connection in
       connection.answer("206 Partial Content", ["Content-Range: \(range)"], "world")
@@ -314,7 +325,7 @@ struct ResumeTests {
     defer { umask(old) }
     let part = try PartFile.open(at: path, mode: 0o666)
     var status = stat()
-    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    #expect(stat(part.path, &status) == 0 && status.st_mode & 0o777 == 0o644)
     try part.finish(as: workspace.path("x"))
     #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
   }

@@ -1,5 +1,7 @@
 // The messages about a list of URLs with invalid lines.
 
+import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -32,6 +34,21 @@ struct SourceListTests {
     }
     #expect(server.requests.isEmpty)
     #expect(workspace.files == ["urls.txt"])
+  }
+
+  @Test func `standard input is read from where it is`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer("200 OK", [], "hello") }
+    let workspace = try Workspace()
+    try workspace.write((1...3).map { "\(server.url)/\($0)\n" }.joined(), to: "list")
+    let program = quotedForShell(builtProgram("oprun-steps"))
+    let words = "\(program) download --list=- --to=out/ --allow-private >out.txt 2>err.txt"
+    for script in ["{ read first; \(words); } <list", "tail -n 2 list | \(words)"] {
+      let child = try Child(script: "cd \(quotedForShell(workspace.path(""))) && \(script)")
+      #expect(child.wait() == 0, "\(workspace.content("err.txt"))")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: workspace.path("out")).count == 3)
+      #expect(workspace.exists("out/2") && workspace.exists("out/3"))
+      try FileManager.default.removeItem(atPath: workspace.path("out"))
+    }
   }
 
   @Test func `of very many wrong lines, twenty are told`() throws {

@@ -104,25 +104,91 @@ struct SpecialFileTests {
     #expect(server.requests.count == 0)
   }
 
+  @Test func `a name or a record of others is not replaced by a part that could be resumed`() throws
+  {
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhello")
+    }
+    for name in ["x.part", "x.part.from"] {
+      let workspace = try Workspace()
+      try workspace.write("theirs", to: name)
+      let end = try workspace.run(
+        "download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--retries=1",
+        "--retry-delay=1ms")
+      #expect(end.status == 1)
+      #expect(workspace.files == [".oprun-download.json", name])
+      #expect(workspace.content(name) == "theirs")
+    }
+  }
+
+  @Test func `a manifest does not replace what is read or written`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    try workspace.write("\(server.url)/x\n", to: "list")
+    let image = try Pixels.corners(8, 8).encoded("png")
+    try Data(image).write(to: workspace.folder.appending(path: "a.png"))
+    try workspace.link("same", to: "a.png")
+    let download = ["download", "--list=list", "--to=out/", "--allow-private"]
+    let resize = ["resize", "--from=a.png", "--to=out/", "--width=4"]
+    for (words, manifest, other) in [
+      (download, "./list", "list"), (download, "out//x", "out/x"),
+      (download, "out/x.part", "out/x.part"), (resize, "./a.png", "a.png"),
+      (resize, "out/a.png", "out/a.png"),
+    ] {
+      let end = try workspace.run(words: words + ["--manifest=\(manifest)"])
+      #expect(end.status == 2)
+      #expect(
+        end.errors == """
+          oprun-steps: the manifest '\(manifest)' would be written in the place of '\(other)'
+            help: give 'manifest' another name
+          try 'oprun-steps \(words[0]) --help'
+
+          """)
+    }
+    #expect(server.requests.isEmpty)
+    #expect(workspace.files == ["a.png", "list", "same"])
+  }
+
+  @Test func `a target of the longest name can be written`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let name = String(repeating: "x", count: 255)
+    let end = try workspace.run(
+      "download", "--url=\(server.url)/x", "--to=\(name)", "--allow-private")
+    #expect(end.errors == "")
+    #expect(workspace.content(name) == "hello\n")
+  }
+
+  @Test func `a hidden name that another process of our number has is not ours`() throws {
+    let workspace = try Workspace()
+    let file = try ResultFile(workspace.path("x"))
+    for number in 1...3000 {
+      try workspace.write("", to: ".oprun-\(getpid())-\(number).part")
+    }
+    try file.publish()
+    #expect(workspace.exists("x"))
+  }
+
   @Test func `what others put in the place of a part is neither used nor touched`() throws {
     let server = try hello()
-    for kind in ["link", "FIFO", "directory", "file"] {
+    for kind in ["link", "FIFO", "directory", "second name", "file"] {
       let workspace = try Workspace()
       try workspace.write("precious", to: "precious")
       switch kind {
       case "link": try workspace.link("x.part", to: "precious")
       case "FIFO": try workspace.makeFIFO("x.part")
       case "directory": try workspace.write("a", to: "x.part/a")
+      case "file": try workspace.write("theirs", to: "x.part")
       default:
         try FileManager.default.linkItem(
           atPath: workspace.path("precious"), toPath: workspace.path("x.part"))
       }
+      let before = (workspace.kind("x.part"), workspace.content("x.part"))
       let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
       #expect(end.errors == "", "\(kind)")
       #expect(workspace.content("x") == "hello\n")
       #expect(workspace.content("precious") == "precious")
-      // A second name of our own file is not a file of others: it is removed, the file stays.
-      #expect(workspace.kind("x.part") == (kind == "file" ? "nothing" : kind))
+      #expect(before == (workspace.kind("x.part"), workspace.content("x.part")), "\(kind)")
       #expect(!workspace.files.contains { $0.hasPrefix(".oprun-") && $0.hasSuffix(".part") })
     }
   }

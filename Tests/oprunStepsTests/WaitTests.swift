@@ -1,6 +1,7 @@
 // `wait`: it ends when everything is ready, and names what is not.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -47,6 +48,34 @@ struct WaitTests {
         oprun-steps: not ready after TIME: command 'sleep 60': takes too long
 
         """)
+  }
+
+  @Test func `a command finds signals as it should, and its status is not lost`() throws {
+    let workspace = try Workspace()
+    let pipe = try workspace.run(
+      "wait", "--command=while :; do echo x; done | head -1", "--timeout=0s")
+    #expect(pipe.errors == "")
+    let program = quotedForShell(builtProgram("oprun-steps"))
+    let child = try Child(
+      script: """
+        cd \(quotedForShell(workspace.folder.path)) && exec python3 -S -c '
+        import os, signal, sys
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        os.execv(sys.argv[1], sys.argv[1:])
+        ' \(program) wait '--command=exit 3' --timeout=0s >out 2>err
+        """)
+    #expect(child.wait() == 1)
+    #expect(workspace.content("err").hasSuffix("command 'exit 3': exits with 3\n"))
+  }
+
+  @Test func `a signal that ends the wait ends its command`() throws {
+    let workspace = try Workspace()
+    let program = try workspace.start(words: ["wait", "--command=echo $$ >id; sleep 60; :"])
+    while !workspace.content("id").hasSuffix("\n") { usleep(1000) }
+    let command = try #require(Int32(workspace.content("id").dropLast()))
+    kill(program.processID, SIGTERM)
+    #expect(program.wait().status == 128 + SIGTERM)
+    while kill(command, 0) == 0 { usleep(1000) }
   }
 
   @Test func `without time there is one look, and it is a whole one`() throws {

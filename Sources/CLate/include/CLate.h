@@ -55,6 +55,9 @@ VipsImage *cvips_around_pixels(const void *pixels, size_t size, int width, int h
 VipsImage *cvips_of_pixels(const void *pixels, size_t size, int width, int height);
 
 // Functions that make an image return NULL on failure.
+
+// The image with only what is needed to store and show its pixels.
+VipsImage *cvips_without_metadata(VipsImage *from);
 VipsImage *cvips_decoded(VipsImage *image);
 
 // The result must be released with cvips_free.
@@ -69,11 +72,12 @@ VipsImage *cvips_load_tiff(VipsSource *source);
 VipsImage *cvips_load_jxl(VipsSource *source);
 VipsImage *cvips_load_heif(VipsSource *source);
 
-// Scales to exactly this size, rotated upright. `profile` can be NULL.
+// Scales to exactly this size, rotated upright if `turns`. `profile` can be NULL.
 VipsImage *cvips_thumbnail_source(
-    VipsSource *source, const char *options, int width, int height, const char *profile);
+    VipsSource *source, const char *options, int width, int height, int turns,
+    const char *profile);
 VipsImage *cvips_thumbnail_image(
-    VipsImage *from, int width, int height, const char *profile);
+    VipsImage *from, int width, int height, int turns, const char *profile);
 VipsImage *cvips_extract(VipsImage *from, int left, int top, int width, int height);
 VipsImage *cvips_to_space(VipsImage *from, VipsInterpretation space);
 VipsImage *cvips_to_bytes(VipsImage *from);

@@ -116,10 +116,15 @@ package final class Signal: @unchecked Sendable {  // semaphores are made to be 
 
   /// Waits for a signal. False if none was sent in about that time; it is inexact if the clock is
   /// set meanwhile, since Swift's Glibc module does not expose sem_clockwait.
-  package func wait(seconds: Int) -> Bool {
+  package func wait(seconds: Int) -> Bool { wait(milliseconds: seconds * 1000) }
+
+  /// Like `wait(seconds:)`.
+  package func wait(milliseconds: Int) -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_REALTIME, &end)
-    end.tv_sec += seconds
+    let nanoseconds = end.tv_nsec + milliseconds % 1000 * 1_000_000
+    end.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
+    end.tv_nsec = nanoseconds % 1_000_000_000
     while sem_timedwait(semaphore, &end) != 0 {
       if errno == ETIMEDOUT { return false }
     }

@@ -120,6 +120,14 @@ struct UsageFailure: Error, Hashable {
       help: "tell them apart in '--to', for instance by '{index}'", step: step)
   }
 
+  static func manifestReplaces(
+    _ path: String, _ other: String, _ step: BuiltinStep
+  ) -> UsageFailure {
+    UsageFailure(
+      "the manifest \(quoted(path)) would be written in the place of \(quoted(other))",
+      help: "give 'manifest' another name", step: step.name)
+  }
+
   static func wrongCacheAction(_ words: [String]) -> UsageFailure {
     UsageFailure(
       "'cache' wants 'stat' or 'clear', found "

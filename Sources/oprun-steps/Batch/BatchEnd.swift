@@ -29,12 +29,21 @@ extension Program {
     return hasFailed && policy == .fail ? ExitStatus.failure : ExitStatus.success
   }
 
-  /// Checks, before anything is done, whether the manifest can have the given name.
-  func checkManifest(_ inputs: Inputs) throws(UsageFailure) {
+  /// Checks, before anything is done, whether the manifest can have the given name: it must not
+  /// replace the list, nor other files that are read or written.
+  func checkManifest(
+    _ inputs: Inputs, besides files: @autoclosure () -> [String]
+  ) throws(UsageFailure) {
     guard let path = inputs.text("manifest") else { return }
     do throws(SystemError) { try Files.checkReplaceable(path) } catch {
       throw UsageFailure("the manifest: \(error.message)", step: inputs.step.name)
     }
+    let list = inputs.step.key("list") == nil ? nil : inputs.text("list")
+    let (key, replaced) = (PathKey(path), FileIdentity(replacedAt: path))
+    let other = ([list].compactMap { $0 } + files()).first { file in
+      PathKey(file) == key || replaced != nil && FileIdentity(readAt: file) == replaced
+    }
+    if let other { throw .manifestReplaces(path, PathText.shown(other), inputs.step) }
   }
 
   private func publish(_ items: [ItemResult], manifest: String) throws(SystemError) {

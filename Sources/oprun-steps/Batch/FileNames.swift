@@ -5,7 +5,7 @@ import Diagnostics
 /// The name and the extension of the last component of a path, made fit for a file: nothing in them
 /// leads to another folder, hides the file or moves a cursor.
 func fileName(ofPath path: String) -> (name: String, ext: String) {
-  let last = path.split(separator: "/").last ?? ""
+  let last = lastComponent(ofPath: path)
   var safe = String.UnicodeScalarView()
   for scalar in last.unicodeScalars {
     let isBad = escape(scalar) != nil || scalar == "\\" || PathText.isStray(scalar)

@@ -201,7 +201,11 @@ extension Cache {
 
   /// The number of bytes of all contents. Guarded by the lock.
   var usage: Int {
-    if let known = Files.text(of: folder.usage).flatMap({ Int($0.trimmed) }) { return known }
+    if let known = Files.text(of: folder.usage).flatMap({ Int($0.trimmed) }),
+      CacheRecord.sizes.contains(known)
+    {
+      return known
+    }
     var total = 0
     folder.forEachFile(of: "objects") { _, _, status in total += Int(status.st_size) }
     return total

@@ -21,6 +21,9 @@ struct CacheRecord: Hashable, Sendable {
     self.isKept = isKept
   }
 
+  /// What sizes and times can be. Others are damaged, and sums of them would be too large.
+  static let sizes = 0...(1 << 60)
+  private static let times = 0...(1 << 40)
   private static let header = "oprun cache 1"
 
   var text: String {
@@ -45,8 +48,9 @@ struct CacheRecord: Hashable, Sendable {
       lines[line].hasPrefix(name + " ") ? String(lines[line].dropFirst(name.count + 1)) : nil
     }
     guard let digest = value(1, "digest").flatMap({ Digest($0) }),
-      let size = value(2, "size").flatMap({ Int($0) }), size >= 0,
+      let size = value(2, "size").flatMap({ Int($0) }), Self.sizes.contains(size),
       let confirmed = value(3, "confirmed").flatMap({ Int($0) }),
+      Self.times.contains(confirmed),
       let isKept = value(4, "kept").flatMap({ Bool($0) }),
       let tag = value(5, "etag"), let date = value(6, "modified"), let note = value(7, "note")
     else { return nil }

@@ -27,15 +27,6 @@ extension Inputs {
   func transferSettings() throws(UsageFailure) -> TransferSettings {
     var settings = TransferSettings()
     settings.headers = pairs("headers")
-    for header in settings.headers {
-      guard isToken(header.name), header.value.unicodeScalars.allSatisfy({ escape($0) == nil })
-      else {
-        throw UsageFailure(
-          "'--headers' wants 'Name: value', found "
-            + quoted(isToken(header.name) ? "\(header.name): \(maskedValue)" : maskedValue),
-          step: step.name)
-      }
-    }
     settings.policy.allowsPrivate = isOn("allow_private")
     settings.policy.allowedHosts = Set(
       texts("allow").compactMap { HostAndPort($0)?.authority })
@@ -44,25 +35,17 @@ extension Inputs {
       stall: timeLimit("stall_timeout"), total: timeLimit("timeout"))
     settings.maxBytes = size("max_bytes")
     switch text("proxy") {
-    case "environment"?, nil:
-      settings.policy.proxies = Proxies.endpoints(Proxies.variables.compactMap(environmentValue))
-    case "none"?: settings.proxy = ""
+    case "environment"?, nil: settings.proxies = Proxies(variable: environmentValue)
+    case "none"?: break
     case let url?:
       guard Proxies.isProxy(url) else {
         throw UsageFailure(
           "'--proxy' wants the URL of a proxy, 'environment' or 'none', found "
             + quoted(shownURL(url)), step: step.name)
       }
-      settings.proxy = url
-      settings.policy.proxies = Proxies.endpoints([url])
+      settings.proxies = Proxies(url, variable: environmentValue)
     }
     return settings
-  }
-
-  private func isToken(_ text: String) -> Bool {
-    text.utf8.allSatisfy { byte in
-      (0x21...0x7e).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
-    }
   }
 
   var retryPolicy: RetryPolicy {
@@ -83,11 +66,18 @@ extension Inputs {
     return try Cache(CacheFolder(path), cacheLimits, warn: warn)
   }
 
-  /// A downloader with the thread that drives the transfers; nil if the system provides none.
+  /// How many downloads may run at once. Each has a socket, up to two connections that are kept, a
+  /// part, a turn, and the file that is already there.
+  func downloadCount(_ descriptors: DescriptorBudget, ofParts parts: Int) -> Int {
+    descriptors.most(integer("max_parallel"), each: 6, ofParts: parts)
+  }
+
+  /// A downloader with the thread that drives the transfers; nil if the system provides none. `count`
+  /// is how many downloads run at once.
   func downloader(
-    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter
+    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter, count: Int
   ) -> Downloader? {
-    guard let loop = TransferLoop(keeping: 2 * integer("max_parallel")) else { return nil }
+    guard let loop = TransferLoop(keeping: 2 * count) else { return nil }
     let fetcher = Fetcher(loop: loop, settings: settings, meter: meter)
     return Downloader(
       fetcher: fetcher, cache: cache, maxAge: Int(duration("max_age") / 1_000_000_000))

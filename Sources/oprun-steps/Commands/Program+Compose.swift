@@ -14,7 +14,7 @@ extension Program {
     workers.whenTroubled { say($0) }
     let composition = Composition(
       files: step.files, limits: step.limits, reading: step.reading,
-      processing: ImageProcessing(workers))
+      processing: ImageProcessing(workers, fileCount: 2))
     do throws(CompositionFailure) {
       let written = try composition.write(step.result, to: step.target, laidOut: step.layout)
       output.write(

@@ -49,12 +49,17 @@ extension Program {
     let meter = Meter()
     let progress = BatchProgress(
       total: plan.results.count, noun: "file", output: errors, meter: meter)
-    guard var downloader = inputs.downloader(settings, usableCache(inputs, progress), meter) else {
+    let count = inputs.downloadCount(DescriptorBudget(), ofParts: 1)
+    let cache = usableCache(inputs, progress)
+    guard var downloader = inputs.downloader(settings, cache, meter, count: count) else {
       say("no thread for the downloads")
       return ExitStatus.internalError
     }
     downloader.mayResume = inputs.isOn("resume")
-    let results = run(plan, inputs, downloader, progress)
+    let queue = OperationQueue()
+    queue.name = "download"
+    queue.maxConcurrentOperationCount = count
+    let results = run(plan, inputs, downloader, progress, on: queue)
     progress.close()
     downloader.cache?.sweepNowAndThen()
     return end(inputs, results, noun: "file", folder: plan.folder, since: started)
@@ -78,10 +83,10 @@ extension Program {
     var plan = DownloadPlan()
     plan.folder = place.folder
     var orders: [Source: Int] = [:]
-    var takers: [String: Source] = [:]
+    var takers: [PathKey: Source] = [:]
     for (index, source) in sources.enumerated() {
       let path = place.path(of: source, index: index + 1)
-      if let taker = takers.updateValue(source, forKey: path) {
+      if let taker = takers.updateValue(source, forKey: PathKey(path)) {
         if taker == source { continue }
         throw .sameTarget(path, "download")
       }
@@ -96,10 +101,11 @@ extension Program {
       }
     }
     for path in plan.targets {
-      for other in PartFile.names(beside: path) where takers[other] != nil {
+      for other in PartFile.names(beside: path) where takers[PathKey(other)] != nil {
         throw .partIsTarget(path, other, "download")
       }
     }
+    try checkManifest(inputs, besides: plan.targets.flatMap { [$0] + PartFile.names(beside: $0) })
     return plan
   }
 
@@ -117,14 +123,12 @@ extension Program {
   }
 
   private func run(
-    _ plan: DownloadPlan, _ inputs: Inputs, _ downloader: Downloader, _ progress: BatchProgress
+    _ plan: DownloadPlan, _ inputs: Inputs, _ downloader: Downloader, _ progress: BatchProgress,
+    on queue: OperationQueue
   ) -> [ItemResult] {
-    let queue = OperationQueue()
-    queue.name = "download"
-    queue.maxConcurrentOperationCount = inputs.integer("max_parallel")
     let feed = SourceFeed(
       hosts: plan.orders.map(\.source.host), perHost: inputs.integer("per_host"),
-      window: 4 * inputs.integer("max_parallel") + 16)
+      window: 4 * queue.maxConcurrentOperationCount + 16)
     let results = Guarded(plan.results)
     let keepsInCache = inputs.isOn("cache")
     let policy = inputs.retryPolicy

@@ -22,15 +22,23 @@ extension Program {
         total: plan.results.count, noun: "image", output: errors, meter: meter)
       workers.whenTroubled { progress.tell($0) }
       let cache = try inputs.openCache { progress.tell($0) }
-      guard let downloader = inputs.downloader(transfers, cache, meter) else {
+      // Half of the descriptors are for processing, a quarter for downloads, and a quarter for what is
+      // between them.
+      let descriptors = DescriptorBudget()
+      let count = inputs.downloadCount(descriptors, ofParts: 4)
+      guard let downloader = inputs.downloader(transfers, cache, meter, count: count) else {
         say("no thread for the downloads")
         return ExitStatus.internalError
       }
+      let processing = ImageProcessing(
+        workers, fileCount: 1 + settings.boxes.count, ofParts: 2)
+      if let manifest = inputs.text("manifest") { processing.reserve(manifest, for: "manifest") }
+      let window = descriptors.most(4 * count + 4 * workers.count + 8, each: 1, ofParts: 4)
       let batch = ThumbnailBatch(
         plan, inputs, settings,
         ThumbnailBatch.Machinery(
-          processing: ImageProcessing(workers), downloader: downloader, cache: cache,
-          progress: progress))
+          processing: processing, downloader: downloader, cache: cache, progress: progress,
+          downloadCount: count, window: window))
       let results = batch.run()
       progress.close()
       cache.sweepNowAndThen()

@@ -8,6 +8,7 @@ extension Program {
   func resize(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
     let started = monotonicTime()
     let step = try ResizeStep(inputs)
+    try checkManifest(inputs, besides: step.files + step.paths)
     // Several workers share what is loaded before they start; a single one loads it while the
     // program continues.
     if step.files.count > 1 { _ = Picture.load() }
@@ -19,7 +20,7 @@ extension Program {
       total: step.files.count, noun: "image", output: errors, meter: Meter())
     workers.whenTroubled { progress.tell($0) }
     let results = Guarded(step.files.map { ItemResult(origin: PathText.shown($0)) })
-    let processing = ImageProcessing(workers)
+    let processing = ImageProcessing(workers, fileCount: 1 + step.settings.boxes.count)
     let operations = step.files.indices.lazy.map { index in
       let operation = step.operation(on: index, processing)
       operation.completionBlock = { [unowned operation] in

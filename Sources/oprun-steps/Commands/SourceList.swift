@@ -5,6 +5,8 @@ import BuiltinSteps
 import Diagnostics
 
 struct SourceList {
+  private static let limit = 256 << 20
+
   private let path: String
   private let step: BuiltinStep
   private let text: String
@@ -14,7 +16,9 @@ struct SourceList {
     self.path = path
     self.step = step
     do throws(SystemError) {
-      text = try Files.namedText(of: path == "-" ? "/dev/stdin" : path, upTo: 256 << 20)
+      text =
+        try path == "-"
+        ? Files.inputText(upTo: Self.limit) : Files.namedText(of: path, upTo: Self.limit)
     } catch {
       throw UsageFailure("the list: \(error.message)", step: step.name)
     }

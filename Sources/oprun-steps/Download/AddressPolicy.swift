@@ -8,16 +8,11 @@ struct AddressPolicy: Sendable {
   var allowsPrivate = false
   /// The allowed hosts, as `host:port` in a URL, in lower case; they must match completely.
   var allowedHosts: Set<String> = []
-  /// The addresses of proxies that the user has set, with their ports.
-  var proxies: Set<Endpoint> = []
 
   /// Nil if a transfer for this host and port may connect to the endpoint, otherwise what the
   /// endpoint is.
   func objection(to endpoint: Endpoint, for authority: String) -> String? {
-    if allowsPrivate || allowedHosts.contains(authority) || proxies.contains(endpoint) {
-      return nil
-    }
-    return endpoint.address.reservation
+    allowsPrivate || allowedHosts.contains(authority) ? nil : endpoint.address.reservation
   }
 }
 

@@ -131,7 +131,11 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     // decompresses it.
     set(CURLOPT_ACCEPT_ENCODING, "identity")
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-    if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    if let proxy = request.proxy {
+      set(CURLOPT_PROXY, proxy)
+      // Whether it is used was decided by whoever named it.
+      set(CURLOPT_NOPROXY, "")
+    }
     setTrust(request.trust)
     for header in request.headers { headers = ccurl_list_add(headers, header) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
@@ -181,6 +185,8 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NOSIGNAL, 1)
+    // Otherwise the end of a transfer waits for the name service, and all other transfers with it.
+    set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     let netrc = request.mayUseNetrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED
     set(CURLOPT_NETRC, Int(netrc.rawValue))

@@ -93,16 +93,15 @@ func copy(
 ) throws(ItemFailure) -> PartFile {
   try system {
     let part = try PartFile.open(at: partPath, mode: mode)
-    try part.restart()
-    var fault: SystemError?
-    try OpenFile.regular(path).readAll { bytes in
-      do throws(SystemError) { try part.append(bytes) } catch { fault = fault ?? error }
+    do throws(SystemError) {
+      try part.copyContent(of: path)
+      guard part.digest() == digest else {
+        throw SystemError("\(quoted(path)) has changed while it was copied", errno: EIO)
+      }
+      return part
+    } catch {
+      part.discard()
+      throw error
     }
-    if fault == nil, part.digest() != digest {
-      fault = SystemError("\(quoted(path)) has changed while it was copied", errno: EIO)
-    }
-    guard let fault else { return part }
-    part.discard()
-    throw fault
   }
 }

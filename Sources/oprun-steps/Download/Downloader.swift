@@ -59,7 +59,7 @@ struct Downloader: Sendable {
           digest: digest, size: part.size, receivedByteCount: part.receivedByteCount, facts: facts)
       }
     } catch {
-      if error.mayPass { part.leave() } else { part.discard() }
+      if error.mayPass, self.mayResume { part.leave() } else { part.discard() }
       var failure = error
       failure.receivedByteCount = part.receivedByteCount
       throw failure

@@ -10,6 +10,8 @@ struct ExchangeTerms: Sendable {
   let address: WebAddress
   let maxBytes: Int
   let policy: AddressPolicy
+  /// The proxy that makes the connection; nil if there is none.
+  let proxy: String?
 }
 
 /// Receives a response. Everything happens on the thread that drives the transfers, and its results
@@ -26,6 +28,8 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
   private(set) var objection: ItemFailure?
   private var use = Use.undecided
   private var ignoredCount = 0
+  /// How many of the bytes that the meter expects have not come; negative if more have come.
+  private var outstanding = 0
   private var expectedSize: Int?
   private var decoder: ContentDecoder?
 
@@ -40,10 +44,10 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
   }
 
   func mayConnect(to endpoint: Endpoint) -> Bool {
-    guard let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority)
-    else {
-      return true
-    }
+    // Through a proxy, nothing else is connected to, and the user has set it.
+    guard terms.proxy == nil,
+      let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority)
+    else { return true }
     objection = .forbidden(terms.address, endpoint.address, reservation)
     return false
   }
@@ -82,7 +86,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
     let length = head.isEncoded ? nil : head.contentLength
     if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
     expectedSize = length
-    meter.expect(length ?? 0)
+    expect(length ?? 0)
     if let validator = head.strongValidator {
       part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
     }
@@ -94,14 +98,14 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
       return refuse(.unwantedRange(head["content-range"]))
     }
     guard let range = head.contentRange, !head.isEncoded, range.first == part.size,
-      range.total == nil || range.total.map({ $0 == range.last + 1 }) == true,
+      range.total == nil || range.total == range.end,
       origin.total == nil || range.total == nil || origin.total == range.total,
       head["etag"] == nil || head["etag"] == origin.validator
     else { return refuse(.wrongRange(wanted: part.size, found: head["content-range"])) }
-    guard range.last < terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    guard range.end <= terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
     use = .content
-    expectedSize = range.last + 1
-    meter.expect(range.last + 1 - part.size)
+    expectedSize = range.end
+    expect(range.end - part.size)
     return true
   }
 
@@ -118,12 +122,25 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
       return ignoredCount <= Self.ignoredLimit
     }
     meter.add(body.count)
+    outstanding -= body.count
     guard let decoder else { return append(body) }
     switch decoder.decode(body, append) {
     case .taken: return true
     case .refused: return false
     case .damaged: return refuse(.damagedEncoding(head.encoding))
     }
+  }
+
+  private func expect(_ byteCount: Int) {
+    meter.expect(byteCount)
+    outstanding = byteCount
+  }
+
+  /// Called when the transfer has ended, however that was: what has not come until now was expected
+  /// in vain, and what has come unannounced is no longer unexpected.
+  func close() {
+    meter.expect(-outstanding)
+    outstanding = 0
   }
 
   private func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -159,12 +176,13 @@ final class Meter: Sendable {
   private let bytes = Atomic<Int>(0)
   private let expected = Atomic<Int>(0)
 
-  func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+  func add(_ count: Int) { bytes.wrappingAdd(count, ordering: .relaxed) }
 
-  /// Adds the length of a content that has become known.
-  func expect(_ count: Int) { expected.add(count, ordering: .relaxed) }
+  /// Adds a length that has become known. Lengths are what servers say, so their sum may be too large
+  /// for a while.
+  func expect(_ count: Int) { expected.wrappingAdd(count, ordering: .relaxed) }
 
-  var expectedByteCount: Int { expected.load(ordering: .relaxed) }
+  var expectedByteCount: Int { max(0, expected.load(ordering: .relaxed)) }
 
   var byteCount: Int { bytes.load(ordering: .relaxed) }
 }

@@ -9,8 +9,7 @@ import Glibc
 struct TransferSettings: Sendable {
   var headers: [(name: String, value: String)] = []
   var policy = AddressPolicy()
-  /// The proxy; nil leaves it to the environment, "" means none.
-  var proxy: String?
+  var proxies = Proxies()
   var connectTimeout: Int64 = 10_000_000_000
   var limits = TransferLimits()
   var maxBytes = 10 << 30
@@ -53,12 +52,13 @@ struct Fetcher: Sendable {
     guard let first = WebAddress(request.url), first.isWeb else { throw .badURL(request.url) }
     var address = first
     var url = request.url
+    let started = monotonicTime()
     for _ in 0...Self.redirectLimit {
       let exchange = Exchange(terms(request, address), into: part, meter)
-      var transfer = TransferRequest(url: url, proxy: settings.proxy)
+      var transfer = TransferRequest(url: url, proxy: exchange.terms.proxy ?? "")
       transfer.headers = headers(for: request, part, withSecrets: address.origin == first.origin)
       transfer.mayUseNetrc = address.mayUseNetrc(after: first)
-      let target = try perform(transfer, exchange)
+      let target = try perform(transfer, exchange, since: started)
       guard let target else { return try answer(of: exchange) }
       guard let next = WebAddress(target), next.isWeb else { throw .badRedirect(to: target) }
       url = first.completed(target, next)
@@ -69,17 +69,23 @@ struct Fetcher: Sendable {
 
   private func terms(_ request: FetchRequest, _ address: WebAddress) -> ExchangeTerms {
     ExchangeTerms(
-      key: request.key, address: address, maxBytes: settings.maxBytes, policy: settings.policy)
+      key: request.key, address: address, maxBytes: settings.maxBytes, policy: settings.policy,
+      proxy: settings.proxies.proxy(for: address))
   }
 
-  /// Performs a request; returns the target of a redirect, if there is one.
+  /// Performs a request; returns the target of a redirect, if there is one. The time limit is for
+  /// all requests of the attempt, which has started at the given time.
   private func perform(
-    _ transfer: TransferRequest, _ exchange: Exchange
+    _ transfer: TransferRequest, _ exchange: Exchange, since started: Int64
   ) throws(ItemFailure) -> String? {
     try checkLiteral(exchange)
     var transfer = transfer
     transfer.connectTimeout = settings.connectTimeout
-    switch loop.perform(transfer, settings.limits, to: exchange) {
+    var limits = settings.limits
+    limits.total -= monotonicTime() - started
+    let end = loop.perform(transfer, limits, to: exchange)
+    exchange.close()
+    switch end {
     case .noMemory: throw .noMemory
     case .stalled: throw .stalled(settings.limits.stall)
     case .tookTooLong: throw .tookTooLong(settings.limits.total)
@@ -97,12 +103,10 @@ struct Fetcher: Sendable {
     }
   }
 
-  /// Checks a literal address, because a proxy connects for us and does not report addresses.
+  /// Checks a host that is an address, because a proxy connects for us and does not report addresses.
   private func checkLiteral(_ exchange: Exchange) throws(ItemFailure) {
     let terms = exchange.terms
-    guard !settings.policy.proxies.isEmpty, let address = Address(terms.address.host) else {
-      return
-    }
+    guard terms.proxy != nil, let address = Address(host: terms.address.host) else { return }
     let endpoint = Endpoint(address, port: UInt16(truncatingIfNeeded: terms.address.port))
     if let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority) {
       throw .forbidden(terms.address, address, reservation)
@@ -146,6 +150,7 @@ struct Fetcher: Sendable {
       headers.append(("Range", "bytes=\(part.size)-"))
       headers.append(("If-Range", origin.validator))
     }
-    return headers.map { "\($0.name): \($0.value)" }
+    // libcurl takes `Name:` as a header that is not to be sent: CURLOPT_HTTPHEADER(3).
+    return headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
   }
 }

@@ -7,11 +7,19 @@ import Glibc
 final class OpenFile: Sendable {
   let descriptor: Int32
   let path: String
+  /// The name in messages.
+  private let shown: String
 
-  init(_ path: String, _ flags: Int32, mode: mode_t = 0o666) throws(SystemError) {
+  /// Opens a file. Messages name `shown` if it has only a name of our own for now.
+  init(
+    _ path: String, _ flags: Int32, mode: mode_t = 0o666, shownAs shown: String? = nil
+  ) throws(SystemError) {
     descriptor = open(path, flags | O_CLOEXEC, mode)
     self.path = path
-    guard descriptor >= 0 else { throw SystemError("cannot open \(quoted(path))", errno: errno) }
+    self.shown = shown ?? path
+    guard descriptor >= 0 else {
+      throw SystemError("cannot open \(quoted(self.shown))", errno: errno)
+    }
   }
 
   /// Opens a file that no other user can have put there: it belongs to this user, has one name, and
@@ -51,7 +59,7 @@ final class OpenFile: Sendable {
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     guard writeAll(bytes, to: descriptor) else {
-      throw SystemError("cannot write \(quoted(path))", errno: errno)
+      throw SystemError("cannot write \(quoted(shown))", errno: errno)
     }
   }
 
@@ -65,13 +73,13 @@ final class OpenFile: Sendable {
   /// Truncates the file; further writes go to its end.
   func truncate(to size: Int = 0) throws(SystemError) {
     guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0
-    else { throw SystemError("cannot empty \(quoted(path))", errno: errno) }
+    else { throw SystemError("cannot empty \(quoted(shown))", errno: errno) }
   }
 
   /// Synchronizes the file: its content is on disk when this returns.
   func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 else {
-      throw SystemError("cannot write \(quoted(path))", errno: errno)
+      throw SystemError("cannot write \(quoted(shown))", errno: errno)
     }
   }
 
@@ -90,7 +98,7 @@ final class OpenFile: Sendable {
         take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
         offset += count
       } else if errno != EINTR {
-        throw SystemError("cannot read \(quoted(path))", errno: errno)
+        throw SystemError("cannot read \(quoted(shown))", errno: errno)
       }
     }
   }
@@ -120,10 +128,11 @@ enum Files {
 
   static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemError) {
     if path.isEmpty || mkdir(path, mode) == 0 || errno == EEXIST { return }
-    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+    let parent = String(folder(ofPath: path).dropLast())
+    guard errno == ENOENT, !parent.isEmpty else {
       throw SystemError("cannot create the directory \(quoted(path))", errno: errno)
     }
-    try makeFolder(String(path[..<slash]), mode: mode)
+    try makeFolder(parent, mode: mode)
     guard mkdir(path, mode) == 0 || errno == EEXIST else {
       throw SystemError("cannot create the directory \(quoted(path))", errno: errno)
     }
@@ -131,7 +140,7 @@ enum Files {
 
   /// Creates the folder for a file.
   static func makeFolder(of path: String, mode: mode_t = 0o777) throws(SystemError) {
-    if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash]), mode: mode) }
+    try makeFolder(String(folder(ofPath: path).dropLast()), mode: mode)
   }
 
   static func remove(_ path: String) { unlink(path) }
@@ -153,6 +162,12 @@ enum Files {
       if name != ".", name != ".." { names.append(name) }
     }
     return names
+  }
+
+  /// Whether there is anything of this name, even a link that leads nowhere.
+  static func isTaken(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -209,34 +224,49 @@ enum Files {
   }
 
   /// The whole of a file that the user has named; it can be a link or a pipe. If no process begins
-  /// to write into the pipe within the patience, in milliseconds, this fails.
+  /// to write to a FIFO within the patience, in milliseconds, this fails.
   static func namedText(
     of path: String, upTo limit: Int, patience: Int32 = 30_000
   ) throws(SystemError) -> String {
     let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
-    if file.status.st_mode & S_IFMT == S_IFIFO {
+    let link = linkText("/proc/self/fd/\(file.descriptor)")
+    // A pipe without a name has had a writer from its beginning, which may take its time.
+    if file.status.st_mode & S_IFMT == S_IFIFO, !link.hasPrefix("pipe:") {
       // Before there has been a writer, poll(2) does not report the lack of one as the end.
       var waiting = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, patience) != 0 else {
         throw SystemError("no program writes to the FIFO \(quoted(path))", errno: ETIMEDOUT)
       }
     }
-    // Standard input shares its flags with other processes, so they are left unchanged.
-    let flags = fcntl(file.descriptor, F_GETFL)
-    _ = fcntl(file.descriptor, F_SETFL, flags & ~O_NONBLOCK)
+    return try text(read: file.descriptor, named: quoted(path), upTo: limit)
+  }
+
+  /// The rest of standard input.
+  static func inputText(upTo limit: Int) throws(SystemError) -> String {
+    try text(read: STDIN_FILENO, named: "standard input", upTo: limit)
+  }
+
+  /// Everything that can still be read, however long that takes.
+  private static func text(
+    read descriptor: Int32, named name: String, upTo limit: Int
+  ) throws(SystemError) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
-      let count = read(file.descriptor, &buffer, buffer.count)
+      let count = read(descriptor, &buffer, buffer.count)
       if count == 0 { return String(decoding: bytes, as: UTF8.self) }
       if count < 0 {
+        // Standard input shares its flags with other processes, so it may be non-blocking, too.
+        if errno == EAGAIN {
+          var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          poll(&waiting, 1, -1)
+          continue
+        }
         if errno == EINTR { continue }
-        throw SystemError("cannot read \(quoted(path))", errno: errno)
+        throw SystemError("cannot read \(name)", errno: errno)
       }
       bytes += buffer[..<count]
-      guard bytes.count <= limit else {
-        throw SystemError("cannot read \(quoted(path))", errno: EFBIG)
-      }
+      guard bytes.count <= limit else { throw SystemError("cannot read \(name)", errno: EFBIG) }
     }
   }
 

@@ -45,6 +45,12 @@ struct PartRecord: Hashable, Sendable {
     self.digest = digest
   }
 
+  /// Reads the record of a part; nil if there is none that is certainly ours.
+  init?(beside part: String) {
+    guard let text = Files.text(of: PartFile.recordName(beside: part)) else { return nil }
+    self.init(text)
+  }
+
   init?(_ text: String) {
     let lines = text.split(separator: "\n").map(String.init)
     guard lines.count == 7, lines[0] == "oprun part 2", let key = Digest(lines[1]),
@@ -56,14 +62,22 @@ struct PartRecord: Hashable, Sendable {
   }
 }
 
-/// A part file, which belongs to one download at a time, which holds a lock on it.
+/// A part file, which belongs to one download at a time, which holds a lock on it. It is hidden until
+/// there is something that a later attempt could resume.
 final class PartFile: @unchecked Sendable {  // handed from thread to thread, never shared
-  let path: String
+  private enum Naming: Hashable {
+    /// It is hidden, and may get the name under which a later attempt would look for it.
+    case hidden(wanted: String)
+    case findable
+    /// It stays hidden: that name, or the one of its record, is somebody else's.
+    case unfindable
+  }
+
+  private(set) var path: String
   private let file: OpenFile
   /// The mode that it gets with its name. Until then, no other user may write to it.
   private let mode: mode_t
-  /// Whether a later attempt would look for it here.
-  private let isFindable: Bool
+  private var naming: Naming
   private var hash = SHA256()
   private(set) var size = 0
   /// The number of bytes received while it was open, including those that were dropped again.
@@ -88,35 +102,27 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   static func recordName(beside part: String) -> String { part + ".from" }
 
-  /// Opens or creates `path`; if another process uses it, or it is not certainly ours, a file with
-  /// a unique name.
+  /// Opens what an earlier attempt has left at `path`, or creates a file that gets this name when it
+  /// can be resumed, unless something else has it.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
     try Files.makeFolder(of: path)
-    TemporaryFile.removeLeft(in: TemporaryFile.folder(of: path))
-    if let part = try named(path, mode: mode) { return part }
-    return PartFile(try TemporaryFile.make(beside: path, mode: mode), isFindable: false)
+    TemporaryFile.removeLeft(in: folder(ofPath: path))
+    if let part = left(at: path) { return part }
+    return PartFile(try TemporaryFile.make(beside: path, mode: mode), wanting: path)
   }
 
-  private static func named(_ path: String, mode: mode_t) throws(SystemError) -> PartFile? {
-    do throws(SystemError) {
-      let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-      return file.tryLock(LOCK_EX) && isStillNamed(file) ? PartFile(file) : nil
-    } catch {
-      guard error.errno == EEXIST else { throw error }
-    }
-    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX), isStillNamed(file)
+  /// What an earlier attempt has left; nil if there is nothing, if another process uses it, or if it
+  /// is not certainly ours.
+  private static func left(at path: String) -> PartFile? {
+    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX), isStillNamed(file),
+      let record = PartRecord(beside: path)
     else { return nil }
     let status = file.status
-    if status.st_nlink == 1, status.st_mode & othersMayWrite == 0,
-      let record = Files.text(of: recordName(beside: path)).flatMap(PartRecord.init)
-    {
-      return PartFile(file, record)
-    }
-    // Its content is unknown, and other processes may have it open.
+    if status.st_nlink == 1, status.st_mode & othersMayWrite == 0 { return PartFile(file, record) }
+    // It is ours by its record, but its content is unknown, and other processes may have it open.
+    Files.remove(recordName(beside: path))
     Files.remove(path)
-    let new = try? OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-    guard let new, new.tryLock(LOCK_EX), isStillNamed(new) else { return nil }
-    return PartFile(new)
+    return nil
   }
 
   /// Whether it still has its name, because another process may have published or removed it
@@ -128,13 +134,12 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   }
 
   /// Makes a new one.
-  private init(_ file: OpenFile, isFindable: Bool = true) {
-    path = file.path
+  private init(_ file: OpenFile, wanting path: String) {
+    self.path = file.path
     self.file = file
-    self.isFindable = isFindable
+    naming = .hidden(wanted: path)
     mode = file.status.st_mode & 0o777
     if mode & Self.othersMayWrite != 0 { fchmod(file.descriptor, mode & ~Self.othersMayWrite) }
-    record = isFindable ? Files.text(of: recordPath).flatMap(PartRecord.init) : nil
   }
 
   /// Makes one that an earlier attempt has left.
@@ -142,7 +147,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     path = file.path
     self.file = file
     self.record = record
-    isFindable = true
+    naming = .findable
     mode = record.mode
   }
 
@@ -185,15 +190,44 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     if origin != nil, monotonicTime() - recorded > Self.recordInterval { note() }
   }
 
+  /// Replaces its bytes by those of a file.
+  func copyContent(of path: String) throws(SystemError) {
+    try restart()
+    var fault: SystemError?
+    try OpenFile.regular(path).readAll { bytes in
+      do throws(SystemError) { try append(bytes) } catch { fault = fault ?? error }
+    }
+    if let fault { throw fault }
+  }
+
   /// Records the existing bytes. If that fails, a later attempt fetches them again.
   private func note() {
     recorded = monotonicTime()
-    guard let origin, isFindable, size > 0 else { return }
+    guard let origin, size > 0, takeName() else { return }
     let record = PartRecord(origin, mode: mode, size: size, digest: hash.finish())
     do throws(SystemError) {
       try Files.write(record.text, to: recordPath, mode: 0o600)
       self.record = record
     } catch {}
+  }
+
+  /// Whether it has the name under which a later attempt looks for it. It takes that name only if
+  /// neither the name nor that of its record is somebody else's.
+  private func takeName() -> Bool {
+    guard case .hidden(let wanted) = naming else { return naming == .findable }
+    naming = .unfindable
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
+    // Creating a file claims a name; renaming another one to it would replace whatever is there.
+    guard !Files.isTaken(PartFile.recordName(beside: wanted)) || PartRecord(beside: wanted) != nil,
+      (try? OpenFile(wanted, flags, mode: 0o600)) != nil
+    else { return false }
+    do throws(SystemError) { try Files.rename(path, to: wanted) } catch {
+      Files.remove(wanted)
+      return false
+    }
+    path = wanted
+    naming = .findable
+    return true
   }
 
   private func removeRecord() {

@@ -44,10 +44,8 @@ struct ResponseHead: Sendable {
   var contentLength: Int? {
     guard !isChunked, let text = self["content-length"] else { return nil }
     let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed))
-    guard values.count == 1, let digits = values.first,
-      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
-    else { return nil }
-    return Int(digits)
+    guard values.count == 1, let digits = values.first else { return nil }
+    return number(digits[...])
   }
 
   /// An invalid length: RFC 9112, 6.3, does not allow one that is not a number, is too large, or
@@ -116,19 +114,28 @@ struct ContentRange: Hashable, Sendable {
   /// The total; nil if the server does not know it.
   let total: Int?
 
+  /// The number of bytes up to the last one.
+  var end: Int { last + 1 }
+
+  /// Parses what follows RFC 9110, 14.4; nil for anything else, and for numbers that are too large.
   init?(_ text: String) {
-    let parts = text.split(separator: " ")
-    guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
-    let rangeAndTotal = parts[1].split(separator: "/")
-    guard rangeAndTotal.count == 2 else { return nil }
-    let ends = rangeAndTotal[0].split(separator: "-")
-    guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
-      return nil
-    }
+    let words = text.split(separator: " ")
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, ends.count == 2, let first = number(ends[0]),
+      let last = number(ends[1]), first <= last, last < Int.max
+    else { return nil }
     self.first = first
     self.last = last
-    total = Int(rangeAndTotal[1])
+    total = number(parts[1])
+    if total == nil, parts[1] != "*" { return nil }
   }
+}
+
+/// Parses a number of digits alone.
+private func number(_ digits: Substring) -> Int? {
+  digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(digits) : nil
 }
 
 /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that is sent today.

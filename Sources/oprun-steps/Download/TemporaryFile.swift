@@ -11,17 +11,12 @@ enum TemporaryFile {
   private static let suffix = ".part"
   private static let number = Atomic<Int>(0)
   /// The folders in which this process has looked for leftovers.
-  private static let lookedAt = Guarded<Set<String>>([])
+  private static let lookedAt = Guarded<Set<PathKey>>([])
 
   /// A path that is different each time: `out/.oprun-4711-1.part` for `out/a.jpg`.
   static func path(beside path: String) -> String {
     let number = number.wrappingAdd(1, ordering: .relaxed).newValue
-    return "\(folder(of: path))\(prefix)\(getpid())-\(number)\(suffix)"
-  }
-
-  /// The folder with its slash; "" means the one in which the program runs.
-  static func folder(of path: String) -> String {
-    path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    return "\(folder(ofPath: path))\(prefix)\(getpid())-\(number)\(suffix)"
   }
 
   /// Creates and claims a new file with such a name. Existing files are skipped.
@@ -29,7 +24,8 @@ enum TemporaryFile {
     while true {
       do throws(SystemError) {
         let file = try OpenFile(
-          self.path(beside: path), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+          self.path(beside: path), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode,
+          shownAs: path)
         if claim(file.descriptor) { return file }
       } catch {
         guard error.errno == EEXIST else { throw error }
@@ -48,7 +44,7 @@ enum TemporaryFile {
 
   /// Removes the leftovers of killed processes from a folder, once in the life of this process.
   static func removeLeft(in folder: String) {
-    guard lookedAt.withLock({ $0.insert(folder).inserted }) else { return }
+    guard lookedAt.withLock({ $0.insert(PathKey(folder)).inserted }) else { return }
     for name in Files.names(in: folder.isEmpty ? "." : folder) where isTemporary(name) {
       removeIfLeft(folder + name)
     }

@@ -10,7 +10,7 @@ struct KeptResults: Sendable {
   let settings: ResizeSettings
 
   /// The generation; raise it whenever our own code for images changes the results.
-  private static let generation = 2
+  private static let generation = 3
 
   /// The key of one result. It covers everything that determines its bytes.
   private func key(_ source: Digest, _ result: ResultSpec) -> Digest {
@@ -79,16 +79,10 @@ struct KeptResults: Sendable {
   }
 
   private func keep(_ result: ImageResult, _ key: Digest) throws {
-    let file = try OpenFile.regular(result.path)
     let part = try PartFile.open(at: cache.folder.part(key), mode: 0o600)
-    try part.restart()
-    var fault: SystemError?
-    try file.readAll { bytes in
-      do throws(SystemError) { try part.append(bytes) } catch { fault = error }
-    }
-    if let fault {
+    do throws(SystemError) { try part.copyContent(of: result.path) } catch {
       part.discard()
-      throw fault
+      throw error
     }
     var record = CacheRecord(
       digest: part.digest(), size: part.size, confirmed: calendarTime(), isKept: true)

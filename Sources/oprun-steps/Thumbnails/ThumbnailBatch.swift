@@ -29,12 +29,11 @@ final class ThumbnailBatch: Sendable {
     progress = machinery.progress
     kept = KeptResults(cache: machinery.cache, settings: settings)
     policy = inputs.retryPolicy
-    let width = inputs.integer("max_parallel")
     downloads.name = "download"
-    downloads.maxConcurrentOperationCount = width
+    downloads.maxConcurrentOperationCount = machinery.downloadCount
     feed = SourceFeed(
       hosts: plan.orders.map(\.source.host), perHost: inputs.integer("per_host"),
-      window: 4 * width + 4 * processing.workers.count + 8)
+      window: machinery.window)
     results = Guarded(plan.results)
   }
 
@@ -44,6 +43,9 @@ final class ThumbnailBatch: Sendable {
     let downloader: Downloader
     let cache: Cache
     let progress: BatchProgress
+    let downloadCount: Int
+    /// How many sources are begun and not finished.
+    let window: Int
   }
 
   /// Blocks until every item has ended.

@@ -30,14 +30,14 @@ struct ThumbnailPlan: Sendable {
     _ sources: [Source], _ settings: ResizeSettings, _ step: BuiltinStep
   ) throws(UsageFailure) {
     var known: [Source: Int] = [:]
-    var takers: [String: Source] = [:]
+    var takers: [PathKey: Source] = [:]
     for (index, source) in sources.enumerated() {
       let (name, ext) = fileName(ofPath: source.path)
       // The extension of the URL stands for the format, which is known only when the image is
       // there.
       let path = settings.pattern.path(
         PathPattern.Values(name: name, ext: ext, box: settings.boxes[0], index: index + 1))
-      if let taker = takers.updateValue(source, forKey: path) {
+      if let taker = takers.updateValue(source, forKey: PathKey(path)) {
         if taker == source { continue }
         throw .sameTarget(path, step.name)
       }

@@ -3,6 +3,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import OperationKit
 
 /// Why something is not ready yet, for people.
 struct ProbeFailure: Error, Hashable {
@@ -22,16 +23,11 @@ struct Connection: ~Copyable {
 
   /// Connects. Tries each address of the host; the reason of the last failure counts.
   init(to host: String, _ port: String, deadline: Int64) throws(ProbeFailure) {
-    var hints = addrinfo()
-    hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
-    var list: UnsafeMutablePointer<addrinfo>?
-    let result = getaddrinfo(host, port, &hints, &list)
-    guard result == 0 else {
-      throw ProbeFailure(gai_strerror(result).map { String(cString: $0) } ?? "no address")
-    }
-    defer { freeaddrinfo(list) }
+    let deadline = min(deadline, monotonicTime() + longestLook)
+    let lookup = try Lookup.ended(of: host, port, deadline)
+    defer { withExtendedLifetime(lookup) {} }
     var obstacle = ProbeFailure("no address")
-    var next = list
+    var next = lookup.list
     while let entry = next {
       do throws(ProbeFailure) {
         descriptor = try Connection.connected(to: entry.pointee, deadline)
@@ -73,9 +69,49 @@ struct Connection: ~Copyable {
   private static func wait(for descriptor: Int32, _ event: Int32, _ deadline: Int64) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {
-      let left = min(longestLook, deadline - monotonicTime())
+      let left = deadline - monotonicTime()
       let result = poll(&waiting, 1, Int32(max(1, left / 1_000_000)))
       if result >= 0 || errno != EINTR { return result == 1 }
     }
+  }
+}
+
+/// A question to the name service, which cannot be interrupted.
+private final class Lookup: @unchecked Sendable {  // passed on by `isDone`
+  private(set) var list: UnsafeMutablePointer<addrinfo>?
+  private var result = EAI_AGAIN
+  private let isDone = Signal()
+
+  deinit { if let list { freeaddrinfo(list) } }
+
+  /// Asks on another thread, which is left to itself at the deadline.
+  static func ended(
+    of host: String, _ port: String, _ deadline: Int64
+  ) throws(ProbeFailure) -> Lookup {
+    let lookup = Lookup()
+    // An address needs no name service.
+    lookup.ask(host, port, AI_NUMERICHOST)
+    if lookup.result == EAI_NONAME {
+      guard Threads.start({ lookup.ask(host, port, 0) }) else { throw ProbeFailure("no thread") }
+      // The first signal was that of the attempt above.
+      lookup.isDone.wait()
+      let left = max(0, deadline - monotonicTime()) / 1_000_000
+      guard lookup.isDone.wait(milliseconds: Int(left)) else {
+        throw ProbeFailure("the name service does not answer")
+      }
+    }
+    guard lookup.result == 0 else {
+      let words = gai_strerror(lookup.result).map { String(cString: $0) }
+      throw ProbeFailure(words ?? "no address")
+    }
+    return lookup
+  }
+
+  private func ask(_ host: String, _ port: String, _ flags: Int32) {
+    var hints = addrinfo()
+    hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
+    hints.ai_flags = flags
+    result = getaddrinfo(host, port, &hints, &list)
+    isDone.send()
   }
 }

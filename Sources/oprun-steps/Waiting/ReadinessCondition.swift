@@ -34,7 +34,7 @@ enum ReadinessCondition: Hashable, Sendable {
     case .tcp(let host, let port): connectionObstacle(host, port, deadline)
     case .http(let url):
       loop.map { answerObstacle(url, $0, deadline) } ?? "no connection"
-    case .command(let text): commandObstacle(text, deadline)
+    case .command(let text): ProbeCommand.obstacle(text, deadline)
     }
   }
 }
@@ -71,44 +71,4 @@ private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int
   case .stalled, .tookTooLong: return "no answer"
   case .noMemory: return "no memory"
   }
-}
-
-/// Runs a command. If it takes too long, it is killed with everything in its process group.
-private func commandObstacle(_ text: String, _ deadline: Int64) -> String? {
-  var child = pid_t()
-  if let obstacle = start(text, &child) { return obstacle }
-  let limit = min(monotonicTime() + longestLook, deadline)
-  var status: Int32 = 0
-  while waitpid(child, &status, WNOHANG) == 0 {
-    if monotonicTime() >= limit {
-      kill(-child, SIGKILL)
-      waitpid(child, &status, 0)
-      return "takes too long"
-    }
-    usleep(5_000)
-  }
-  let signal = status & 0x7f
-  if signal != 0 { return "was killed by \(signalName(signal))" }
-  let code = status >> 8 & 0xff
-  return code == 0 ? nil : "exits with \(code)"
-}
-
-/// Starts a command; returns nil if it has started. Its output is discarded.
-private func start(_ text: String, _ child: inout pid_t) -> String? {
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
-  var attributes = posix_spawnattr_t()
-  posix_spawnattr_init(&attributes)
-  defer { posix_spawnattr_destroy(&attributes) }
-  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
-  let words: [UnsafeMutablePointer<CChar>?] = [
-    strdup("/bin/sh"), strdup("-c"), strdup(text), nil,
-  ]
-  defer { for word in words { free(word) } }
-  let error = posix_spawn(&child, "/bin/sh", &actions, &attributes, words, environ)
-  return error == 0 ? nil : SystemError.reason(error)
 }

@@ -48,6 +48,35 @@ struct AnimationTests {
     #expect(try SampleExtras(of: bytes).fields.isSuperset(of: ["delay", "loop"]))
   }
 
+  /// The last frame is red on the left in the file.
+  @Test(arguments: [
+    (1, "rb/rb"), (2, "br/br"), (3, "br/br"), (4, "rb/rb"), (5, "rr/bb"), (6, "rr/bb"),
+    (7, "bb/rr"), (8, "bb/rr"),
+  ])
+  func `each frame is turned upright`(orientation: Int, expected: String) throws {
+    let halves = Pixels(width: 40, height: 60) { x, y in
+      y < 20 ? [0, 255, 0, 255] : y < 40 || x < 20 ? [255, 0, 0, 255] : [0, 0, 255, 255]
+    }
+    let folder = try ImageFolder()
+    var extras = SampleExtras(delays: [100, 200, 300])
+    extras.orientation = orientation
+    try folder.write(try halves.encoded("webp", extras), to: "in.webp")
+    for sizes in [["--width=20"], ["--width=20", "--width=10"]] {
+      let end = try folder.run(
+        ["resize", "--from=in.webp", "--to={name}-{width}-out.webp", "--frames=all"] + sizes)
+      #expect(end.status == 0, "\(end.errors)")
+      let pixels = try Pixels(decoding: try folder.bytes("in-20-out.webp"))
+      let height = orientation < 5 ? 10 : 40
+      let shape: [Int] = [pixels.width, pixels.height, pixels.frames]
+      try #require(shape == [20, height * 3, 3])
+      let last = height * 2
+      let (top, bottom) = (last + height / 5, last + height * 4 / 5)
+      let found =
+        pixels.letters([(3, top), (16, top)]) + "/" + pixels.letters([(3, bottom), (16, bottom)])
+      #expect(found == expected)
+    }
+  }
+
   @Test func `several sizes of all frames, and a still image beside them`() throws {
     let folder = try folder("gif")
     try folder.run(

@@ -67,6 +67,18 @@ struct ComposeTests {
     #expect(pixels.letters([(0, 0), (19, 0), (0, 39), (19, 39), (30, 5), (30, 35)]) == "brwgry")
   }
 
+  @Test func `a background that can be seen through is painted`() throws {
+    let folder = try folder()
+    let end = try folder.run(
+      "compose", "--images=1-red.png", "--images=2-green.png", "--to=out.png", "--layout=row",
+      "--gap=10", "--background=#0000ff80")
+    #expect(end.status == 0, "\(end.errors)")
+    let pixels = try Pixels(decoding: try folder.bytes("out.png"))
+    #expect(pixels.width == 110 || pixels.width == 90)
+    let gap = (0..<pixels.width).map { pixels[$0, pixels.height / 2] }.first { $0[3] != 255 }
+    #expect(gap == [0, 0, 255, 128])
+  }
+
   @Test func `many images of many formats make the same bytes on every run`() throws {
     let folder = try ImageFolder()
     for (index, ext) in ["jpg", "png", "webp", "gif"].enumerated() {

@@ -54,6 +54,27 @@ struct MoreFormatsTests {
     #expect(try folder.bytes("d.\(ext)") == folder.bytes("a.\(ext)"))
   }
 
+  @Test(arguments: [["--width=20"], ["--width=20", "--width=10", "--height=20", "--height=10"]])
+  func `of several pages the first is read, whether or not frames are wanted`(
+    sizes: [String]
+  ) throws {
+    let pages = Pixels(width: 40, height: 200) { _, y in
+      [[255, 0, 0, 255], [0, 255, 0, 255]][y / 40 % 2]
+    }
+    let folder = try ImageFolder()
+    let extras = SampleExtras(delays: [1, 1, 1, 1, 1])
+    try folder.write(try pages.encoded("tiff", extras), to: "in.tiff")
+    let fit = sizes.count > 1 ? ["--fit=cover"] : []
+    let end = try folder.run(
+      ["resize", "--from=in.tiff", "--formats=tiff", "--to=out-{width}.webp", "--frames=all"]
+        + sizes + fit)
+    #expect(end.status == 0, "\(end.errors)")
+    let pixels = try Pixels(decoding: try folder.bytes("out-20.webp"))
+    let shape: [Int] = [pixels.width, pixels.height, pixels.frames]
+    #expect(shape == [20, 20, 1])
+    #expect(pixels.letters([(3, 3), (16, 16)]) == "rr")
+  }
+
   @Test func `the same format is one that all can read`() throws {
     let folder = try ImageFolder()
     for ext in more { try folder.write(try Pixels.corners(40, 40).encoded(ext), to: "in.\(ext)") }

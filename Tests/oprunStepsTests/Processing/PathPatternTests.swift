@@ -49,6 +49,11 @@ struct PathPatternTests {
     #expect(try path("out.{ext}/{name}", ext: "") == "out/photo")
     #expect(try path("{ext}-{name}.{ext}", ext: "gz") == "gz-photo.gz")
     #expect(try path("out/.{ext}", ext: "") == "out/.")
+    #expect(try path("{ext}/{name}", ext: "") == "_/photo")
+    #expect(try path("out/{ext}/{name}", ext: "") == "out/_/photo")
+    #expect(try path("{ext}{ext}/{name}.{ext}", ext: "") == "_/photo")
+    #expect(try path("out/{ext}", ext: "") == "out/_")
+    #expect(try path("{ext}/{name}", ext: "/\u{301}x") == "_\u{301}x/photo")
   }
 
   @Test func `a name of a URL that is too long keeps its extension`() {
@@ -56,6 +61,15 @@ struct PathPatternTests {
     #expect(long.name == String(repeating: "ä", count: 88) && long.ext == "jpeg")
     let odd = fileName(ofPath: "/a." + String(repeating: "x", count: 5000))
     #expect(odd.name == "a" && odd.ext == String(repeating: "x", count: 30))
+  }
+
+  @Test func `a slash is one whatever follows it`() throws {
+    let odd = fileName(ofPath: "/x/\u{301}y")
+    #expect(odd.name == "\u{301}y" && odd.ext == "")
+    #expect(try PathPattern("out/\u{301}{name}.{ext}").folder == "out/")
+    #expect(folder(ofPath: "a/\u{301}b") == "a/")
+    #expect(PathKey("a//./b") == PathKey("a/b") && PathKey("/a") != PathKey("a"))
+    #expect(PathKey("caf\u{e9}") != PathKey("cafe\u{301}"))
   }
 
   @Test func `mistakes are told`() {

@@ -24,6 +24,25 @@ private func look(_ pixels: Pixels) -> String {
 }
 
 struct ResizeTests {
+  @Test(arguments: ["jpg", "png", "webp", "gif", "avif", "tiff", "heic", "jxl"])
+  func `nothing but the image is left of a file`(ext: String) throws {
+    let folder = try ImageFolder()
+    let extras = SampleExtras(orientation: 6, comment: "confidential")
+    try folder.write(try Pixels.noise(40, 60).encoded("jpg", extras), to: "in.jpg")
+    let read = try SampleExtras(of: try folder.bytes("in.jpg")).fields
+    #expect(read.isSuperset(of: ["exif-data", "xmp-data"]))
+    for sizes in [["--width=20"], ["--width=20", "--width=10"]] {
+      let end = try folder.run(["resize", "--from=in.jpg", "--to=out-{width}.\(ext)"] + sizes)
+      #expect(end.status == 0, "\(end.errors)")
+      let bytes = try folder.bytes("out-20.\(ext)")
+      let fields = try SampleExtras(of: bytes).fields
+      #expect(fields.isDisjoint(with: ["xmp-data", "iptc-data"]))
+      // The encoder for WebP adds EXIF of its own, with the resolution.
+      #expect(!fields.contains("exif-ifd0-Copyright"))
+      #expect(!String(decoding: bytes, as: UTF8.self).contains("confidential"))
+    }
+  }
+
   @Test(arguments: [
     ("inside", "60 × 30 rgbw"), ("cover", "60 × 60 rgbw"), ("contain", "60 × 60 kkkk"),
     ("fill", "60 × 60 rgbw"),

@@ -70,7 +70,11 @@ extension Pixels {
     if let profile = extras.profile {
       vips_image_set_blob_copy(image, "icc-profile-data", profile, profile.count)
     }
-    if let comment = extras.comment { vips_image_set_string(image, "exif-ifd0-Copyright", comment) }
+    if let comment = extras.comment {
+      vips_image_set_string(image, "exif-ifd0-Copyright", comment)
+      let packet = Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'>\(comment)</x:xmpmeta>".utf8)
+      vips_image_set_blob_copy(image, "xmp-data", packet, packet.count)
+    }
     if let delays = extras.delays {
       vips_image_set_array_int(image, "delay", delays, Int32(delays.count))
       vips_image_set_int(image, "page-height", Int32(height / delays.count))

@@ -4,6 +4,7 @@
 import CConfinement
 import CLinux
 import Diagnostics
+import Glibc
 
 extension ImageFailure {
   static func notAnImage(_ found: String, wanted: [ImageFormat]) -> ImageFailure {
@@ -83,8 +84,10 @@ extension ImageFailure {
   }
 
   static func workerDied(signal: Int32) -> ImageFailure {
+    // SIGKILL comes from outside, for instance for lack of memory on the machine.
     ImageFailure(
-      "the process that decoded it was killed by \(signalName(signal))", isOfContent: true)
+      "the process that decoded it was killed by \(signalName(signal))",
+      isOfContent: signal != SIGKILL)
   }
 
   static func workerExited(status: Int32) -> ImageFailure {

@@ -215,9 +215,15 @@ extension ImageAnswer {
 }
 
 extension ImageFacts {
+  /// What a side and a length can be at most: far more than any image has, and so little that sums and
+  /// products of them are numbers.
+  private static let (longestSide, mostBytes) = (100_000_000, 1 << 50)
+
   fileprivate init?(from wire: inout WireReader) {
-    guard let width = wire.number(), let height = wire.number(), let frames = wire.number(),
-      let bytes = wire.number()
+    guard let width = wire.number(in: 1...Self.longestSide),
+      let height = wire.number(in: 1...Self.longestSide),
+      let frames = wire.number(in: 1...Self.longestSide),
+      let bytes = wire.number(in: 0...Self.mostBytes)
     else { return nil }
     self.init(size: Size(width, height), frames: frames, bytes: bytes)
   }

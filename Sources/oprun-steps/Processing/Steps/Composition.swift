@@ -1,6 +1,7 @@
 // Several images on one canvas: measured, laid out, drawn, written. The operation that writes depends
 // on those that draw.
 
+import BuiltinSteps
 import CConfinement
 import Diagnostics
 import Glibc
@@ -41,7 +42,7 @@ struct Composition: Sendable {
       throw .whole(.resultTooLarge(size, for: result.format))
     }
     let (canvas, file) = try whole { () throws(SystemError) in
-      (try Canvas(size), try ResultFile(path))
+      (try Canvas(size, filledWith: result.background), try ResultFile(path))
     }
     defer { file.discard() }
     let drawing = draw(files, layout, on: canvas)
@@ -82,7 +83,8 @@ struct Composition: Sendable {
     let measured = sizes.indices.filter { sizes[$0] != nil }
     guard let layout = Layout(of: sizes.compactMap { $0 }, options),
       layout.canvas.width * layout.canvas.height <= limits.pixels,
-      let canvas = try? Canvas(layout.canvas)
+      let canvas = try? Canvas(
+        layout.canvas, filledWith: Color(red: 0, green: 0, blue: 0, alpha: 0))
     else { return [:] }
     let drawing = draw(measured.map { files[$0] }, layout, on: canvas)
     processing.queue.addOperations(drawing, waitUntilFinished: true)
@@ -116,17 +118,35 @@ struct Composition: Sendable {
   }
 }
 
-/// A canvas: a file in memory with four bytes per pixel. It is transparent until something is drawn
-/// on it.
+/// A canvas: a file in memory with four bytes per pixel. Until something is drawn on it, it is
+/// transparent, or has the colour of a background through which one can see. An opaque background is
+/// added when it is encoded.
 final class Canvas: Sendable {
   let descriptor: Int32
 
-  init(_ size: Size) throws(SystemError) {
-    descriptor = confinement_memory_file(Int64(size.width * size.height * 4))
+  init(_ size: Size, filledWith color: Color) throws(SystemError) {
+    let byteCount = size.width * size.height * 4
+    descriptor = confinement_memory_file(Int64(byteCount))
     guard descriptor >= 0 else {
       throw SystemError("cannot make room for \(size.words) pixels", errno: -descriptor)
+    }
+    if (1..<255).contains(color.alpha), !fill(byteCount, with: color) {
+      let error = errno
+      throw SystemError("cannot make room for \(size.words) pixels", errno: error)
     }
   }
 
   deinit { close(descriptor) }
+
+  private func fill(_ byteCount: Int, with color: Color) -> Bool {
+    let pixel = [color.red, color.green, color.blue, color.alpha]
+    let piece = Array(repeating: pixel, count: min(byteCount, 1 << 20) / 4).flatMap { $0 }
+    var offset = 0
+    while offset < byteCount {
+      let count = pwrite(descriptor, piece, min(piece.count, byteCount - offset), off_t(offset))
+      guard count > 0 else { return false }
+      offset += count
+    }
+    return true
+  }
 }

@@ -18,12 +18,15 @@ final class ImageProcessing: Sendable {
   /// result is written to disk, its worker has the next image.
   let queue = OperationQueue()
   private let publishing = OperationQueue()
-  private let owners = Guarded<[String: (index: Int, label: String)]>([:])
+  private let owners = Guarded<[PathKey: (index: Int, label: String)]>([:])
 
-  init(_ workers: Workers) {
+  /// `fileCount` is how many files each operation has open. All operations together may use a part of
+  /// the descriptors.
+  init(_ workers: Workers, fileCount: Int, ofParts parts: Int = 1) {
     self.workers = workers
     queue.name = "processing"
-    queue.maxConcurrentOperationCount = workers.count + 2
+    queue.maxConcurrentOperationCount = DescriptorBudget().most(
+      workers.count + 2, each: fileCount + 1, ofParts: parts)
     publishing.name = "publishing"
     publishing.maxConcurrentOperationCount = 4
   }
@@ -31,11 +34,16 @@ final class ImageProcessing: Sendable {
   /// Claims a path. Each path belongs to one item of a step, which may write it again.
   func claim(_ path: String, for item: ResizeItem) throws(ImageFailure) {
     let owner = owners.withLock { owners in
-      let owner = owners[path, default: (item.index, item.label)]
-      owners[path] = owner
+      let owner = owners[PathKey(path), default: (item.index, item.label)]
+      owners[PathKey(path)] = owner
       return owner
     }
     if owner.index != item.index { throw .pathIsTaken(path, by: owner.label) }
+  }
+
+  /// Claims a path for something that is no item, which no item may then write.
+  func reserve(_ path: String, for label: String) {
+    owners.withLock { $0[PathKey(path)] = (0, label) }
   }
 
   func publish(_ body: @escaping @Sendable () -> Void) {

@@ -8,16 +8,19 @@ import Processors
 struct ResizeStep {
   let settings: ResizeSettings
   let files: [String]
+  /// The paths of all results.
+  private(set) var paths: [String] = []
 
   init(_ inputs: Inputs) throws(UsageFailure) {
     settings = try ResizeSettings(inputs)
     files = try FilePatterns.files(inputs.texts("from"), of: "from", inputs.step)
-    try checkPaths(inputs.step)
+    paths = try checkPaths(inputs.step)
   }
 
-  /// Checks paths, because the name of each file is known before anything is written.
-  private func checkPaths(_ step: BuiltinStep) throws(UsageFailure) {
-    var owners: [String: String] = [:]
+  /// Checks paths, because the name of each file is known before anything is written; returns those
+  /// of all results.
+  private func checkPaths(_ step: BuiltinStep) throws(UsageFailure) -> [String] {
+    var owners: [PathKey: String] = [:]
     var sources: [FileIdentity: String] = [:]
     var paths: [String] = []
     for (index, file) in files.enumerated() {
@@ -29,7 +32,7 @@ struct ResizeStep {
           PathPattern.Values(
             name: fileName(ofPath: file).name, ext: result.format.fileExtension, box: result.box,
             index: index + 1))
-        if let owner = owners.updateValue(file, forKey: path) {
+        if let owner = owners.updateValue(file, forKey: PathKey(path)) {
           throw .collision(path, PathText.shown(owner), PathText.shown(file), step)
         }
         paths.append(path)
@@ -40,6 +43,7 @@ struct ResizeStep {
         throw .replacesSource(path, PathText.shown(source), step)
       }
     }
+    return paths
   }
 
   func operation(on index: Int, _ processing: ImageProcessing) -> ResizeOperation {
@@ -56,8 +60,10 @@ extension Workers {
   static func start(_ reading: ReadingSettings, modules: [CodecModule]) throws(SystemError)
     -> Workers
   {
-    try start(
-      count: reading.workers > 0 ? reading.workers : availableProcessorCount,
+    // Each has a socket, and works on files.
+    let wanted = reading.workers > 0 ? reading.workers : availableProcessorCount
+    return try start(
+      count: DescriptorBudget().most(wanted, each: 8),
       readable: reading.formats, modules: modules)
   }
 }

@@ -4,15 +4,13 @@
 import CConfinement
 import Diagnostics
 import Glibc
-import Synchronization
+import OperationKit
 
 final class ResultFile: Sendable {
   let path: String
   let descriptor: Int32
-  /// The hidden name next to the final one.
-  private let temporary: String
-  /// Whether it currently has that name.
-  private let isNamed: Atomic<Bool>
+  /// The hidden name that it has next to the final one; nil if it has none, or the final one.
+  private let temporary: Guarded<String?>
 
   /// Creates the file and its folder. The file is unnamed if the file system allows that: then
   /// nothing is left of it, however this process ends. The leftovers of a named one are removed by
@@ -20,18 +18,12 @@ final class ResultFile: Sendable {
   init(_ path: String) throws(SystemError) {
     try Files.checkReplaceable(path)
     try Files.makeFolder(of: path)
-    let folder = TemporaryFile.folder(of: path)
+    let folder = folder(ofPath: path)
     TemporaryFile.removeLeft(in: folder)
-    var temporary = TemporaryFile.path(beside: path)
+    var temporary: String?
     var descriptor = confinement_unnamed_file(folder.isEmpty ? "." : folder)
-    let isNamed = descriptor < 0
-    if isNamed {
-      descriptor = ResultFile.open(temporary)
-      while descriptor >= 0, !TemporaryFile.claim(descriptor) {
-        close(descriptor)
-        temporary = TemporaryFile.path(beside: path)
-        descriptor = ResultFile.open(temporary)
-      }
+    if descriptor < 0 {
+      (descriptor, temporary) = ResultFile.named(beside: path)
     } else {
       // It has a temporary name for a moment.
       flock(descriptor, LOCK_EX | LOCK_NB)
@@ -39,12 +31,23 @@ final class ResultFile: Sendable {
     guard descriptor >= 0 else { throw SystemError("cannot write \(quoted(path))", errno: errno) }
     self.path = path
     self.descriptor = descriptor
-    self.temporary = temporary
-    self.isNamed = Atomic(isNamed)
+    self.temporary = Guarded(temporary)
   }
 
-  private static func open(_ path: String) -> Int32 {
-    Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+  /// Creates a file with a name that no other process has taken. Processes of other machines and
+  /// containers can have our number.
+  private static func named(beside path: String) -> (Int32, String?) {
+    while true {
+      let temporary = TemporaryFile.path(beside: path)
+      let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+      let descriptor = Glibc.open(temporary, flags, 0o666)
+      if descriptor >= 0, TemporaryFile.claim(descriptor) { return (descriptor, temporary) }
+      if descriptor >= 0 {
+        close(descriptor)
+      } else if errno != EEXIST {
+        return (-1, nil)
+      }
+    }
   }
 
   deinit {
@@ -54,26 +57,34 @@ final class ResultFile: Sendable {
 
   /// Publishes the file. Its content is on disk when it gets its name.
   func publish() throws(SystemError) {
-    let isNamed = isNamed.load(ordering: .relaxed)
-    guard fsync(descriptor) == 0, isNamed || giveName(), rename(temporary, path) == 0 else {
-      throw SystemError("cannot write \(quoted(path))", errno: errno)
+    let error: Int32 = temporary.withLock { temporary in
+      guard fsync(descriptor) == 0, let name = temporary ?? nameGiven() else { return errno }
+      temporary = name
+      guard rename(name, path) == 0 else { return errno }
+      temporary = nil
+      return 0
     }
-    self.isNamed.store(false, ordering: .relaxed)
+    if error != 0 { throw SystemError("cannot write \(quoted(path))", errno: error) }
   }
 
-  /// Gives the file its temporary name. An unnamed file is linked through the name of its
-  /// descriptor: open(2), O_TMPFILE. Unlike renaming, that cannot replace another file in one step.
-  private func giveName() -> Bool {
-    let source = "/proc/self/fd/\(descriptor)"
-    guard linkat(AT_FDCWD, source, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0 else {
-      return false
+  /// Gives the file a temporary name; nil if that failed. An unnamed file is linked through the name
+  /// of its descriptor: open(2), O_TMPFILE. Unlike renaming, that cannot replace another file in one
+  /// step.
+  private func nameGiven() -> String? {
+    while true {
+      let name = TemporaryFile.path(beside: path)
+      let source = "/proc/self/fd/\(descriptor)"
+      if linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 { return name }
+      guard errno == EEXIST else { return nil }
     }
-    isNamed.store(true, ordering: .relaxed)
-    return true
   }
 
   /// Removes the file, unless it is published.
   func discard() {
-    if isNamed.exchange(false, ordering: .relaxed) { Files.remove(temporary) }
+    let name = temporary.withLock { temporary in
+      defer { temporary = nil }
+      return temporary
+    }
+    if let name { Files.remove(name) }
   }
 }

@@ -35,8 +35,7 @@ enum Composing {
     }
   }
 
-  /// Encodes the canvas. Where nothing was drawn, it is transparent and gets the colour of the
-  /// background.
+  /// Encodes the canvas, on its background if that is opaque or the format knows no transparency.
   static func encode(
     _ canvas: Int32, _ size: Size, _ result: ResultSpec, to output: Int32
   ) throws(ImageFailure) -> ImageFacts {

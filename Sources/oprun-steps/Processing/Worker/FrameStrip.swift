@@ -1,6 +1,6 @@
-// The frames of an animated image, one below the other, each cropped or placed on a background.
-// This is done manually, in memory, because the operations of libvips for it work only on single
-// images.
+// The frames of an animated image, one below the other, each turned upright, and cropped or placed on
+// a background. This is done manually, in memory, because the operations of libvips for it work only
+// on single images.
 
 import BuiltinSteps
 
@@ -8,29 +8,59 @@ struct FrameStrip {
   private let picture: Picture
   private let placement: Placement
   private let frames: Int
+  private let orientation: Orientation
 
-  init(_ picture: Picture, placement: Placement, frames: Int) {
+  /// The picture has been scaled, and is as turned as in its file.
+  init(_ picture: Picture, placement: Placement, frames: Int, orientation: Orientation) {
     self.picture = picture
     self.placement = placement
     self.frames = frames
+    self.orientation = orientation
   }
 
   func placed(background: Color) throws(VipsFailure) -> Picture {
-    guard placement.scaled != placement.canvas else { return picture }
+    guard placement.scaled != placement.canvas || !orientation.isUpright else { return picture }
     let source = try picture.inBytes(gray: false).withAlpha()
     let canvas = placement.canvas
     let size = Size(canvas.width, canvas.height * frames)
     let strip = try source.pixels { (pixels) throws(VipsFailure) in
+      guard pixels.count == placement.scaled.width * placement.scaled.height * frames * 4 else {
+        throw VipsFailure(details: "the frames have different sizes")
+      }
       let memory = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) {
         target, count in
         fill(target, with: background)
-        copy(pixels, to: target)
+        if orientation.isUpright {
+          copy(pixels, to: target)
+        } else {
+          upright(pixels).withUnsafeBytes { copy($0, to: target) }
+        }
         count = target.count
       }
       return try Picture(copying: memory, size: size)
     }
     picture.copyAnimation(to: strip, frameHeight: canvas.height)
     return strip
+  }
+
+  private func upright(_ pixels: UnsafeRawBufferPointer) -> [UInt8] {
+    let size = placement.scaled
+    let width = orientation.turned(size).width
+    let frameBytes = size.width * size.height * 4
+    return [UInt8](unsafeUninitializedCapacity: frameBytes * frames) { target, count in
+      for frame in 0..<frames {
+        var to = frame * frameBytes
+        for y in 0..<size.height {
+          for x in 0..<size.width {
+            let place = orientation.place(x: x, y: y, in: size)
+            let from = frame * frameBytes + (place.y * width + place.x) * 4
+            for index in 0..<4 { target[to + index] = pixels[from + index] }
+            to += 4
+          }
+        }
+      }
+      count = target.count
+    }
   }
 
   private func fill(_ target: UnsafeMutableBufferPointer<UInt8>, with color: Color) {

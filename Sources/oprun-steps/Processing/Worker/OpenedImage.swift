@@ -9,6 +9,7 @@ struct OpenedImage {
   let size: Size
   /// The number of frames that will be read.
   let frames: Int
+  let orientation: Orientation
   let needsColorChange: Bool
 
   /// Opens an image. Checks everything that can be checked without decoding.
@@ -21,10 +22,10 @@ struct OpenedImage {
     try OpenedImage.checkFile(descriptor, format, limits)
     do throws(VipsFailure) {
       let header = try Picture(reading: descriptor, as: format, allFrames: false)
-      let isTurned = header.orientation >= 5
-      let (width, height) = (header.width, header.frameHeight)
-      size = isTurned ? Size(height, width) : Size(width, height)
-      frames = allFrames ? header.framesInFile : 1
+      orientation = Orientation(header.orientation)
+      size = orientation.turned(Size(header.width, header.frameHeight))
+      // The pages of a document are not shown one after the other.
+      frames = allFrames && format.holdsSeveralFrames ? header.framesInFile : 1
       needsColorChange = header.needsColorChange
     } catch {
       throw OpenedImage.fault(of: error, reading: descriptor, format)

@@ -108,7 +108,8 @@ final class Picture {
     image = made
   }
 
-  /// Makes an image that is decoded no larger than needed, scaled, rotated upright, in sRGB.
+  /// Makes an image that is decoded no larger than needed, scaled, in sRGB. A single frame is rotated
+  /// upright; libvips would rotate several as if they were one image.
   init(
     reading descriptor: Int32, allFrames: Bool, scaledTo size: Size, changingColors: Bool
   ) throws(VipsFailure) {
@@ -116,7 +117,8 @@ final class Picture {
     defer { cvips_release(source) }
     let options = allFrames ? "n=-1,fail_on=truncated" : "fail_on=truncated"
     let made = cvips_thumbnail_source(
-      source, options, Int32(size.width), Int32(size.height), changingColors ? "srgb" : nil)
+      source, options, Int32(size.width), Int32(size.height), allFrames ? 0 : 1,
+      changingColors ? "srgb" : nil)
     guard let made else { throw .take() }
     image = made
   }
@@ -141,10 +143,14 @@ final class Picture {
 
   // MARK: Changing
 
-  func scaled(to size: Size, changingColors: Bool) throws(VipsFailure) -> Picture {
+  /// The image scaled, and a single frame rotated upright.
+  func scaled(
+    to size: Size, allFrames: Bool, changingColors: Bool
+  ) throws(VipsFailure) -> Picture {
     try Picture(
       cvips_thumbnail_image(
-        image, Int32(size.width), Int32(size.height), changingColors ? "srgb" : nil))
+        image, Int32(size.width), Int32(size.height), allFrames ? 0 : 1,
+        changingColors ? "srgb" : nil))
   }
 
   /// Decodes everything now.
@@ -207,6 +213,12 @@ final class Picture {
   }
 
   func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsFailure) {
+    // The encoder for WebP of libvips 8.14 keeps metadata even if it is told to strip it.
+    let picture = result.strip ? try Picture(cvips_without_metadata(image)) : self
+    try picture.encode(to: descriptor, result)
+  }
+
+  private func encode(to descriptor: Int32, _ result: ResultSpec) throws(VipsFailure) {
     guard let target = cvips_target(descriptor) else { throw .take() }
     defer { cvips_release(target) }
     let (quality, strip) = (Int32(result.quality), Int32(result.strip ? 1 : 0))

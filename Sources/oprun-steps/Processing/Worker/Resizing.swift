@@ -80,6 +80,8 @@ struct Resizing {
     to size: Size, from shared: Picture?, allFrames: Bool
   ) throws(ImageFailure) -> Picture {
     image.rewind()
+    // Several frames are turned later, one by one.
+    let size = allFrames ? image.orientation.turned(size) : size
     return try decoding { () throws(VipsFailure) in
       guard let shared else {
         return try Picture(
@@ -89,7 +91,8 @@ struct Resizing {
       let frames =
         image.frames > 1 && !allFrames
         ? try shared.part(left: 0, top: 0, Size(shared.width, shared.frameHeight)) : shared
-      return try frames.scaled(to: size, changingColors: image.needsColorChange)
+      return try frames.scaled(
+        to: size, allFrames: allFrames, changingColors: image.needsColorChange)
     }
   }
 
@@ -99,8 +102,9 @@ struct Resizing {
     try decoding { () throws(VipsFailure) in
       var picture = try scaled.inBytes(gray: true)
       if keepsFrames(result) {
-        return try FrameStrip(picture, placement: placement, frames: image.frames)
-          .placed(background: result.background)
+        return try FrameStrip(
+          picture, placement: placement, frames: image.frames, orientation: image.orientation
+        ).placed(background: result.background)
       }
       if placement.scaled != placement.canvas {
         picture = try picture.placed(placement, background: result.background)

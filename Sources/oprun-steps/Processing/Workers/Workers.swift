@@ -69,15 +69,20 @@ final class Workers: Sendable {
   func perform(
     _ request: ImageRequest, _ descriptors: [Int32], then handler: @escaping AnswerHandler
   ) -> Int {
-    let ticket = state.withLock { state in
+    let (ticket, hasThread) = state.withLock { state in
       state.nextTicket += 1
+      if state.thread == nil { state.thread = startThread() }
+      guard state.thread != nil else { return (state.nextTicket, false) }
       state.incoming.append(
         Assignment(
           ticket: state.nextTicket, request: request, descriptors: descriptors, handler: handler))
-      if state.thread == nil { state.thread = startThread() }
-      return state.nextTicket
+      return (state.nextTicket, true)
     }
-    wake()
+    if hasThread {
+      wake()
+    } else {
+      handler(.failure(.system(SystemError("cannot start a thread for images", errno: EAGAIN))))
+    }
     return ticket
   }
 
@@ -122,7 +127,8 @@ final class Workers: Sendable {
     _ = write(wakeUp.write, &byte, 1)
   }
 
-  private func startThread() -> pthread_t {
+  /// Nil if the machine has no thread to give.
+  private func startThread() -> pthread_t? {
     var thread = pthread_t()
     let box = Unmanaged.passRetained(self)
     let failure = pthread_create(
@@ -133,8 +139,8 @@ final class Workers: Sendable {
         workers.serve()
         return nil
       }, box.toOpaque())
-    precondition(failure == 0, "no thread could be started")
-    return thread
+    if failure != 0 { box.release() }
+    return failure == 0 ? thread : nil
   }
 
   private func serve() {
