@@ -187,7 +187,7 @@ package struct SlurmChecks {
     switch Submission(answer) {
     case .accepted(let job): return wait(for: job, in: folder, submittedAt: submittedAt, seconds)
     case .refused(let sentence), .arrayRefused(let sentence), .tooMany(let sentence),
-      .unknown(let sentence):
+      .unknown(let sentence), .unclear(let sentence):
       return [
         Finding(
           "job", .failed, printable(sentence),

@@ -69,25 +69,33 @@ package struct AbandonedWork {
     let entries = SlurmJournal.entries(in: "\(run.folder)/@node")
     let steps = Self.openTasks(of: files).filter { entries[$0] == nil }
     var homes = [(files, JobMark(run: run.runID, folder: run.folder), steps)]
-    var jobs: [JournalEntry.Origin: [Int]] = [:]
+    var jobs: [JournalEntry.Origin: [(number: Int, own: Int)]] = [:]
     if kind == .stepsAndJobs {
       for (number, entry) in entries where !entry.hasEnded {
         let own = JournalEntry.Origin(folder: run.folder, run: run.runID, number: number)
         let origin = entry.origin ?? own
         let home = JournalEntry.Origin(folder: origin.folder, run: origin.run, number: 0)
-        jobs[home, default: []].append(origin.number)
+        jobs[home, default: []].append((origin.number, number))
       }
     }
-    for (home, numbers) in jobs.sorted(by: { $0.key.folder < $1.key.folder }) {
-      guard let files = try? NodeFiles.open(in: home.folder) else { continue }
-      let open = Set(Self.openTasks(of: files)).intersection(numbers)
-      homes.append((files, JobMark(run: home.run, folder: home.folder), open.sorted()))
+    var ended: [Int] = []
+    for (home, tasks) in jobs.sorted(by: { $0.key.folder < $1.key.folder }) {
+      guard let files = try? NodeFiles.open(in: home.folder) else {
+        ended += tasks.map(\.own)
+        continue
+      }
+      // Who resumes the run takes the results of the others.
+      let without = Set(Self.openTasks(of: files))
+      let open = tasks.filter { without.contains($0.number) }
+      ended += open.map(\.own)
+      homes.append(
+        (files, JobMark(run: home.run, folder: home.folder), open.map(\.number).sorted()))
     }
     homes.removeAll { $0.2.isEmpty }
     if homes.isEmpty { return nil }
     self.homes = homes
     journal = jobs.isEmpty ? nil : try? SlurmJournal(in: "\(run.folder)/@node")
-    endedEntries = jobs.isEmpty ? [] : entries.filter { !$0.value.hasEnded }.map(\.key).sorted()
+    endedEntries = ended.sorted()
     self.kind = kind
     self.call = call
     self.clock = clock
@@ -177,7 +185,7 @@ package struct AbandonedWork {
 
   private func listing() -> Listing {
     let answer = call(
-      ["squeue", "--steps", "--me", "--noheader", "--format=%i|%j"], 30_000)
+      ["squeue", "--steps", "--all", "--me", "--noheader", "--format=%i|%j"], 30_000)
     guard answer.isSuccess else { return .failed(answer) }
     var items: [Item] = []
     for line in answer.output.split(separator: "\n") {

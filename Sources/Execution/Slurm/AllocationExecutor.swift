@@ -19,6 +19,8 @@ final class AllocationExecutor: Executor {
   /// The commands whose `srun` this is.
   private var placedBySrun: [CommandKey: PlacedCommand] = [:]
   private var files: NodeFiles?
+  /// The steps that were lost on each node.
+  private var losers: [Int: Set<String>] = [:]
   private var news: [CommandNews] = []
   private var nextNumber = 1
   private var taken: [CommandKey: [UInt8]] = [:]
@@ -83,7 +85,9 @@ final class AllocationExecutor: Executor {
     for (command, node) in found {
       command.node = node
       if node == allocation.own, !command.needsStep {
+        command.limitDue = command.order.timeLimit.map { sum(now, $0) }
         local.start(command.command, at: now)
+        if command.tries > 0 { tellPlace(of: command, on: node) }
       } else {
         startStep(command, on: node, at: now)
       }
@@ -107,11 +111,15 @@ final class AllocationExecutor: Executor {
         in: environment)
       placedBySrun[srun.key] = command
       local.start(srun, at: now)
-      let place = CommandPlacement(job: allocation.job, node: allocation.nodes[node].name)
-      news.append(.event(.placed(command.key.operation, command.key.role, place)))
+      tellPlace(of: command, on: node)
     } catch {
       end(command, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126)), at: now)
     }
+  }
+
+  private func tellPlace(of command: PlacedCommand, on node: Int) {
+    let place = CommandPlacement(job: allocation.job, node: allocation.nodes[node].name)
+    news.append(.event(.placed(command.key.operation, command.key.role, place)))
   }
 
   private func openFiles() throws(SystemError) -> NodeFiles {
@@ -166,12 +174,33 @@ final class AllocationExecutor: Executor {
   func advance(to now: Nanoseconds) {
     local.advance(to: now)
     for item in local.takeNews() { hear(item, at: now) }
+    keepLimits(at: now)
     if now >= lookedAt + Self.interval { look(at: now) }
   }
 
   var deadline: Nanoseconds? {
     let isLooking = placed.values.contains { $0.number > 0 && $0.node != nil }
-    return [local.deadline, isLooking ? lookedAt + Self.interval : nil].compactMap(\.self).min()
+    let limit = placed.values.compactMap(\.limitDue).min()
+    return [local.deadline, isLooking ? lookedAt + Self.interval : nil, limit].compactMap(\.self)
+      .min()
+  }
+
+  /// Ends the processes of this node whose time is over. Nobody else does: the run leaves the limits of what Slurm starts
+  /// to Slurm.
+  private func keepLimits(at now: Nanoseconds) {
+    let due = placed.values.filter { $0.limitDue.map { $0 <= now } == true }
+    for command in due.sorted(by: { $0.key.operation.index < $1.key.operation.index }) {
+      if command.hasTimedOut {
+        command.limitDue = nil
+        local.kill(command.key, at: now)
+      } else if command.stopSignal == nil {
+        command.hasTimedOut = true
+        command.limitDue = sum(now, command.order.stop.grace)
+        local.stop(command.key, with: command.order.stop.signal, at: now)
+      } else {
+        command.limitDue = nil
+      }
+    }
   }
 
   func takeNews() -> [CommandNews] {
@@ -187,7 +216,10 @@ final class AllocationExecutor: Executor {
       parts.directory.logs.remove(of: key.operation, key.role)
       if let command = placedBySrun.removeValue(forKey: key) { srunEnded(command, end, at: now) }
     case .ended(let key, let end):
-      if let command = placed[key] { self.end(command, end, at: now) } else { news.append(item) }
+      guard let command = placed[key] else { return news.append(item) }
+      let timedOut = command.hasTimedOut && !end.endedByItself
+      self.end(
+        command, timedOut ? end.marked(timedOut: true, isStopped: end.isStopped) : end, at: now)
     case .outputGrew, .event, .stateFailed: news.append(item)
     }
   }
@@ -258,8 +290,9 @@ final class AllocationExecutor: Executor {
     guard let node = command.node else { return }
     let name = allocation.nodes[node].name
     let words = AllocationMessage.noResult(on: name, command.lastWords(in: parts.folder))
-    if hasBegun || command.tries >= 2, room.lose(node) {
+    if isNodeLost(node, command, words, hasBegun: hasBegun), room.lose(node) {
       news.append(.event(.notice(AllocationMessage.lost(name))))
+      endWhatFitsNowhere(at: now)
     }
     let request = command.order.request
     let isRefused = words.containsText("Invalid generic resource")
@@ -275,6 +308,27 @@ final class AllocationExecutor: Executor {
     command.returned(from: node)
     held.insert(command, at: 0)
     place(at: now)
+  }
+
+  /// Whether a node is gone, as Slurm says or as more than one step has shown. Of one alone, something may have killed
+  /// what belongs to oprun.
+  private func isNodeLost(
+    _ node: Int, _ command: PlacedCommand, _ words: String, hasBegun: Bool
+  ) -> Bool {
+    losers[node, default: []].insert(command.step)
+    return Self.nodeFailures.contains { words.containsText($0) }
+      || losers[node, default: []].count > 1 || !hasBegun && command.tries >= 2
+  }
+
+  private static let nodeFailures = ["ode failure", "NODE_FAIL", "NODE FAILURE"]
+
+  /// Ends the commands for which a node that is lost was the last one.
+  private func endWhatFitsNowhere(at now: Nanoseconds) {
+    for command in held {
+      guard let words = room.objection(to: command.share) else { continue }
+      held.removeAll { $0 === command }
+      end(command, CommandEnd(.notStarted(words, exitCode: 126)), at: now)
+    }
   }
 
   private func end(_ command: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {

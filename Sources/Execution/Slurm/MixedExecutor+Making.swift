@@ -52,7 +52,8 @@ struct SlurmVariables {
 
   /// Options for the commands of Slurm, or facts about a job that oprun runs in.
   private static func isOfSlurm(_ name: String) -> Bool {
-    name != "SLURM_CONF"
+    // How the commands find the cluster, and who they are there.
+    !["SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"].contains(name)
       && ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"].contains { name.hasPrefix($0) }
   }
 }

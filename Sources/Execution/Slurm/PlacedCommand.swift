@@ -22,6 +22,9 @@ final class PlacedCommand {
   private(set) var tries = 0
   private(set) var avoided: Set<Int> = []
   var stopSignal: Int32?
+  /// When a process of this node has used up its time, or what it has to end. Elsewhere the node itself keeps to it.
+  var limitDue: Nanoseconds?
+  var hasTimedOut = false
   var srunEndedAt: Nanoseconds?
   var srunFailed = false
   var log: LogFile?
@@ -55,6 +58,10 @@ final class PlacedCommand {
     avoided.insert(node)
     tries += 1
     self.node = nil
+    number = 0
+    jobName = ""
+    limitDue = nil
+    hasTimedOut = false
     srunEndedAt = nil
     srunFailed = false
     log = nil

@@ -1,5 +1,6 @@
 // What `squeue` says of the jobs of a run.
 
+import Diagnostics
 import Plans
 
 /// One line of the listing.
@@ -60,16 +61,26 @@ struct QueuedJob: Hashable {
   }
 
   /// It waits for a reason that does not go away by itself.
-  var isStuck: Bool { state == .pending && Self.lastingReasons.contains(reason) }
+  var isStuck: Bool {
+    // Names of nodes may follow.
+    let word = String(reason.prefix { $0 != "," })
+    return state == .pending
+      && (Self.lastingReasons.contains(word)
+        || Self.limitedParties.contains(where: word.hasPrefix)
+          && Self.lastingLimits.contains(where: word.containsText))
+  }
+
+  /// Limits of an account or a quality of service that no waiting lifts: for one job, or on a budget that is used up.
+  private static let limitedParties = ["Assoc", "QOS"]
+  private static let lastingLimits = ["PerJob", "Minutes", "QOSMin"]
 
   private static let lastingReasons: Set = [
     "DependencyNeverSatisfied", "PartitionConfig", "PartitionTimeLimit", "PartitionDown",
     "PartitionInactive", "PartitionNodeLimit", "BadConstraints", "JobHeldUser", "JobHeldAdmin",
     "AccountNotAllowed", "QOSNotAllowed", "InvalidAccount", "InvalidQOS", "AssociationTimeLimit",
-    "AssocMaxCpuPerJobLimit", "AssocMaxMemPerJob", "AssocMaxNodePerJobLimit",
-    "AssocMaxWallDurationPerJobLimit", "QOSMaxCpuPerJobLimit", "QOSMaxMemoryPerJob",
-    "QOSMaxNodePerJobLimit", "QOSMaxWallDurationPerJobLimit", "QOSTimeLimit", "QOSUsageThreshold",
-    "ReservationDeleted", "ReqNodeNotAvail", "FedJobLock", "JobLaunchFailure",
+    "QOSTimeLimit", "QOSUsageThreshold",
+    "ReservationDeleted", "ReqNodeNotAvail", "FedJobLock", "JobLaunchFailure", "JobHoldMaxRequeue",
+    "MaxMemPerLimit",
     "user env retrieval failed requeued held",
   ]
 }

@@ -75,10 +75,13 @@ struct SlurmCommands {
   ) -> SlurmCall {
     let mark = mark.text(of: batch.base)
     let file = Self.outputName(base: batch.base, index: batch.isArray ? "%a" : nil)
+    // Slurm takes backslashes away, and then replaces nothing in the path.
+    let output =
+      jobsFolder.contains("\\") ? "/dev/null" : "\(Self.escaped(jobsFolder))/\(file)"
     var words = [
       "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark)",
       "--comment=\(mark)", "--open-mode=append", "--input=/dev/null",
-      "--output=\(Self.escaped(jobsFolder))/\(file)", "--chdir=\(workspace)", "--export=ALL",
+      "--output=\(output)", "--chdir=\(workspace)", "--export=ALL",
     ]
     if batch.isArray { words.append("--array=\(batch.indices)") }
     if nice > 0 { words.append("--nice=\(nice)") }
@@ -91,10 +94,11 @@ struct SlurmCommands {
     "\(base)\(index.map { ".\($0)" } ?? "").out"
   }
 
-  /// One look at all jobs of the user, a line for those of an array that wait: names come last, because they may contain
+  /// One look at all jobs of the user, also in partitions that are hidden from him, a line for those of an array that wait: names come last, because they may contain
   /// anything. The titles show that the answer is one.
   static let look = SlurmCall(
-    words: ["squeue", "--states=all", "--me", "--format=%F|%K|%T|%r|%N|%j|%k"], limit: 30 * second)
+    words: ["squeue", "--states=all", "--all", "--me", "--format=%F|%K|%T|%r|%N|%j|%k"],
+    limit: 30 * second)
 
   /// Slurm cuts the numbers of an array off otherwise.
   static let lookVariable = "SLURM_BITSTR_LEN=0"
@@ -147,7 +151,7 @@ func shellWord(_ text: String) -> String {
 }
 
 /// The end of the words that a command of Slurm printed: its last line, without its own name. Hints and ornaments are
-/// not meant.
+/// not meant, nor is a line that says nothing after one that does: a site's own rules speak before it.
 func slurmSentence(_ text: String) -> String {
   let lines = text.split(separator: "\n").filter {
     !$0.hasPrefix("Try \"") && !$0.hasPrefix("**")
@@ -156,7 +160,8 @@ func slurmSentence(_ text: String) -> String {
       $1 == "error: " ? $0 : $0.hasPrefix($1) ? $0.dropFirst($1.count) : $0
     }
   }
-  let words = lines.last ?? ""
+  let isVague = lines.count > 1 && lines.last?.hasSuffix("Unspecified error") == true
+  let words = (isVague ? lines.dropLast() : lines[...]).last ?? ""
   return String(words.hasPrefix("error: ") ? words.dropFirst(7) : words)
 }
 
@@ -178,12 +183,14 @@ enum Submission: Hashable {
   case tooMany(String)
   /// It may have been taken or not.
   case unknown(String)
+  /// `sbatch` has failed with a sentence that is not known. It may have been taken, but that is unlikely.
+  case unclear(String)
 
   /// The same jobs are to be submitted again, in some way.
   var isForLater: Bool {
     switch self {
     case .arrayRefused, .tooMany: true
-    case .accepted, .refused, .unknown: false
+    case .accepted, .refused, .unknown, .unclear: false
     }
   }
 
@@ -211,10 +218,23 @@ enum Submission: Hashable {
       Self.refusals.contains(where: { answer.errors.containsText($0) })
     {
       self = .refused(sentence)
+    } else if sentence.isEmpty {
+      self = .unknown("sbatch said nothing")
+    } else if answer.exitStatus == 0
+      || Self.failuresToTalk.contains(where: { answer.errors.containsText($0) })
+    {
+      self = .unknown(sentence)
     } else {
-      self = .unknown(sentence.isEmpty ? "sbatch said nothing" : sentence)
+      self = .unclear(sentence)
     }
   }
+
+  /// Sentences of Slurm after which nobody knows what its controller has heard.
+  private static let failuresToTalk = [
+    "Unable to contact", "Zero Bytes", "timed out", "Connection", "connect", "ommunication",
+    "Transport endpoint", "standby mode", "temporarily unavailable", "essage receive failure",
+    "essage send failure", "Resource temporarily", "Protocol authentication",
+  ]
 
   private static let limits = [
     "MaxSubmitJob", "GrpSubmitJob", "job submit limit reached",

@@ -45,8 +45,7 @@ extension SlurmExecutor {
     guard let candidates = adoptable.removeValue(forKey: task.step) else { return false }
     let match = candidates.last { $0.entry.digest == task.digest }
     for other in candidates where other.origin != match?.origin {
-      if let job = other.entry.job { unwanted.append(job) }
-      endedNumbers.append(other.number)
+      forbid(other)
     }
     guard let match, let home = earlierHome(of: match.origin) else { return false }
     task.home = home
@@ -57,6 +56,15 @@ extension SlurmExecutor {
     task.phase = .examined
     home.tasks[task.number] = task
     return true
+  }
+
+  /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one.
+  private func forbid(_ other: AdoptableTask) {
+    guard let home = earlierHome(of: other.origin) else { return endedNumbers.append(other.number) }
+    _ = try? home.files.claim(other.origin.number, for: NodeFiles.nobody)
+    home.forbidden[other.origin.number] = (other.number, false)
+    home.quietAt = nil
+    wantsLook = true
   }
 
   /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.

@@ -142,6 +142,8 @@ extension SlurmExecutor {
           words.isEmpty
             ? SlurmMessage.notShared(job, task.home.folder) : SlurmMessage.noResult(job, words))
       }
+      // The job has begun, so the directory is shared, and its result may only be late.
+      if let since = task.missedSince, now < since + plan.fileWait { return }
       concludeVanished(
         task, hasBegun: hasClaim(task), SlurmMessage.noResult(job, words), lose, at: now)
     case .vanished:

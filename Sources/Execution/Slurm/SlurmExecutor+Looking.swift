@@ -71,7 +71,23 @@ extension SlurmExecutor {
     let settled = listing.jobs.keys.filter(home.settled.contains).sorted()
       .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     unwanted += settled
-    home.quietAt = isQuiet && settled.isEmpty ? counts.changes : nil
+    cancelForbidden(in: home, listing)
+    home.quietAt = isQuiet && settled.isEmpty && home.forbidden.isEmpty ? counts.changes : nil
+  }
+
+  private func cancelForbidden(in home: TaskHome, _ listing: QueueListing) {
+    if listing.isIncomplete { return wantsLook = wantsLook || !home.forbidden.isEmpty }
+    for (number, task) in home.forbidden.sorted(by: { $0.key < $1.key }) {
+      let live = (listing.jobs[number] ?? []).filter(\.isLive).map(\.id)
+      if live.isEmpty {
+        home.forbidden[number] = nil
+        endedNumbers.append(task.own)
+      } else {
+        if !task.isSeen { unwanted += live }
+        home.forbidden[number]?.isSeen = true
+        wantsLook = true
+      }
+    }
   }
 
   /// Returns false if there may be something to do the next time even if all looks the same.
@@ -109,7 +125,9 @@ extension SlurmExecutor {
       conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
       return false
     }
-    if job.waitsForItsTime || isPutBack {
+    if isPutBack { task.forgetLog() }
+    // Somebody may have said when it is to begin for the first time.
+    if isPutBack || job.waitsForItsTime && hasClaim(task) {
       call(SlurmCommands.immediateStart(of: job.id), .other, at: now)
     }
     if isNews {
@@ -122,7 +140,9 @@ extension SlurmExecutor {
 
   /// The queue does not know a job of the task.
   private func missed(_ task: SlurmTask, at now: Nanoseconds) {
-    if task.stopSignal != nil, !hasClaim(task) { return conclude(task, .cancelled(nil), at: now) }
+    if task.stopSignal != nil, forbid(task) || !hasClaim(task) {
+      return conclude(task, .cancelled(nil), at: now)
+    }
     switch task.phase {
     case .held, .submitting: return
     case .examined:

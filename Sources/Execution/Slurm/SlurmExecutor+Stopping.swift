@@ -33,8 +33,9 @@ extension SlurmExecutor {
       stopped.remove(task.key)
     }
     let jobs = unwanted + stopping.compactMap(\.job)
+    let purpose = Purpose.cancellation(stopping.map(\.key), unwanted: unwanted)
     unwanted = []
-    call(SlurmCommands.cancellation(of: jobs), .cancellation(stopping.map(\.key)), at: now)
+    call(SlurmCommands.cancellation(of: jobs), purpose, at: now)
   }
 
   func killWhatIsStopped(at now: Nanoseconds) {
@@ -43,7 +44,9 @@ extension SlurmExecutor {
     toKill = []
   }
 
-  func cancelled(_ keys: [CommandKey], _ answer: SlurmAnswer, at now: Nanoseconds) {
+  func cancelled(
+    _ keys: [CommandKey], unwanted jobs: [String], _ answer: SlurmAnswer, at now: Nanoseconds
+  ) {
     let tasks = keys.compactMap { self.tasks[$0] }
     guard answer.isSuccess || answer.exitStatus == 1 && answer.errors.containsText("Invalid job id")
     else {
@@ -51,14 +54,15 @@ extension SlurmExecutor {
         task.isCancelled = false
         stopped.insert(task.key)
       }
+      unwanted += jobs
       cancelRetryAt = now + 5 * Self.second
       return sayAway(answer.refusal ?? slurmSentence(answer.errors))
     }
     scan(at: now)
     let claimed = claimed(among: tasks)
     for task in tasks where self.tasks[task.key] === task && !claimed.contains(task.key) {
-      // It never began, and will not.
-      conclude(task, .cancelled(task.seen), at: now)
+      // It never began, and will not: where a file system is late, a claim may be there that is not listed.
+      if forbid(task) { conclude(task, .cancelled(task.seen), at: now) }
     }
     wantsLook = true
   }

@@ -133,6 +133,9 @@ extension SlurmExecutor {
     keep { journal throws(SystemError) in try journal.flush() }
   }
 
+  /// How often a job is submitted again after an unknown sentence of `sbatch`, before that counts as a refusal.
+  private static let mostUnclear = 2
+
   private func submitted(
     _ member: SlurmBatch.Member, of batch: SlurmBatch, _ submission: Submission, at now: Nanoseconds
   ) {
@@ -158,7 +161,16 @@ extension SlurmExecutor {
         toldLimit = sentence
         news.append(.event(.notice(SlurmMessage.mustWait(task.step, sentence))))
       }
+      nextSubmission = max(nextSubmission, now + plan.poll)
       putBack(task, at: now, after: plan.poll)
+    case .unclear(let sentence) where task.unclearCount >= Self.mostUnclear:
+      // No look has shown a job of it. One that comes to light later finds the task taken.
+      _ = forbid(task)
+      end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
+    case .unclear:
+      task.unclearCount += 1
+      task.phase = .unsure(since: now)
+      wantsLook = true
     case .unknown(let sentence):
       task.phase = .unsure(since: now)
       wantsLook = true
@@ -177,6 +189,7 @@ extension SlurmExecutor {
     task.throttle = nil
     task.seen = nil
     task.missedSince = nil
+    task.forgetLog()
     task.notBefore = now + delay
     held.insert(task.key, at: 0)
     heldDue = min(heldDue ?? .max, task.notBefore)

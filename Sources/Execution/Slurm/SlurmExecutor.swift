@@ -53,7 +53,7 @@ final class SlurmExecutor: Executor {
   enum Purpose {
     case submission(SlurmBatch)
     case look(since: Nanoseconds)
-    case cancellation([CommandKey])
+    case cancellation([CommandKey], unwanted: [String])
     case other
   }
 
@@ -293,7 +293,8 @@ final class SlurmExecutor: Executor {
     switch calls.removeValue(forKey: number) {
     case .submission(let batch): submitted(batch, Submission(answer), at: now)
     case .look(let since): looked(answer, since: since, at: now)
-    case .cancellation(let keys): cancelled(keys, answer, at: now)
+    case .cancellation(let keys, let unwanted):
+      cancelled(keys, unwanted: unwanted, answer, at: now)
     case .other, nil: break
     }
   }

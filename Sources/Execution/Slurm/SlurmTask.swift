@@ -16,6 +16,9 @@ final class TaskHome {
   var tasks: [Int: SlurmTask] = [:]
   /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
   var settled: Set<Int> = []
+  /// The tasks that must not go on, because the steps have changed since. Their jobs are cancelled when a look shows
+  /// them: a number from a journal may be that of another job by now.
+  var forbidden: [Int: (own: Int, isSeen: Bool)] = [:]
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.
@@ -100,6 +103,8 @@ final class SlurmTask {
   var notBefore: Nanoseconds = 0
   /// How often it was given to Slurm again.
   var againCount = 0
+  /// How often `sbatch` has failed for it with a sentence that is not known.
+  var unclearCount = 0
   /// The signal by which it was asked to end.
   var stopSignal: Int32?
   /// Slurm has been asked to end the job.
@@ -132,6 +137,12 @@ final class SlurmTask {
 
   /// It is with Slurm, as far as anybody knows.
   var isOut: Bool { phase.isOut }
+
+  /// What it prints when it is started again goes into another file.
+  func forgetLog() {
+    log = nil
+    toldByteCount = 0
+  }
 
   var entry: JournalEntry {
     JournalEntry(

@@ -29,7 +29,7 @@ struct AllocationExecutorTests {
 
   private func start(
     _ number: Int, cpus: Int64 = 2, gpus: Int64 = 0,
-    onNodeFailure: SlurmRequest.NodeFailure = .retry
+    onNodeFailure: SlurmRequest.NodeFailure = .retry, timeout: Nanoseconds? = nil
   ) -> CommandKey {
     var request = SlurmRequest()
     request.resources[.cpus] = cpus * 1_000_000
@@ -39,7 +39,7 @@ struct AllocationExecutorTests {
     var command = Command(
       key, .words(["step\(number)"]), in: CommandEnvironment([]), settings: StepSettings(),
       files: (log: "s\(number).1.log", outputs: "s\(number).1.outputs"))
-    command.slurm = SlurmOrder(request, StepSettings(), priority: 0)
+    command.slurm = SlurmOrder(request, StepSettings(timeout: timeout), priority: 0)
     executor.start(command, at: 0)
     return key
   }
@@ -130,8 +130,7 @@ struct AllocationExecutorTests {
     #expect(news() == [])
     #expect(
       news(at: 61 * second) == [
-        "node 'n2' has lost a step, and gets no more steps",
-        "step 's1.1.log' is started again: the command on node 'n2' has left no result",
+        "step 's1.1.log' is started again: the command on node 'n2' has left no result"
       ])
     #expect(here.calls.last?.hasPrefix("srun n3 ") == true)
     try begin(2)
@@ -147,10 +146,33 @@ struct AllocationExecutorTests {
     here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
     _ = news()
     #expect(
-      news(at: 61 * second) == [
-        "node 'n2' has lost a step, and gets no more steps",
-        "s1 lost(\"the command on node \\'n2\\' has left no result\")",
-      ])
+      news(at: 61 * second) == ["s1 lost(\"the command on node \\'n2\\' has left no result\")"])
+  }
+
+  @Test func `a node that has lost two steps is lost, and with it what fits on no other`() throws {
+    for number in 0..<3 { _ = start(number) }
+    for (task, time) in [(1, 61 * second), (3, 122 * second)] {
+      try begin(task)
+      here.end(here.key(ofSrun: task), CommandEnd(.exited(0)))
+      _ = news(at: time - 60 * second)
+      if task == 1 { _ = start(3, onNodeFailure: .fail) }
+      #expect(news(at: time).count == (task == 1 ? 1 : 2))
+    }
+  }
+
+  @Test func `a step that was lost elsewhere and runs here is stopped and killed here`() throws {
+    let own = start(0)
+    let moved = start(1)
+    _ = start(2)
+    try begin(1)
+    here.end(own, CommandEnd(.exited(0)))
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    _ = news()
+    _ = news(at: 61 * second)
+    #expect(here.calls.last == "step1")
+    executor.stop(moved, with: 2, at: 62 * second)
+    executor.kill(moved, at: 63 * second)
+    #expect(here.calls.suffix(2) == ["stop 1 2", "kill 1"])
   }
 
   @Test func `a step that could not be started is tried again at once`() throws {
@@ -176,6 +198,21 @@ struct AllocationExecutorTests {
       ])
     here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
     #expect(news() == ["s1 signalled(2)"])
+  }
+
+  @Test func `a process of this node has the time that its step has`() {
+    let own = start(0, timeout: 2 * second)
+    #expect(executor.deadline == 2 * second)
+    _ = news(at: 2 * second)
+    #expect(here.calls.last == "stop 0 15" && executor.deadline == 7 * second)
+    _ = news(at: 7 * second)
+    #expect(here.calls.last == "kill 0")
+    here.end(own, CommandEnd(.signalled(9)))
+    executor.advance(to: 8 * second)
+    let ends = executor.takeNews().map { item in
+      if case .ended(_, let end) = item { end.timedOut } else { false }
+    }
+    #expect(ends == [true])
   }
 
   @Test func `a command that waits for a node can be killed`() {

@@ -12,7 +12,7 @@ import Scheduling
 /// Times are in seconds.
 ///
 /// `0@2` ends with 0 after it has run for 2 s; `wait@9` before it waits for 9 s instead of one. Without a
-/// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no. `lost`: there
+/// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no; `odd`: in unknown words. `lost`: there
 /// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
 /// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
 /// ends, and no file shows that it was there, and `silentfailure@2` fails. `silent,broken@2` fails and prints why. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
@@ -128,11 +128,14 @@ final class FakeSlurm: SlurmCaller {
         files: files, task: task, name: String(call.words[2].split(separator: "=")[1]),
         behaviour: turns[turns.count - 1], key: file.command.key)
       plan(&job, at: now)
-      if job.behaviour != "refused", job.behaviour != "dropped" { jobs.append(job) }
+      if job.behaviour != "refused", job.behaviour != "odd", job.behaviour != "dropped" {
+        jobs.append(job)
+      }
     }
     nextJob += 1
     switch turns[0] {
     case "refused": refuse("Invalid partition name specified")
+    case "odd": refuse("Burst buffer request makes no sense")
     case "dropped", "lost": refuse("Zero Bytes were transmitted or received")
     case "hang": coming.append((now + call.limit, number, call, SlurmAnswer(exitStatus: nil)))
     default:

@@ -52,6 +52,24 @@ import Testing
       batch.members.map { batch.job(of: $0, "88") } == ["88_5", "88_0", "88_1", "88_2", "88_24"])
   }
 
+  @Test func `in a path with a backslash Slurm would replace nothing`() {
+    let odd = SlurmCommands(
+      mark: JobMark(run: "r1", folder: "/a\\b"), jobsFolder: "/a\\b/jobs", workspace: "/w")
+    let call = odd.submission(
+      of: SlurmBatch(numbers: [7]), step: "a", SlurmRequest(), nice: 0, script: "")
+    #expect(call.words.contains("--output=/dev/null"))
+  }
+
+  @Test(arguments: [
+    ("ReqNodeNotAvail, UnavailableNodes:n1", true), ("AssocGrpCPUMinutesLimit", true),
+    ("QOSMaxGRESPerJob", true), ("JobHoldMaxRequeue", true), ("QOSGrpCpuLimit", false),
+    ("Priority", false), ("Resources", false),
+  ])
+  func `some reasons do not go away by themselves`(reason: String, isStuck: Bool) {
+    let job = QueuedJob(id: "1", state: .pending, reason: reason, node: nil)
+    #expect(job.isStuck == isStuck)
+  }
+
   @Test func `jobs of an array are named together`() {
     let names = ["9", "12_3", "13_1", "12_4", "12_7", "8"]
     #expect(
@@ -92,6 +110,15 @@ import Testing
       .unknown("Batch job submission failed: Zero Bytes were transmitted or received")
     ),
     (
+      "", 1, "sbatch: fatal: --mem and --mem-per-cpu are mutually exclusive.\n",
+      .unclear("fatal: --mem and --mem-per-cpu are mutually exclusive.")
+    ),
+    (
+      "", 1,
+      "sbatch: error: Please give an account\nsbatch: error: Batch job submission failed: Unspecified error\n",
+      .unclear("Please give an account")
+    ),
+    (
       "", 1,
       "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: "
         + "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
@@ -100,7 +127,7 @@ import Testing
           + "and/or time limits)")
     ),
   ])
-  func `an answer means one of four things`(
+  func `an answer means one of a few things`(
     output: String, status: Int32, errors: String, meaning: Submission
   ) {
     #expect(

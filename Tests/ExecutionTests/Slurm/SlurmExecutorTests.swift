@@ -36,6 +36,8 @@ import Testing
     ("hang; 9@9", "2:-a=0 2:a=succeeded 2:end=0"),
     ("forgotten; 0@2", "9:-a=0 9:a=succeeded 9:end=0"),
     ("refused", "0:-a=refused 0:a=failed 0:end=1"),
+    ("odd", "5:-a=refused 5:a=failed 5:end=1"),
+    ("odd; 0@2", "3:-a=0 3:a=succeeded 3:end=0"),
     ("purged@2", "4:-a=0 4:a=succeeded 4:end=0"),
     ("silent@2", "65:-a=lost 65:a=failed 65:end=1"),
     ("silentfailure@2", "10:-a=lost 10:a=failed 10:end=1"),
