@@ -57,7 +57,9 @@ struct ConfinementRules {
       return FileName(path)
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
-    for path in plain + files(matching: wild, in: set.directory, asInputs: isInput) {
+    let found = files(
+      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded)
+    for path in plain + found {
       if excluded.isEmpty {
         addOpen(path)
         if isInput { links(in: path).filter { !isOfState($0) }.forEach { addReadable($0) } }
