@@ -331,10 +331,7 @@ struct FileInspector {
     }
     guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
     for part in listing.parts where removesParts {
-      guard let owner = ResultFiles.owner(ofPart: part), kill(owner, 0) != 0, errno == ESRCH else {
-        continue
-      }
-      unlinkat(root, "\(path)/\(part)", 0)
+      PartFile.removeLeftover("\(path)/\(part)", in: root)
     }
     return listing
   }
