@@ -60,7 +60,7 @@ struct CacheJobsTests {
     let digest = CacheDigest(of: "x")
     for number in 0..<9 { jobs.add(.store(digest), for: .sharing(OperationID(number))) }
     for number in 0..<9 { jobs.add(.fetch(digest, outputs: []), for: Self.key(number)) }
-    jobs.add(.tool("true"), for: .tool("true"))
+    jobs.add(.tool("true"), for: .tool(PathName("true")))
     var slots: [Int] = []
     while let next = jobs.takeNext() { slots.append(next.slot) }
     #expect(slots == [0, 1, 2, 3, 4, 5, 6])
