@@ -12,8 +12,8 @@ package enum CacheJob {
   case keep(KeepJob)
   /// Brings a result from the shared cache, if it is one of a step with these outputs.
   case fetch(CacheDigest, outputs: [String])
-  /// Stores a result that the cache has in the shared one.
-  case store(CacheDigest)
+  /// Stores a result that the cache has in the shared one, if others take it from a step with these outputs.
+  case store(CacheDigest, outputs: [String])
 }
 
 package struct KeepJob {
@@ -69,9 +69,10 @@ extension CacheJob {
       writer.add(UInt8(4))
       writer.add(key)
       writer.add(outputs)
-    case .store(let key):
+    case .store(let key, let outputs):
       writer.add(UInt8(5))
       writer.add(key)
+      writer.add(outputs)
     }
     return writer.bytes
   }
@@ -88,7 +89,7 @@ extension CacheJob {
         directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
         known: try reader.entries())
     case 4: self = .fetch(try reader.digest(), outputs: try reader.texts())
-    case 5: self = .store(try reader.digest())
+    case 5: self = .store(try reader.digest(), outputs: try reader.texts())
     default:
       let directory = try reader.text()
       let inputs = try reader.texts()

@@ -119,7 +119,7 @@ package struct SealedResult {
   let files: [FileEntry]
 
   /// What stores it in the shared cache, once it is published.
-  package var storeJob: CacheJob { .store(lookup.key) }
+  package var storeJob: CacheJob { .store(lookup.key, outputs: lookup.settings.outputs) }
 }
 
 extension CacheLookup {

@@ -36,7 +36,8 @@ package struct CacheWork {
       case .keep(let job): return try keep(job)
       case .fetch(let key, let outputs):
         return .transferred(shared?.fetch(key, outputs: outputs) ?? .absent)
-      case .store(let key): return .transferred(shared?.store(key) ?? .absent)
+      case .store(let key, let outputs):
+        return .transferred(shared?.store(key, outputs: outputs) ?? .absent)
       }
     } catch {
       return .fault(error)
