@@ -26,6 +26,8 @@ package struct KeepJob {
   let log: String?
   /// When the command had ended, on the clock that files are stamped with.
   let end: Int
+  /// What the step may have read without declaring it.
+  var upstream = UpstreamCheck()
 }
 
 package enum CacheReply {
@@ -65,6 +67,7 @@ extension CacheJob {
       writer.add(job.known) { $1.write(to: &$0) }
       writer.add(job.log ?? "")
       writer.add(job.end)
+      job.upstream.write(to: &writer)
     case .fetch(let key, let outputs):
       writer.add(UInt8(4))
       writer.add(key)
@@ -99,7 +102,8 @@ extension CacheJob {
       self = .keep(
         KeepJob(
           directory: directory, inputs: inputs, outputs: outputs, known: known,
-          log: log.isEmpty ? nil : log, end: try reader.number()))
+          log: log.isEmpty ? nil : log, end: try reader.number(),
+          upstream: try UpstreamCheck(from: &reader)))
     }
   }
 }
@@ -158,7 +162,7 @@ extension CacheReply {
 }
 
 extension ByteReader {
-  fileprivate mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
+  mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
     try list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
   }
 }

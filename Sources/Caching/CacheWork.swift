@@ -125,6 +125,7 @@ package struct CacheWork {
     let root = try open(job.directory)
     defer { Glibc.close(root) }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
+    try job.upstream.check(job)
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
     for pattern in job.outputs {

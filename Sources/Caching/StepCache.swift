@@ -61,7 +61,7 @@ package final class StepCache {
   private var description = StepDescription()
   private var index: CacheIndex
   /// What steps have made, for those that read it.
-  var filesMade: [String: (result: CacheDigest, paths: [String])] = [:]
+  var made: [String: MadeBefore] = [:]
   /// By their commands, of which bytes count as they do in paths.
   private var tools: [PathName: Result<CacheDigest, CacheFailure>] = [:]
   private let today: Int

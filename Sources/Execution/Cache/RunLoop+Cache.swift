@@ -270,7 +270,7 @@ extension RunLoop {
     let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
       "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
     }
-    guard let job = lookup.keepJob(log: log) else { return false }
+    guard let job = caching.cache.keepJob(of: lookup, log: log) else { return false }
     caching.ends[key] = end.reportedLater
     caching.add(job, for: .keeping(key))
     return true
@@ -302,7 +302,6 @@ extension RunLoop {
           name: output.name, json: output.json, isMasked: masker?.finds(in: output.json) == true)
       }
       do throws(CacheFailure) {
-        try caching.cache.checkUpstream(of: lookup)
         caching.sealed[key.operation] = try lookup.seal(reply, published)
         for pattern in lookup.unmatchedInputs {
           let step = quoted(machine.steps[key.operation].id)
