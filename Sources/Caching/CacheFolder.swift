@@ -12,7 +12,6 @@ package final class CacheFolder {
   package let path: String
   /// Which directory no pattern looks into.
   let state: FolderIdentity?
-  private var temporaryCount = 0
   private var locks = StepLocks()
 
   private init(owning descriptor: Int32, path: String, state: FolderIdentity?) {
@@ -217,10 +216,7 @@ package final class CacheFolder {
     return readFully(file, atMost: Int(status.st_size))
   }
 
-  private var temporaryName: String {
-    temporaryCount += 1
-    return "tmp-\(getpid())-\(temporaryCount)"
-  }
+  private var temporaryName: String { "tmp-" + randomName() }
 
   /// Gives a finished file its name; the directory that it belongs in is made when it is missing.
   private func place(_ name: String, at place: String) throws(CacheFailure) {

@@ -12,8 +12,8 @@ package enum CacheJob {
   case keep(KeepJob)
   /// Brings a result from the shared cache, if it is one of a step with these outputs.
   case fetch(CacheDigest, outputs: [String])
-  /// Stores a result that the cache has in the shared one.
-  case store(CacheDigest)
+  /// Stores a result that the cache has in the shared one, if others take it from a step with these outputs.
+  case store(CacheDigest, outputs: [String])
 }
 
 package struct KeepJob {
@@ -26,6 +26,8 @@ package struct KeepJob {
   let log: String?
   /// When the command had ended, on the clock that files are stamped with.
   let end: Int
+  /// What the step may have read without declaring it.
+  var upstream = UpstreamCheck()
 }
 
 package enum CacheReply {
@@ -65,13 +67,15 @@ extension CacheJob {
       writer.add(job.known) { $1.write(to: &$0) }
       writer.add(job.log ?? "")
       writer.add(job.end)
+      job.upstream.write(to: &writer)
     case .fetch(let key, let outputs):
       writer.add(UInt8(4))
       writer.add(key)
       writer.add(outputs)
-    case .store(let key):
+    case .store(let key, let outputs):
       writer.add(UInt8(5))
       writer.add(key)
+      writer.add(outputs)
     }
     return writer.bytes
   }
@@ -88,7 +92,7 @@ extension CacheJob {
         directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
         known: try reader.entries())
     case 4: self = .fetch(try reader.digest(), outputs: try reader.texts())
-    case 5: self = .store(try reader.digest())
+    case 5: self = .store(try reader.digest(), outputs: try reader.texts())
     default:
       let directory = try reader.text()
       let inputs = try reader.texts()
@@ -98,7 +102,8 @@ extension CacheJob {
       self = .keep(
         KeepJob(
           directory: directory, inputs: inputs, outputs: outputs, known: known,
-          log: log.isEmpty ? nil : log, end: try reader.number()))
+          log: log.isEmpty ? nil : log, end: try reader.number(),
+          upstream: try UpstreamCheck(from: &reader)))
     }
   }
 }
@@ -157,7 +162,7 @@ extension CacheReply {
 }
 
 extension ByteReader {
-  fileprivate mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
+  mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
     try list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
   }
 }

@@ -100,15 +100,6 @@ package final class CacheLookup {
     case .tool, .kept: preconditionFailure("an answer to another question")
     }
   }
-
-  /// What keeps the result of the step, now that its command has succeeded; nil if it is not to be kept.
-  package func keepJob(log: String?) -> CacheJob? {
-    guard fault == nil, let inputs else { return nil }
-    return .keep(
-      KeepJob(
-        directory: directory, inputs: settings.inputs, outputs: settings.outputs, known: inputs,
-        log: log, end: FileStamp.exactNow))
-  }
 }
 
 /// A result that is kept once its step has succeeded, hooks included.
@@ -119,7 +110,7 @@ package struct SealedResult {
   let files: [FileEntry]
 
   /// What stores it in the shared cache, once it is published.
-  package var storeJob: CacheJob { .store(lookup.key) }
+  package var storeJob: CacheJob { .store(lookup.key, outputs: lookup.settings.outputs) }
 }
 
 extension CacheLookup {

@@ -280,9 +280,11 @@ package final class CacheReview {
       restored.applied(to: entries, in: lookup.directory, inputs: lookup.settings.inputs))
   }
 
-  private func answer(tool command: String, _ job: CacheJob, _ lookup: CacheLookup) {
+  private func answer(tool command: PathName, _ job: CacheJob, _ lookup: CacheLookup) {
     if runsTools { return cache.take(work.perform(job), ofTool: command) }
-    let before = lookup.record?.parts.first { $0.kind == .tool && $0.name == command }?.value
+    let before = lookup.record?.parts.first {
+      $0.kind == .tool && $0.name.hasSameBytes(as: command.text)
+    }?.value
     cache.take(.tool(before.flatMap { CacheDigest(hexadecimal: $0) } ?? .none), ofTool: command)
   }
 

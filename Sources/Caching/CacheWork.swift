@@ -36,7 +36,8 @@ package struct CacheWork {
       case .keep(let job): return try keep(job)
       case .fetch(let key, let outputs):
         return .transferred(shared?.fetch(key, outputs: outputs) ?? .absent)
-      case .store(let key): return .transferred(shared?.store(key) ?? .absent)
+      case .store(let key, let outputs):
+        return .transferred(shared?.store(key, outputs: outputs) ?? .absent)
       }
     } catch {
       return .fault(error)
@@ -124,6 +125,7 @@ package struct CacheWork {
     let root = try open(job.directory)
     defer { Glibc.close(root) }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
+    try job.upstream.check(job)
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
     for pattern in job.outputs {

@@ -53,9 +53,9 @@ struct FileInspector {
   /// Whether it has `**`.
   private var isDeep = false
   /// The directories around the one that is being read, behind links.
-  private var around: [FolderIdentity] = []
+  private var around: [FoundFolder] = []
   /// The directories that were read with everything in them.
-  private var whole: Set<FolderIdentity> = []
+  private var whole: Set<FoundFolder> = []
   /// The directories behind links that patterns were looked for in, with how much of the pattern was left.
   private var linked: Set<LinkedFolder> = []
   private let moment = FileStamp.now
@@ -136,8 +136,12 @@ struct FileInspector {
     try add(path, status)
     guard let target = try folder(behind: path, status) else { return }
     // What was read by another path counts already.
-    if excluded.isEmpty, whole.contains(FolderIdentity(target)) { return }
-    try addTree(path, target)
+    if !whole.contains(found(path, target)) { try addTree(path, target) }
+  }
+
+  private func found(_ path: String, _ status: stat) -> FoundFolder {
+    FoundFolder(
+      identity: FolderIdentity(status), exclusions: excluded.map { $0.places(after: path) })
   }
 
   /// The directory that a link leads to, if that matters.
@@ -179,10 +183,10 @@ struct FileInspector {
 
   /// A directory with everything in it.
   private mutating func addTree(_ path: String, _ status: stat) throws(CacheFailure) {
-    let identity = FolderIdentity(status)
-    guard identity != hidden, !around.contains(identity) else { return }
-    around.append(identity)
-    whole.insert(identity)
+    let folder = found(path, status)
+    guard folder.identity != hidden, !around.contains(folder) else { return }
+    around.append(folder)
+    whole.insert(folder)
     defer { around.removeLast() }
     var entry = FileEntry(path, .directory)
     entry.stamp = stamp(status)
@@ -290,7 +294,7 @@ struct FileInspector {
       if followsLinks, FileEntry.Kind(status.st_mode) == .link { _ = try note(path) }
       return false
     }
-    let linked = LinkedFolder(identity: FolderIdentity(target), nameCount: rest.count)
+    let linked = LinkedFolder(folder: found(path, target), nameCount: rest.count)
     if self.linked.insert(linked).inserted { return true }
     try add(path, status)
     return false
@@ -327,10 +331,7 @@ struct FileInspector {
     }
     guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
     for part in listing.parts where removesParts {
-      guard let owner = ResultFiles.owner(ofPart: part), kill(owner, 0) != 0, errno == ESRCH else {
-        continue
-      }
-      unlinkat(root, "\(path)/\(part)", 0)
+      PartFile.removeLeftover("\(path)/\(part)", in: root)
     }
     return listing
   }
@@ -367,8 +368,14 @@ struct FileInspector {
   }
 }
 
-private struct LinkedFolder: Hashable {
+/// A directory, and what the exclusions may take out of it, which depends on the path that it was found by.
+private struct FoundFolder: Hashable {
   let identity: FolderIdentity
+  let exclusions: [[Int]]
+}
+
+private struct LinkedFolder: Hashable {
+  let folder: FoundFolder
   let nameCount: Int
 }
 

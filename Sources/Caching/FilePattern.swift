@@ -183,22 +183,29 @@ package struct FilePattern: Hashable {
 /// more than the product of both lengths.
 extension FilePattern {
   /// Whether the path, or a directory that it is in, matches.
-  package func covers(_ path: String) -> Bool {
-    guard Self.isAbsolute(path) == isAbsolute else { return false }
-    var places = self.places(from: [0])
-    for part in Self.parts(of: path) {
-      if places.last == names.count { return true }
-      places = advanced(places) { name in name.isDeep || name.matches(part) }
-      if places.isEmpty { return false }
-    }
-    return places.last == names.count
-  }
+  package func covers(_ path: String) -> Bool { places(after: path).last == names.count }
 
   /// Whether it covers an absolute path. A relative pattern starts at the directory.
   package func covers(_ path: String, below directory: String) -> Bool {
-    if isAbsolute { return covers(path) }
-    guard path.utf8.starts(with: (directory + "/").utf8) else { return false }
-    return covers(String(Substring(path.utf8.dropFirst(directory.utf8.count + 1))))
+    places(after: path, below: directory).last == names.count
+  }
+
+  /// The places in the pattern that a path leads to. In directories with the same places, it covers the same names.
+  package func places(after path: String) -> [Int] {
+    guard Self.isAbsolute(path) == isAbsolute else { return [] }
+    var places = self.places(from: [0])
+    for part in Self.parts(of: path) {
+      if places.isEmpty || places.last == names.count { break }
+      places = advanced(places) { name in name.isDeep || name.matches(part) }
+    }
+    return places.last == names.count ? [names.count] : places
+  }
+
+  /// The same for an absolute path. A relative pattern starts at the directory.
+  package func places(after path: String, below directory: String) -> [Int] {
+    if isAbsolute { return places(after: path) }
+    guard path.utf8.starts(with: (directory + "/").utf8) else { return [] }
+    return places(after: String(Substring(path.utf8.dropFirst(directory.utf8.count + 1))))
   }
 
   /// Whether it finds a file of that path, if there is one: a path finds everything in a directory, a

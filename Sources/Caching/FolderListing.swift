@@ -21,7 +21,7 @@ struct FolderListing {
     var parts: [String] = []
     let isListed = forEachName(owning: folder) { name in
       if let text = String(validatingCString: name) {
-        if ResultFiles.owner(ofPart: text) == nil { names.append(text) } else { parts.append(text) }
+        if PartFile.isPart(text) { parts.append(text) } else { names.append(text) }
       } else {
         odd.append(FileName(name))
       }

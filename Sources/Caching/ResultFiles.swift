@@ -12,7 +12,6 @@ struct ResultFiles {
   private(set) var hasChanged = false
   /// The contents that were checked while they were copied, and the stamps of the copies.
   private(set) var copies: FileInspector.Known = [:]
-  private var temporaryCount = 0
   private let folders: OutputFolders
 
   init(_ root: Int32, _ cache: CacheFolder) {
@@ -159,7 +158,7 @@ struct ResultFiles {
       return true
     case .link:
       let (folder, last) = try place(of: entry.path, making: true)
-      let name = temporaryName()
+      let name = PartFile.newName
       guard symlinkat(entry.target, folder, name) == 0 else { throw unwritable(entry.path) }
       return try rename(name, to: last, in: folder, entry.path)
     case .file: return try putFile(entry)
@@ -171,8 +170,7 @@ struct ResultFiles {
     guard content >= 0 else { return false }
     defer { close(content) }
     let (folder, last) = try place(of: entry.path, making: true)
-    let name = temporaryName()
-    let copy = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let (copy, name) = PartFile.make(in: folder)
     guard copy >= 0 else { throw unwritable(entry.path) }
     defer { close(copy) }
     do throws(CacheFailure) {
@@ -216,22 +214,6 @@ struct ResultFiles {
       throw unwritable(path)
     }
     hasChanged = true
-  }
-
-  private mutating func temporaryName() -> String {
-    temporaryCount += 1
-    return "\(Self.partName)\(getpid())-\(temporaryCount)"
-  }
-
-  private static let partName = ".oprun-"
-
-  /// The number of the process that puts a file back under this name, or did; nil for another name.
-  static func owner(ofPart name: String) -> Int32? {
-    guard name.hasPrefix(partName) else { return nil }
-    let numbers = name.dropFirst(partName.count).split(
-      separator: "-", omittingEmptySubsequences: false)
-    guard numbers.count == 2, Int32(numbers[1]) != nil else { return nil }
-    return Int32(numbers[0])
   }
 
   private func unwritable(_ path: String) -> CacheFailure {

@@ -58,14 +58,16 @@ final class SharedClient {
     return try Self.end(answer())
   }
 
-  /// Stores a result that the cache has.
-  func store(_ key: CacheDigest) -> SharedEnd {
+  /// Stores a result that the cache has, unless it is one that nobody would accept, such as one with a setuid file.
+  func store(_ key: CacheDigest, outputs: [String]) -> SharedEnd {
     guard let result = cache.result(of: key).map(SharedResult.shareable) else { return .absent }
     let sizes = result.contents.map { cache.size(of: $0) }
     guard !sizes.contains(where: { $0 < 0 }) else { return .absent }
     let name = SharedResult.name(of: key)
     let bytes = SharedResult(result, sizes: sizes).encoded(as: name)
-    guard bytes.count <= SharedResult.longest else { return .absent }
+    guard bytes.count <= SharedResult.longest, SharedResult(decoding: bytes, as: name) != nil,
+      result.isOf(outputs: outputs)
+    else { return .absent }
     let lines = zip(result.contents, sizes).map { "\($0.hexadecimal) \($1)\n" }.joined()
     return talk { client throws(NoAnswerFailure) in
       try client.say("store \(name.hexadecimal) \(bytes.count) \(sizes.count)\n\(lines)")

@@ -36,7 +36,7 @@ package struct CacheOptions {
 
 /// Who is asked for.
 package enum CacheJobKey: Hashable {
-  case tool(String)
+  case tool(PathName)
   /// What is asked about the step itself.
   case step
 }
@@ -61,8 +61,9 @@ package final class StepCache {
   private var description = StepDescription()
   private var index: CacheIndex
   /// What steps have made, for those that read it.
-  var filesMade: [String: (result: CacheDigest, paths: [String])] = [:]
-  private var tools: [String: Result<CacheDigest, CacheFailure>] = [:]
+  var made: [String: MadeBefore] = [:]
+  /// By their commands, of which bytes count as they do in paths.
+  private var tools: [PathName: Result<CacheDigest, CacheFailure>] = [:]
   private let today: Int
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
@@ -135,7 +136,7 @@ package final class StepCache {
     else { return nil }
     describe(id, step, action, settings, upstream)
     for command in settings.tools {
-      guard case .success(let digest)? = tools[command] else { return nil }
+      guard case .success(let digest)? = tools[PathName(command)] else { return nil }
       description.add(.tool, command, value: digest.hexadecimal)
     }
     let name = CacheDigest(of: names, id)
@@ -190,8 +191,8 @@ package final class StepCache {
     if lookup.isBypass { return .miss }
     if lookup.fault != nil { return .miss }
     if !lookup.isDescribed {
-      let missing = lookup.settings.tools.filter { tools[$0] == nil }
-      if !missing.isEmpty { return .ask(missing.map { (.tool($0), .tool($0)) }) }
+      let missing = lookup.settings.tools.filter { tools[PathName($0)] == nil }
+      if !missing.isEmpty { return .ask(missing.map { (.tool(PathName($0)), .tool($0)) }) }
       describe(lookup)
       if lookup.fault != nil { return .miss }
     }
@@ -295,7 +296,7 @@ package final class StepCache {
   /// Asks all tools again.
   func forgetTools() { tools = [:] }
 
-  package func take(_ reply: CacheReply, ofTool command: String) {
+  package func take(_ reply: CacheReply, ofTool command: PathName) {
     switch reply {
     case .tool(let digest): tools[command] = .success(digest)
     case .fault(let fault): tools[command] = .failure(fault)
@@ -306,7 +307,7 @@ package final class StepCache {
 
   private func describe(_ lookup: CacheLookup) {
     for command in lookup.settings.tools {
-      switch tools[command] {
+      switch tools[PathName(command)] {
       case .success(let digest): lookup.description.add(.tool, command, value: digest.hexadecimal)
       case .failure(let fault): lookup.fault = fault
       case nil: preconditionFailure("a tool that was not asked")

@@ -59,7 +59,11 @@ struct StoredFormTests {
 
   @Test func `damaged jobs and answers are refused, whatever they hold`() {
     let job = CacheJob.keep(
-      KeepJob(directory: "d", inputs: ["a"], outputs: ["b"], known: [Self.entry], log: "l", end: 1))
+      KeepJob(
+        directory: "d", inputs: ["a"], outputs: ["b"], known: [Self.entry], log: "l", end: 1,
+        upstream: UpstreamCheck(
+          workspace: "/w", scratch: ["c"],
+          parts: [UpstreamCheck.Part(step: "s", directory: "d", entries: [1, 2])])))
     let bytes = job.encoded
     #expect((try? CacheJob(decoding: bytes)) != nil)
     for index in bytes.indices {

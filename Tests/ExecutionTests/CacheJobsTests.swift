@@ -58,9 +58,11 @@ struct CacheJobsTests {
   @Test func `transfers have processes of their own, and nobody waits for what is stored`() {
     var jobs = Self.jobs(0, width: 1)
     let digest = CacheDigest(of: "x")
-    for number in 0..<9 { jobs.add(.store(digest), for: .sharing(OperationID(number))) }
+    for number in 0..<9 {
+      jobs.add(.store(digest, outputs: []), for: .sharing(OperationID(number)))
+    }
     for number in 0..<9 { jobs.add(.fetch(digest, outputs: []), for: Self.key(number)) }
-    jobs.add(.tool("true"), for: .tool("true"))
+    jobs.add(.tool("true"), for: .tool(PathName("true")))
     var slots: [Int] = []
     while let next = jobs.takeNext() { slots.append(next.slot) }
     #expect(slots == [0, 1, 2, 3, 4, 5, 6])

@@ -233,6 +233,27 @@ struct SharedCacheTests {
     #expect(workspace.files.filter { $0.hasPrefix("out-") }.count == 8)
   }
 
+  @Test func `a result that no other machine would take is not sent`() throws {
+    let workspace = try Workspace()
+    let server = try LoopbackServer { request, connection in
+      guard request.method == "PUT" else { return connection.answer("404 Not Found") }
+      connection.skip(request.headers["content-length"].flatMap { Int($0) } ?? 0)
+      connection.answer("201 Created")
+    }
+    try workspace.write(
+      """
+      steps:
+        - {id: s, run: echo 1 >out; chmod 4755 out, cache: {enforce: false, inputs: [], outputs: [out]}}
+      """, to: "pipeline.yml")
+    let end = try workspace.start(
+      program: "oprun", words: ["run", "pipeline.yml", "--cache-url=\(server.url)"]
+    ).wait()
+    #expect(end.status == 0)
+    #expect(end.notices == [], "\(end.errors)")
+    #expect(server.requests.filter { $0.method == "PUT" }.isEmpty)
+    #expect(!server.requests.isEmpty)
+  }
+
   @Test func `storing holds up nothing, and is finished before the end`() throws {
     let workspace = try Workspace()
     try workspace.write("1\n", to: "in")

@@ -9,7 +9,7 @@ import Scheduling
 final class RunCache {
   /// Who waits for a job.
   enum Key: Hashable {
-    case tool(String)
+    case tool(PathName)
     case step(OperationID)
     /// The command has ended, and what it made is kept.
     case keeping(CommandKey)

@@ -52,10 +52,8 @@ extension RunLoop {
     case .hit(let hit): return .hit(hit)
     case .miss:
       caching.cache.release(lookup)
-      tellOfRefusal(lookup, operation, caching)
-      guard let fault = lookup.fault else { return lookup.isBypass ? .unknown : .runs }
-      tellOfFault(fault, operation)
-      return .unknown
+      tellOfMiss(lookup, operation, caching)
+      return lookup.isBypass || lookup.fault != nil ? .unknown : .runs
     }
   }
 
@@ -76,17 +74,18 @@ extension RunLoop {
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
       return .keep(Ending(.cached))
     case .miss:
-      tellOfRefusal(lookup, operation, caching)
+      tellOfMiss(lookup, operation, caching)
       return runs
     }
   }
 
-  private func tellOfRefusal(
-    _ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache
-  ) {
-    guard let refusal = lookup.refusal else { return }
-    let step = quoted(machine.steps[operation].id)
-    say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
+  /// Says why a step runs, if that is not because of what it depends on.
+  private func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
+    if let refusal = lookup.refusal {
+      let step = quoted(machine.steps[operation].id)
+      say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
+    }
+    if let fault = lookup.fault { tellOfFault(fault, operation) }
   }
 
   /// What the step may have got from cached steps. What others give it is among its inputs or in its command.
@@ -271,7 +270,7 @@ extension RunLoop {
     let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
       "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
     }
-    guard let job = lookup.keepJob(log: log) else { return false }
+    guard let job = caching.cache.keepJob(of: lookup, log: log) else { return false }
     caching.ends[key] = end.reportedLater
     caching.add(job, for: .keeping(key))
     return true
@@ -304,7 +303,6 @@ extension RunLoop {
           isMasked: masker?.finds(inJSON: output.json) == true)
       }
       do throws(CacheFailure) {
-        try caching.cache.checkUpstream(of: lookup)
         caching.sealed[key.operation] = try lookup.seal(reply, published)
         for pattern in lookup.unmatchedInputs {
           let step = quoted(machine.steps[key.operation].id)

@@ -9,14 +9,18 @@ import RunFiles
 /// to directories are not followed. Names need not be text.
 ///
 /// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
-/// link to a directory that matches is among the results, for all that is in the directory.
+/// link to a directory that matches is among the results, for all that is in the directory. What is `excluded` is found
+/// all the same, but hides nothing else.
 func files(
-  matching patterns: [String], in folder: String = "", asInputs: Bool = false
+  matching patterns: [String], in folder: String = "", asInputs: Bool = false,
+  excluded: [FilePattern] = []
 ) -> [FileName] {
   var found: Set<FileName> = []
   for pattern in patterns {
     let pattern = FilePattern(pattern)
-    var search = GlobSearch(names: pattern.names, followsLinks: asInputs)
+    var search = GlobSearch(names: pattern.names, followsLinks: asInputs) { path in
+      excluded.map { $0.places(after: path, below: folder) }
+    }
     let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
     search.visit(start.characters, from: 0)
     found.formUnion(search.found)
@@ -31,22 +35,26 @@ private struct GlobSearch {
     let index: Int
   }
 
-  /// A directory behind a link. It is looked through once: links may lead in a circle.
+  /// A directory behind a link. It is looked through once: links may lead in a circle. With other exclusions, which
+  /// depend on its path, it counts as another one.
   private struct Linked: Hashable {
     let device: UInt
     let number: UInt
     let index: Int
+    let exclusions: [[Int]]
   }
 
   let names: [PatternName]
   let followsLinks: Bool
+  private let exclusions: (String) -> [[Int]]
   private(set) var found: [FileName] = []
   private var visited: Set<Visit> = []
   private var linked: Set<Linked> = []
 
-  init(names: [PatternName], followsLinks: Bool) {
+  init(names: [PatternName], followsLinks: Bool, exclusions: @escaping (String) -> [[Int]]) {
     self.names = names
     self.followsLinks = followsLinks
+    self.exclusions = exclusions
   }
 
   /// Visits a directory. `path` ends in a slash or is empty, and has no NUL; `index` is that of the next part of
@@ -84,7 +92,8 @@ private struct GlobSearch {
     if kind(of: inner) != S_IFDIR {
       guard let target = folder(behind: inner) else { return false }
       let linked = Linked(
-        device: UInt(target.st_dev), number: UInt(target.st_ino), index: index)
+        device: UInt(target.st_dev), number: UInt(target.st_ino), index: index,
+        exclusions: exclusions(inner.lossy))
       guard self.linked.insert(linked).inserted else { return false }
     }
     visit(path + entry.characters + [slash], from: index)

@@ -117,9 +117,8 @@ final class ReceivedContent {
   init(_ digest: Digest, size: Int) throws(SystemError) {
     self.digest = digest
     self.size = size
-    // Processes of other machines and containers can have our number.
-    let chance = String(UInt64.random(in: 0 ... .max), radix: 16)
-    name = "tmp-\(getpid())-\(chance)-\(digest.hexadecimal)"
+    // Processes of several containers may have the same number.
+    name = "tmp-\(String(UInt64.random(in: 0 ... .max), radix: 16))-\(digest.hexadecimal)"
     file = openat(cacheFolder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw SystemError("cannot write to the cache", errno: errno) }
   }

@@ -125,7 +125,9 @@ extension Tool {
     let store = try? StateStore.find(in: folder)
     let recorded = (try? store?.runNames()) ?? []
     let known = Set(recorded)
-    let beginning = names.first { !known.contains($0) && isInProgress($0, folder) }
+    let beginning = names.first {
+      !known.contains($0) && folder.run(named: $0)?.isInUse == true
+    }
     return beginning ?? recorded.first ?? names.first
   }
 

@@ -55,7 +55,9 @@ struct ConfinementRules {
       return FileName(path)
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
-    for path in plain + files(matching: wild, in: set.directory, asInputs: isInput) {
+    let found = files(
+      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns)
+    for path in plain + found {
       addTree(path, without: excluded, isInput: isInput)
     }
   }
