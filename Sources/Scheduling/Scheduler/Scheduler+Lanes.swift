@@ -116,14 +116,20 @@ extension Scheduler {
     let hasAny =
       queues[queue].countedReady > 0 || !lanes[queues[queue].plainLane].ready.isEmpty
       || !queues[queue].candidates.isEmpty
-    let isStartable = hasAny && hasRoom(queue)
+    let isStartable =
+      hasAny && hasRoom(queue) && (!keepsSlots(queue) || hasReservedCandidate(queue))
     if isStartable == queues[queue].isStartable { return }
     queues[queue].isStartable = isStartable
     startableQueues.set(queue, to: isStartable)
   }
 
+  private func hasReservedCandidate(_ queue: Int) -> Bool {
+    queues[queue].candidates.first.map { lanes[Int($0.item)].hasReservation } ?? false
+  }
+
   /// The lane to try next: of those that may be able to start, the one with the best operation.
   func firstLane(of queue: Int) -> Int? {
+    if keepsSlots(queue), !hasReservedCandidate(queue) { return nil }
     let plain = queues[queue].plainLane
     guard let candidate = queues[queue].candidates.first else {
       return lanes[plain].ready.isEmpty ? nil : plain
