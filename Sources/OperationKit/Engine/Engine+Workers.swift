@@ -142,6 +142,7 @@ extension Engine {
   }
 
   /// Retires the operation that the thread has run, and chooses what it does next.
+  @inline(__always)
   private func goOn(
     after ended: Unmanaged<Operation>?, _ worker: Worker, _ role: inout Role,
     _ contention: inout Int

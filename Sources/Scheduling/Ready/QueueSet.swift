@@ -2,48 +2,51 @@
 
 struct QueueSet {
   private var words: [UInt64] = []
-  /// Which words are not zero.
-  private var summary: [UInt64] = []
+  /// All members are in the words from here to `end`, so that many idle queues cost nothing. A
+  /// summary of the words would find members sooner, but queues come and go for every operation.
+  private var start = 0
+  private var end = 0
 
-  /// The lowest member. Linear in the number of queues / 4096.
-  var first: Int? {
-    for (index, word) in summary.enumerated() where word != 0 {
-      return member(ofWord: index * 64 + word.trailingZeroBitCount)
+  /// The lowest member. At most linear in the number of queues / 64.
+  mutating func first() -> Int? {
+    while start < end {
+      let word = words[start]
+      if word != 0 { return start * 64 + word.trailingZeroBitCount }
+      start += 1
     }
     return nil
   }
 
   /// The lowest member above a number.
-  func first(after queue: Int) -> Int? {
+  mutating func first(after queue: Int) -> Int? {
     let place = (queue + 1) / 64
-    guard place < words.count else { return nil }
-    let word = words[place] & (UInt64.max << UInt64((queue + 1) % 64))
-    if word != 0 { return place * 64 + word.trailingZeroBitCount }
-    var index = (place + 1) / 64
-    guard index < summary.count else { return nil }
-    var rest = summary[index] & (UInt64.max << UInt64((place + 1) % 64))
-    while rest == 0 {
+    guard place < end else { return nil }
+    var index = max(place, start)
+    guard index < end else { return nil }
+    var word = words[index]
+    if index == place { word &= UInt64.max << UInt64((queue + 1) % 64) }
+    while word == 0 {
       index += 1
-      guard index < summary.count else { return nil }
-      rest = summary[index]
+      guard index < end else {
+        end = max(start, place + 1)
+        return nil
+      }
+      word = words[index]
     }
-    return member(ofWord: index * 64 + rest.trailingZeroBitCount)
-  }
-
-  private func member(ofWord index: Int) -> Int {
-    index * 64 + words[index].trailingZeroBitCount
+    return index * 64 + word.trailingZeroBitCount
   }
 
   mutating func set(_ queue: Int, to isMember: Bool) {
     let place = queue / 64
     while place >= words.count { words.append(0) }
-    while place / 64 >= summary.count { summary.append(0) }
-    QueueSet.set(queue, in: &words, to: isMember)
-    QueueSet.set(place, in: &summary, to: words[place] != 0)
-  }
-
-  private static func set(_ index: Int, in words: inout [UInt64], to isSet: Bool) {
-    let bit: UInt64 = 1 << UInt64(index % 64)
-    if isSet { words[index / 64] |= bit } else { words[index / 64] &= ~bit }
+    let bit: UInt64 = 1 << UInt64(queue % 64)
+    if !isMember {
+      words[place] &= ~bit
+      return
+    }
+    words[place] |= bit
+    if start >= end { (start, end) = (place, place) }
+    start = min(start, place)
+    end = max(end, place + 1)
   }
 }

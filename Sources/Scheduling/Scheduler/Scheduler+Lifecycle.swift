@@ -6,7 +6,7 @@ extension Scheduler {
   /// Queues are served in order of their numbers: their widths are independent, and ageing keeps
   /// the sharing of pools fair.
   package mutating func next() -> OperationID? {
-    while let queue = startableQueues.first {
+    while let queue = startableQueues.first() {
       if let id = next(in: queue) { return id }
     }
     return nil

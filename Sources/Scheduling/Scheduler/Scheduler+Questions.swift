@@ -7,7 +7,7 @@
 
 extension Scheduler {
   /// Whether `next` may have something to return; false is certain.
-  package mutating func mayStart() -> Bool { startableQueues.first != nil }
+  package mutating func mayStart() -> Bool { startableQueues.first() != nil }
 
   /// Something could run, and waits for a slot or a claim.
   package mutating func hasReady() -> Bool {
