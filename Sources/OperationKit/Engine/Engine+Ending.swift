@@ -81,7 +81,7 @@ extension Engine {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
       if !leftovers.dependencies.isEmpty { dismiss(operation, old, &leftovers) }
     }
-    if old.contains(.isObserved) { observedCount.subtract(1, ordering: .relaxed) }
+    if old.contains(.isObserved) { operation.withAttachments { $0.isCounted = false } }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }
     if observedCount.load(ordering: .relaxed) > 0 {
       retireWatched(operation, old, &leftovers)

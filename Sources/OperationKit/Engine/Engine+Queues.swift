@@ -2,7 +2,6 @@
 
 import Dispatch
 internal import Scheduling
-import Synchronization
 
 extension Engine {
   func width(of id: QueueID) -> Int { locked { queues[id.index].width } }
@@ -83,7 +82,7 @@ extension Engine {
   func countObserved(_ operation: Operation) {
     locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }
-      observedCount.add(1, ordering: .relaxed)
+      operation.withAttachments { $0.isCounted = true }
     }
   }
 }

@@ -34,7 +34,9 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
       if !$0.hasStarted { $0.pending.append(operation) }
       return $0.hasStarted
     }
-    if hasStarted { queue.addOperation(operation) }
+    if isCancelled { operation.cancel() }
+    if !hasStarted { return }
+    queue.addOperation(operation)
     if isCancelled { operation.cancel() }
   }
 

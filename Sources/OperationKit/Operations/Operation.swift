@@ -76,10 +76,6 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
 
   deinit {
     if !awaited.isEmpty { Operation.release(&awaited) }
-    let bits = Status(rawValue: status.load(ordering: .relaxed))
-    if bits.contains(.isObserved), !bits.contains(.retired) {
-      Engine.shared.observedCount.subtract(1, ordering: .relaxed)
-    }
   }
 
   /// Releases operations one by one. A chain of a million must not be released recursively, because

@@ -1,6 +1,7 @@
 // What only a few operations have, so that the others do not pay for it.
 
 import Dispatch
+import Synchronization
 
 /// What an operation keeps in a separate object. It is read and changed under the operation's lock.
 final class OperationAttachments: @unchecked Sendable {  // under a lock
@@ -25,6 +26,11 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   var unfinishedCount = 0
   var hasRemovedDependencies = false
 
+  /// Whether the engine counts the operation among those that are observed.
+  var isCounted = false {
+    didSet { Engine.shared.observedCount.add(isCounted ? 1 : -1, ordering: .relaxed) }
+  }
+
   private var observers: [Handler] = []
   /// Changes that have not been reported yet, with their handlers.
   private var news: [(state: Operation.State, handlers: [Handler])] = []
@@ -33,6 +39,8 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   private var hasToldCancelled = false
   /// The latest state except `.cancelled` that was put in the news.
   private var latest = Operation.State.waiting
+
+  deinit { if isCounted { Engine.shared.observedCount.subtract(1, ordering: .relaxed) } }
 
   var effectivePriority: Double { threadPriority ?? qualityOfService.threadPriority ?? 0.5 }
 

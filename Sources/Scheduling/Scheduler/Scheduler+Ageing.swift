@@ -52,12 +52,6 @@ extension Scheduler {
     refresh(queue)
   }
 
-  /// Whether the free slots of the queue suffice only for lanes with a reservation.
-  func keepsSlots(_ queue: Int) -> Bool {
-    let count = queues[queue].reservationCount
-    return count > 0 && queues[queue].slots - queues[queue].counts.running <= count
-  }
-
   /// Must be called when a queue may have got its first free slot, or lost its last: its
   /// reservations count from now on, or count no longer.
   mutating func roomChanged(_ queue: Int) {
