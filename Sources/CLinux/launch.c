@@ -27,8 +27,9 @@
 // The new process has its own stack, so it must not return from here.
 static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
   long result;
-  __asm__ volatile("syscall\n\ttest %%rax, %%rax\n\tjnz 1f\n\txor %%ebp, %%ebp\n\t"
-                   "mov %[context], %%rdi\n\tcall *%[function]\n\tud2\n1:"
+  // The compiler may have put one of the two into rbp.
+  __asm__ volatile("syscall\n\ttest %%rax, %%rax\n\tjnz 1f\n\tmov %[context], %%rdi\n\t"
+                   "mov %[function], %%rax\n\txor %%ebp, %%ebp\n\tcall *%%rax\n\tud2\n1:"
                    : "=a"(result)
                    : "a"(SYS_clone3), "D"(arguments), "S"(sizeof *arguments),
                      [function] "r"(function), [context] "r"(context)
@@ -40,8 +41,9 @@ static long call_clone3(struct clone_args *arguments, int (*function)(void *), v
   register long x8 __asm__("x8") = SYS_clone3;
   register long x0 __asm__("x0") = (long)arguments;
   register long x1 __asm__("x1") = sizeof *arguments;
-  __asm__ volatile("svc 0\n\tcbnz x0, 1f\n\tmov x29, #0\n\tmov x0, %[context]\n\t"
-                   "blr %[function]\n\tbrk #0\n1:"
+  // The compiler may have put one of the two into x29.
+  __asm__ volatile("svc 0\n\tcbnz x0, 1f\n\tmov x0, %[context]\n\tmov x1, %[function]\n\t"
+                   "mov x29, #0\n\tblr x1\n\tbrk #0\n1:"
                    : "+r"(x0)
                    : "r"(x8), "r"(x1), [function] "r"(function), [context] "r"(context)
                    : "memory");
@@ -206,12 +208,11 @@ void clinux_close_on_exec_from(int first) {
 void clinux_close_all_but(const int *kept, size_t count) {
   int first = 3;
   for (size_t index = 0; index <= count; index++) {
-    int is_last = index == count;
-    int end = is_last ? 4096 : kept[index];
+    unsigned last = index == count ? ~0U : (unsigned)kept[index] - 1;
     // This needs Linux 5.9; before that, as many as a program usually has are closed.
-    if (end > first && syscall(SYS_close_range, first, is_last ? ~0U : (unsigned)end - 1, 0) != 0)
-      for (int fd = first; fd < end; fd++) close(fd);
-    if (end >= first) first = end + 1;
+    if (last >= (unsigned)first && syscall(SYS_close_range, first, last, 0) != 0)
+      for (int fd = first; (unsigned)fd <= last && fd < 4096; fd++) close(fd);
+    if (index < count && kept[index] >= first) first = kept[index] + 1;
   }
 }
 

@@ -183,6 +183,7 @@ static int begin_listing(struct trace_call *call, pid_t process, int directory) 
 
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *a) {
   call->number = number;
+  call->flags = 0;
   call->is_look = 0;
   switch (number) {
 #ifdef SYS_open
@@ -216,6 +217,8 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_renameat:
 #endif
   case SYS_renameat2:
+    if (number == SYS_renameat2) call->flags = a[4];
+    return begin_two(call, process, (int)a[0], a[1], (int)a[2], a[3]);
   case SYS_linkat: return begin_two(call, process, (int)a[0], a[1], (int)a[2], a[3]);
   case SYS_openat: return begin_open(call, process, (int)a[0], a[1], a[2]);
   case SYS_openat2: {
@@ -242,6 +245,8 @@ static void end_open(const struct trace_call *call, pid_t process, long descript
   ssize_t length = readlink(link, path, sizeof path - 1);
   struct stat status;
   if (length <= 0 || *path != '/' || stat(link, &status)) return;
+  // A file without a name (O_TMPFILE), or one that has lost it meanwhile.
+  if (status.st_nlink == 0) return;
   path[length] = 0;
   // Its name is noted in case it is listed.
   if (S_ISDIR(status.st_mode)) return *call->second ? trace_write('o', path, call->second) : (void)0;
@@ -284,7 +289,9 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
 #ifdef SYS_renameat
   case SYS_renameat:
 #endif
-  case SYS_renameat2: return trace_write(call->existed ? 'M' : 'm', call->first, call->second);
+  case SYS_renameat2:
+    if (call->flags & RENAME_EXCHANGE) return trace_write('X', call->first, call->second);
+    return trace_write(call->existed ? 'M' : 'm', call->first, call->second);
 #ifdef SYS_open
   case SYS_link:
 #endif
@@ -292,7 +299,7 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
 #ifdef SYS_open
   case SYS_symlink:
 #endif
-  case SYS_symlinkat: return trace_write('n', call->first, NULL);
+  case SYS_symlinkat: return trace_write('e', call->first, NULL);
 #ifdef SYS_open
   case SYS_unlink: return trace_write('d', call->first, NULL);
   case SYS_rmdir: return trace_write('K', call->first, NULL);

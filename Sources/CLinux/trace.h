@@ -10,7 +10,7 @@
 // A call that was begun; its end tells whether it counts.
 struct trace_call {
   long number;     // -1 for none
-  uint64_t flags;  // of an open
+  uint64_t flags;  // of an open, a removal, or a change of name
   int existed;     // what it would make was there before
   int is_look;     // it only asks about a file
   // The paths of the call; of an open the one it would make, and the one that is read, as it was written; of a call

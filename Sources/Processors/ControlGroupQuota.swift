@@ -26,7 +26,7 @@ package func grantedProcessorCount(cpuMax text: [UInt8]) -> Int? {
     period > 0
   else { return nil }
   let (whole, rest) = quota.quotientAndRemainder(dividingBy: period)
-  return max(1, Int(clamping: whole) + (rest > 0 ? 1 : 0))
+  return max(1, Int(clamping: whole + (rest > 0 ? 1 : 0)))
 }
 
 private func number(_ digits: ArraySlice<UInt8>) -> UInt64? {

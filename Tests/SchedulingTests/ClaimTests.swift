@@ -109,6 +109,34 @@ import Testing
         == "0 a0+ | 1 a0- a1+ | 2 a1- a2+ | 3 a2- a3+ | 4 a3- b+ | 5 b- a4+ | 6 a4-")
   }
 
+  /// Steps in `main` that share the pool, `large` in a queue of its own, and, ready a little later than
+  /// that, something long that claims nothing.
+  private let full =
+    "s0%cpu/2; s1%cpu/3; large%cpu*2@gpu!9: x; x!9; y/2; long@gpu/9: y; s2%cpu/2; s3%cpu/2; s4%cpu/2"
+
+  @Test func `what has a reservation keeps the last slot of its queue, too`() {
+    #expect(
+      schedule(full, queues: "main=4 gpu=1", pools: "cpu=2", patience: 1)
+        == """
+        0 x+ y+ s0+ s1+ | 1 x- | 2 y- s0- s2+ | 3 s1- | 4 s2- large+ | 5 large- s3+ s4+ long+ | \
+        7 s3- s4- | 14 long-
+        """)
+  }
+
+  @Test func `a reservation counts only while its queue has a slot`() {
+    #expect(
+      schedule(
+        full, queues: "main=4 gpu=1", pools: "cpu=2", patience: 1,
+        [
+          3: { $0.scheduler.grant(0, to: $0.queue("gpu")) },
+          6: { $0.scheduler.grant(1, to: $0.queue("gpu")) },
+        ])
+          == """
+          0 x+ y+ s0+ s1+ | 1 x- | 2 y- s0- s2+ | 3 s1- s3+ | 4 s2- s4+ | 5 s3- | 6 s4- large+ | \
+          7 large- long+ | 16 long-
+          """)
+  }
+
   @Test func `a reservation ends when its queue is suspended`() {
     #expect(
       schedule(

@@ -130,6 +130,9 @@ struct Crew {
     if errandsDone == errands.count {
       errands.removeAll(keepingCapacity: errandsDone < 1024)
       errandsDone = 0
+    } else if errandsDone >= 1024, 2 * errandsDone > errands.count {
+      errands.removeSubrange(..<errandsDone)
+      errandsDone = 0
     }
     return errand
   }

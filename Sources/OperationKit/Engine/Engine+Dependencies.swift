@@ -1,5 +1,6 @@
 // Changes to existing operations: what they wait for, their priority, cancellation.
 
+import Glibc
 internal import Scheduling
 import Synchronization
 
@@ -10,6 +11,7 @@ extension Operation {
     var old = bits
     while !old.contains(.queued) {
       if old.contains(.changing) {
+        sched_yield()
         old = bits
         continue
       }
@@ -41,6 +43,7 @@ extension Operation {
         old.isDisjoint(with: [.queued, .executing, .finished]),
         "an operation is added that is in a queue, executing or finished: '\(self)'")
       if old.contains(.changing) {
+        sched_yield()
         old = bits
         continue
       }
@@ -69,6 +72,7 @@ extension Engine {
       operation.set(.mayWait)
       operation.withAwaited { $0.append(dependency) }
       if operation.number >= 0, canWait(operation) {
+        resume(operation)
         link(operation, to: dependency)
         searchForCycle(through: OperationID(Int(operation.number)))
       }
@@ -79,7 +83,7 @@ extension Engine {
   private func canWait(_ operation: Operation) -> Bool {
     if operation.has(.cancelled) { return false }
     let id = OperationID(Int(operation.number))
-    return scheduler.pointee.isWaiting(id) || scheduler.pointee.isReady(id)
+    return !scheduler.pointee.isRunning(id)
   }
 
   func removeDependency(_ dependency: Operation, from operation: Operation) {
@@ -94,6 +98,8 @@ extension Engine {
       } else if let ties = dependency.ties {
         for _ in 0..<ties.waiting.removeAll(of: operation) { scheduler.pointee.release(id) }
       }
+    } else {
+      _ = dependency.ties?.waiting.removeAll(of: operation)
     }
     unlockAndWake()
     withExtendedLifetime(dependency) {}
@@ -109,9 +115,27 @@ extension Engine {
       defer { lock.unlock() }
       return !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
     }
-    let awaited = operation.withAwaited { $0.all }
+    let asked = operation.withAwaited { unfinished(in: $0) }
     lock.unlock()
-    return awaited.allSatisfy { $0.isFinished }
+    return asked?.allSatisfy { $0.isFinished } ?? false
+  }
+
+  /// The operations in the list, and their products, that only they themselves can say have
+  /// finished; nil if one of them certainly has not.
+  private func unfinished(in list: borrowing OperationList) -> [Operation]? {
+    var asked: [Operation] = []
+    let isPossible = list.allSatisfy { operation in
+      collect(operation, &asked)
+        && operation.ties?.products?.all.allSatisfy { collect($0, &asked) } ?? true
+    }
+    return isPossible ? asked : nil
+  }
+
+  private func collect(_ operation: Operation, _ asked: inout [Operation]) -> Bool {
+    if operation.has(.retired) { return true }
+    if !operation.isSubclassed { return !operation.bits.isDisjoint(with: [.finished, .ending]) }
+    asked.append(operation)
+    return true
   }
 
   func priorityChanged(of operation: Operation) {
@@ -123,14 +147,18 @@ extension Engine {
     unlockAndWake()
   }
 
-  /// A cancelled operation ignores what it waits for.
+  /// A cancelled operation ignores what it waits for, unless it is a barrier.
   func cancelled(_ operation: Operation) {
     enter()
     if operation.number >= 0 {
-      let id = OperationID(Int(operation.number))
-      scheduler.pointee.ignoreDependencies(of: id)
-      if operation.has(.parked) { unpark(operation) }
+      ignoreDependencies(of: operation)
+      resume(operation)
     }
     unlockAndWake()
+  }
+
+  func ignoreDependencies(of operation: Operation) {
+    if operation.has(.isBarrier) { return }
+    scheduler.pointee.ignoreDependencies(of: OperationID(Int(operation.number)))
   }
 }

@@ -12,6 +12,8 @@ struct Leftovers: ~Copyable {
     var doomed: [Operation] = []
     var readied: [Operation] = []
     var progress: Progress?
+    /// Operations that waited for one that has not ended, and have ended themselves.
+    var forgotten: [Operation] = []
   }
 
   /// The engine's own reference to the operation that has ended.
@@ -19,6 +21,11 @@ struct Leftovers: ~Copyable {
   var dependencies = OperationList()
   var queue: OperationQueue?
   private(set) var rest: Rest?
+  /// Whether settling calls code of users.
+  private(set) var callsOthers = false
+  private var isSettled = false
+
+  mutating func willCallOthers() { callsOthers = true }
 
   mutating func withRest(_ body: (Rest) -> Void) {
     let present = rest ?? Rest()
@@ -26,9 +33,13 @@ struct Leftovers: ~Copyable {
     body(present)
   }
 
-  /// Settles an operation. Must be called once.
-  func settle(_ operation: Operation) {
-    if operation.has(.hasWaiters) { operation.releaseSuccessors() }
+  /// Settles an operation, at the first call.
+  mutating func settle(_ operation: Operation) {
+    if isSettled { return }
+    isSettled = true
+    let bits = operation.bits
+    if bits.contains(.hasWaiters) { operation.releaseWaiters() }
+    if bits.contains(.hasSuccessors) { operation.releaseSuccessors() }
     guard let rest else { return }
     rest.progress?.tell()
     for signal in rest.signals { signal.send() }
@@ -65,19 +76,32 @@ extension Engine {
     let old = operation.set(.retired)
     crew.endedCount &+= 1
     endedCount.store(crew.endedCount, ordering: .relaxed)
+    if old.contains(.hasSuccessors) { leftovers.willCallOthers() }
     if !operation.awaited.isEmpty || !old.contains(.queued) {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
-      if !leftovers.dependencies.isEmpty, old.contains(.remembers) || operation.isDistinct {
-        operation.makeTies().past = KnownOperations(leftovers.dependencies)
-      }
+      if !leftovers.dependencies.isEmpty { dismiss(operation, old, &leftovers) }
     }
-    if old.contains(.isObserved) { observedCount -= 1 }
+    if old.contains(.isObserved) { operation.withAttachments { $0.isCounted = false } }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }
-    if observedCount > 0 {
+    if observedCount.load(ordering: .relaxed) > 0 {
       retireWatched(operation, old, &leftovers)
     } else {
       free(operation, old, &leftovers)
     }
+  }
+
+  /// Takes leave of what the operation has waited for, some of which has not ended if it was
+  /// cancelled or has ended itself.
+  private func dismiss(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
+    if old.contains(.remembers) || operation.isDistinct {
+      operation.makeTies().past = KnownOperations(leftovers.dependencies)
+    }
+    if old.contains(.executing), !old.contains(.cancelled) { return }
+    var forgotten: [Operation] = []
+    leftovers.dependencies.forEach {
+      if let ties = $0.ties { forgotten += ties.noteEnd(of: operation) }
+    }
+    if !forgotten.isEmpty { leftovers.withRest { $0.forgotten += forgotten } }
   }
 
   /// Retires an operation whose observers may want to be told that dependents have become ready.
@@ -86,6 +110,7 @@ extension Engine {
     free(operation, old, &leftovers)
     for other in observed where isReady(other) {
       leftovers.withRest { $0.readied.append(other) }
+      leftovers.willCallOthers()
     }
   }
 
@@ -96,7 +121,7 @@ extension Engine {
     } else if operation.number < -1 {
       takeOutPlain(operation, &leftovers)
     }
-    if let ties = operation.ties { releaseWaiting(in: ties) }
+    if let ties = operation.ties { releaseWaiting(in: ties, &leftovers) }
   }
 
   private func takeOut(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
@@ -145,10 +170,14 @@ extension Engine {
   }
 
   /// Releases queued operations that wait for one that was in no queue.
-  private func releaseWaiting(in ties: Ties) {
-    ties.waiting.takeAll().forEach { dependent in
-      guard dependent.number >= 0 else { return }
+  private func releaseWaiting(in ties: Ties, _ leftovers: inout Leftovers) {
+    if ties.waiting.isEmpty { return }
+    ties.takeWaiting().forEach { dependent in
       scheduler.pointee.release(OperationID(Int(dependent.number)))
+    }
+    if !ties.waiting.isEmpty {
+      let forgotten = ties.waiting.remove { _ in true }
+      leftovers.withRest { $0.forgotten += forgotten }
     }
   }
 
@@ -159,6 +188,7 @@ extension Engine {
       guard scheduler.pointee.isWaiting(id) else { continue }
       scheduler.pointee.hold(id)
       leftovers.withRest { $0.doomed.append(dependent) }
+      leftovers.willCallOthers()
     }
   }
 

@@ -35,6 +35,7 @@ extension Engine {
   func add(
     _ operation: Operation, to queue: OperationQueue, asBarrier: Bool = false
   ) {
+    if asBarrier { operation.set(.isBarrier) }
     let old = operation.becomeQueued(in: queue.id)
     let reference = Unmanaged.passRetained(operation)
     if !asBarrier, old.isDisjoint(with: .needsCare), let count = queue.entrance.goIn() {
@@ -182,7 +183,7 @@ extension Engine {
     operation.awaited.forEach { dependency in
       if dependency === operation { closesCycle = true }
       link(operation, to: dependency)
-      if dependency.has(.retired), dependency.bits.isUnsuccessful { isDoomed = true }
+      if hasFailed(dependency) { isDoomed = true }
     }
     if isDoomed, operation.has(.needsSuccess) {
       scheduler.pointee.hold(id)
@@ -190,17 +191,24 @@ extension Engine {
     }
     addBarrierEdges(to: operation, id, in: queueNumber, isBarrier: isBarrier)
     if takeOverWaiting(of: operation) { closesCycle = true }
-    if operation.has(.cancelled) {
-      scheduler.pointee.ignoreDependencies(of: id)
-    } else {
-      scheduler.pointee.release(id)
-      if closesCycle { searchForCycle(through: id) }
-    }
+    if operation.has(.cancelled) { ignoreDependencies(of: operation) }
+    scheduler.pointee.release(id)
+    if closesCycle { searchForCycle(through: id) }
   }
 
-  /// Lets a queued operation wait for another: by an edge if that is queued too, otherwise by a
-  /// hold.
+  /// Whether the operation, or what it has produced, has ended without success.
+  private func hasFailed(_ operation: Operation) -> Bool {
+    let bits = operation.bits
+    if bits.contains(.retired), bits.isUnsuccessful { return true }
+    return operation.ties?.products?.all.contains { hasFailed($0) } ?? false
+  }
+
+  /// Lets a queued operation wait for another, and what that has produced: by an edge if that is
+  /// queued too, otherwise by a hold.
   func link(_ operation: Operation, to dependency: Operation) {
+    if let products = dependency.ties?.products?.all {
+      for product in products where product !== operation { link(operation, to: product) }
+    }
     let id = OperationID(Int(operation.number))
     if dependency.number >= 0 {
       scheduler.pointee.addEdge(from: OperationID(Int(dependency.number)), to: id, when: .ok)
@@ -216,9 +224,9 @@ extension Engine {
   private func takeOverWaiting(of operation: Operation) -> Bool {
     guard let ties = operation.ties, !ties.waiting.isEmpty else { return false }
     let id = OperationID(Int(operation.number))
-    ties.waiting.takeAll().forEach { dependent in
+    ties.takeWaiting().forEach { dependent in
       let other = OperationID(Int(dependent.number))
-      guard dependent.number >= 0, scheduler.pointee.isWaiting(other) else { return }
+      guard scheduler.pointee.isWaiting(other) else { return }
       scheduler.pointee.addEdge(from: id, to: other, when: .ok)
       scheduler.pointee.release(other)
     }

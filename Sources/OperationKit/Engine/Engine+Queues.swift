@@ -4,12 +4,16 @@ import Dispatch
 internal import Scheduling
 
 extension Engine {
+  func width(of id: QueueID) -> Int { locked { queues[id.index].width } }
+
   func setWidth(_ width: Int, of id: QueueID) {
     enter()
-    queues[id.index].isElastic = width < 0
+    queues[id.index].width = width
     scheduler.pointee.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
     unlockAndWake()
   }
+
+  func isSuspended(_ id: QueueID) -> Bool { locked { scheduler.pointee.isSuspended(id) } }
 
   func setSuspended(_ isSuspended: Bool, of id: QueueID) {
     enter()
@@ -22,10 +26,12 @@ extension Engine {
   }
 
   func setDispatchQueue(_ queue: DispatchQueue?, of id: QueueID) {
-    locked {
+    let old = locked {
       demand(queues[id.index].count == 0, "the underlying queue of a queue in use is set")
-      queues[id.index].dispatchQueue = queue
+      defer { queues[id.index].dispatchQueue = queue }
+      return queues[id.index].dispatchQueue
     }
+    withExtendedLifetime(old) {}
   }
 
   func operations(of id: QueueID) -> [Operation] {
@@ -63,15 +69,20 @@ extension Engine {
     signal.wait()
   }
 
-  func waitingOperations(for operation: Operation) -> [Operation] {
-    locked { dependents(of: operation) }
+  /// Has what waits for an operation, now or later, wait for its product, too. Returns those that
+  /// are in queues now.
+  func addProduct(_ product: Operation, of operation: Operation) -> [Operation] {
+    locked {
+      operation.makeTies().addProduct(product)
+      return dependents(of: operation)
+    }
   }
 
   /// Has the operation's changes reported from now on.
   func countObserved(_ operation: Operation) {
     locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }
-      observedCount += 1
+      operation.withAttachments { $0.isCounted = true }
     }
   }
 }

@@ -34,12 +34,14 @@ extension Engine {
   /// Call this under the lock; it requests a thread if there is work.
   ///
   /// `wasUnattended` means that the caller has found no thread that would check the inbox;
-  /// `mayWait`, that the work need not be found before the next operations.
+  /// `mayWait`, that the work need not be found before the next operations; `hasJob`, that the
+  /// caller has chosen an operation, so that it must not call code that may wait for that one.
   func unlockAndWake(
-    isNew: Bool = false, wasUnattended: Bool = false, mayWait: Bool = false
+    isNew: Bool = false, wasUnattended: Bool = false, mayWait: Bool = false, hasJob: Bool = false
   ) {
     var wake = wasUnattended ? crew.planReserve() : Crew.Wake.nobody
     repeat {
+      if hasJob { leaveAffairs() }
       if case .nobody = wake, scheduler.pointee.mayStart() || crew.hasErrands {
         wake = crew.planWake(isNew: isNew)
         if case .nobody = wake { callSearcher(mayWait) }
@@ -63,6 +65,14 @@ extension Engine {
     lock.unlock()
     send(wake)
     for affair in affairs { affair.settle() }
+  }
+
+  /// Makes an errand of the affairs.
+  private func leaveAffairs() {
+    if affairs.isEmpty { return }
+    let affairs = affairs
+    self.affairs = []
+    crew.add { for affair in affairs { affair.settle() } }
   }
 
   private func send(_ wake: Crew.Wake) {
@@ -115,17 +125,7 @@ extension Engine {
     var burst = Burst()
     var contention = 0
     while true {
-      var leftovers = Leftovers()
-      nap.end()
-      contention = enter() ? contention + 2 : max(0, contention - 1)
-      ended?._withUnsafeGuaranteedRef { retire($0, &leftovers) }
-      let isNew = role == .sentFor
-      let job = nextJob(worker, &role, contention)
-      if role != .working { contention = 0 }
-      unlockAndWake(isNew: isNew)
-      if isNew, role == .working { sendForAnother() }
-      ended?._withUnsafeGuaranteedRef { leftovers.settle($0) }
-      leftovers.reference?.release()
+      let job = goOn(after: ended, worker, &role, &contention)
       ended = nil
       switch job {
       case .run(let reference, let mark):
@@ -141,9 +141,41 @@ extension Engine {
     }
   }
 
+  /// Retires the operation that the thread has run, and chooses what it does next.
+  @inline(__always)
+  private func goOn(
+    after ended: Unmanaged<Operation>?, _ worker: Worker, _ role: inout Role,
+    _ contention: inout Int
+  ) -> Job {
+    var leftovers = Leftovers()
+    nap.end()
+    contention = enter() ? contention + 2 : max(0, contention - 1)
+    ended?._withUnsafeGuaranteedRef {
+      retire($0, &leftovers)
+      if leftovers.callsOthers { settle($0, &leftovers) }
+    }
+    let isNew = role == .sentFor
+    leaveAffairs()
+    let job = nextJob(worker, &role, contention)
+    if role != .working { contention = 0 }
+    unlockAndWake(isNew: isNew, hasJob: true)
+    if isNew, role == .working { sendForAnother() }
+    ended?._withUnsafeGuaranteedRef { leftovers.settle($0) }
+    leftovers.reference?.release()
+    return job
+  }
+
+  /// Lets go of the lock to settle an operation: what that calls may wait for any other, so the
+  /// thread has not chosen the next one yet.
+  private func settle(_ operation: Operation, _ leftovers: inout Leftovers) {
+    unlockAndWake()
+    leftovers.settle(operation)
+    enter()
+  }
+
   private func sendForAnother() {
     enter()
-    unlockAndWake(isNew: true)
+    unlockAndWake(isNew: true, hasJob: true)
   }
 
   private func nextJob(_ worker: Worker, _ role: inout Role, _ contention: Int) -> Job {
@@ -284,7 +316,10 @@ extension Engine {
   private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     if !mayRun(operation) { return park(operation) }
     let old = CurrentQueue.exchange(mark)
-    if !operation.has(.finished) { operation.start() }
+    if !operation.has(.finished) {
+      if operation.has(.hasTerms) { operation.startClock() }
+      operation.start()
+    }
     let isOver = operation.clear(.chosen).contains(.finished)
     if isOver { operation.conclude() }
     CurrentQueue.exchange(old)
@@ -305,51 +340,5 @@ extension Engine {
 
   private func runDispatched(_ operation: Operation, in mark: CurrentQueue.Mark) {
     if run(.passUnretained(operation), in: mark) { retire(operation) }
-  }
-
-  private func mayRun(_ operation: Operation) -> Bool {
-    if operation.has(.cancelled) { return true }
-    if !operation.isReady { return false }
-    guard operation.has(.hasTerms) else { return true }
-    if operation.timeUntilNextQuestion != nil { return false }
-    operation.checkRequirements()
-    return true
-  }
-
-  /// Takes the operation's slot back until it is ready. True if it has finished in the meantime and
-  /// the caller must retire it.
-  private func park(_ operation: Operation) -> Bool {
-    enter()
-    if operation.clear(.chosen).contains(.finished) {
-      lock.unlock()
-      operation.conclude()
-      return true
-    }
-    scheduler.pointee.pause(OperationID(Int(operation.number)))
-    operation.set(.parked)
-    unlockAndWake()
-    askAgain(operation)
-    return false
-  }
-
-  private func askAgain(_ operation: Operation) {
-    if operation.has(.cancelled) { return becameReady(operation) }
-    if !operation.isReady { return }
-    guard let delay = operation.timeUntilNextQuestion else { return becameReady(operation) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + delay.dispatchInterval) {
-      if operation.has(.parked) { self.askAgain(operation) }
-    }
-  }
-
-  /// Called when a parked operation may run.
-  func becameReady(_ operation: Operation) {
-    enter()
-    if operation.has(.parked) { unpark(operation) }
-    unlockAndWake()
-  }
-
-  func unpark(_ operation: Operation) {
-    operation.clear(.parked)
-    scheduler.pointee.resume(OperationID(Int(operation.number)))
   }
 }

@@ -47,8 +47,9 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     var waiters: [Signal] = []
     var dispatchQueue: DispatchQueue?
     var progress: Progress?
-    /// Whether the machine decides its width.
-    var isElastic = true
+    /// How many operations run at the same time; negative if the machine decides.
+    var width = OperationQueue.defaultMaxConcurrentOperationCount
+    var isElastic: Bool { width < 0 }
     /// How many operations have ended since its width was last checked.
     var endedCount = 0
 
@@ -93,7 +94,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   /// The last announced value of `attendance`.
   @exclusivity(unchecked) var showsAttendance = false
   /// How many observed operations have not finished.
-  @exclusivity(unchecked) var observedCount = 0
+  let observedCount = Atomic<Int>(0)
   /// Consequences of added operations, to be handled when the lock is released.
   @exclusivity(unchecked) var affairs: [Affair] = []
   /// How many operations the scheduler was ever given.
@@ -142,10 +143,12 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   }
 
   func removeLane(_ id: QueueID) {
-    locked {
-      queues[id.index] = QueueRecord()
+    let record = locked {
+      defer { queues[id.index] = QueueRecord() }
       vacantLanes.append(id)
+      return queues[id.index]
     }
+    withExtendedLifetime(record) {}
   }
 
   // MARK: Exclusive conditions

@@ -10,6 +10,7 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     var others: [@Sendable () -> Void]?
   }
 
+  /// Guarded by the operation's own lock from when blocks are added until it begins.
   @exclusivity(unchecked) private var blocks = Blocks()
 
   /// Makes an operation without blocks.
@@ -29,9 +30,16 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
 
   /// Adds a block. This traps if the operation is executing or finished.
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+    let isInTime = withOwnLock {
+      let isInTime = set(.hasAddedBlocks).isDisjoint(with: [.executing, .finished])
+      if isInTime { append(block) }
+      return isInTime
+    }
     demand(
-      bits.isDisjoint(with: [.executing, .finished]),
-      "a block is added to an operation that is executing or finished: '\(self)'")
+      isInTime, "a block is added to an operation that is executing or finished: '\(self)'")
+  }
+
+  private func append(_ block: @escaping @Sendable () -> Void) {
     if blocks.first == nil {
       blocks.first = block
     } else if blocks.others == nil {
@@ -43,13 +51,15 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
 
   /// The blocks, in the order they were added. They are kept as long as the operation is.
   open var executionBlocks: [@Sendable () -> Void] {
-    guard let first = blocks.first else { return [] }
-    return [{ try? first() }] + (blocks.others ?? [])
+    let (first, others) = withOwnLock { (blocks.first, blocks.others) }
+    guard let first else { return [] }
+    return [{ try? first() }] + (others ?? [])
   }
 
   /// Runs the blocks; if it is called again, it runs them again.
   open override func main() {
-    if let others = blocks.others { runAll(others) } else { runFirst() }
+    guard has(.hasAddedBlocks) else { return runFirst() }
+    if let others = withOwnLock({ blocks.others }) { runAll(others) } else { runFirst() }
   }
 
   private func runFirst() {

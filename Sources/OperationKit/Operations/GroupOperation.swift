@@ -18,6 +18,10 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
   /// Makes a group of operations that are in no queue yet.
   public init(_ operations: [Operation] = []) {
     super.init()
+    whenCancelled { [queue, members] in
+      for operation in members.withLock({ $0.pending }) { operation.cancel() }
+      queue.cancelAllOperations()
+    }
     for operation in operations { addOperation(operation) }
   }
 
@@ -30,19 +34,28 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
       if !$0.hasStarted { $0.pending.append(operation) }
       return $0.hasStarted
     }
-    if hasStarted { queue.addOperation(operation) }
+    if isCancelled { operation.cancel() }
+    if !hasStarted { return }
+    queue.addOperation(operation)
+    if isCancelled { operation.cancel() }
   }
 
   /// Starts the operations.
-  open override func main() {
-    let operations = members.withLock { members in
+  open override func main() { begin() }
+
+  /// Operations may wait for its own: they end, too.
+  override func endUnstarted() { begin() }
+
+  private func begin() {
+    let operations: [Operation]? = members.withLock { members in
+      if members.hasStarted { return nil }
       members.hasStarted = true
       defer { members.pending = [] }
       return members.pending
     }
-    whenCancelled { [queue] in queue.cancelAllOperations() }
+    guard let operations else { return }
     queue.addOperations(operations, waitUntilFinished: false)
-    if isCancelled { queue.cancelAllOperations() }
+    if isCancelled { for operation in operations { operation.cancel() } }
     ended(nil)
   }
 
@@ -56,13 +69,19 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
   }
 }
 
-/// Tries an operation again until one attempt has no error. Between two attempts it keeps its slot.
-public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a lock holds `attempt`
+/// Tries an operation again until one attempt has no error and was not cancelled. Between two
+/// attempts it keeps its slot.
+public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a lock holds `phase`
+  private enum Phase {
+    case pausing
+    case attempting(Operation?)
+  }
+
   private let limit: Int
   private let delay: @Sendable (_ attempt: Int) -> Duration
   private let make: @Sendable (_ attempt: Int) -> Operation
   private let queue = OperationQueue()
-  private let attempt = Guarded<Operation?>(nil)
+  private let phase = Guarded(Phase.attempting(nil))
 
   /// Makes an operation that consists of attempts.
   ///
@@ -82,32 +101,51 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
 
   /// Makes the first attempt.
   public override func main() {
-    whenCancelled { [weak self] in self?.attempt.withLock { $0 }?.cancel() }
+    whenCancelled { [weak self] in self?.stop() }
     begin(attempt: 1)
+  }
+
+  private func stop() {
+    switch phase.withLock({ $0 }) {
+    case .pausing: finish()
+    case .attempting(let operation): operation?.cancel()
+    }
   }
 
   private func begin(attempt number: Int) {
     if isCancelled { return finish() }
+    phase.withLock { $0 = .attempting(nil) }
     let operation = make(number)
-    attempt.withLock { $0 = operation }
-    operation.whenRetired { [self, weak operation] in ended(number, operation?.error) }
+    phase.withLock { $0 = .attempting(operation) }
+    operation.whenRetired { [self, weak operation] in ended(number, operation) }
     queue.addOperation(operation)
     if isCancelled { operation.cancel() }
   }
 
-  private func ended(_ number: Int, _ error: (any Error)?) {
-    guard error != nil, !isCancelled, number < limit else { return finish(error) }
+  private func ended(_ number: Int, _ operation: Operation?) {
+    if isCancelled { return finish(operation?.error) }
+    let failure = operation?.failure
+    guard failure != nil, number < limit else { return finish(failure) }
     let delay = delay(number)
     if delay <= .zero { return begin(attempt: number + 1) }
+    phase.withLock { $0 = .pausing }
     DispatchQueue.global().asyncAfter(deadline: .now() + delay.dispatchInterval) {
       self.begin(attempt: number + 1)
     }
+    if isCancelled { finish() }
+  }
+}
+
+extension Operation {
+  /// Why the operation is no success; nil if it is one.
+  fileprivate var failure: (any Error)? {
+    error ?? (has(.cancelled) ? OperationError.cancelled : nil)
   }
 }
 
 extension OperationProtocol {
-  /// Adds an operation to the queue that runs this one. Operations that wait for this one wait for
-  /// that one, too.
+  /// Adds an operation to the queue that runs this one. Operations that wait for this one, or will
+  /// when they are added to a queue, wait for that one, too.
   ///
   /// Call it while this operation executes in a queue.
   public func produce(_ operation: Operation) {
@@ -115,7 +153,7 @@ extension OperationProtocol {
       // A mistake of the calling program, reported in release builds too.
       fatalError("an operation is produced by one that no queue executes: '\(self)'")
     }
-    for dependent in Engine.shared.waitingOperations(for: self) {
+    for dependent in Engine.shared.addProduct(operation, of: self) {
       dependent.addDependency(operation)
     }
     queue.addOperation(operation)

@@ -14,7 +14,7 @@ extension Operation {
     demand(
       !bits.contains(.queued) || bits.contains(.chosen),
       "start() of an operation that is in a queue: '\(self)'")
-    if bits.contains(.cancelled) { return finishUnlessDenied() }
+    if bits.contains(.cancelled) { return endUnstarted() }
     demand(
       bits.contains(.chosen) || isReady,
       "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
@@ -90,6 +90,7 @@ extension Operation {
   func conclude() {
     let bits = bits
     if bits.contains(.isObserved) { tell(.finished) }
+    if bits.contains(.hasTerms) { stopClock() }
     guard bits.contains(.hasCompletion) else { return }
     if bits.contains(.hasWaiters) { releaseWaiters() }
     let block = withAttachments { attachments in
@@ -118,9 +119,8 @@ extension Operation {
     if isDone { action() }
   }
 
-  /// Releases everything that waits until the end is complete.
+  /// Calls everything that continues when the end is complete.
   func releaseSuccessors() {
-    releaseWaiters()
     let successors = withAttachments { attachments in
       defer { attachments.successors = [] }
       return attachments.successors
@@ -132,7 +132,7 @@ extension Operation {
   /// forgotten it, or now if all that has happened.
   func whenRetired(_ action: @escaping @Sendable () -> Void) {
     let isDone = withAttachments { attachments in
-      if set(.hasWaiters).contains(.retired) { return true }
+      if set(.hasSuccessors).contains(.retired) { return true }
       attachments.successors.append(action)
       return false
     }

@@ -30,7 +30,8 @@ extension Operation {
     Engine.shared.countObserved(self)
     withAttachments { attachments in
       let bits = bits
-      attachments.begin(in: .found(bits, isReady: isReady))
+      attachments.begin(
+        in: .found(bits, isReady: isReady), isCancelled: bits.contains(.cancelled))
       attachments.add(
         handler, isCancelled: bits.contains(.cancelled), startingWithCurrent: startingWithCurrent)
     }
@@ -40,7 +41,10 @@ extension Operation {
 
   /// Reports a change to the observers. Must not be called under the engine's lock.
   func tell(_ state: State) {
-    withAttachments { $0.add(state) }
+    withAttachments { attachments in
+      if state == .finished, has(.cancelled) { attachments.add(.cancelled) }
+      attachments.add(state)
+    }
     deliver()
   }
 
@@ -66,9 +70,11 @@ extension Operation {
     if isFinished {
       finish(onOwnThread: false)
     } else if !has(.executing), isExecuting {
-      if set(.executing).contains(.isObserved) { tell(.executing) }
-    } else if has(.queued), isReady {
-      Engine.shared.becameReady(self)
+      let old = set(.executing)
+      if old.contains(.isObserved) { tell(.executing) }
+      if old.contains(.hasTerms) { startClock() }
+    } else if has(.queued) {
+      Engine.shared.askAgain(self)
     }
   }
 }
@@ -78,7 +84,18 @@ extension Operation {
   /// nothing is left that it waits for and when it is cancelled; subclasses act on being asked.
   func askLater(after dependency: Operation) {
     clear(.asked)
-    dependency.whenRetired { [weak self] in self?.askIfNothingIsLeft() }
+    withAttachments { $0.unfinishedCount += 1 }
+    dependency.whenRetired { [weak self] in self?.dependencyEnded() }
+  }
+
+  /// Only the last end can be the one after which nothing is left, unless dependencies were removed:
+  /// those are not told apart here.
+  private func dependencyEnded() {
+    let mayBeLast = withAttachments {
+      $0.unfinishedCount -= 1
+      return $0.unfinishedCount == 0 || $0.hasRemovedDependencies
+    }
+    if mayBeLast { askIfNothingIsLeft() }
   }
 
   func askIfNothingIsLeft() {

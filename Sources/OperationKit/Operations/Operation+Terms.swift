@@ -31,7 +31,8 @@ public enum QualityOfService: Int, Sendable {
 
 extension OperationProtocol {
   /// How long the work may take; after that the operation is cancelled, with
-  /// ``OperationError/timedOut(after:)``. The work itself must check ``Operation/isCancelled``.
+  /// ``OperationError/timedOut(after:)``. The work itself must check ``Operation/isCancelled``. Set
+  /// it before the work begins.
   public var timeout: Duration? {
     get { readAttachments { $0.timeout } ?? nil }
     set {
@@ -40,7 +41,7 @@ extension OperationProtocol {
     }
   }
 
-  /// Adds a condition for the operation to start. Call it before the operation is added to a queue.
+  /// Adds a condition for a queue to start the operation. Call it before the operation is added.
   public func addCondition(_ condition: OperationCondition) {
     demand(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
     withAttachments { $0.conditions.append(condition) }
@@ -51,19 +52,38 @@ extension OperationProtocol {
 extension Operation {
   /// Runs `main()` under its terms.
   func runOnTerms() {
-    if let timeout { limit(to: timeout) }
+    startClock()
     let priority = threadPriority
     if priority == 0.5 { main() } else { runMain(atPriority: priority) }
   }
 
-  /// Starts the clock of the time limit.
-  func limit(to timeout: Duration) {
-    DispatchQueue.global().asyncAfter(deadline: .now() + timeout.dispatchInterval) {
-      [weak self] in
+  /// Starts the clock of the time limit, if there is one, when the work begins. It may be called
+  /// again.
+  func startClock() {
+    guard let timeout else { return }
+    let clock = DispatchSource.makeTimerSource(queue: .global())
+    clock.schedule(deadline: .now() + timeout.dispatchInterval)
+    clock.setEventHandler { [weak self] in
       guard let self, !self.isFinished, !self.isCancelled else { return }
       self.fail(OperationError.timedOut(after: timeout))
       self.cancel()
     }
+    clock.activate()
+    let isFirst = withAttachments { attachments in
+      if attachments.clock != nil { return false }
+      attachments.clock = clock
+      return true
+    }
+    if !isFirst { clock.cancel() } else if has(.finished) { stopClock() }
+  }
+
+  /// Releases the clock at the end: otherwise it would be kept until the time is over.
+  func stopClock() {
+    let clock = withAttachments { attachments in
+      defer { attachments.clock = nil }
+      return attachments.clock
+    }
+    clock?.cancel()
   }
 
   /// A thread of lowered priority cannot be raised again without permission, so `main` gets a

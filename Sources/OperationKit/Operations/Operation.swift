@@ -49,7 +49,7 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
     /// It runs once they have finished in any way. This is the default, as in Foundation.
     case finished
     /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was
-    /// cancelled or has an error.
+    /// cancelled or has an error. This holds for operations in queues.
     case succeeded
   }
 
@@ -83,8 +83,13 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   private static func release(_ operations: inout OperationList) {
     var left = operations.takeAll().all
     while var operation = left.popLast() {
-      if isKnownUniquelyReferenced(&operation), !operation.awaited.isEmpty {
-        left.append(contentsOf: operation.awaited.takeAll().all)
+      // A weak reference may become a strong one at any time, so what it waits for is locked.
+      if isKnownUniquelyReferenced(&operation), !operation.awaited.isEmpty,
+        operation.lockAwaited()
+      {
+        let awaited = operation.awaited.takeAll()
+        operation.clear(.changing)
+        left.append(contentsOf: awaited.all)
       }
     }
   }
@@ -100,10 +105,14 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   /// operation continues until it announces that it has finished.
   open func start() { begin { self.finishUnlessDenied() } }
 
+  /// Ends an operation that was cancelled before it started.
+  func endUnstarted() { finishUnlessDenied() }
+
   /// Tells the operation to stop.
   ///
   /// This sets ``isCancelled``; running code must check it. In a queue, an operation that has not
-  /// started no longer waits for its dependencies, and finishes without ``main()``. Outside a queue
+  /// started no longer waits for its dependencies, and finishes without ``main()``; only a barrier
+  /// still waits for what was added before it. Outside a queue
   /// it finishes when it is started. After the end it has no effect.
   open func cancel() { becomeCancelled() }
 
@@ -169,6 +178,9 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   /// A block that runs once, after the end and before any dependent starts; it is released when it
   /// has run.
   ///
+  /// Meanwhile the operation still has its slot, and its queue counts it: the block must not wait
+  /// for the queue, or for an operation that waits for this one or for its slot.
+  ///
   /// Setting one on an executing or finished operation traps.
   open var completionBlock: (@Sendable () -> Void)? {
     get { readAttachments { $0.completionBlock } ?? nil }
@@ -198,7 +210,10 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   /// Stops the operation from waiting for another.
   open func removeDependency(_ operation: Operation) {
     Engine.shared.removeDependency(operation, from: self)
-    if isSubclassed { askIfNothingIsLeft() }
+    if isSubclassed {
+      withAttachments { $0.hasRemovedDependencies = true }
+      askIfNothingIsLeft()
+    }
   }
 
   /// Waits until the operation has finished; its completion block may still run, and its queue may
@@ -253,6 +268,9 @@ extension Operation {
     ties = new
     return new
   }
+
+  /// Reads or changes something under the operation's own lock, as `withAttachments` does.
+  func withOwnLock<Value>(_ body: () -> Value) -> Value { attachmentsLock.locked(body) }
 
   /// Reads or changes what few operations have. No user code may run in it, not even by releasing
   /// something.

@@ -1,5 +1,8 @@
 // What only a few operations have, so that the others do not pay for it.
 
+import Dispatch
+import Synchronization
+
 /// What an operation keeps in a separate object. It is read and changed under the operation's lock.
 final class OperationAttachments: @unchecked Sendable {  // under a lock
   typealias Handler = @Sendable (Operation.State) -> Void
@@ -10,21 +13,34 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   var qualityOfService = QualityOfService.default
   var threadPriority: Double?
   var timeout: Duration?
+  /// Runs from the beginning of the work to the end, if there is a time limit.
+  var clock: (any DispatchSourceTimer)?
   var conditions: [OperationCondition] = []
   var cancelHandlers: [@Sendable () -> Void] = []
   /// Called when the operation has finished; for threads and tasks alike.
   var waiters: [@Sendable () -> Void] = []
-
   /// Called when, in addition, its completion block has run and its queue has forgotten it.
   var successors: [@Sendable () -> Void] = []
+
+  /// How many dependencies have not ended, of an operation that wants to be asked after that.
+  var unfinishedCount = 0
+  var hasRemovedDependencies = false
+
+  /// Whether the engine counts the operation among those that are observed.
+  var isCounted = false {
+    didSet { Engine.shared.observedCount.add(isCounted ? 1 : -1, ordering: .relaxed) }
+  }
 
   private var observers: [Handler] = []
   /// Changes that have not been reported yet, with their handlers.
   private var news: [(state: Operation.State, handlers: [Handler])] = []
   private var isTelling = false
   private var hasBegun = false
+  private var hasToldCancelled = false
   /// The latest state except `.cancelled` that was put in the news.
   private var latest = Operation.State.waiting
+
+  deinit { if isCounted { Engine.shared.observedCount.subtract(1, ordering: .relaxed) } }
 
   var effectivePriority: Double { threadPriority ?? qualityOfService.threadPriority ?? 0.5 }
 
@@ -34,8 +50,13 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   }
 
   /// The first observer finds the operation in this state; earlier changes are not reported.
-  func begin(in state: Operation.State) {
-    if !hasBegun { latest = max(latest, state) }
+  func begin(in state: Operation.State, isCancelled: Bool) {
+    if !hasBegun {
+      latest = max(latest, state)
+      hasToldCancelled = isCancelled
+    } else if isCancelled {
+      add(.cancelled)
+    }
     hasBegun = true
   }
 
@@ -49,7 +70,8 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   /// Adds a change to the news. States come in order; one that was left out is added.
   func add(_ state: Operation.State) {
     if state == .cancelled {
-      news.append((state, observers))
+      if !hasToldCancelled { news.append((state, observers)) }
+      hasToldCancelled = true
       return
     }
     if state <= latest { return }

@@ -2,7 +2,8 @@
 
 /// A condition for an operation to start.
 ///
-/// An operation that waits for a condition holds no slot of its queue.
+/// An operation that waits for a condition holds no slot of its queue. Conditions apply to
+/// operations in queues: ``Operation/start()`` by hand checks none.
 public struct OperationCondition: Sendable {
   enum Kind: Sendable {
     case exclusive(String)

@@ -46,6 +46,15 @@ struct OperationList: ~Copyable {
     forEachReference { $0._withUnsafeGuaranteedRef(body) }
   }
 
+  func allSatisfy(_ predicate: (Operation) -> Bool) -> Bool {
+    switch content {
+    case .none: true
+    case .one(let reference): reference._withUnsafeGuaranteedRef(predicate)
+    case .several(let references):
+      references.allSatisfy { $0._withUnsafeGuaranteedRef(predicate) }
+    }
+  }
+
   mutating func append(_ operation: Operation) {
     let reference = Unmanaged.passRetained(operation)
     switch content {
@@ -67,11 +76,29 @@ struct OperationList: ~Copyable {
 
   /// Removes an operation, however often it is in the list; returns how often it was.
   mutating func removeAll(of operation: Operation) -> Int {
-    let old = all
-    let kept = old.filter { $0 !== operation }
-    self = OperationList()
-    for other in kept { append(other) }
-    return old.count - kept.count
+    let removed = Unmanaged.passUnretained(operation).toOpaque()
+    return remove { $0.toOpaque() == removed }.count
+  }
+
+  /// Removes the operations for which the closure is true, and returns them.
+  mutating func remove(where isRemoved: (Unmanaged<Operation>) -> Bool) -> [Operation] {
+    var removed: [Operation] = []
+    var content = Content.none
+    swap(&content, &self.content)  // so that an array has one owner and is not copied
+    func isKept(_ reference: Unmanaged<Operation>) -> Bool {
+      if !isRemoved(reference) { return true }
+      removed.append(reference.takeRetainedValue())
+      return false
+    }
+    switch content {
+    case .none: break
+    case .one(let reference): if isKept(reference) { self.content = .one(reference) }
+    case .several(var references):
+      content = .none
+      references.removeAll { !isKept($0) }
+      if !references.isEmpty { self.content = .several(references) }
+    }
+    return removed
   }
 }
 
@@ -79,8 +106,36 @@ struct OperationList: ~Copyable {
 final class Ties {
   /// What the operation has waited for, once it has ended.
   var past = KnownOperations()
-  /// Operations in queues that wait for this one, which is in no queue.
+  /// Operations in queues that wait for this one, which is in no queue; some may have ended.
   var waiting = OperationList()
+  private var endedCount = 0
+  /// What the operation has produced.
+  private(set) var products: KnownOperations?
+
+  func addProduct(_ product: Operation) {
+    var known = products ?? KnownOperations()
+    known.append(product)
+    products = known
+  }
+
+  /// Removes those that wait and have not ended; the engine owns them. The others remain, because
+  /// they must not be released under its lock.
+  func takeWaiting() -> OperationList {
+    var taken = waiting.takeAll()
+    let ended = taken.remove { $0._withUnsafeGuaranteedRef { $0.number < 0 } }
+    endedCount = ended.count
+    for operation in ended { waiting.append(operation) }
+    return taken
+  }
+
+  /// Notes that one of those that wait is about to end. Once most of them have, it returns and
+  /// forgets those.
+  func noteEnd(of operation: Operation) -> [Operation] {
+    endedCount += 1
+    if waiting.isEmpty || 2 * endedCount <= waiting.count { return [] }
+    endedCount = 0
+    return waiting.remove { $0._withUnsafeGuaranteedRef { $0.number < 0 || $0 === operation } }
+  }
 }
 
 /// Operations that are not kept alive by this list.
@@ -89,26 +144,39 @@ struct KnownOperations {
     weak var operation: Operation?
   }
 
+  private static let leastLimit = 16
   private weak var first: Operation?
   private var others: [Known]?
+  /// At this number, `append` forgets those that are no longer alive.
+  private var limit = KnownOperations.leastLimit
 
   init() {}
 
   init(_ list: borrowing OperationList) {
     var isFirst = true
+    var others: [Known] = []
+    others.reserveCapacity(list.count - 1)
     list.forEach {
-      if isFirst {
-        first = $0
-        isFirst = false
-      } else {
-        others = (others ?? []) + [Known(operation: $0)]
-      }
+      if isFirst { first = $0 } else { others.append(Known(operation: $0)) }
+      isFirst = false
     }
+    if !others.isEmpty { self.others = others }
   }
 
   /// Those that are alive.
   var all: [Operation] {
     [first].compactMap(\.self) + (others ?? []).compactMap(\.operation)
+  }
+
+  mutating func append(_ operation: Operation) {
+    var others = self.others ?? []
+    self.others = nil  // so that the array has one owner and is not copied
+    if others.count >= limit {
+      others.removeAll { $0.operation == nil }
+      limit = max(KnownOperations.leastLimit, 2 * others.count)
+    }
+    others.append(Known(operation: operation))
+    self.others = others
   }
 
   mutating func remove(_ operation: Operation) {

@@ -17,8 +17,8 @@ struct Status: OptionSet, Sendable {
   /// Its completion block has run, and its dependents have been told. Changed under the engine's
   /// lock.
   static let retired = Status(rawValue: 32)
-  /// It gave its slot back because it was not ready. Changed under the engine's lock.
-  static let parked = Status(rawValue: 64)
+  /// Its predicates are about to be evaluated again.
+  static let isPolled = Status(rawValue: 64)
   /// An error was recorded.
   static let failed = Status(rawValue: 128)
   /// `dependencyPolicy` is `.succeeded`.
@@ -27,6 +27,8 @@ struct Status: OptionSet, Sendable {
   static let hasCompletion = Status(rawValue: 512)
   /// There is something in `OperationAttachments` to look for: threads that wait, or tasks.
   static let hasWaiters = Status(rawValue: 1024)
+  /// There is something in `OperationAttachments` to look for: what continues after its end.
+  static let hasSuccessors = Status(rawValue: 2_097_152)
   /// There is something in `OperationAttachments` to look for: observers of the state.
   static let isObserved = Status(rawValue: 2048)
   /// There is something in `OperationAttachments` to look for: conditions, a time limit or a thread
@@ -51,6 +53,10 @@ struct Status: OptionSet, Sendable {
   static let hasAttachments = Status(rawValue: 131072)
   /// It may wait for something; without this bit, it does not.
   static let mayWait = Status(rawValue: 1_048_576)
+  /// It is a barrier: even if it is cancelled, it waits for what was added before it.
+  static let isBarrier = Status(rawValue: 4_194_304)
+  /// Blocks were added to it after it was made.
+  static let hasAddedBlocks = Status(rawValue: 8_388_608)
 
   /// Bits that require the engine's lock when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]

@@ -32,9 +32,9 @@ public final class OperationBatch: Sendable {
   ) {
     let block = operation.completionBlock
     let total = operations.count
-    operation.completionBlock = {
+    operation.completionBlock = { [finishedCount] in
       block?()
-      self.finishedCount.withLock {
+      finishedCount.withLock {
         $0 += 1
         progress($0, total)
       }

@@ -8,9 +8,9 @@ extension OperationQueue {
   /// Called with the operations of a cycle, each waiting for the next and the last for the first,
   /// when the last of them is added. If it is not set, the path is written to standard error.
   ///
-  /// It is called on the thread that adds that operation, before adding returns. Only if so many
-  /// operations wait for each other that a search takes too long is it called a moment later, on
-  /// another thread.
+  /// It is called on the thread that adds that operation, before adding returns, or a moment later on
+  /// another thread: if that thread takes over what was added, or if so many operations wait for
+  /// each other that a search takes too long. It must not wait for an operation.
   ///
   /// The operations stay in their queues: one of them can be cancelled, or a dependency removed.
   public static var cycleHandler: (@Sendable ([Operation]) -> Void)? {

@@ -20,8 +20,6 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   /// importance, or suspends it.
   private let isMain: Bool
   private let level = Guarded(QualityOfService.default)
-  private let suspended = Guarded(false)
-  private let width = Guarded(OperationQueue.defaultMaxConcurrentOperationCount)
 
   /// Makes an empty queue.
   public init() {
@@ -75,27 +73,18 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   /// or ``defaultMaxConcurrentOperationCount``. It can be changed at any time; running operations
   /// continue.
   open var maxConcurrentOperationCount: Int {
-    get { isMain ? 1 : width.withLock { $0 } }
+    get { Engine.shared.width(of: id) }
     set {
       if isMain { return }
       demand(newValue >= -1, "a queue is \(newValue) wide, wanted: 0 or more, or -1")
-      width.withLock {
-        $0 = newValue
-        Engine.shared.setWidth(newValue, of: id)
-      }
+      Engine.shared.setWidth(newValue, of: id)
     }
   }
 
   /// Whether no operation is started. Running operations continue.
   open var isSuspended: Bool {
-    get { suspended.withLock { $0 } }
-    set {
-      if isMain { return }
-      suspended.withLock {
-        $0 = newValue
-        Engine.shared.setSuspended(newValue, of: id)
-      }
-    }
+    get { Engine.shared.isSuspended(id) }
+    set { if !isMain { Engine.shared.setSuspended(newValue, of: id) } }
   }
 
   /// The Dispatch queue on which operations are started, instead of the threads of the library. It

@@ -23,6 +23,8 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   }
 
   private static let lock = Lock()
+  /// Children that have finished, for release without the lock. Guarded by it.
+  nonisolated(unsafe) private static var finished: [Progress] = []
   private let total: Atomic<Int64>
   private let completed = Atomic<Int64>(0)
   /// Whether changes are reported to a parent or a listener.
@@ -48,7 +50,7 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   /// Lets another progress count this many units of this one: they are completed once the other has
   /// finished. This traps if the other one already has a parent.
   open func addChild(_ child: Progress, withPendingUnitCount unitCount: Int64) {
-    let (isCancelled, isPaused) = Progress.lock.locked {
+    let (isCancelled, isPaused) = Progress.locked {
       demand(child.tree.parent == nil, "a progress is added to a second parent")
       child.tree.parent = self
       child.isHeard.store(true, ordering: .relaxed)
@@ -71,9 +73,9 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
 
   /// The amount of work that is done, by this progress and by children that have finished.
   open var completedUnitCount: Int64 {
-    get { Progress.lock.locked { count() } }
+    get { Progress.locked { count() } }
     set {
-      Progress.lock.locked {
+      Progress.locked {
         _ = count()
         completed.store(newValue, ordering: .relaxed)
       }
@@ -84,7 +86,7 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   /// The fraction from 0.0 to 1.0, including what children have done so far; 0.0 while nothing is
   /// known, and more than 1.0 when more was done than ``totalUnitCount`` announced, as in
   /// Foundation.
-  public var fractionCompleted: Double { Progress.lock.locked { fraction() } }
+  public var fractionCompleted: Double { Progress.locked { fraction() } }
 
   /// Whether the amount of work is unknown.
   open var isIndeterminate: Bool {
@@ -93,13 +95,13 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   }
 
   /// Whether all work is done.
-  open var isFinished: Bool { Progress.lock.locked { isDone() } }
+  open var isFinished: Bool { Progress.locked { isDone() } }
 
   /// The fraction now and after each change, or only the latest if several come in quick
   /// succession; the stream ends with the work.
   public var fractions: AsyncStream<Double> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { listener in
-      Progress.lock.locked {
+      Progress.locked {
         tree.listeners.append(listener)
         isHeard.store(true, ordering: .relaxed)
       }
@@ -108,28 +110,28 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   }
 
   /// Whether ``cancel()`` was called, on this one or on one that it is part of.
-  open var isCancelled: Bool { Progress.lock.locked { tree.isCancelled } }
+  open var isCancelled: Bool { Progress.locked { tree.isCancelled } }
 
   /// Whether ``pause()`` was called last, on this one or on one that it is part of.
-  open var isPaused: Bool { Progress.lock.locked { tree.isPaused } }
+  open var isPaused: Bool { Progress.locked { tree.isPaused } }
 
   /// Whether a display of it may offer to cancel.
   open var isCancellable: Bool {
-    get { Progress.lock.locked { tree.isCancellable } }
-    set { Progress.lock.locked { tree.isCancellable = newValue } }
+    get { Progress.locked { tree.isCancellable } }
+    set { Progress.locked { tree.isCancellable = newValue } }
   }
 
   /// Whether a display of it may offer to pause.
   open var isPausable: Bool {
-    get { Progress.lock.locked { tree.isPausable } }
-    set { Progress.lock.locked { tree.isPausable = newValue } }
+    get { Progress.locked { tree.isPausable } }
+    set { Progress.locked { tree.isPausable = newValue } }
   }
 
   /// Called on ``cancel()``, on another thread. Without it nothing happens: a queue continues.
   open var cancellationHandler: (@Sendable () -> Void)? {
-    get { Progress.lock.locked { tree.cancellationHandler } }
+    get { Progress.locked { tree.cancellationHandler } }
     set {
-      let old = Progress.lock.locked {
+      let old = Progress.locked {
         defer { tree.cancellationHandler = newValue }
         return tree.cancellationHandler
       }
@@ -139,9 +141,9 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
 
   /// Called on ``pause()``, on another thread.
   open var pausingHandler: (@Sendable () -> Void)? {
-    get { Progress.lock.locked { tree.pausingHandler } }
+    get { Progress.locked { tree.pausingHandler } }
     set {
-      let old = Progress.lock.locked {
+      let old = Progress.locked {
         defer { tree.pausingHandler = newValue }
         return tree.pausingHandler
       }
@@ -151,9 +153,9 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
 
   /// Called on ``resume()``, on another thread.
   open var resumingHandler: (@Sendable () -> Void)? {
-    get { Progress.lock.locked { tree.resumingHandler } }
+    get { Progress.locked { tree.resumingHandler } }
     set {
-      let old = Progress.lock.locked {
+      let old = Progress.locked {
         defer { tree.resumingHandler = newValue }
         return tree.resumingHandler
       }
@@ -163,26 +165,35 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
 
   /// Requests the end of the work and of all its parts: see ``cancellationHandler``.
   open func cancel() {
-    Progress.lock.locked { tree.isCancelled = true }
+    Progress.locked { tree.isCancelled = true }
     run(cancellationHandler)
     for child in parts { child.cancel() }
   }
 
   /// Requests a pause of the work and of all its parts: see ``pausingHandler``.
   open func pause() {
-    Progress.lock.locked { tree.isPaused = true }
+    Progress.locked { tree.isPaused = true }
     run(pausingHandler)
     for child in parts { child.pause() }
   }
 
   /// Requests that the work and all its parts continue: see ``resumingHandler``.
   open func resume() {
-    Progress.lock.locked { tree.isPaused = false }
+    Progress.locked { tree.isPaused = false }
     run(resumingHandler)
     for child in parts { child.resume() }
   }
 
-  private var parts: [Progress] { Progress.lock.locked { tree.children.map(\.progress) } }
+  private var parts: [Progress] { Progress.locked { tree.children.map(\.progress) } }
+
+  private static func locked<Value>(_ body: () -> Value) -> Value {
+    var released: [Progress] = []
+    defer { withExtendedLifetime(released) {} }
+    return lock.locked {
+      defer { if !finished.isEmpty { swap(&released, &finished) } }
+      return body()
+    }
+  }
 
   private func run(_ handler: (@Sendable () -> Void)?) {
     if let handler { DispatchQueue.global().async { handler() } }
@@ -201,7 +212,7 @@ extension Progress {
   func tell() {
     if !isHeard.load(ordering: .relaxed) { return }
     var ended: [AsyncStream<Double>.Continuation] = []
-    let parent = Progress.lock.locked {
+    let parent = Progress.locked {
       let fraction = fraction()
       for listener in tree.listeners { listener.yield(fraction) }
       if isDone() { swap(&ended, &tree.listeners) }
@@ -216,7 +227,10 @@ extension Progress {
     if !tree.children.isEmpty {
       tree.children.removeAll { child, portion in
         let isDone = child.isDone()
-        if isDone { completed.add(portion, ordering: .relaxed) }
+        if isDone {
+          completed.add(portion, ordering: .relaxed)
+          Progress.finished.append(child)
+        }
         return isDone
       }
     }

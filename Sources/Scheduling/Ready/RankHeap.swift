@@ -2,7 +2,7 @@
 // has four children, which are adjacent in memory: that halves the steps of a binary heap.
 
 /// A heap with the best rank first. The caller keeps `places`, one for each item, and passes the
-/// same array
+/// same array to every call.
 struct RankHeap {
   private static let width = 4
   private var entries: [Rank] = []

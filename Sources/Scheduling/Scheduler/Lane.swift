@@ -23,7 +23,8 @@ struct Lane: Sendable {
   var calledFrom: Int?
   /// The number of starts that took from its pool ahead of this lane since its own last start.
   var overtakenCount = 0
-  /// If true, no other lane takes from the pools of its claims until it has started an operation.
+  /// If true, no other lane takes from the pools of its claims until it has started an operation,
+  /// while its queue has a slot for that.
   var hasReservation = false
 
   init(queue: Int, claims: [Claim], lines: [Int]) {
@@ -79,6 +80,12 @@ struct Queue: Sendable {
   let plainLane: Int
   /// The number of ready operations that the scheduler only counts.
   var countedReady = 0
+  /// Its lanes with a reservation, and whether it had a slot for them at the last change.
+  var reservedLanes: [Int] = [] {
+    didSet { reservationCount = reservedLanes.count }
+  }
+  private(set) var reservationCount = 0
+  var hadRoom = false
 
   init(_ spec: QueueSpec, plainLane: Int) {
     self.spec = spec
@@ -103,10 +110,6 @@ struct Pool: Sendable {
   init(_ spec: PoolSpec) {
     self.spec = spec
     free = spec.isGranted ? 0 : spec.capacity
-  }
-
-  func has(_ amount: Int64, for lane: Int) -> Bool {
-    free >= amount && (reservedFor == nil || reservedFor == lane)
   }
 }
 

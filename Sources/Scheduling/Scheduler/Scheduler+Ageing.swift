@@ -26,29 +26,51 @@ extension Scheduler {
     return rank
   }
 
-  /// From now on only this lane takes from its pools, and it goes first in its queue. Nothing
-  /// happens while another lane has a reservation for one of them, because the two could wait for
-  /// each other.
-  private mutating func reserve(_ lane: Int) {
-    let claims = lanes[lane].claims
-    guard claims.allSatisfy({ pools[$0.pool.index].reservedFor == nil }) else { return }
-    for claim in claims { pools[claim.pool.index].reservedFor = lane }
-    lanes[lane].hasReservation = true
-    laneChanged(lane)
+  /// The lane that has a reservation for the pool. It counts only while the lane's queue has a slot
+  /// for it: what cannot start keeps nothing from others.
+  func holder(of pool: Int) -> Int? {
+    guard let lane = pools[pool].reservedFor, hasRoom(lanes[lane].queue) else { return nil }
+    return lane
   }
 
-  /// Called when the lane has started an operation, or cannot for a reason other than its claims.
+  /// From now on only this lane takes from its pools and from the last slot of its queue, in which
+  /// it goes first. Nothing happens while another lane holds one of them, because the two could wait
+  /// for each other.
+  private mutating func reserve(_ lane: Int) {
+    let claims = lanes[lane].claims
+    guard !lanes[lane].hasReservation, claims.allSatisfy({ holder(of: $0.pool.index) == nil })
+    else { return }
+    for claim in claims {
+      if let other = pools[claim.pool.index].reservedFor { dropReservation(of: other) }
+    }
+    for claim in claims { pools[claim.pool.index].reservedFor = lane }
+    lanes[lane].hasReservation = true
+    let queue = lanes[lane].queue
+    queues[queue].reservedLanes.append(lane)
+    queues[queue].hadRoom = hasRoom(queue)
+    laneChanged(lane)
+    refresh(queue)
+  }
+
+  /// Must be called when a queue may have got its first free slot, or lost its last: its
+  /// reservations count from now on, or count no longer.
+  mutating func roomChanged(_ queue: Int) {
+    let reserved = queues[queue].reservedLanes
+    if reserved.isEmpty || hasRoom(queue) == queues[queue].hadRoom { return }
+    queues[queue].hadRoom.toggle()
+    for lane in reserved {
+      for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
+    }
+  }
+
+  /// Called when the lane has started an operation, or has none any more.
   mutating func dropReservation(of lane: Int) {
     guard lanes[lane].hasReservation else { return }
     lanes[lane].hasReservation = false
+    queues[lanes[lane].queue].reservedLanes.removeAll { $0 == lane }
     for claim in lanes[lane].claims { pools[claim.pool.index].reservedFor = nil }
     laneChanged(lane)
+    refresh(lanes[lane].queue)
     for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
-  }
-
-  /// Called when a queue cannot start anything, so that it keeps nothing from others. Linear in the
-  /// lanes.
-  mutating func dropReservations(of queue: Int) {
-    for lane in lanes.indices where lanes[lane].queue == queue { dropReservation(of: lane) }
   }
 }

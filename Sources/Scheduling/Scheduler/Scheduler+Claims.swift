@@ -11,13 +11,17 @@ extension Scheduler {
     if lanes[lane].isPlain { return nil }
     for index in lanes[lane].claims.indices {
       let claim = lanes[lane].claims[index]
-      if !pools[claim.pool.index].has(claim.amount, for: lane) { return lanes[lane].lines[index] }
+      if !has(claim.amount, in: claim.pool.index, for: lane) { return lanes[lane].lines[index] }
     }
     return nil
   }
 
   func hasEnough(for lane: Int, in line: Int) -> Bool {
-    pools[rooms[lines[line].room].pool].has(lines[line].amount, for: lane)
+    has(lines[line].amount, in: rooms[lines[line].room].pool, for: lane)
+  }
+
+  private func has(_ amount: Int64, in pool: Int, for lane: Int) -> Bool {
+    pools[pool].free >= amount && (holder(of: pool) ?? lane) == lane
   }
 
   /// Called when an operation of the lane starts.
@@ -53,7 +57,7 @@ extension Scheduler {
 
   /// Called when there is more to take from the pool.
   mutating func callLanes(to pool: Int) {
-    if let lane = pools[pool].reservedFor {
+    if let lane = holder(of: pool) {
       if obstacle(of: lane) == nil, lanes[lane].state != .candidate { makeCandidate(lane) }
     } else {
       for room in pools[pool].rooms { call(from: room) }
@@ -64,7 +68,7 @@ extension Scheduler {
   /// called and has not answered.
   private mutating func call(from room: Int) {
     let pool = rooms[room].pool
-    guard pools[pool].reservedFor == nil, let first = best(in: room, isFitting: true) else {
+    guard holder(of: pool) == nil, let first = best(in: room, isFitting: true) else {
       return
     }
     if let called = rooms[room].called {

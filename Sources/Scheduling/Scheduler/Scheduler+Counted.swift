@@ -34,7 +34,7 @@ extension Scheduler {
   /// for callers whose running operations share something that the scheduler does not count, such
   /// as threads.
   package mutating func next(after queue: QueueID) -> Start? {
-    while let queue = startableQueues.first(after: queue.index) ?? startableQueues.first {
+    while let queue = startableQueues.first(after: queue.index) ?? startableQueues.first() {
       if queues[queue].countedReady > 0 { return startCounted(in: queue) }
       if let id = next(in: queue) { return .operation(id) }
     }

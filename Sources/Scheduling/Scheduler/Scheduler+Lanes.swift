@@ -116,14 +116,27 @@ extension Scheduler {
     let hasAny =
       queues[queue].countedReady > 0 || !lanes[queues[queue].plainLane].ready.isEmpty
       || !queues[queue].candidates.isEmpty
-    let isStartable = hasAny && hasRoom(queue)
+    let isStartable =
+      hasAny && hasRoom(queue)
+      && (queues[queue].reservationCount == 0 || mayStartUnderReservation(queue))
     if isStartable == queues[queue].isStartable { return }
     queues[queue].isStartable = isStartable
     startableQueues.set(queue, to: isStartable)
   }
 
+  /// Whether a queue with reservations has more free slots than these, or its first candidate has
+  /// one. It is not inlined, because the compiler would then copy the queue for every operation.
+  @inline(never)
+  private func mayStartUnderReservation(_ queue: Int) -> Bool {
+    if queues[queue].slots - queues[queue].counts.running > queues[queue].reservationCount {
+      return true
+    }
+    return queues[queue].candidates.first.map { lanes[Int($0.item)].hasReservation } ?? false
+  }
+
   /// The lane to try next: of those that may be able to start, the one with the best operation.
   func firstLane(of queue: Int) -> Int? {
+    if queues[queue].reservationCount > 0, !mayStartUnderReservation(queue) { return nil }
     let plain = queues[queue].plainLane
     guard let candidate = queues[queue].candidates.first else {
       return lanes[plain].ready.isEmpty ? nil : plain

@@ -6,7 +6,7 @@ extension Scheduler {
   /// Queues are served in order of their numbers: their widths are independent, and ageing keeps
   /// the sharing of pools fair.
   package mutating func next() -> OperationID? {
-    while let queue = startableQueues.first {
+    while let queue = startableQueues.first() {
       if let id = next(in: queue) { return id }
     }
     return nil
@@ -15,7 +15,7 @@ extension Scheduler {
   /// The next operation of one queue; nil if no ready operation in it can start, in which case they
   /// are parked, and the queue is not startable.
   mutating func next(in queue: Int) -> OperationID? {
-    if queues[queue].candidates.isEmpty {
+    if queues[queue].candidates.isEmpty, queues[queue].reservationCount == 0 {
       guard let first = lanes[queues[queue].plainLane].ready.first else { return nil }
       let id = OperationID(Int(first.item))
       move(id, to: .running)

@@ -7,7 +7,7 @@
 
 extension Scheduler {
   /// Whether `next` may have something to return; false is certain.
-  package mutating func mayStart() -> Bool { startableQueues.first != nil }
+  package mutating func mayStart() -> Bool { startableQueues.first() != nil }
 
   /// Something could run, and waits for a slot or a claim.
   package mutating func hasReady() -> Bool {
@@ -31,6 +31,8 @@ extension Scheduler {
 
   package mutating func isReady(_ id: OperationID) -> Bool { records[id.index].state == .ready }
 
+  package mutating func isPaused(_ id: OperationID) -> Bool { records[id.index].state == .paused }
+
   package mutating func hasDependents(_ id: OperationID) -> Bool {
     graph.nodes[id.index].lastOut != Graph.none
   }
@@ -43,6 +45,10 @@ extension Scheduler {
   }
 
   package mutating func width(of queue: QueueID) -> Int { queues[queue.index].spec.width }
+
+  package mutating func isSuspended(_ queue: QueueID) -> Bool {
+    queues[queue.index].spec.isSuspended
+  }
 
   /// Ends an operation, running or not, and forgets it.
   package mutating func retire(_ id: OperationID) {

@@ -5,8 +5,7 @@ extension Scheduler {
   /// operations continue.
   package mutating func setWidth(_ width: Int, of queue: QueueID) {
     queues[queue.index].spec.width = width
-    if width <= 0 { dropReservations(of: queue.index) }
-    refresh(queue.index)
+    slotsChanged(queue.index)
     refreshSlotless(beside: queue.index)
   }
 
@@ -14,7 +13,12 @@ extension Scheduler {
   /// once. There is no limit until the first call.
   package mutating func grant(_ slots: Int, to queue: QueueID) {
     queues[queue.index].grant = slots
-    refresh(queue.index)
+    slotsChanged(queue.index)
+  }
+
+  mutating func slotsChanged(_ queue: Int) {
+    refresh(queue)
+    roomChanged(queue)
   }
 
   /// True if as many run as may run at once.
@@ -33,14 +37,13 @@ extension Scheduler {
   /// Starts nothing new in the queue until `resume`. Running operations continue.
   package mutating func suspend(_ queue: QueueID) {
     queues[queue.index].spec.isSuspended = true
-    dropReservations(of: queue.index)
-    refresh(queue.index)
+    slotsChanged(queue.index)
     refreshSlotless(beside: queue.index)
   }
 
   package mutating func resume(_ queue: QueueID) {
     queues[queue.index].spec.isSuspended = false
-    refresh(queue.index)
+    slotsChanged(queue.index)
     refreshSlotless(beside: queue.index)
   }
 
@@ -48,7 +51,7 @@ extension Scheduler {
   mutating func open(_ queue: Int) {
     queues[queue].spec.isSuspended = false
     queues[queue].spec.width = max(1, queues[queue].spec.width)
-    refresh(queue)
+    slotsChanged(queue)
   }
 
   package var queueCount: Int { queues.count }

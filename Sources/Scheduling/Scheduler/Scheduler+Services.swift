@@ -62,7 +62,6 @@ extension Scheduler {
     guard let slotless = slotlessQueues[queue] else { return }
     queues[slotless].spec.width = queues[queue].spec.width > 0 ? .max : 0
     queues[slotless].spec.isSuspended = queues[queue].spec.isSuspended
-    if !hasRoom(slotless) { dropReservations(of: slotless) }
-    refresh(slotless)
+    slotsChanged(slotless)
   }
 }

@@ -161,6 +161,7 @@ package struct Scheduler: Sendable {
       moveClaiming(id, in: lane, from: old, to: state)
     }
     refresh(queue)
+    if queues[queue].reservationCount > 0 { roomChanged(queue) }
   }
 
   /// Handles a change of state of an operation with claims.

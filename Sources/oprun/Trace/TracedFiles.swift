@@ -149,6 +149,11 @@ struct TracedFiles {
         removed.insert(path)
       }
     case "m", "M": noteMove(of: path, to: record.newPath)
+    case "X":
+      for path in [path, record.newPath] {
+        noteReading(path)
+        noteChange(path)
+      }
     case "l":
       noteReading(path)
       made.insert(record.newPath)
@@ -163,8 +168,11 @@ struct TracedFiles {
     noteName(name, of: path)
   }
 
+  /// A name by way of a link that the command itself has made is none: without the command it leads
+  /// nowhere.
   private mutating func noteName(_ name: String, of path: String) {
-    names[path, default: []].insert(Self.plainName(name) ?? path)
+    let name = Self.plainName(name).flatMap { isUntouched($0) ? $0 : nil }
+    names[path, default: []].insert(name ?? path)
   }
 
   /// A path as it was written; nil if there is none, or if `..` is in it: where that leads depends on the links before it.
