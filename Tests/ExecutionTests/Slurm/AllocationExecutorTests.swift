@@ -150,14 +150,25 @@ struct AllocationExecutorTests {
   }
 
   @Test func `a node that has lost two steps is lost, and with it what fits on no other`() throws {
-    for number in 0..<3 { _ = start(number) }
-    for (task, time) in [(1, 61 * second), (3, 122 * second)] {
-      try begin(task)
-      here.end(here.key(ofSrun: task), CommandEnd(.exited(0)))
-      _ = news(at: time - 60 * second)
-      if task == 1 { _ = start(3, onNodeFailure: .fail) }
-      #expect(news(at: time).count == (task == 1 ? 1 : 2))
-    }
+    let own = start(0)
+    _ = start(1)
+    _ = start(2)
+    try begin(1)
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    _ = news()
+    _ = news(at: 61 * second)
+    here.end(own, CommandEnd(.exited(0)))
+    _ = news(at: 61 * second)
+    #expect(here.calls.last == "step1")
+    _ = start(3, onNodeFailure: .fail)
+    try begin(3)
+    here.end(here.key(ofSrun: 3), CommandEnd(.exited(0)))
+    _ = news(at: 62 * second)
+    #expect(
+      news(at: 122 * second) == [
+        "node 'n2' has lost a step, and gets no more steps",
+        "s3 lost(\"the command on node \\'n2\\' has left no result\")",
+      ])
   }
 
   @Test func `a step that was lost elsewhere and runs here is stopped and killed here`() throws {
