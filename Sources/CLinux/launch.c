@@ -208,11 +208,12 @@ void clinux_close_on_exec_from(int first) {
 void clinux_close_all_but(const int *kept, size_t count) {
   int first = 3;
   for (size_t index = 0; index <= count; index++) {
+    if (index < count && kept[index] < first) continue;
     unsigned last = index == count ? ~0U : (unsigned)kept[index] - 1;
     // This needs Linux 5.9; before that, as many as a program usually has are closed.
     if (last >= (unsigned)first && syscall(SYS_close_range, first, last, 0) != 0)
       for (int fd = first; (unsigned)fd <= last && fd < 4096; fd++) close(fd);
-    if (index < count && kept[index] >= first) first = kept[index] + 1;
+    if (index < count) first = kept[index] + 1;
   }
 }
 

@@ -191,7 +191,10 @@ struct FileInspector {
     var entry = FileEntry(path, .directory)
     entry.stamp = stamp(status)
     entries.append(entry)
+    let place = entries.count - 1
     let listing = try listing(of: path)
+    // What a killed run had left there may have been removed.
+    if removesParts, let status = try self.status(path) { entries[place].stamp = stamp(status) }
     for name in listing.odd {
       let inner = path == "." ? name.lossy : "\(path)/\(name.lossy)"
       if !isExcluded(inner) { throw name.fault(in: path) }

@@ -31,11 +31,15 @@ struct UpstreamCheck {
     }
     let start = job.directory.isEmpty ? workspace : joined(workspace, job.directory)
     let own = (job.outputs + scratch).map { FilePattern($0, below: start) }
-    for part in parts {
+    let all = parts.compactMap { part -> (part: Part, entries: [FileEntry], places: [PathName])? in
       var reader = ByteReader(part.entries[...])
-      guard let entries = try? reader.entries() else { continue }
-      let made = Made(entries, absolute: { absolute($0, part.directory) })
-      for (entry, place) in zip(entries, made.places) {
+      guard let entries = try? reader.entries() else { return nil }
+      return (part, entries, entries.map { PathName(absolute($0.path, part.directory)) })
+    }
+    // A step may write into the directory of another one.
+    let made = Made(places: Set(all.flatMap(\.places)))
+    for (part, entries, places) in all {
+      for (entry, place) in zip(entries, places) {
         let path = part.path(of: entry)
         guard let found = entry.change(at: path) else { continue }
         if let known = declared[place], !known.isOnlyListed { continue }
@@ -59,31 +63,24 @@ struct UpstreamCheck {
   }
 }
 
-/// What a step has made, by absolute paths.
+/// What the steps before have made, by absolute paths.
 private struct Made {
-  let places: [PathName]
-  private let known: Set<PathName>
+  let places: Set<PathName>
 
-  init(_ entries: [FileEntry], absolute: (String) -> String) {
-    places = entries.map { PathName(absolute($0.path)) }
-    known = Set(places)
-  }
-
-  /// Whether everything that was added to a directory is declared by the step that has ended, which looks for files
-  /// there, or writes some.
+  /// Whether everything that was added to a directory was made by the steps before, or is declared by the step that has
+  /// ended, which looks for files there, or writes some.
   func allows(
     contentOf place: PathName, at path: String, _ declared: [PathName: FileEntry],
     _ own: [FilePattern]
   ) -> Bool {
     let writers = own.filter { $0.reaches(into: place.text) }
-    guard declared[place] != nil || !writers.isEmpty else { return false }
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0, let listing = FolderListing(owning: folder), listing.odd.isEmpty else {
       return false
     }
     return listing.names.allSatisfy { name in
       let inner = joined(place.text, name)
-      return known.contains(PathName(inner)) || declared[PathName(inner)] != nil
+      return places.contains(PathName(inner)) || declared[PathName(inner)] != nil
         || writers.contains { $0.covers(inner) || $0.reaches(into: inner) }
     }
   }

@@ -62,9 +62,9 @@ struct QueuedJob: Hashable {
 
   /// It waits for a reason that does not go away by itself.
   var isStuck: Bool {
-    // Names of nodes may follow.
+    // Names of nodes may follow, which may come back.
     let word = String(reason.prefix { $0 != "," })
-    return state == .pending
+    return state == .pending && !word.containsText("RunMin")
       && (Self.lastingReasons.contains(word)
         || Self.limitedParties.contains(where: word.hasPrefix)
           && Self.lastingLimits.contains(where: word.containsText))

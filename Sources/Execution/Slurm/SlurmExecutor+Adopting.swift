@@ -64,7 +64,9 @@ extension SlurmExecutor {
     _ = try? home.files.claim(other.origin.number, for: NodeFiles.nobody)
     home.forbidden[other.origin.number] = (other.number, false)
     home.quietAt = nil
+    // At once: what the step runs now is about to be submitted.
     wantsLook = true
+    lookedAt = nil
   }
 
   /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.

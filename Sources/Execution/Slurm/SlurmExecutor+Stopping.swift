@@ -10,6 +10,8 @@ extension SlurmExecutor {
   /// How long a job that was killed is waited for.
   private static let killWait: Nanoseconds = 10 * second
 
+  private static let mostUnwantedFailures = 3
+
   private var isCancelling: Bool {
     calls.values.contains { if case .cancellation = $0 { true } else { false } }
   }
@@ -54,7 +56,9 @@ extension SlurmExecutor {
         task.isCancelled = false
         stopped.insert(task.key)
       }
-      unwanted += jobs
+      // One that may not be cancelled must not keep others from it for ever.
+      if unwantedFailures < Self.mostUnwantedFailures { unwanted += jobs }
+      if !jobs.isEmpty { unwantedFailures += 1 }
       cancelRetryAt = now + 5 * Self.second
       return sayAway(answer.refusal ?? slurmSentence(answer.errors))
     }

@@ -165,7 +165,11 @@ extension SlurmExecutor {
       putBack(task, at: now, after: plan.poll)
     case .unclear(let sentence) where task.unclearCount >= Self.mostUnclear:
       // No look has shown a job of it. One that comes to light later finds the task taken.
-      _ = forbid(task)
+      guard forbid(task) else {
+        task.phase = .unsure(since: now)
+        wantsLook = true
+        break
+      }
       end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
     case .unclear:
       task.unclearCount += 1

@@ -124,6 +124,8 @@ final class SlurmExecutor: Executor {
   var cancelRetryAt: Nanoseconds = 0
   /// Jobs that belong to nothing any more.
   var unwanted: [String] = []
+  /// How often a call that named some of them has failed.
+  var unwantedFailures = 0
   /// Why Slurm takes no more jobs, as it was said last.
   var toldLimit: String?
   /// A job that was cancelled may still go on.
@@ -276,7 +278,9 @@ final class SlurmExecutor: Executor {
     caller.close()
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
-    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty {
+    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty,
+      earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
+    {
       NodeFiles.remove(from: parts.directory)
     }
   }

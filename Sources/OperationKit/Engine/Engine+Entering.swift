@@ -13,6 +13,8 @@ enum Affair {
   case cycle([Operation])
   /// The operation had ended before it came into its queue.
   case ended(Operation)
+  /// Operations that must not be released under the lock.
+  case kept([Operation])
 
   func settle() {
     switch self {
@@ -20,6 +22,7 @@ enum Affair {
       let culprit = operation.dependencies.first { $0.bits.isUnsuccessful }
       operation.fail(OperationError.dependencyFailed(culprit?.description ?? ""))
       operation.cancel()
+    case .kept: break
     case .cycle(let operations):
       OperationQueue.report(operations)
     case .ended(let operation):
@@ -200,13 +203,16 @@ extension Engine {
   private func hasFailed(_ operation: Operation) -> Bool {
     let bits = operation.bits
     if bits.contains(.retired), bits.isUnsuccessful { return true }
-    return operation.ties?.products?.all.contains { hasFailed($0) } ?? false
+    guard let products = operation.ties?.products?.all else { return false }
+    affairs.append(.kept(products))
+    return products.contains { hasFailed($0) }
   }
 
   /// Lets a queued operation wait for another, and what that has produced: by an edge if that is
   /// queued too, otherwise by a hold.
   func link(_ operation: Operation, to dependency: Operation) {
     if let products = dependency.ties?.products?.all {
+      affairs.append(.kept(products))
       for product in products where product !== operation { link(operation, to: product) }
     }
     let id = OperationID(Int(operation.number))

@@ -54,6 +54,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
       return members.pending
     }
     guard let operations else { return }
+    if isCancelled { for operation in operations { operation.cancel() } }
     queue.addOperations(operations, waitUntilFinished: false)
     if isCancelled { for operation in operations { operation.cancel() } }
     ended(nil)
@@ -113,8 +114,8 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
   }
 
   private func begin(attempt number: Int) {
-    if isCancelled { return finish() }
     phase.withLock { $0 = .attempting(nil) }
+    if isCancelled { return finish() }
     let operation = make(number)
     phase.withLock { $0 = .attempting(operation) }
     operation.whenRetired { [self, weak operation] in ended(number, operation) }

@@ -113,9 +113,8 @@ final class Ties {
   private(set) var products: KnownOperations?
 
   func addProduct(_ product: Operation) {
-    var known = products ?? KnownOperations()
-    known.append(product)
-    products = known
+    if products == nil { products = KnownOperations() }
+    products?.append(product)
   }
 
   /// Removes those that wait and have not ended; the engine owns them. The others remain, because

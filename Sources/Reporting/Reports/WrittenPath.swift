@@ -2,7 +2,7 @@
 // is written: a step may have made them by then.
 
 package import Diagnostics
-package import Glibc
+import Glibc
 
 /// Where a path leads, behind all links. Nothing needs to be there.
 struct WrittenPath {
@@ -100,7 +100,7 @@ package func identityOfFile(at path: String) -> String? {
 }
 
 /// Opens a file to write, and makes the directories above it that are missing. Writes to it do not wait.
-package func openForWriting(_ path: String, _ flags: Int32, mode: mode_t = 0o666) -> Int32 {
+package func openForWriting(_ path: String, _ flags: Int32, mode: UInt32 = 0o666) -> Int32 {
   var file = openWithoutWaiting(path, flags, mode: mode)
   if file < 0, errno == ENOENT, makeDirectory(parent(of: path)) {
     file = openWithoutWaiting(path, flags, mode: mode)
@@ -110,7 +110,7 @@ package func openForWriting(_ path: String, _ flags: Int32, mode: mode_t = 0o666
 
 /// Opens a file to write, so that writes to it do not wait. A FIFO without a reader would be waited for without
 /// an end, deaf to signals; this waits a moment, because its reader may be about to start.
-package func openWithoutWaiting(_ path: String, _ flags: Int32, mode: mode_t = 0o666) -> Int32 {
+package func openWithoutWaiting(_ path: String, _ flags: Int32, mode: UInt32 = 0o666) -> Int32 {
   let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags
   for _ in 0..<longestWait / pause {
     let file = open(path, flags, mode)

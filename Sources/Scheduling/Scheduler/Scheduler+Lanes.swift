@@ -128,6 +128,8 @@ extension Scheduler {
   /// one. It is not inlined, because the compiler would then copy the queue for every operation.
   @inline(never)
   private func mayStartUnderReservation(_ queue: Int) -> Bool {
+    // What has the pools may be services, which go on for what would start here.
+    if graph.hasServices, queues[queue].counts.running == 0 { return true }
     if queues[queue].slots - queues[queue].counts.running > queues[queue].reservationCount {
       return true
     }

@@ -156,9 +156,14 @@ final class ConfinerTests {
     }
     start.end()
     #expect(own.processIDs.count == 1)
+    // The next attempt gets an empty directory of the same name.
+    let next = try #require(try confiner.start(of: command(), in: run.directory))
+    let path = run.path(of: "step.1.tmp")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+    next.end()
     removals.finish()
     #expect(own.processIDs.isEmpty)
-    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: run.directory.path) == ["ws"])
   }
 
   @Test func `every entry beside the workspace has a rule, whatever its name`() throws {
