@@ -9,7 +9,7 @@ struct GroupState {
     case opening, continuation, none
   }
 
-  /// Shown up to here, always the start of a line.
+  /// Shown up to here: the start of a line, unless a last line without an end is being shown.
   fileprivate(set) var shown = 0
   /// No newline between `shown` and here.
   fileprivate var searched = 0
@@ -87,12 +87,14 @@ final class LiveGroup {
     let isLast = size - state.shown <= room
     let end = isLast ? size : state.shown + max(0, room)
     room -= end - state.shown
-    if end > state.shown { copy(upTo: end, isEnd: isLast) }
-    guard isLast else {
-      isInLine = true
-      screen.suspendLine()
-      return false
+    if end > state.shown {
+      copy(upTo: end, isEnd: isLast)
+      if !isLast {
+        isInLine = true
+        screen.suspendLine()
+      }
     }
+    guard isLast else { return false }
     screen.output.writeNewline()
     return true
   }

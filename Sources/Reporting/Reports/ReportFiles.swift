@@ -41,7 +41,7 @@ package final class ReportFiles: RunObserver {
   private let hasPages: Bool
   /// Descriptors that are named by their paths. They are told apart from those that oprun opens itself only before a
   /// command is started.
-  private var opened: [String: ReplacedFile] = [:]
+  private var opened: [String: [ReplacedFile]] = [:]
   /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
@@ -50,8 +50,8 @@ package final class ReportFiles: RunObserver {
     self.masker = masker
     hasPages = targets.contains { $0.form == .html }
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
-    for target in targets where target.isOfDescriptor {
-      opened[target.path] = try? ReplacedFile(target.path)
+    for target in targets where !target.form.appends && target.isOfDescriptor {
+      if let file = try? ReplacedFile(target.path) { opened[target.path, default: []].append(file) }
     }
   }
 
@@ -115,7 +115,7 @@ package final class ReportFiles: RunObserver {
 
   private func write(_ target: ReportTarget) throws(SystemError) {
     if target.form.appends { return try append(target) }
-    let known = opened.removeValue(forKey: target.path)
+    let known = opened[target.path]?.popLast()
     let file = if let known { known } else { try ReplacedFile(target.path) }
     try file.finish(write(target.form, to: file.descriptor))
   }

@@ -114,8 +114,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   /// What an earlier attempt has left; nil if there is nothing, if another process uses it, or if it
   /// is not certainly ours.
   private static func left(at path: String) -> PartFile? {
-    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX), isStillNamed(file),
-      let record = PartRecord(beside: path)
+    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX),
+      let record = PartRecord(beside: path), isStillNamed(file)
     else { return nil }
     let status = file.status
     if status.st_nlink == 1, status.st_mode & othersMayWrite == 0 { return PartFile(file, record) }
@@ -216,15 +216,11 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   private func takeName() -> Bool {
     guard case .hidden(let wanted) = naming else { return naming == .findable }
     naming = .unfindable
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
-    // Creating a file claims a name; renaming another one to it would replace whatever is there.
+    // Unlike a file that is renamed, one that gets a second name replaces nothing. It is locked already.
     guard !Files.isTaken(PartFile.recordName(beside: wanted)) || PartRecord(beside: wanted) != nil,
-      (try? OpenFile(wanted, flags, mode: 0o600)) != nil
+      link(path, wanted) == 0
     else { return false }
-    do throws(SystemError) { try Files.rename(path, to: wanted) } catch {
-      Files.remove(wanted)
-      return false
-    }
+    Files.remove(path)
     path = wanted
     naming = .findable
     return true

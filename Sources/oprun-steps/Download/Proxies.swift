@@ -46,7 +46,8 @@ struct Proxies: Sendable {
   /// With `socks4` and `socks5` libcurl would resolve names itself and tell nobody to what.
   private static func leavingNames(_ url: String) -> String {
     let parts = url.split(separator: ":", maxSplits: 1)
-    guard parts.count == 2 else { return url }
+    // `socks5:1080` is a host without a scheme.
+    guard parts.count == 2, parts[1].hasPrefix("//") else { return url }
     switch parts[0].lowercased() {
     case "socks", "socks4": return "socks4a:\(parts[1])"
     case "socks5": return "socks5h:\(parts[1])"

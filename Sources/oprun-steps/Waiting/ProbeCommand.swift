@@ -64,12 +64,20 @@ private enum CommandGroups {
   nonisolated(unsafe) private static let groups: UnsafeMutablePointer<pid_t> = {
     let groups = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
     groups.initialize(repeating: 0, count: most)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { handle(number) }
     return groups
+  }()
+  /// Set up after the groups, which the handler reads.
+  private static let handlers: Void = {
+    _ = groups
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { handle(number) }
   }()
   private static let lock = Guarded(())
 
-  static func add(_ group: pid_t) { replace(0, by: group) }
+  static func add(_ group: pid_t) {
+    _ = handlers
+    replace(0, by: group)
+  }
+
   static func remove(_ group: pid_t) { replace(group, by: 0) }
 
   private static func replace(_ old: pid_t, by new: pid_t) {
