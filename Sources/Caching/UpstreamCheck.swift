@@ -74,6 +74,7 @@ private struct Made {
     _ own: [FilePattern]
   ) -> Bool {
     let writers = own.filter { $0.reaches(into: place.text) }
+    guard declared[place] != nil || !writers.isEmpty else { return false }
     let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0, let listing = FolderListing(owning: folder), listing.odd.isEmpty else {
       return false

@@ -27,7 +27,8 @@ extension RunLoop {
     let allowance = machine.steps[operation].settings.allowFailure
     guard let held = memory?.held(operation, allowance), restore(held.outputs, of: operation) else {
       if case .skipGroup(let group, let reason, _) = decision {
-        return .skipGroup(group, reason, held: stepsHeld(in: group))
+        // What is asked about here is not held: it must end now, because it is not asked again.
+        return .skipGroup(group, reason, held: stepsHeld(in: group).subtracting([operation]))
       }
       return decision
     }

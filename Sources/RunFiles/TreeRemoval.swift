@@ -64,11 +64,16 @@ private struct TreeRemoval: ~Copyable {
     }
     // Programs protect what they keep, such as a store of modules, from themselves.
     if status.st_mode & 0o300 != 0o300 { fchmod(folder, 0o700) }
+    // Nothing leads back from a directory that cannot be searched.
+    let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if copy < 0 {
+      failure = errno
+      close(folder)
+      return
+    }
     move(to: folder)
     levels.append(
       Level(name: name, device: status.st_dev, number: status.st_ino, folders: []))
-    let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if copy < 0 { return failure = errno }
     var folders: [FileName] = []
     var files: [FileName] = []
     _ = forEachEntry(owning: copy) { entry, kind in

@@ -234,6 +234,6 @@ extension [String] {
       let middle = (low + high) / 2
       if self[middle] < prefix { low = middle + 1 } else { high = middle }
     }
-    return self[low...].prefix { $0.hasPrefix(prefix) }
+    return self[low...].prefix { $0.utf8.starts(with: prefix.utf8) }
   }
 }

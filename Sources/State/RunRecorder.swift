@@ -104,11 +104,15 @@ package final class RunRecorder: RunObserver {
 
   /// Whether the run can be found in the database.
   package var isKept: Bool { writer != nil && store?.lostFile == nil }
+  /// Whether the run has begun, recorded or not.
+  package private(set) var hasBegun = false
 
   package func observe(_ event: RunEvent) {
     now = event.time
     switch event.kind {
-    case .began(let beginning): pending.append(.began(beginning))
+    case .began(let beginning):
+      hasBegun = true
+      pending.append(.began(beginning))
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
     case .appended(let operation, let id, let group, let after):

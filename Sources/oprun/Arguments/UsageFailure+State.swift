@@ -151,7 +151,7 @@ extension UsageFailure {
         help: "run the pipeline anew", command: Command.resume.name)
     }
     return UsageFailure(
-      "run \(run) was not started here, but in '\(shortened(directory, to: .max))'",
+      "run \(run) did not run here, but in '\(shortened(directory, to: .max))'",
       help: "resume it there, or name a run of this directory: 'oprun history' lists all",
       command: Command.resume.name)
   }

@@ -67,7 +67,8 @@ extension Tool {
     return nil
   }
 
-  /// Opens the database of a state directory; nil if there is none. A trial changes nothing there.
+  /// Opens the database of a state directory; nil if there is none. A trial changes nothing there, unless the database
+  /// can only be read by opening it for writing, such as one of an older format.
   func openStore(
     _ folder: StateFolder, isTrial: Bool = false
   ) throws(UsageFailure) -> StateStore? {

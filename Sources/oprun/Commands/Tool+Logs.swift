@@ -79,6 +79,7 @@ extension Tool {
       for log in followed.unfinished {
         var progress = written[log.path] ?? start
         let before = progress.position
+        progress.isTitled = false
         progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
         let isWhole = followed.all.count == 1 || followed.isComplete(log)
@@ -86,7 +87,11 @@ extension Tool {
         _ = write(
           log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole,
           going: &progress, store)
-        if progress.position > before { last = (log.path, progress.isInLine) }
+        if progress.position > before {
+          last = (log.path, progress.isInLine)
+        } else if progress.isTitled {
+          last = (log.path, false)
+        }
         written[log.path] = progress
       }
       for log in followed.unfinished where followed.isOfEndedStep(log) { finished.insert(log.path) }
@@ -137,6 +142,7 @@ extension Tool {
         if isInLine { output.writeNewline() }
         output.write("> \(oneLine(log.title))\n")
         isTitled = true
+        progress.isTitled = true
       }
       let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
       let used = progress.reading.write(bytes, isLast: isLast, to: output)
@@ -191,6 +197,8 @@ private struct LogProgress {
   var isComplete = true
   /// What was written last does not end a line.
   var isInLine = false
+  /// A heading was written for it in this round.
+  var isTitled = false
 
   init(_ reading: LogReading) { self.reading = reading }
 }

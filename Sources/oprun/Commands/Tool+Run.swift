@@ -340,7 +340,7 @@ extension Tool {
 
   /// Removes the directory of a run that never began.
   private func forgetUnbegun(_ options: RunOptions, _ recorder: RunRecorder) {
-    if !recorder.isKept { _ = options.directory.state?.removeRun(options.runID) }
+    if !recorder.hasBegun { _ = options.directory.state?.removeRun(options.runID) }
   }
 }
 

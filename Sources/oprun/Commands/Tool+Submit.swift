@@ -134,7 +134,9 @@ struct Submission {
   /// Whether the value of an option may follow as a word of its own.
   private static func mayTakeValue(_ word: String) -> Bool {
     if word.hasPrefix("--") {
-      return !word.contains("=") && !longSwitches.contains(String(word.dropFirst(2)))
+      // They may be cut off.
+      let name = word.dropFirst(2)
+      return !word.contains("=") && !longSwitches.contains { $0.hasPrefix(name) }
     }
     let letters = word.dropFirst()
     return word.hasPrefix("-") && letters.drop(while: switches.contains).count == 1
@@ -143,11 +145,10 @@ struct Submission {
   /// The options of `sbatch` without a value, or with one that must be attached.
   private static let switches = Set<Character>("hHIkOQsvVW")
   private static let longSwitches: Set<String> = [
-    "contiguous", "exclusive", "get-user-env", "help", "hold", "ignore-pbs", "kill-on-invalid-dep",
-    "nice", "no-kill", "no-requeue", "overcommit", "oversubscribe", "parsable", "propagate",
-    "quiet",
-    "reboot", "requeue", "spread-job", "test-only", "usage", "use-min-nodes", "verbose", "version",
-    "wait",
+    "contiguous", "exclusive", "get-user-env", "help", "hold", "ignore-pbs", "nice", "no-kill",
+    "no-requeue", "oom-kill-step", "overcommit", "oversubscribe", "parsable", "propagate", "quiet",
+    "reboot", "requeue", "share", "spread-job", "stepmgr", "test-only", "usage", "use-min-nodes",
+    "verbose", "version", "wait",
   ]
 
   /// What would be done, for people.
