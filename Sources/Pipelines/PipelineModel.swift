@@ -61,7 +61,7 @@ struct PipelineModel {
   var uses: [UsesModel] = []
   /// Steps that set more than id, command and edges.
   var attributes: [AttributesModel] = []
-  /// The different lists of settings, each once.
+  /// The different lists of settings; those with nothing but ASCII once each.
   var settings: [[Setting]] = []
   var descriptions: [String] = []
   var placements: [PlacementModel] = []

@@ -182,7 +182,8 @@ extension Decoder {
     return AttributesModel(
       label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
       isManual: isManual, description: fields[.description].map { description($0) } ?? -1,
-      settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
+      settings: fields.holdsMore(than: otherKeys)
+        ? number(of: settings(from: fields), in: fields.map) : -1,
       placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
       controlFlow: fields.holdsMore(than: ~controlFlowKeys)
         ? number(of: controlFlow(from: fields)) : -1)
@@ -194,10 +195,15 @@ extension Decoder {
     return Int32(truncatingIfNeeded: model.descriptions.count - 1)
   }
 
-  private mutating func number(of settings: [Setting]) -> Int32 {
+  private mutating func number(of settings: [Setting], in map: NodeIndex) -> Int32 {
     guard !settings.isEmpty else { return -1 }
     let hash = settings.hashValue
-    if let number = settingsNumbers[hash], model.settings[Int(number)] == settings { return number }
+    // Strings of different bytes can be equal, in different forms of Unicode.
+    if let number = settingsNumbers[hash], model.settings[Int(number)] == settings,
+      tree.isASCII(map)
+    {
+      return number
+    }
     let number = Int32(truncatingIfNeeded: model.settings.count)
     settingsNumbers[hash] = number
     model.settings.append(settings)

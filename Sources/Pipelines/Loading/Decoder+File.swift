@@ -32,6 +32,7 @@ extension Decoder {
     _ text: UnsafeBufferPointer<UInt8>, base: Int
   ) throws(Diagnostic) {
     let check = try TextCheck(text, base: base)
+    tree.isASCII = check.isASCII
     var reader = TreeReader(text, check: check, base: base)
     while let step = try reader.nextStep(into: &tree) {
       model.stepPlaces.add(tree.nodes[step])

@@ -40,6 +40,8 @@ package struct Tree {
   let base: Int
   var nodes: [Node] = []
   private var arena: [UInt8] = []
+  /// Whether all scalars that were read so far are known to be ASCII.
+  var isASCII = false
 
   init(source: UnsafeBufferPointer<UInt8>, base: Int) {
     self.source = source
@@ -72,6 +74,18 @@ package struct Tree {
     return body(UnsafeBufferPointer(rebasing: source[range]))
   }
 
+  /// Whether all scalars of a node, and of those that its aliases stand for, are ASCII.
+  func isASCII(_ index: NodeIndex) -> Bool {
+    if isASCII { return true }
+    return (index..<next(after: index)).allSatisfy { index in
+      switch nodes[index].kind {
+      case .map, .list: true
+      case .alias: isASCII(resolve(index))
+      case .plain, .quoted, .block: withBytes(of: index) { $0.allSatisfy { $0 < 0x80 } }
+      }
+    }
+  }
+
   /// The location of a scalar's text, without quotes; only for one that is not in the arena.
   func textSpan(_ index: NodeIndex) -> Span {
     let node = nodes[index]
@@ -86,6 +100,8 @@ package struct Tree {
   /// Stores a scalar's text; returns its position for `Node.link`.
   mutating func store(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let place = arena.count
+    // Escapes of an ASCII file can stand for other characters.
+    if isASCII, bytes.contains(where: { $0 >= 0x80 }) { isASCII = false }
     for shift in 0..<4 { arena.append(UInt8(truncatingIfNeeded: bytes.count >> (8 * shift))) }
     arena.append(contentsOf: bytes)
     return UInt32(truncatingIfNeeded: place)
