@@ -6,8 +6,6 @@ import Glibc
 
 /// The last directory stays open, because what follows is mostly in the same one.
 final class OutputFolders {
-  /// `O_PATH` of <fcntl.h>: a directory may be entered that cannot be listed.
-  private static let byPath: Int32 = 0o10_000_000
   private let root: Int32
   private var folder: (path: String, number: Int32)?
 
@@ -35,7 +33,7 @@ final class OutputFolders {
     if let folder, folder.path.utf8.elementsEqual(path.utf8) { return folder.number }
     leave()
     let isAbsolute = path.utf8.first == UInt8(ascii: "/")
-    var number = isAbsolute ? Glibc.open("/", Self.byPath | O_DIRECTORY | O_CLOEXEC) : root
+    var number = isAbsolute ? Glibc.open("/", onlyAPlace | O_DIRECTORY | O_CLOEXEC) : root
     var way = isAbsolute ? "/" : ""
     for part in path.utf8.split(separator: UInt8(ascii: "/")) {
       let name = String(Substring(part))
@@ -56,7 +54,7 @@ final class OutputFolders {
   }
 
   private static func step(into name: String, of folder: Int32, making: Bool) -> Int32 {
-    let flags = Self.byPath | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    let flags = onlyAPlace | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     let number = openat(folder, name, flags)
     guard number < 0, errno == ENOENT, making else { return number }
     guard mkdirat(folder, name, 0o777) == 0 || errno == EEXIST else { return -1 }

@@ -1,5 +1,6 @@
 // The files that a pipeline is planned from, as they were when they were read.
 
+import Diagnostics
 import Glibc
 
 /// Notes each file just before it is read, so that a change while it is read is seen later.
@@ -63,11 +64,4 @@ struct SourceFile {
   }
 
   var isUnchanged: Bool { file.isStill(at: path) && place == (realPath(path) ?? "") }
-}
-
-/// A path without links; nil if it leads nowhere.
-func realPath(_ path: String) -> String? {
-  guard let resolved = realpath(path, nil) else { return nil }
-  defer { free(resolved) }
-  return String(cString: resolved)
 }

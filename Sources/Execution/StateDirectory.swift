@@ -95,7 +95,8 @@ package struct StateDirectory: Sendable {
 
   private func folderOfLink(_ place: String, in parent: Int32) throws(StateFailure) -> Descriptor {
     let end = place.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = openat(parent, end.map { String(place[...$0]) } ?? ".", onlyAPlace | O_DIRECTORY)
+    let folder = openat(
+      parent, end.map { String(place[...$0]) } ?? ".", onlyAPlace | O_CLOEXEC | O_DIRECTORY)
     guard folder >= 0 else { throw StateFailure(.last("cannot open \(quoted(path))")) }
     return Descriptor(owning: folder)
   }
@@ -159,10 +160,6 @@ package struct StateDirectory: Sendable {
   }
 }
 
-/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE: the descriptor identifies a file
-/// without opening it for reading.
-private let onlyAPlace: Int32 = 0o10_000_000 | O_CLOEXEC
-
 /// A symbolic link: its owner and its target, both of the same link even if it is replaced
 /// meanwhile.
 private struct Link {
@@ -170,7 +167,7 @@ private struct Link {
   let target: String
 
   init?(_ name: String, in folder: Int32) {
-    let number = openat(folder, name, onlyAPlace | O_NOFOLLOW)
+    let number = openat(folder, name, onlyAPlace | O_CLOEXEC | O_NOFOLLOW)
     guard number >= 0 else { return nil }
     let link = Descriptor(owning: number)
     var status = stat()

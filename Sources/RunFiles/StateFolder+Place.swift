@@ -1,5 +1,6 @@
 // Where a run is, seen from the state directory: so it stays the same if a project is moved with its runs.
 
+import Diagnostics
 import Glibc
 
 extension StateFolder {
@@ -11,15 +12,15 @@ extension StateFolder {
       return nil
     }
     if here == holder { return nil }
-    return pathUp(to: here) ?? pathDown(from: holder) ?? resolvedPath(".")
+    return pathUp(to: here) ?? pathDown(from: holder) ?? realPath(".")
   }
 
   /// The absolute path of a directory that was recorded like that; nil if it no longer exists.
   package func directory(of place: String?) -> String? {
     guard let place, !place.hasPrefix("/") else {
-      return resolvedPath(place ?? self.path(of: ".."))
+      return realPath(place ?? self.path(of: ".."))
     }
-    return resolvedPath(self.path(of: "../" + place))
+    return realPath(self.path(of: "../" + place))
   }
 
   /// `..` or `../..`; nil if the directory is none of those above the one that holds the state directory.
@@ -36,7 +37,7 @@ extension StateFolder {
 
   /// The path of the current directory below another one; nil if it is not below that.
   private func pathDown(from holder: FolderIdentity) -> String? {
-    guard let names = resolvedPath(".")?.split(separator: "/") else { return nil }
+    guard let names = realPath(".")?.split(separator: "/") else { return nil }
     var above = ".."
     for count in 1...max(1, names.count) {
       if FolderIdentity(above) == holder { return names.suffix(count).joined(separator: "/") }
@@ -55,10 +56,4 @@ private struct FolderIdentity: Equatable {
     guard fstatat(folder, path, &status, 0) == 0 else { return nil }
     (device, number) = (status.st_dev, status.st_ino)
   }
-}
-
-private func resolvedPath(_ path: String) -> String? {
-  guard let resolved = realpath(path, nil) else { return nil }
-  defer { free(resolved) }
-  return String(cString: resolved)
 }

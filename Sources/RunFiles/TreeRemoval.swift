@@ -1,5 +1,6 @@
 // Removes directories that others have filled, however deep: one descriptor is open at a time, and nothing recurs.
 
+import Diagnostics
 import Glibc
 
 /// Removes a directory and what is in it, without following links; what cannot be removed stays, and so do the
@@ -127,13 +128,10 @@ private struct TreeRemoval: ~Copyable {
     let flags = O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     let opened = openat(folder, name.bytes, O_RDONLY | flags)
     guard opened < 0, errno == EACCES else { return opened }
-    let place = openat(folder, name.bytes, byPath | flags)
+    let place = openat(folder, name.bytes, onlyAPlace | flags)
     guard place >= 0 else { return -1 }
     defer { close(place) }
     guard chmod("/proc/self/fd/\(place)", 0o700) == 0 else { return -1 }
     return openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   }
 }
-
-/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE.
-private let byPath: Int32 = 0o10_000_000

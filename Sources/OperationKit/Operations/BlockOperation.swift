@@ -2,7 +2,7 @@
 
 /// Runs its blocks at the same time, each on its own thread, and finishes when the last one has
 /// ended.
-open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
+open class BlockOperation: Operation, @unchecked Sendable {  // a lock holds blocks
   /// The first block, and all others. With copyable stored properties, releasing an operation would
   /// change its own reference count twice more.
   private struct Blocks: ~Copyable {

@@ -66,12 +66,6 @@ private func lies(_ path: String, in directory: String) -> Bool {
   return folder == "/" || file.hasPrefix(folder + "/")
 }
 
-private func realPath(_ path: String) -> String? {
-  guard let resolved = realpath(path, nil) else { return nil }
-  defer { free(resolved) }
-  return String(cString: resolved)
-}
-
 /// The path of a file, for resolving the files that it names.
 struct FilePath: Hashable {
   let path: String

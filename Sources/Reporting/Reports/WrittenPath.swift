@@ -58,7 +58,7 @@ struct WrittenPath {
     if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       throw unwritable(name, EISDIR)
     }
-    guard let own = resolved("/proc/self/fd"), resolved(parent(of: path)) == own else {
+    guard let own = realPath("/proc/self/fd"), realPath(parent(of: path)) == own else {
       return .other
     }
     // What oprun has opened for itself, such as its database, is closed in other programs.
@@ -92,11 +92,11 @@ package func identityOfFile(at path: String) -> String? {
   if let status = target.status { return "\(status.st_dev):\(status.st_ino)" }
   var folder = parent(of: target.path)
   var names = [lastName(of: target.path)]
-  while resolved(folder) == nil, folder != "/", folder != "." {
+  while realPath(folder) == nil, folder != "/", folder != "." {
     names.append(lastName(of: folder))
     folder = parent(of: folder)
   }
-  return ([resolved(folder) ?? folder] + names.reversed()).joined(separator: "/")
+  return ([realPath(folder) ?? folder] + names.reversed()).joined(separator: "/")
 }
 
 /// Opens a file to write, and makes the directories above it that are missing. Writes to it do not wait.
@@ -171,12 +171,6 @@ func parent(of path: String) -> String {
 
 private func lastName(of path: String) -> String {
   path.split(separator: "/").last.map(String.init) ?? ""
-}
-
-private func resolved(_ path: String) -> String? {
-  guard let resolved = realpath(path, nil) else { return nil }
-  defer { free(resolved) }
-  return String(cString: resolved)
 }
 
 private func linkTarget(_ path: String) -> String? {

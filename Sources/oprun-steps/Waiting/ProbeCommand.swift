@@ -60,7 +60,8 @@ enum ProbeCommand {
 private enum CommandGroups {
   /// Further groups are not killed.
   private static let most = 64
-  /// A handler can only use memory that exists. 0 is no group.
+  /// A handler can only use memory that exists, and reads one number at a time; all changes are under the lock. 0 is no
+  /// group.
   nonisolated(unsafe) private static let groups: UnsafeMutablePointer<pid_t> = {
     let groups = UnsafeMutablePointer<pid_t>.allocate(capacity: most)
     groups.initialize(repeating: 0, count: most)

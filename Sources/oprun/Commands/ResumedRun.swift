@@ -342,12 +342,8 @@ extension Tool {
 
   /// The path of a pipeline by which its runs are found again: relative if it is below here.
   func recordedPath(_ path: String) -> String {
-    guard let whole = realpath(path, nil) else { return path }
-    defer { free(whole) }
-    guard let here = realpath(".", nil) else { return String(cString: whole) }
-    defer { free(here) }
-    let folder = String(cString: here) + "/"
-    let file = String(cString: whole)
-    return file.hasPrefix(folder) ? String(file.dropFirst(folder.count)) : file
+    guard let file = realPath(path) else { return path }
+    guard let folder = realPath("."), file.hasPrefix(folder + "/") else { return file }
+    return String(file.dropFirst(folder.count + 1))
   }
 }

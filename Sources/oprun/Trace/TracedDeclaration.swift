@@ -29,15 +29,11 @@ struct TracedWorkspace {
 
   /// Nil if the current directory cannot be found. `state` is the directory of a run.
   init?(_ step: String, in plan: Plan, state: String) {
-    guard let here = realpath(".", nil) else { return nil }
-    defer { free(here) }
-    let workspace = String(cString: here)
+    guard let workspace = realPath(".") else { return nil }
     let absolute = { (path: String?) -> String in
       guard let path else { return workspace }
       let whole = path.hasPrefix("/") ? path : "\(workspace)/\(path)"
-      guard let real = realpath(whole, nil) else { return whole }
-      defer { free(real) }
-      return String(cString: real)
+      return realPath(whole) ?? whole
     }
     let operation = plan.steps(named: step).first?.index
     var upstream: [(pattern: FilePattern, directory: String)] = []

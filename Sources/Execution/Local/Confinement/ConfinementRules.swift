@@ -1,6 +1,7 @@
 // From the patterns of a confinement to paths that a kernel knows: what is there is found, and what a
 // command will make is given a place. docs/confined-steps.md, “What a pattern opens”.
 
+import Diagnostics
 import Caching
 import Glibc
 import Plans
@@ -157,11 +158,4 @@ struct ConfinementRules {
       oddRules.append((file, .reading))
     }
   }
-}
-
-/// The path without links; nil if there is nothing.
-func realPath(_ path: String) -> String? {
-  guard let real = realpath(path, nil) else { return nil }
-  defer { free(real) }
-  return String(cString: real)
 }

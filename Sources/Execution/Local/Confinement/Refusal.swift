@@ -316,10 +316,8 @@ final class RefusalSearch {
 
   /// Where a link leads, as the step's patterns write it; nil for what is no link, or leads elsewhere.
   private func targetInWorkspace(of path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    let target = String(cString: real)
-    guard !target.hasSameBytes(as: path), target.isBelow(workspace) else { return nil }
+    guard let target = realPath(path), !target.hasSameBytes(as: path), target.isBelow(workspace)
+    else { return nil }
     return String(shown(target).dropLast())
   }
 

@@ -1,5 +1,6 @@
 // Rules of a confinement as the new process reads them: an array of C structures.
 
+import Diagnostics
 import CLinux
 import Glibc
 import RunFiles
@@ -42,7 +43,7 @@ final class RuleList {
 
     /// Nil if it cannot be opened, or is on another device than these: what is open cannot be unmounted.
     init?(_ path: [CChar], on devices: Set<dev_t>) {
-      descriptor = open(path, byPath | O_NOFOLLOW | O_CLOEXEC)
+      descriptor = open(path, onlyAPlace | O_NOFOLLOW | O_CLOEXEC)
       var status = stat()
       let isKnown = descriptor >= 0 && fstat(descriptor, &status) == 0
       number = status.st_ino
@@ -70,6 +71,3 @@ final class RuleList {
     }
   }
 }
-
-/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE.
-private let byPath: Int32 = 0o10_000_000

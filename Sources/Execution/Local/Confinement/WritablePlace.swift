@@ -1,6 +1,7 @@
 // What a pattern of outputs or scratch opens to a command, and the directories that are made for it. It does not know
 // what a kernel is told. docs/confined-steps.md, “What a pattern opens”.
 
+import Diagnostics
 import Caching
 import Glibc
 import RunFiles
