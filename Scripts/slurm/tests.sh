@@ -363,6 +363,7 @@ test_27() {
   { header; echo "steps: [{id: long, run: 'echo begun; touch begun; sleep 120'}]"; } >p.yml
   "$program" submit p.yml -- --output=job.out
   eventually 20 test -e begun
+  eventually 20 eval 'test -S .oprun/runs/*/@control'
   # As another machine sees it, nobody listens there.
   rm .oprun/runs/*/@control
   python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind("@control")' .oprun/runs/*
