@@ -69,6 +69,88 @@ struct `A log` {
     #expect(seen.byteCount == all.count)
   }
 
+  /// A log of 1000 bytes, and what follows them, to which pieces of 50 kB are written.
+  private func fill(
+    _ count: Int, _ each: (Int, Data) throws -> Void
+  ) throws -> (log: Data, size: Int, all: Data) {
+    let pipe = try OutputPipe(token: 0)
+    var log = Log(name: "step.1.log", in: folder.directory, limit: 1000)
+    let filling = pattern(50_000)
+    var all = Data()
+    for number in 1...count {
+      let piece = Array("\(number)\n".utf8) + filling
+      all += piece
+      #expect(write(pipe.output, piece, piece.count) == piece.count)
+      while case .moved = try log.absorb(from: pipe.input) {}
+      try each(number, all)
+    }
+    let size = try log.finish()
+    return (try Data(contentsOf: URL(filePath: path)), size, all)
+  }
+
+  private func marker(_ count: Int) -> Data {
+    Data("\n[oprun: \(count) bytes of output dropped here, see log_limit]\n".utf8)
+  }
+
+  @Test func `is in order at any time`() throws {
+    var seen = 0
+    let (log, size, all) = try fill(400) { number, all in
+      guard number.isMultiple(of: 19) else { return }
+      let content = try Data(contentsOf: URL(filePath: path))
+      #expect(content.prefix(1000) == all.prefix(1000))
+      #expect(content.count < 1100 + Log.longestTail)
+      if content.count == all.count {
+        #expect(content == all)
+        return
+      }
+      let kept = content.count - 1000 - marker(all.count - content.count).count
+      #expect(kept >= Log.tailSize && content.suffix(kept) == all.suffix(kept))
+      #expect(content.dropFirst(1000).dropLast(kept) == marker(all.count - 1000 - kept))
+      seen += 1
+    }
+    #expect(seen > 5, "the probe must see what was dropped")
+    let missing = marker(all.count - 1000 - Log.tailSize)
+    #expect(log == all.prefix(1000) + missing + all.suffix(Log.tailSize))
+    #expect(log.count == size)
+  }
+
+  /// What is read of such a log after every so many pieces, and at its end.
+  private func followed(every interval: Int, of count: Int) throws -> (seen: Data, all: Data) {
+    var cursor = LogCursor()
+    var seen = Data()
+    func follow() throws {
+      let file = try #require(folder.directory.log("step.1.log"))
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        let count = buffer.withUnsafeMutableBytes { bytes in
+          cursor.read(
+            file, named: "step.1.log", in: folder.directory, isLive: true, into: bytes)
+        }
+        if count == 0 { return }
+        seen += buffer[..<count]
+        cursor.advance(by: count)
+      }
+    }
+    let all = try fill(count) { number, _ in
+      if number.isMultiple(of: interval) { try follow() }
+    }.all
+    try follow()
+    return (seen, all)
+  }
+
+  @Test func `is followed while its middle is dropped`() throws {
+    let (seen, all) = try followed(every: 17, of: 405)
+    #expect(seen == all)
+  }
+
+  @Test func `has a marker for whoever follows it too slowly`() throws {
+    let (seen, all) = try followed(every: 250, of: 405)
+    let missing = marker(all.count - 1000 - Log.tailSize)
+    #expect(seen.prefix(1000) == all.prefix(1000) && seen.count < all.count)
+    #expect(seen.suffix(Log.tailSize) == all.suffix(Log.tailSize))
+    #expect(seen.dropLast(Log.tailSize).suffix(missing.count) == missing)
+  }
+
   @Test func `that cannot be written says so once and goes on reading`() throws {
     let pipe = try OutputPipe(token: 0)
     try FileManager.default.removeItem(atPath: folder.directory.path)

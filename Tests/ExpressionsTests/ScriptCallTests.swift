@@ -18,6 +18,28 @@ struct `A script for` {
     #expect(Interpreter.arguments(shell + [option], script: "x") == shell + [option, "x"])
   }
 
+  @Test(arguments: [
+    ["/bin/sh"], ["/bin/sh", "-e"], ["bash", "-euo", "pipefail"], ["bash", "-e", "-O", "extglob"],
+    ["bash", "+x", "--norc", "-c"], ["busybox", "sh", "-e"], ["env", "A=1", "bash", "-e"],
+    ["sudo", "-u", "x", "sh"], ["docker", "exec", "c", "sh", "-e"], ["./in-container", "sh"],
+    ["docker", "run", "bash", "bash", "-e"], ["ssh", "host"],
+  ])
+  func `a shell that has only options reads the script itself`(_ shell: [String]) {
+    #expect(ScriptReader(shell: shell).isShell)
+  }
+
+  /// A wrapper may pass the script to any program, as `exec perl -e "$2"` does.
+  @Test(arguments: [
+    ["bash", "wrapper.sh"], ["/bin/sh", "wrapper.sh"], ["/bin/sh", "-e", "wrapper.sh"],
+    ["sh", "-c", "exec perl -e \"$2\"", "_"], ["bash", "-eo", "pipefail", "wrapper.sh"],
+    ["bash", "--", "wrapper.sh"], ["bash", "--"], ["bash", "-"], ["busybox", "sh", "x"],
+    ["env", "bash", "wrapper.sh"], ["env", "bash", "wrapper.sh", "sh"], ["bash", "-o", "o", "x"],
+    ["docker", "run", "node", "sh"], ["perl"], ["unknown"], ["nu"],
+  ])
+  func `an operand of a shell may pass the script on to any program`(_ shell: [String]) {
+    #expect(!ScriptReader(shell: shell).isShell)
+  }
+
   @Test func `descriptor 3 is a file, or read by code where a file would not be code`() {
     let words = Interpreter.argumentsForDescriptor3
     #expect(words(["/bin/sh", "-e"]) == ["/bin/sh", "-e", "/dev/fd/3"])

@@ -46,6 +46,24 @@ struct FormTests {
     #expect(masked("<\(text)>", "it's <b>&ok</b>") == "<***>")
   }
 
+  /// As mustache.js, Handlebars, Underscore, OWASP, Askama, Dart and validator.js write it.
+  @Test(arguments: [
+    "EMI&#x2F;K7&#x60;x&#x3D;&#x3D;", "EMI/K7&#x60;x&#x3D;&#x3D;",
+    "EMI/K7&#x60;x==", "EMI&#x2F;K7`x==", "EMI&#x2f;K7`x==", "EMI&#47;K7`x==",
+    "EMI&#x2F;K7&#96;x==",
+  ])
+  func `templates escape what no other HTML does`(text: String) {
+    #expect(masked("<\(text)>", "EMI/K7`x==") == "<***>")
+  }
+
+  /// CSV, .NET, and a URL as a browser shows it: its path, its query.
+  @Test(arguments: [
+    "a\"\"b ([c]|`d)", "a%22b+(%5bc%5d%7c%60d)", "a%22b%20([c]|%60d)", "a%22b%20([c]|`d)",
+  ])
+  func `tables and addresses keep characters that others escape`(text: String) {
+    #expect(masked("<\(text)>", "a\"b ([c]|`d)") == "<***>")
+  }
+
   /// In the id of an instance, in the JSON of an output, and in a condition.
   @Test(arguments: [
     #"m[x=té's\u{200b}\u{9}\u{8}"t]"#, #"m[x=té's\u200b\t\u0008\"t]"#,

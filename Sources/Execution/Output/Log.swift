@@ -1,5 +1,5 @@
-// The raw output of one command on disk: all of it, or its head and its tail. Bytes go from the
-// pipe to the file inside the kernel, unless secrets must be masked; oprun's memory does not grow
+// The raw output of one command on disk: all of it, or its head and its tail, in the order in which they were printed.
+// Bytes go from the pipe to the file inside the kernel, unless secrets must be masked; oprun's memory does not grow
 // with them.
 
 import CLinux
@@ -10,8 +10,8 @@ import RunFiles
 
 /// Writes one log. The file is created when the first byte comes.
 ///
-/// Beyond the limit the newest `tailSize` bytes are kept in a ring after the head; `finish` puts
-/// the ring in order after a marker.
+/// Beyond the limit at least the newest `tailSize` bytes are kept after the head. Whenever they are `longestTail`, the
+/// older ones are dropped, and a marker stands for all that is missing.
 struct Log: ~Copyable {
   /// What one call of `absorb` did.
   enum Progress {
@@ -32,12 +32,17 @@ struct Log: ~Copyable {
   /// The mask, from the first byte on, if there are secrets.
   private var mask: LogMask?
   private let headLimit: Int
+  /// The number of bytes that the file lacks behind its head, and the length of what stands for them.
+  private var missing: (byteCount: Int, marker: Int) = (0, 0)
+  private var gapFile: LogGapFile?
   /// The file. The code that shows the log reads it through the same descriptor.
   private(set) var file: LogFile?
   private var isDiscarding = false
 
   /// 1 MiB.
   static let tailSize = 1 << 20
+  /// So many bytes, 8 MiB, are moved as rarely as it takes to cost little beside writing them.
+  static let longestTail = 8 << 20
   /// The largest amount, in bytes, that is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
 
@@ -69,8 +74,8 @@ struct Log: ~Copyable {
     let moved = clinux_splice(pipe, descriptor, &offset, min(room, Log.pieceSize))
     switch moved {
     case 1...:
-      byteCount += moved
       readByteCount += moved
+      try grow(by: moved)
       return .moved(moved)
     case 0: return .ended
     case -Int(EAGAIN): return .empty
@@ -80,22 +85,44 @@ struct Log: ~Copyable {
     }
   }
 
-  /// Puts a log beyond the limit in order. The file is complete afterwards; returns its size.
+  /// Drops what the tail of a log beyond the limit has too much. The file is complete afterwards; returns its size.
   mutating func finish() throws(SystemError) -> Int {
     guard file != nil, !isDiscarding else { return 0 }
     mask?.finish()
     try appendMasked()
-    guard byteCount - headLimit > Log.tailSize else { return byteCount }
-    let dropped = byteCount - headLimit - Log.tailSize
-    var ring = [UInt8](repeating: 0, count: Log.tailSize)
-    let read = ring.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: headLimit) }
+    if tailByteCount > Log.tailSize { try dropMiddle() }
+    return end
+  }
+
+  /// Below zero if the head is not complete.
+  private var tailByteCount: Int { byteCount - headLimit - missing.byteCount }
+
+  /// The size of the file.
+  private var end: Int { byteCount - missing.byteCount + missing.marker }
+
+  private mutating func grow(by count: Int) throws(SystemError) {
+    byteCount += count
+    if tailByteCount >= Log.longestTail { try dropMiddle() }
+  }
+
+  /// Moves the newest bytes to the head. Only if oprun is killed right before the file is cut, it has them twice.
+  private mutating func dropMiddle() throws(SystemError) {
+    var tail = [UInt8](repeating: 0, count: Log.tailSize)
+    let start = end - tail.count
+    let read = tail.withUnsafeMutableBytes { readFully(descriptor, into: $0, at: start) }
     if read == nil { throw failure() }
-    guard read == ring.count else { throw failure(errno: EIO) }
-    let start = (byteCount - headLimit) % Log.tailSize
-    let marker = Array("\n[oprun: \(dropped) bytes of output dropped here, see log_limit]\n".utf8)
-    let tail = marker + ring[start...] + ring[..<start]
-    guard writeFully(tail, to: descriptor, at: headLimit) else { throw failure() }
-    return headLimit + tail.count
+    guard read == tail.count else { throw failure(errno: EIO) }
+    let gap = LogGap(at: headLimit, byteCount: byteCount - headLimit - tail.count)
+    let bytes = Array(gap.marker.utf8) + tail
+    if gapFile == nil { gapFile = LogGapFile(of: name, in: directory) }
+    let file = descriptor
+    let move = {
+      writeFully(bytes, to: file, at: gap.start) && ftruncate(file, gap.start + bytes.count) == 0
+    }
+    let isMoved =
+      gapFile?.announce(gap, after: missing.byteCount, while: move) ?? move()
+    guard isMoved else { throw failure() }
+    missing = (gap.byteCount, gap.marker.utf8.count)
   }
 
   /// Adds lines of oprun's own at the end of a log that is finished; returns its size.
@@ -146,9 +173,8 @@ struct Log: ~Copyable {
 
   /// Where the next bytes go, and how many fit there.
   private func place() -> (offset: Int64, room: Int) {
-    if byteCount < headLimit { return (Int64(byteCount), headLimit - byteCount) }
-    let inRing = (byteCount - headLimit) % Log.tailSize
-    return (Int64(headLimit + inRing), Log.tailSize - inRing)
+    let room = byteCount < headLimit ? headLimit - byteCount : Log.longestTail - tailByteCount
+    return (Int64(end), room)
   }
 
   /// Copies output, for file systems that do not support splicing.
@@ -161,8 +187,8 @@ struct Log: ~Copyable {
     guard writeFully(Array(piece.prefix(count)), to: descriptor, at: Int(offset)) else {
       throw failure()
     }
-    byteCount += count
     readByteCount += count
+    try grow(by: count)
     return .moved(count)
   }
 
@@ -185,8 +211,8 @@ struct Log: ~Copyable {
         return writeFully(piece, to: descriptor, at: Int(offset))
       }
       guard isWritten == true else { throw failure() }
-      byteCount += count
       start += count
+      try grow(by: count)
     }
   }
 

@@ -30,7 +30,7 @@ struct ArgumentReader {
   /// all of it is the author's.
   mutating func role(of text: String, holdsValue: Bool) -> ArgumentRole {
     let role = roleNow(of: text, holdsValue: holdsValue)
-    let program = Interpreter.programName(in: text)
+    let program = programName(in: text)
     if let interpreter = Interpreter.named(program) {
       add(interpreter, named: program)
     } else if isFirst, holdsValue {
@@ -38,6 +38,19 @@ struct ArgumentReader {
     }
     isFirst = false
     return role
+  }
+
+  /// The part of an element that may name a program: of `-mtimeit` to Python, it is what follows the letter.
+  private func programName(in text: String) -> String {
+    guard text.hasPrefix("-"), !text.hasPrefix("--") else {
+      return Interpreter.programName(in: text)
+    }
+    for letter in interpreters.compactMap(\.programLetter) {
+      if let place = text.firstIndex(of: letter) {
+        return String(text[text.index(after: place)...])
+      }
+    }
+    return Interpreter.programName(in: text)
   }
 
   private mutating func add(_ interpreter: Interpreter, named text: String) {

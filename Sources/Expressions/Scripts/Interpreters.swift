@@ -42,6 +42,9 @@ package struct Interpreter: Sendable {
   var inputOptions: (letters: String, words: [String])?
   /// The option before a script in its arguments; nil for `-c`.
   var scriptOption: String?
+  /// The option with one dash whose argument, also in the same element, is the name of a program that it runs:
+  /// `-mtimeit`.
+  var programLetter: Character?
   /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
   /// code.
   var loader: String?
@@ -112,7 +115,8 @@ extension Interpreter {
       Interpreter(letters: "cCeE", words: ["command"], operands: .all)
     ),
     (
-      "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
+      "python pythonw pypy graalpy ipython bpython micropython jython hy",
+      Interpreter(letters: "c", programLetter: "m")
     ),
     ("timeit", Interpreter(operands: .all, readsInput: false)),
     ("perl", Interpreter(letters: "eEmMFd", scriptOption: "-e")),
@@ -198,6 +202,21 @@ extension Interpreter {
       "entr xterm npx",
       Interpreter(letters: "sec", words: ["call"], readsInput: false, passesShellCode: true)
     ),
+    (
+      "npm pnpm yarn",
+      Interpreter(letters: "c", words: ["call"], readsInput: false, passesShellCode: true)
+    ),
+    (
+      "git",
+      Interpreter(
+        letters: "x",
+        words: [
+          "exec", "extcmd", "upload-pack", "receive-pack", "env-filter", "tree-filter",
+          "index-filter", "parent-filter", "msg-filter", "commit-filter", "tag-name-filter",
+        ], readsInput: false, passesShellCode: true)
+    ),
+    // A command of `git submodule`.
+    ("foreach", Interpreter(operands: .all, readsInput: false, passesShellCode: true)),
     ("nix-shell", Interpreter(letters: "Ep", words: ["run", "command", "expr"])),
     (
       "env",

@@ -23,9 +23,31 @@ extension Interpreter {
     return programs.first { !$0.isWrapper } ?? programs.first
   }
 
-  /// Whether no other word than those of a shell could be the program that runs the script.
+  /// Whether only a shell can be the program that reads the script: no other program is named, and what stands
+  /// behind the shell are its options. An operand would be a file of code, which may pass the script on to any program.
   static func areShells(_ shell: [String]) -> Bool {
-    if let first = shell.first.flatMap({ named($0) }), first.isShell { return true }
-    return shell.lazy.compactMap { named($0) }.allSatisfy { $0.isWrapper || $0.readsShell }
+    let programs = shell.lazy.compactMap { named($0) }
+    guard programs.allSatisfy({ $0.isWrapper || $0.readsShell }) else { return false }
+    guard let start = shell.firstIndex(where: isShell) else { return true }
+    return hasOnlyOptions(shell[(start + 1)...])
+  }
+
+  private static func isShell(_ word: String) -> Bool { named(word)?.isShell == true }
+
+  /// Whether these words are options of a shell, with the argument of `-o`, or the shell that is an applet of busybox.
+  private static func hasOnlyOptions(_ words: ArraySlice<String>) -> Bool {
+    var isArgument = false
+    for word in words {
+      if isArgument {
+        isArgument = false
+        continue
+      }
+      if isShell(word) { continue }
+      guard word.hasPrefix("-") || word.hasPrefix("+"), word.utf8.count > 1, word != "--" else {
+        return false
+      }
+      isArgument = !word.hasPrefix("--") && (word.hasSuffix("o") || word.hasSuffix("O"))
+    }
+    return true
   }
 }

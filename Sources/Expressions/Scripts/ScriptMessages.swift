@@ -100,7 +100,7 @@ enum ScriptMessage {
       return "write `\(reference)` in its place, and the value as an argument: `\(list)`"
     }
     let variable = value.variable
-    let reference = reference(to: variable.name, in: program, surroundings)
+    let reference = reference(to: variable.name, in: reader, surroundings)
     let reading =
       reference.map { "write `\($0)` in its place" }
       ?? "read the variable `\(variable.name)` in its place"
@@ -110,10 +110,12 @@ enum ScriptMessage {
 
   /// How a language reads an environment variable; nil if that is not known.
   private static func reference(
-    to name: String, in program: String, _ surroundings: ShellSurroundings
+    to name: String, in reader: ScriptReader, _ surroundings: ShellSurroundings
   ) -> String? {
+    let program = reader.program
     if Interpreter.named(program)?.isBourneLike == true {
-      return surroundings.reference(to: name)
+      // Behind a wrapper, another program may read the code.
+      return reader.isShell ? surroundings.reference(to: name) : nil
     }
     // Within a string of the language it would be a part of that string.
     guard case .nothing = surroundings else { return nil }

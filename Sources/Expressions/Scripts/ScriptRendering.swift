@@ -27,10 +27,13 @@ package struct ScriptReader: Sendable {
 
   /// Whether the program reads the code as a shell does.
   var isShell: Bool {
-    if words.first == "/bin/sh" { return true }
+    if words == Self.usual { return true }
     if form != .text { return words.first.flatMap { Interpreter.named($0) }?.readsShell ?? false }
     return Interpreter.running(words)?.readsShell == true && Interpreter.areShells(words)
   }
+
+  /// The shell of most steps, which needs no look at the table of programs.
+  private static let usual = ["/bin/sh", "-e"]
 
   /// Whether a pattern can have code in parentheses at its end.
   var hasGlobQualifiers: Bool {

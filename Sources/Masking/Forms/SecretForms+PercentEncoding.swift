@@ -24,6 +24,11 @@ extension SecretForms {
       // Forms: WHATWG's, and Python's `quote_plus`.
       PercentStyle(kept: "-._*", spaceIsPlus: true),
       PercentStyle(kept: "-._~", spaceIsPlus: true),
+      // .NET's `UrlEncode`.
+      PercentStyle(kept: "-._!*()", spaceIsPlus: true),
+      // What parsers of URLs leave in a path and in a query, by WHATWG's standard.
+      PercentStyle(kept: "-._~!$%&'()*+,/:;=@[]\\^|"),
+      PercentStyle(kept: "-._~!$%&()*+,/:;=?@[]\\^|`{}"),
     ]
     return styles
       + styles.map { PercentStyle(kept: $0.kept, spaceIsPlus: $0.spaceIsPlus, uppercase: false) }

@@ -20,7 +20,25 @@ extension SecretForms {
         styles += [withBoth, withBoth.merging(lines) { $1 }]
       }
     }
-    return styles
+    return styles + templateStyles
+  }()
+
+  /// Templates escape more: in an attribute without quotes, or in a script, other characters have a meaning, too. The
+  /// apostrophe, and what is escaped besides the other four: as mustache.js, Dart, Handlebars, Underscore, OWASP, Askama
+  /// and validator.js do.
+  private static let templateStyles: [[UInt8: String]] = {
+    let styles: [(apostrophe: String, more: [Character: String])] = [
+      ("&#39;", ["/": "&#x2F;", "`": "&#x60;", "=": "&#x3D;"]), ("&#39;", ["/": "&#47;"]),
+      ("&#x27;", ["`": "&#x60;", "=": "&#x3D;"]), ("&#x27;", ["`": "&#x60;"]),
+      ("&#x27;", ["/": "&#x2F;"]), ("&#x27;", ["/": "&#x2f;"]),
+      ("&#x27;", ["/": "&#x2F;", "\\": "&#x5C;", "`": "&#96;"]),
+    ]
+    let four: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+    return styles.map { style in
+      let all = four.merging(style.more) { $1 }.merging(["'": style.apostrophe]) { $1 }
+      return Dictionary(
+        uniqueKeysWithValues: all.compactMap { key, value in key.asciiValue.map { ($0, value) } })
+    }
   }()
 
   static func xmlEscaped(_ secret: [UInt8], _ everyForm: Bool) -> [[UInt8]] {

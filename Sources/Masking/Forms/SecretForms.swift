@@ -35,6 +35,7 @@ struct SecretForms {
       texts.formUnion(Self.jsonEscaped(text, everyForm))
       texts.formUnion(Self.xmlEscaped(text, everyForm))
       texts.formUnion(Self.shellQuoted(text))
+      texts.formUnion(Self.withDoubledQuotes(text))
       texts.formUnion(Self.writtenByOprun(text))
     }
     for encoded in wholes.flatMap({ Self.base64($0) + Self.inHexadecimal($0) }) {

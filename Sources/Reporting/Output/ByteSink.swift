@@ -126,17 +126,19 @@ package final class ByteSink {
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   /// A sink whose output is its `text`.
-  static func intoMemory() -> ByteSink {
-    let sink = ByteSink(descriptor: -1, capacity: 256)
+  static func intoMemory(capacity: Int = 256) -> ByteSink {
+    let sink = ByteSink(descriptor: -1, capacity: capacity)
     sink.memory = []
     return sink
   }
 
-  /// The text that was written into memory so far.
-  var text: String {
+  /// What was written into memory so far.
+  var bytes: [UInt8] {
     flush()
-    return String(decoding: memory ?? [], as: UTF8.self)
+    return memory ?? []
   }
+
+  var text: String { String(decoding: bytes, as: UTF8.self) }
 
   deinit {
     isHeld = false

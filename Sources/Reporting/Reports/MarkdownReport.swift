@@ -6,19 +6,22 @@ import Scheduling
 
 struct MarkdownReport: Report {
   /// The maximum size. GitHub drops the summary of a step that is larger than one mebibyte.
-  private static let longest = 1 << 20
+  static let longest = 1 << 20
   private static let tailLength = 40
   private static let mostFailures = 20
   private static let mostBlocked = 20
   /// Room for the note that there is more.
   private static let reserve = 64 << 10
 
+  /// How many bytes it may have. With less than some 100 KiB it has only the verdict, and how many steps there are.
+  var room = longest
+
   func write(_ record: RunRecord, to sink: ByteSink) {
     writeVerdict(record, to: sink)
     let start = sink.position
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
       // The other half is for the table.
-      func hasRoom() -> Bool { sink.position - start < Self.longest / 2 }
+      func hasRoom() -> Bool { sink.position - start < room / 2 }
       for failure in (record.failures + record.interrupted).prefix(Self.mostFailures)
       where hasRoom() {
         write(failure, record, buffer, to: sink)
@@ -30,9 +33,10 @@ struct MarkdownReport: Report {
     if record.end != nil, let command = record.resumeCommand {
       sink.write("\nRun what failed or did not run: `\(command)`\n")
     }
-    sink.write("\n| | step | time | |\n|---|---|---:|---|\n")
+    let hasTable = sink.position - start < room - Self.reserve
+    if hasTable { sink.write("\n| | step | time | |\n|---|---|---:|---|\n") }
     for (index, step) in record.steps.enumerated() {
-      guard sink.position - start < Self.longest - Self.reserve else {
+      guard sink.position - start < room - Self.reserve else {
         sink.write("\n… and ")
         sink.write(record.steps.count - index, "step")
         sink.write(" more")

@@ -1,23 +1,25 @@
 // The outputs of a pipeline for whoever started the run, in the format of the file that GITHUB_OUTPUT names:
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#environment-files
 
-import Diagnostics
+package import Diagnostics
 import Expressions
-import Glibc
 package import Plans
 import Scheduling
 
 /// Appends the outputs of the pipeline to a file when the run has ended.
 package final class OutputsFile: RunObserver {
-  private let path: String
+  private let target: OutputTarget
   private let makeWord: () -> String
   private var outputs: [PublishedOutput] = []
   /// Messages about outputs that are not written.
   package private(set) var warnings: [String] = []
 
-  /// `makeWord` makes a word that nobody can guess.
-  package init(_ path: String, makeWord: @escaping () -> String = CIOptions.randomWord) {
-    self.path = path
+  /// `makeWord` makes a word that nobody can guess. Fails if the file cannot be written, as far as that can be known
+  /// before the run.
+  package init(
+    _ path: String, makeWord: @escaping () -> String = CIOptions.randomWord
+  ) throws(SystemError) {
+    target = try OutputTarget(path)
     self.makeWord = makeWord
   }
 
@@ -34,23 +36,19 @@ package final class OutputsFile: RunObserver {
   }
 
   private func write() throws(ObserverFailure) {
-    let descriptor = openForWriting(path, O_APPEND)
-    guard descriptor >= 0 else { throw failure(errno) }
-    let sink = ByteSink(report: descriptor)
+    var text = ""
     for output in outputs {
       if output.isMasked {
         warnings.append("the output \(quoted(output.name)) contains a secret, and is not written")
       } else {
-        sink.write(lines(of: output))
+        text += lines(of: output)
       }
     }
-    sink.flush()
-    close(descriptor)
-    if sink.hasFailed { throw failure(sink.errorNumber) }
-  }
-
-  private func failure(_ error: Int32) -> ObserverFailure {
-    ObserverFailure(unwritable(path, error).message)
+    do throws(SystemError) {
+      try target.append { _ in Array(text.utf8) }
+    } catch {
+      throw ObserverFailure(error.message)
+    }
   }
 
   /// A value of several lines stands between words that it cannot hold.

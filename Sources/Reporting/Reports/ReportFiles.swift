@@ -1,6 +1,6 @@
 // Reports that are written to files when a run has ended.
 
-import Diagnostics
+package import Diagnostics
 import Glibc
 package import Masking
 package import Plans
@@ -22,10 +22,14 @@ package struct ReportTarget {
 
   package let form: Form
   package let path: String
+  /// Nil for a summary of a CI job that cannot be written. Only a warning at the end of the run says so.
+  let output: OutputTarget?
 
-  package init(_ form: Form, path: String) {
+  /// Fails if the report cannot be written, as far as that can be known before the run.
+  package init(_ form: Form, path: String) throws(SystemError) {
     self.form = form
     self.path = path
+    output = form.appends ? try? OutputTarget(path) : try OutputTarget(path)
   }
 }
 
@@ -39,9 +43,6 @@ package final class ReportFiles: RunObserver {
   package private(set) var deadline: Nanoseconds?
   private var earliestDraft = firstDraft
   private let hasPages: Bool
-  /// Descriptors that are named by their paths. They are told apart from those that oprun opens itself only before a
-  /// command is started.
-  private var opened: [String: [ReplacedFile]] = [:]
   /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
@@ -50,9 +51,6 @@ package final class ReportFiles: RunObserver {
     self.masker = masker
     hasPages = targets.contains { $0.form == .html }
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
-    for target in targets where !target.form.appends && target.isOfDescriptor {
-      if let file = try? ReplacedFile(target.path) { opened[target.path, default: []].append(file) }
-    }
   }
 
   /// The run before of the same pipeline.
@@ -95,8 +93,10 @@ package final class ReportFiles: RunObserver {
     self.deadline = nil
     record.wallTime = time
     let start = monotonicTime()
-    for target in targets where target.form == .html && target.isReplaced {
-      try? write(target)
+    for target in targets where target.form == .html {
+      if let output = target.output, output.acceptsDrafts {
+        output.writeDraft(bytes(of: target.form.report))
+      }
     }
     let pause = max(Self.betweenDrafts, Self.shareOfDrafts * (monotonicTime() - start))
     earliestDraft = time + pause
@@ -109,45 +109,43 @@ package final class ReportFiles: RunObserver {
 
   /// Writes a report of what was observed.
   package func write(_ form: ReportTarget.Form, to sink: ByteSink) {
+    write(form.report, to: sink)
+  }
+
+  private func write(_ report: some Report, to sink: ByteSink) {
     sink.isFormat = true
-    form.report.write(record, to: sink)
+    report.write(record, to: sink)
   }
 
   private func write(_ target: ReportTarget) throws(SystemError) {
-    if target.form.appends { return try append(target) }
-    let known = opened[target.path]?.popLast()
-    let file = if let known { known } else { try ReplacedFile(target.path) }
-    try file.finish(write(target.form, to: file.descriptor))
+    let output = if let known = target.output { known } else { try OutputTarget(target.path) }
+    guard target.form.appends else {
+      return try output.replace(with: bytes(of: target.form.report))
+    }
+    try output.append { size in
+      let summary = summary(after: size)
+      if summary == nil { warnings.append(noRoom(in: target.path)) }
+      return summary ?? []
+    }
   }
 
-  private func append(_ target: ReportTarget) throws(SystemError) {
-    let file = openForWriting(target.path, O_APPEND)
-    guard file >= 0 else { throw unwritable(target.path, errno) }
-    defer { close(file) }
-    let error = write(target.form, to: file)
-    if error != 0 { throw unwritable(target.path, error) }
+  /// As much of the summary as there is room for after `size` bytes of others; nil if there is none.
+  private func summary(after size: Int) -> [UInt8]? {
+    let room = MarkdownReport.longest - size
+    return [room, 0].lazy.map { self.bytes(of: MarkdownReport(room: $0)) }.first {
+      $0.count <= room
+    }
   }
 
-  /// Returns the error, or 0.
-  private func write(_ form: ReportTarget.Form, to descriptor: Int32) -> Int32 {
-    let sink = ByteSink(report: descriptor)
+  private func noRoom(in path: String) -> String {
+    "\(quoted(path)) has no room for the summary of the run: GitHub shows no summary of more than 1 MiB"
+  }
+
+  private func bytes(of report: some Report) -> [UInt8] {
+    let sink = ByteSink.intoMemory(capacity: 64 << 10)
     sink.masker = masker
-    write(form, to: sink)
-    sink.flush()
-    return sink.errorNumber
-  }
-}
-
-extension ReportTarget {
-  /// Whether others see it only when it is complete.
-  fileprivate var isReplaced: Bool {
-    guard let kind = try? WrittenPath(path).kind, case .file = kind else { return false }
-    return true
-  }
-
-  fileprivate var isOfDescriptor: Bool {
-    guard let kind = try? WrittenPath(path).kind, case .descriptor = kind else { return false }
-    return true
+    write(report, to: sink)
+    return sink.bytes
   }
 }
 

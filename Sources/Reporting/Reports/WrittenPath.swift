@@ -27,6 +27,8 @@ struct WrittenPath {
     var target = path
     var status = stat()
     for _ in 0..<Self.mostLinks {
+      // Only a directory can have that name, whether it is there or not.
+      if target.hasSuffix("/") { throw unwritable(path, EISDIR) }
       guard lstat(target, &status) == 0 else {
         guard errno == ENOENT, !isInProc(parent(of: target)) else {
           throw unwritable(path, errno)
@@ -52,6 +54,23 @@ struct WrittenPath {
     throw unwritable(path, ELOOP)
   }
 
+  /// Fails if it cannot be written, as far as that can be known before. The directory counts only if nothing is there:
+  /// what is there can be written to.
+  func check(named name: String) throws(SystemError) {
+    guard status == nil else {
+      if access(path, W_OK) != 0 { throw unwritable(name, errno) }
+      return
+    }
+    var folder = parent(of: path)
+    var status = stat()
+    while stat(folder, &status) != 0 {
+      guard errno == ENOENT, folder != "/", folder != "." else { throw unwritable(name, errno) }
+      folder = parent(of: folder)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw unwritable(name, ENOTDIR) }
+    if access(folder, W_OK | X_OK) != 0 { throw unwritable(name, errno) }
+  }
+
   /// The links of `/proc/self/fd` lead to what is open, whatever has its name by now.
   private static func kindInProc(_ path: String, named name: String) throws(SystemError) -> Kind {
     var status = stat()
@@ -68,21 +87,6 @@ struct WrittenPath {
     else { throw unwritable(name, EBADF) }
     return .descriptor(number)
   }
-}
-
-/// Fails if a file cannot be written, as far as that can be known before.
-package func checkWritable(_ path: String) throws(SystemError) {
-  let target = try WrittenPath(path)
-  guard case .file = target.kind else { return }
-  if target.status != nil, access(target.path, W_OK) != 0 { throw unwritable(path, errno) }
-  var folder = parent(of: target.path)
-  var status = stat()
-  while stat(folder, &status) != 0 {
-    guard errno == ENOENT, folder != "/", folder != "." else { throw unwritable(path, errno) }
-    folder = parent(of: folder)
-  }
-  guard status.st_mode & S_IFMT == S_IFDIR else { throw unwritable(path, ENOTDIR) }
-  if access(folder, W_OK | X_OK) != 0 { throw unwritable(path, errno) }
 }
 
 /// What is equal for two paths only if they lead to the same file, which need not be there; nil for anything that

@@ -67,12 +67,13 @@ struct RunRecorders {
     _ invocation: Invocation, _ plan: Plan, _ options: RunOptions, _ recorder: RunRecorder
   ) throws(SystemError) {
     self.recorder = recorder
-    let targets = Self.targets(invocation)
-    let files = targets.filter { $0.form != .appendedMarkdown }.map(\.path)
-    for path in files + [invocation.text(Options.outputs)].compactMap({ $0 }) {
-      try checkWritable(path)
-    }
+    let targets = try Self.targets(invocation)
     let masker = options.secrets.masker
+    outputs =
+      if let path = invocation.text(Options.outputs) { try OutputsFile(path) } else { nil }
+    reports =
+      targets.isEmpty
+      ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
     var events: [EventStream] = []
     for words in Self.eventTargets(invocation) {
       let target = try EventTarget(words)
@@ -85,10 +86,6 @@ struct RunRecorders {
     eventPlaces = Self.eventTargets(invocation).map {
       EventTarget.isStandardOutput($0) ? "standard output" : "the events to \(quoted($0))"
     }
-    outputs = invocation.text(Options.outputs).map { OutputsFile($0) }
-    reports =
-      targets.isEmpty
-      ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
     if targets.contains(where: { $0.form == .html }), let (store, place) = recorder.history {
       reports?.previous = previousRun(before: nil, of: place, in: store)
     }
@@ -104,13 +101,16 @@ struct RunRecorders {
     return ["-"] + (chosen.map { [$0] } ?? [])
   }
 
-  private static func targets(_ invocation: Invocation) -> [ReportTarget] {
+  private static func targets(
+    _ invocation: Invocation
+  ) throws(SystemError) -> [ReportTarget] {
     let files: [(Option, ReportTarget.Form)] = [
       (Options.junit, .junit), (Options.report, .html), (Options.summary, .markdown),
       (Options.trace, .trace),
     ]
-    var targets = files.compactMap { option, form in
-      invocation.text(option).map { ReportTarget(form, path: $0) }
+    var targets: [ReportTarget] = []
+    for (option, form) in files {
+      if let path = invocation.text(option) { targets.append(try ReportTarget(form, path: path)) }
     }
     // GitHub shows this file on the page of a job. Others have written to it, too.
     if let path = environmentValue("GITHUB_STEP_SUMMARY"), !path.isEmpty {
@@ -118,7 +118,7 @@ struct RunRecorders {
       targets.removeAll {
         $0.form == .markdown && file != nil && identityOfFile(at: $0.path) == file
       }
-      targets.append(ReportTarget(.appendedMarkdown, path: path))
+      targets.append(try ReportTarget(.appendedMarkdown, path: path))
     }
     return targets
   }

@@ -26,6 +26,7 @@ extension Tool {
     // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
     // have printed something.
     let isOpen = run.exitStatus == nil
+    let isLive = store.isInUse(run.name)
     let hooks = words.isEmpty ? shown.hooks : []
     let logs =
       (chosen.flatMap { shown.logs(of: $0, isOpen: isOpen) }
@@ -38,6 +39,7 @@ extension Tool {
     }
     let missing = logs.filter { log in
       var progress = start
+      progress.isLive = isLive
       let isThere = write(log, hasHeading: logs.count > 1, going: &progress, store)
       if logs.count > 1, progress.isInLine { output.writeNewline() }
       return !isThere
@@ -78,8 +80,9 @@ extension Tool {
       }
       for log in followed.unfinished {
         var progress = written[log.path] ?? start
-        let before = progress.position
+        let before = progress.byteCount
         progress.isTitled = false
+        progress.isLive = !isOver
         progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
         let isWhole = followed.all.count == 1 || followed.isComplete(log)
@@ -87,7 +90,7 @@ extension Tool {
         _ = write(
           log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole,
           going: &progress, store)
-        if progress.position > before {
+        if progress.byteCount > before {
           last = (log.path, progress.isInLine)
         } else if progress.isTitled {
           last = (log.path, false)
@@ -126,13 +129,15 @@ extension Tool {
     _ log: ShownLog, hasHeading: Bool, after isInLine: Bool = false, isWhole: Bool = true,
     going progress: inout LogProgress, _ store: StateStore
   ) -> Bool {
-    guard let file = open(log, store) else { return false }
+    guard let directory = store.folder.run(named: log.run), let file = directory.log(log.name)
+    else { return false }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
     let newline = UInt8(ascii: "\n")
     var isTitled = !hasHeading
     while true {
-      var count = file.read(at: progress.position, into: piece)
+      var count = progress.cursor.read(
+        file, named: log.name, in: directory, isLive: progress.isLive, into: piece)
       let isLast = progress.isComplete && count < piece.count
       if !isWhole, count < piece.count {
         count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? 0
@@ -147,17 +152,15 @@ extension Tool {
       let bytes = UnsafeRawBufferPointer(rebasing: piece[..<count])
       let used = progress.reading.write(bytes, isLast: isLast, to: output)
       if used == 0 { break }
-      progress.position += used
+      progress.cursor.advance(by: used)
+      progress.byteCount += used
       progress.isInLine = bytes[used - 1] != newline
     }
     return true
   }
 
   private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {
-    let descriptor = store.folder.run(named: log.run)?.open(log.name) ?? -1
-    guard descriptor >= 0 else { return nil }
-    let file = LogFile(owning: descriptor)
-    return file.identity == nil ? nil : file
+    store.folder.run(named: log.run)?.log(log.name)
   }
 
   private func writeJSON(_ logs: [ShownLog]) {
@@ -192,7 +195,10 @@ private struct FollowedLogs {
 /// How far a log has been written.
 private struct LogProgress {
   var reading: LogReading
-  var position = 0
+  var cursor = LogCursor()
+  var byteCount = 0
+  /// A command may be writing to it.
+  var isLive = false
   /// Nothing more will come.
   var isComplete = true
   /// What was written last does not end a line.

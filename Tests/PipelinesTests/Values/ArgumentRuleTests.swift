@@ -49,6 +49,14 @@ private let scriptLists = [
   #"["perl", "-I", "ssh", "-e", "p @"]"#,
   #"["docker", "run", "--entrypoint=sh", "i", "-c", "p @"]"#,
   #"["env", "A=1", "ssh", "host", "p @"]"#, #"["nu", "-c", "p '@'"]"#,
+  #"["python3", "-mtimeit", "p(@)"]"#, #"["python3", "-Bmtimeit", "-n", "1", "p(@)"]"#,
+  #"["npm", "exec", "-c", "p @"]"#, #"["npm", "exec", "--call=p @"]"#,
+  #"["pnpm", "exec", "-c", "p @"]"#, #"["yarn", "exec", "-c", "p @"]"#,
+  #"["git", "submodule", "foreach", "--recursive", "p @"]"#,
+  #"["git", "-C", "x", "submodule", "foreach", "p", "@"]"#,
+  #"["git", "rebase", "--exec", "p @", "main"]"#, #"["git", "rebase", "-x", "p @", "main"]"#,
+  #"["git", "filter-branch", "--tree-filter", "p @", "HEAD"]"#,
+  #"["git", "filter-branch", "--msg-filter=p @"]"#,
 ]
 
 /// The element is data.
@@ -63,6 +71,9 @@ private let dataLists = [
   #"["sed", "-e", "p", "@"]"#, #"["sed", "p", "./@"]"#, #"["perl", "x.pl", "@"]"#,
   #"["python3", "x.py", "--name", "@"]"#, #"["python3", "x.py", "--name=@"]"#,
   #"["bash", "x.sh", "@"]"#, #"["node", "x.js", "--", "-e", "@"]"#, #"["env", "X=@", "p"]"#,
+  #"["git", "commit", "-m", "@"]"#, #"["git", "log", "--format=@"]"#, #"["git", "add", "./@"]"#,
+  #"["npm", "publish", "--tag", "@"]"#, #"["python3", "-mpytest", "-k", "@"]"#,
+  #"["python3", "-m", "pytest", "@"]"#,
   #"["timeout", "5", "p", "@"]"#, #"["p", "@", "@"]"#, #"["p", "", "@"]"#, #"["@"]"#,
 ]
 

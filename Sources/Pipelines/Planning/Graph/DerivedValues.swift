@@ -66,7 +66,7 @@ final class DerivedValues {
 
   /// Whether its value stands in the file as a literal.
   func isWritten(_ name: String) -> Bool {
-    written.contains(name) || enclosing?.isWritten(name) == true
+    types[name] != nil ? written.contains(name) : enclosing?.isWritten(name) == true
   }
 
   func lateNumber(_ name: String) -> LateVarNumber? {

@@ -1,0 +1,151 @@
+// Where somebody wants what a run writes for programs, and whole files that others may read or edit at any time. It
+// knows bytes, not what they say.
+
+package import Diagnostics
+import Glibc
+
+/// A path that is examined before a run and written at its end.
+///
+/// Other programs see a replaced file as it was, or complete; its mode stays, its owner and its group if the system
+/// allows it, and a link to it still leads to it. A FIFO, a device or an open descriptor is written to.
+package final class OutputTarget {
+  private let path: String
+  /// What whoever started oprun has opened for it; below zero for anything else. It is told apart from what oprun opens
+  /// itself only before a command is started.
+  private let descriptor: Int32
+
+  /// Fails if it cannot be written, as far as that can be known.
+  package init(_ path: String) throws(SystemError) {
+    self.path = path
+    let target = try WrittenPath(path)
+    guard case .descriptor(let number) = target.kind else {
+      descriptor = -1
+      try target.check(named: path)
+      return
+    }
+    descriptor = reopened(number)
+    guard descriptor >= 0 else { throw unwritable(path, errno) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Whether something can be written before the run is over. A directory that is missing may be made by a step, which
+  /// would then find it.
+  var acceptsDrafts: Bool {
+    guard descriptor < 0, let target = try? WrittenPath(path), case .file = target.kind else {
+      return false
+    }
+    var status = stat()
+    return stat(parent(of: target.path), &status) == 0
+  }
+
+  /// Writes something that is replaced later, if its directory is there.
+  func writeDraft(_ bytes: [UInt8]) {
+    try? replaceFile(path, with: bytes, makesDirectories: false)
+  }
+
+  func replace(with bytes: [UInt8]) throws(SystemError) {
+    guard descriptor >= 0 else { return try replaceFile(path, with: bytes) }
+    try write(bytes, to: descriptor)
+  }
+
+  /// Adds to what others have written; `bytes` is told how much that is, in a file.
+  func append(_ bytes: (Int) -> [UInt8]) throws(SystemError) {
+    let file = descriptor >= 0 ? descriptor : openForWriting(path, O_APPEND)
+    guard file >= 0 else { throw unwritable(path, errno) }
+    defer { if file != descriptor { close(file) } }
+    try write(bytes(size(of: file)), to: file)
+  }
+
+  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    let error = pass(bytes, to: descriptor)
+    if error != 0 { throw unwritable(path, error) }
+  }
+}
+
+/// Replaces a file as a whole.
+package func replaceFile(
+  _ path: String, with bytes: [UInt8], makesDirectories: Bool = true
+) throws(SystemError) {
+  let target = try WrittenPath(path)
+  let error: Int32
+  switch target.kind {
+  case .file:
+    // Somebody may have made it read-only, although its directory is not.
+    if target.status != nil, access(target.path, W_OK) != 0 { throw unwritable(path, errno) }
+    let refusal = replace(target, with: bytes, makesDirectories)
+    // It is a mount point, or its directory belongs to somebody else.
+    let canOverwrite =
+      target.status != nil && [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(refusal)
+    error =
+      canOverwrite
+      ? passAndClose(bytes, to: open(target.path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK))
+      : refusal
+  case .descriptor(let number): error = passAndClose(bytes, to: reopened(number))
+  case .other: error = passAndClose(bytes, to: openForWriting(target.path, O_APPEND))
+  }
+  if error != 0 { throw unwritable(path, error) }
+}
+
+/// Puts a new file in the place of another one; returns the error, or 0.
+private func replace(
+  _ target: WrittenPath, with bytes: [UInt8], _ makesDirectories: Bool
+) -> Int32 {
+  // The name may have as many bytes as a name can.
+  let number = hexadecimal(.random(in: .min ... .max), digits: 16)
+  let temporary = "\(parent(of: target.path))/.oprun-\(number)"
+  let mode: UInt32 = target.status == nil ? 0o666 : 0o600
+  let file =
+    makesDirectories
+    ? openForWriting(temporary, O_EXCL | O_NOFOLLOW, mode: mode)
+    : openWithoutWaiting(temporary, O_EXCL | O_NOFOLLOW, mode: mode)
+  guard file >= 0 else { return errno }
+  if let status = target.status { keepAccess(status, of: file) }
+  var error = passAndClose(bytes, to: file)
+  if error == 0, rename(temporary, target.path) != 0 { error = errno }
+  if error != 0 { unlink(temporary) }
+  return error
+}
+
+/// Only root can give a file to somebody else; to a group, its members can, too. Another group gets nothing of what the
+/// old one had.
+private func keepAccess(_ status: stat, of file: Int32) {
+  var mode = status.st_mode & 0o7777
+  if fchown(file, status.st_uid, status.st_gid) != 0, fchown(file, .max, status.st_gid) != 0 {
+    var own = stat()
+    if fstat(file, &own) != 0 || own.st_gid != status.st_gid { mode &= ~0o2070 }
+  }
+  fchmod(file, mode)
+}
+
+/// Returns the error, or 0.
+private func pass(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+  let sink = ByteSink(report: descriptor)
+  bytes.withUnsafeBytes { sink.write($0) }
+  sink.flush()
+  return sink.errorNumber
+}
+
+/// The same for what was just opened; below zero if that failed.
+private func passAndClose(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+  guard descriptor >= 0 else { return errno }
+  let error = pass(bytes, to: descriptor)
+  let isClosed = close(descriptor) == 0
+  return error != 0 || isClosed ? error : errno
+}
+
+/// Opens again what somebody has opened, so that writing does not wait. In a file, all who write to it go on where the
+/// last one has stopped. A socket, and what belongs to somebody else, can only be used as it is.
+private func reopened(_ number: Int32) -> Int32 {
+  var status = stat()
+  let isFile = fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  let file = isFile ? -1 : openForWriting("/proc/self/fd/\(number)", O_APPEND)
+  return file >= 0 ? file : fcntl(number, F_DUPFD_CLOEXEC, 0)
+}
+
+/// The size of a file, in bytes; 0 for anything else.
+private func size(of descriptor: Int32) -> Int {
+  var status = stat()
+  let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  return isFile ? Int(status.st_size) : 0
+}

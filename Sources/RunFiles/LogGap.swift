@@ -1,0 +1,115 @@
+// What the log of a command lacks because it printed more than `log_limit`. While the command runs, what stands in the
+// middle of its log is dropped again and again, and what follows moves: whoever reads it meanwhile must know how far.
+
+import Glibc
+
+/// The part of the output that a log lacks.
+package struct LogGap: Equatable {
+  /// How much of the beginning the log has.
+  package let start: Int
+  /// The number of bytes that are missing behind it.
+  package let byteCount: Int
+
+  package init(at start: Int, byteCount: Int) {
+    self.start = start
+    self.byteCount = byteCount
+  }
+
+  /// What the log has in the place of the missing bytes.
+  package var marker: String {
+    "\n[oprun: \(byteCount) bytes of output dropped here, see log_limit]\n"
+  }
+
+  private var end: Int { start + marker.utf8.count }
+
+  /// Where the byte of the log is now that was at `position` when the log lacked `earlier`; that of the marker if it
+  /// was dropped.
+  package func position(of position: Int, after earlier: LogGap?) -> Int {
+    if position <= start { return position }
+    let wasInMarker = earlier.map { position < $0.end } ?? false
+    let printed = earlier.map { position - $0.end + $0.start + $0.byteCount } ?? position
+    if wasInMarker || printed < start + byteCount { return start }
+    return printed - start - byteCount + end
+  }
+}
+
+/// The file that says what a log lacks. It is beside the log, and there only if something was dropped.
+package struct LogGapFile {
+  private let file: LogFile
+
+  package init?(of log: String, in directory: RunDirectory) {
+    guard let descriptor = try? directory.make(RunDirectory.gapName(of: log)) else { return nil }
+    file = LogFile(owning: descriptor)
+  }
+
+  /// Says what is dropped while `body` does it, and that it was done; false if it was not. Only those who read the log
+  /// meanwhile depend on what the file says.
+  package func announce(_ gap: LogGap, after earlier: Int, while body: () -> Bool) -> Bool {
+    write([gap.start, gap.byteCount, earlier])
+    guard body() else { return false }
+    write([gap.start, gap.byteCount, gap.byteCount])
+    return true
+  }
+
+  private func write(_ numbers: [Int]) {
+    _ = numbers.withUnsafeBytes { writeFully($0, to: file.descriptor, at: 0) }
+  }
+}
+
+extension RunDirectory {
+  static func gapName(of log: String) -> String { "\(log).gap" }
+
+  /// What a log lacks; nil if nothing. With `isLive`, it waits until nothing moves.
+  fileprivate func gap(ofLog name: String, isLive: Bool) -> LogGap? {
+    let descriptor = open(Self.gapName(of: name))
+    guard descriptor >= 0 else { return nil }
+    let file = LogFile(owning: descriptor)
+    for _ in 0..<Self.longestMove {
+      var numbers = [0, 0, 0]
+      let count = numbers.withUnsafeMutableBytes { file.read(at: 0, into: $0) }
+      // A command of the run may have put the file there.
+      guard count == 3 * MemoryLayout<Int>.stride,
+        numbers.allSatisfy({ (0...Self.longestLog).contains($0) })
+      else { return nil }
+      if numbers[1] == numbers[2] || !isLive {
+        return LogGap(at: numbers[0], byteCount: numbers[1])
+      }
+      usleep(1000)
+    }
+    return nil
+  }
+
+  /// No file is longer.
+  private static let longestLog = 1 << 60
+  /// Milliseconds. A mebibyte takes about one.
+  private static let longestMove = 1000
+}
+
+/// How far a log has been read that may still grow.
+package struct LogCursor {
+  /// The position in the log.
+  package private(set) var position = 0
+  private var gap: LogGap?
+
+  package init() {}
+
+  package mutating func advance(by count: Int) { position += count }
+
+  /// Fills the buffer with what follows; returns fewer bytes at the end of the log. `isLive` says that a command may be
+  /// writing to it.
+  package mutating func read(
+    _ log: LogFile, named name: String, in directory: RunDirectory, isLive: Bool,
+    into buffer: UnsafeMutableRawBufferPointer
+  ) -> Int {
+    while true {
+      if let now = directory.gap(ofLog: name, isLive: isLive), now != gap {
+        position = now.position(of: position, after: gap)
+        gap = now
+      }
+      let count = log.read(at: position, into: buffer)
+      guard isLive else { return count }
+      let now = directory.gap(ofLog: name, isLive: true)
+      if now == nil || now == gap { return count }
+    }
+  }
+}
