@@ -14,8 +14,11 @@ import State
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    guard invocation.isOn(Options.resume) else { return try run(invocation, resuming: nil) }
-    return try runResuming(invocation)
+    let submission = Submission.resumed
+    guard submission != nil || invocation.isOn(Options.resume) else {
+      return try run(invocation, resuming: nil)
+    }
+    return try runResuming(invocation, of: submission)
   }
 
   func run(
