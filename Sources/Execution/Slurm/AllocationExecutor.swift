@@ -26,7 +26,6 @@ final class AllocationExecutor: Executor {
   private var taken: [CommandKey: [UInt8]] = [:]
   private var lookedAt: Nanoseconds = 0
   private let waiting: any Waiting
-  private let mark: JobMark
   /// The variables of `srun`, which the step inherits: all but secrets.
   private let environment: CommandEnvironment
 
@@ -42,7 +41,6 @@ final class AllocationExecutor: Executor {
     self.parts = parts
     self.allocation = allocation
     self.waiting = waiting
-    mark = JobMark(run: parts.runID, folder: parts.folder)
     room = AllocationRoom(allocation)
     let secret = parts.secretVariables.map(\.name)
     environment = CommandEnvironment(
@@ -97,9 +95,11 @@ final class AllocationExecutor: Executor {
   private func startStep(_ command: PlacedCommand, on node: Int, at now: Nanoseconds) {
     command.number = nextNumber
     nextNumber += 1
-    command.jobName = "\(SlurmCommands.jobName(command.step)).\(mark.text(of: command.number))"
     do throws(SystemError) {
       let files = try openFiles()
+      let mark = files.mark(of: parts.runID).text(of: command.number)
+      let name = parts.shownName(command.step, command.key)
+      command.jobName = "\(SlurmCommands.jobName(name)).\(mark)"
       try files.write(
         TaskFile(
           command: parts.onNode(command.command), workspace: parts.workspace, runID: parts.runID,

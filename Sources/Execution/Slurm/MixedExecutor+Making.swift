@@ -20,11 +20,12 @@ func mixed(
 ) -> any Executor {
   guard let slurm = plan.slurm else { return local }
   let variables = SlurmVariables(masker: options.secrets.masker)
-  let parts = SlurmParts(
+  var parts = SlurmParts(
     plan: slurm, runID: options.runID, directory: options.directory,
     folder: options.folder(from: workspace), workspace: workspace,
     secrets: options.secrets.allValues, secretVariables: variables.secret,
     earlier: options.earlierJobs?.absolute(in: workspace))
+  parts.masker = options.secrets.masker
   if !hasJobs(plan), let allocation = Allocation.own {
     return AllocationExecutor(local, parts, allocation, waiting)
   }

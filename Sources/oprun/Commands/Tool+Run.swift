@@ -100,7 +100,7 @@ extension Tool {
     }
     try resumed?.check(plan, invocation, reading.secrets)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
-      jobs.isOpen
+      (try? jobs.isOpen()) != false
     {
       throw .hasJobs(jobs.runID, invocation.command)
     }
