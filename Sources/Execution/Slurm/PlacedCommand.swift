@@ -25,8 +25,11 @@ final class PlacedCommand {
   /// When a process of this node has used up its time, or what it has to end. Elsewhere the node itself keeps to it.
   var limitDue: Nanoseconds?
   var hasTimedOut = false
+  /// When its `srun` has ended, or its step was seen after that.
   var srunEndedAt: Nanoseconds?
-  var srunFailed = false
+  /// Slurm knows its step no longer.
+  var isGone = false
+  var killedAt: Nanoseconds?
   var log: LogFile?
   var toldByteCount = 0
 
@@ -63,7 +66,7 @@ final class PlacedCommand {
     limitDue = nil
     hasTimedOut = false
     srunEndedAt = nil
-    srunFailed = false
+    isGone = false
     log = nil
     toldByteCount = 0
   }
@@ -116,6 +119,31 @@ final class PlacedCommand {
     return ofOprun(
       key, ["scancel", "--quiet", "--signal=\(signal)", step],
       "@node/jobs/\(number).\(signal).out", in: environment)
+  }
+
+  /// Lists all steps; what it prints is for `liveSteps`.
+  func listing(in environment: CommandEnvironment) -> Command {
+    let key = CommandKey(
+      operation: key.operation, role: .probe(Self.firstNumber + number), repetition: 3)
+    return ofOprun(key, SlurmCommands.steps, listingName, in: environment)
+  }
+
+  private var listingName: String { "@node/jobs/\(number).steps.out" }
+
+  /// The tasks whose steps go on, as the listing says that has ended like this; nil if it says nothing. None if Slurm
+  /// cannot be asked here.
+  func liveSteps(
+    of mark: JobMark, in directory: RunDirectory, _ end: CommandEnd
+  ) -> Set<Int>? {
+    if case .notStarted = end.status { return [] }
+    guard end.status == .exited(0) else { return nil }
+    let file = directory.open(listingName)
+    if file < 0 { return [] }
+    let log = LogFile(owning: file)
+    var bytes = [UInt8](repeating: 0, count: log.size)
+    let count = bytes.withUnsafeMutableBytes { log.read(at: 0, into: $0) }
+    let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+    return Set(lines.compactMap { mark.task(in: $0) })
   }
 
   /// What the commands of Slurm said last.
