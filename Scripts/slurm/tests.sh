@@ -653,12 +653,13 @@ X
   } >p.yml
   "$program" submit p.yml -- --nodes=3 --exclusive --output=job.out
   eventually 20 has_lines ran 1
-  local process ended=
-  for process in $(pgrep -x srun); do
+  local process all=()
+  # A child of srun, which would end the step if it outlived srun, goes first.
+  for process in $(pgrep -x srun | sort -rn); do
     grep -qz "^OPRUN_SLURM=$OPRUN_SLURM\$" "/proc/$process/environ" 2>/dev/null || continue
-    kill -9 "$process" && ended=1
+    all+=("$process")
   done
-  [ -n "$ended" ] || fail "there is no srun"
+  kill -9 "${all[@]}"
   eventually 60 eval '[ -z "$(squeue -h --me)" ]'
   cat job.out >&2
   expect runs "$(wc -l <ran)" 1

@@ -303,7 +303,8 @@ final class AllocationExecutor: Executor {
     if let killedAt = command.killedAt, now >= killedAt + Self.killWait { return true }
     if listing == nil, now >= nextListing {
       nextListing = now + parts.plan.poll
-      let question = command.listing(in: environment)
+      let nodes = Set(placed.values.filter { $0.srunEndedAt != nil }.compactMap(\.node)).sorted()
+      let question = command.listing(of: nodes.map { allocation.nodes[$0].name }, in: environment)
       listing = (command, question.key)
       local.start(question, at: now)
     }
@@ -313,11 +314,13 @@ final class AllocationExecutor: Executor {
   /// Slurm has said which steps go on, or nothing. Where it cannot be asked, a step is over with its `srun`.
   private func listed(for asker: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
     guard let mark = files?.mark(of: parts.runID),
-      let live = asker.liveSteps(of: mark, in: parts.directory, end)
+      let listing = asker.listed(in: parts.directory, end)
     else { return }
+    let live = listing.tasks(with: mark)
     for command in placed.values.sorted(by: { $0.number < $1.number })
     where command.number > 0 && command.srunEndedAt != nil {
-      if live.contains(command.number) {
+      let isDown = command.node.map { listing.isDown(allocation.nodes[$0].name) } ?? false
+      if live.contains(command.number), !isDown {
         command.srunEndedAt = now
       } else {
         command.isGone = true

@@ -59,11 +59,11 @@ struct AllocationExecutorTests {
   }
 
   /// Slurm lists the first step from now on.
-  private func listStep() throws {
+  private func listStep(nodes: String = "NodeName=n2 Arch=x86_64 State=ALLOCATED\n") throws {
     let mark = try files().mark(of: "r1").text(of: 1)
     here.listing = { [folder] name in
       let file = open(folder.path(of: name), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
-      _ = writeFully(Array("12.1|s1.1.log.\(mark)\n".utf8), to: file)
+      _ = writeFully(Array("12.1|s1.1.log.\(mark)\n\(nodes)".utf8), to: file)
       close(file)
     }
   }
@@ -163,6 +163,19 @@ struct AllocationExecutorTests {
     #expect(news(at: 206 * second) == [])
     try write(CommandEnd(.exited(0)), of: 1)
     #expect(news(at: 207 * second) == ["s1 exited(0)"])
+  }
+
+  @Test func `a step of a node that is down is over, although Slurm names it`() throws {
+    _ = start(0)
+    _ = start(1)
+    try begin(1)
+    try listStep(nodes: "NodeName=n2 Arch=x86_64 State=DOWN*+DRAIN ThreadsPerCore=1\n")
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    #expect(news() == [])
+    #expect(
+      news(at: 61 * second) == [
+        "step 's1.1.log' is started again: the command on node 'n2' has left no result"
+      ])
   }
 
   @Test func `a step that does not end although it was killed is waited for, but not for ever`()
@@ -308,7 +321,7 @@ private final class FakeProcesses: Executor {
 
   func start(_ command: Command, at now: Nanoseconds) {
     guard case .words(let words) = command.work else { return }
-    if words[0] == "squeue" {
+    if words[0] == "/bin/sh" {
       listing(command.logName)
       return news.append(.ended(command.key, CommandEnd(.exited(0))))
     }
