@@ -37,6 +37,7 @@ tests() {
 30 quick a directory that nodes do not see is noticed with the first job
 31 quick the doctor examines the cluster
 32 quick what a killed oprun has left inside an allocation is ended by the next one, or by cancel
+34 quick a step whose srun is killed runs once
 33 quick jobs of a killed oprun are cancelled
 29 quick a resumed run stays in Slurm without being told again
 X
@@ -638,6 +639,33 @@ X
   export -f inside begin_and_die elsewhere eventually has_lines expect status_of fail
   export program
   salloc --quiet --nodes=2 --exclusive bash -c inside
+}
+
+test_34() {
+  { header; cat <<'X'
+steps:
+  - {id: fill, priority: high, run: "sleep 25", resources: {cpus: 8}}
+  - id: far
+    run: |
+      echo $SLURM_STEP_ID >>ran
+      sleep 12
+      echo done >far
+X
+  } >p.yml
+  "$program" submit p.yml -- --nodes=3 --exclusive --output=job.out
+  eventually 20 has_lines ran 1
+  local process all=()
+  # A child of srun, which would end the step if it outlived srun, goes first.
+  for process in $(pgrep -x srun | sort -rn); do
+    grep -qz "^OPRUN_SLURM=$OPRUN_SLURM\$" "/proc/$process/environ" 2>/dev/null || continue
+    all+=("$process")
+  done
+  kill -9 "${all[@]}"
+  eventually 60 eval '[ -z "$(squeue -h --me)" ]'
+  cat job.out >&2
+  expect runs "$(wc -l <ran)" 1
+  expect "what it made" "$(cat far)" done
+  grep -q '2 ok' job.out
 }
 
 test_33() {

@@ -70,7 +70,7 @@ extension RunLoop {
 
   /// Reports the end of a command to the machine.
   func conclude(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
-    if options.directory.logs.log(of: key.operation, key.role) != nil { endedTalkers.append(key) }
+    if options.directory.logs.contains(key.operation, key.role) { endedTalkers.append(key) }
     machine.ended(key, end, stateFailure: stateFailure, at: time)
   }
 

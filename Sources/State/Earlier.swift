@@ -129,7 +129,7 @@ extension StateStore {
         name: name, number: number,
         request: RunRequest(
           file: run.text(1), workspace: try database.fact(.workspace, ofRun: number),
-          json: run.text(2) ?? ""),
+          submission: try database.fact(.submission, ofRun: number), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0,
         exitStatus: try run.int32(5), steps: try steps(of: number, database),

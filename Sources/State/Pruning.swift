@@ -32,6 +32,8 @@ package struct Pruned: Hashable, Sendable {
   package var bytes = 0
   /// Runs that could not be removed, and why.
   package var failures: [String] = []
+  /// Runs that stay because something of them goes on elsewhere.
+  package var busy: [String] = []
 }
 
 extension StateStore {
@@ -41,13 +43,14 @@ extension StateStore {
   private static let batch = 50
 
   /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in
-  /// the life of the database.
+  /// the life of the database. `isBusy` is as in `prune`.
   package func pruneNowAndThen(
     _ limits: PruneLimits, after number: Int,
-    now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000
+    now: Nanoseconds = Nanoseconds(time(nil)) * 1_000_000_000,
+    isBusy: (String) -> Bool = { _ in false }
   ) throws(StoreFailure) -> String? {
     guard number % Self.interval == 0 else { return nil }
-    let pruned = try prune(limits, now: now)
+    let pruned = try prune(limits, now: now, isBusy: isBusy)
     guard !pruned.runs.isEmpty else { return nil }
     let isNews = try perform("write") { database throws(DatabaseFailure) in
       let known = try database.text("SELECT value FROM note WHERE name = 'pruned'")
@@ -60,9 +63,11 @@ extension StateStore {
     return "\(runs) removed: 1,000 runs, 90 days and 5 GiB of logs are kept ('oprun prune --help')"
   }
 
-  /// Removes what is beyond the limits. `now` is the time since 1970.
+  /// Removes what is beyond the limits. `now` is the time since 1970; `isBusy` says whether something of a run goes on
+  /// although no process performs it: jobs need the directory of the run that started them.
   package func prune(
-    _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false
+    _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false,
+    isBusy: (String) -> Bool = { _ in false }
   ) throws(StoreFailure) -> Pruned {
     var (limits, now) = (limits, now)
     let all = try runStarts()
@@ -80,7 +85,9 @@ extension StateStore {
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
         || limits.size.map { kept.bytes + bytes > $0 } == true
-      guard isOver, !isLocked(run.name) else {
+      let isUsed = isOver && (isLocked(run.name) || isBusy(run.name))
+      guard isOver, !isUsed else {
+        if isUsed, !isLocked(run.name) { pruned.busy.append(run.name) }
         kept.count += 1
         kept.bytes += bytes
         continue
@@ -100,7 +107,7 @@ extension StateStore {
       try remove(Array(gone.suffix(Self.batch)))
       gone.removeLast(min(Self.batch, gone.count))
     }
-    if let age = limits.age { try removeUnrecorded(before: now - age, &pruned) }
+    if let age = limits.age { try removeUnrecorded(before: now - age, &pruned, isBusy) }
     return pruned
   }
 
@@ -116,12 +123,14 @@ extension StateStore {
 
   /// Directories without a record are of runs whose record was lost.
   private func removeUnrecorded(
-    before time: Nanoseconds, _ pruned: inout Pruned
+    before time: Nanoseconds, _ pruned: inout Pruned, _ isBusy: (String) -> Bool
   ) throws(StoreFailure) {
     let limit = UTCTime(secondsSince1970: Int(time / 1_000_000_000)).compact
     let known = Set(try runNames())
     for name in folder.names(in: "runs")
-    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isLocked(name) {
+    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isLocked(name)
+      && !isBusy(name)
+    {
       if folder.removeRun(name) { pruned.runs.append(name) }
     }
   }

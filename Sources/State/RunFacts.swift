@@ -1,5 +1,5 @@
 // What is known of few runs, as it is recorded: the trace that a run was part of, the exit status of a step that it gave
-// in place of its own, and where it ran.
+// in place of its own, where it ran, and which submission has started it.
 
 package import Plans
 import Scheduling
@@ -11,6 +11,8 @@ enum RunFact: String {
   case passedOn = "passed_on"
   /// The directory in which it ran, if that is not the one that holds the state directory.
   case workspace
+  /// The word of the submission that it is part of: a job that is started again goes on with its own run.
+  case submission
 }
 
 extension Database {
@@ -52,5 +54,21 @@ extension StateStore {
       try database.fact(.trace, ofRun: run.number)
     }
     return words.flatMap { TraceContext(recorded: $0, runID: run.name) }
+  }
+}
+
+extension StateStore {
+  /// The newest run of a submission, or that has resumed one; nil if there is none.
+  package func newestRun(ofSubmission word: String) throws(StoreFailure) -> String? {
+    try perform { database throws(DatabaseFailure) in
+      guard try Schema.has("fact", in: database) else { return nil }
+      let rows = try database.prepare(
+        """
+        SELECT run.name FROM fact JOIN run ON run.id = fact.run
+        WHERE fact.name = ? AND value = ? ORDER BY run.id DESC LIMIT 1
+        """)
+      rows.bind(1, RunFact.submission.rawValue).bind(2, word)
+      return try rows.next() ? rows.text(0) : nil
+    }
   }
 }

@@ -10,6 +10,8 @@ package struct RunRequest: Hashable, Sendable {
   package var file: String?
   /// The directory in which it runs, as in `PipelinePlace`.
   package var workspace: String?
+  /// The word of the submission that it is part of (`oprun submit`).
+  package var submission: String?
   package var parameters: [ParameterArgument]
   /// The parameters whose values held a secret, and were not kept.
   package var secretParameters: [String] = []
@@ -48,9 +50,12 @@ package struct RunRequest: Hashable, Sendable {
     return Value.map(request).json
   }
 
-  init(file: String?, workspace: String? = nil, json: String) {
+  init(
+    file: String?, workspace: String? = nil, submission: String? = nil, json: String
+  ) {
     self.init(file: file, parameters: [], steps: [])
     self.workspace = workspace
+    self.submission = submission
     guard case .map(let map)? = try? JSONReader.value(of: json) else { return }
     if case .number(let number)? = map["jobs"] { jobs = Int(exactly: number) }
     executor = map["executor"]?.text.flatMap { StepExecutor(rawValue: $0) }

@@ -109,6 +109,9 @@ final class RunWriter {
     if let workspace = run.request.workspace {
       try database.write(.workspace, workspace, ofRun: number)
     }
+    if let submission = run.request.submission {
+      try database.write(.submission, submission, ofRun: number)
+    }
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
     if let earlier = run.resumption?.runNumber { try database.takeOver(earlier, by: number) }
   }

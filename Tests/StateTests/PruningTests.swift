@@ -64,6 +64,15 @@ import Testing
     #expect(pruned.runs == [Self.name(2), Self.name(1)])
   }
 
+  @Test func `are none of which something goes on elsewhere`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    let pruned = try store.prune(PruneLimits(count: 1), now: moment(0)) { $0 == Self.name(1) }
+    #expect(pruned.runs == [Self.name(2)])
+    #expect(pruned.busy == [Self.name(1)])
+    #expect(try store.runs().map(\.number) == [3, 1])
+  }
+
   @Test func `are those of more than 90 days before the newest ones`() throws {
     #expect(try left(Array(repeating: -200, count: 16) + Array(-15...0), now: 0) == Array(17...32))
     #expect(try left(Array(-31...0), now: 0) == Array(1...32))

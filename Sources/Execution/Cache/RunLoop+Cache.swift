@@ -267,9 +267,9 @@ extension RunLoop {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
       machine.undisturbedAttempt(of: key, end) != nil, !isEnding
     else { return false }
-    let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
-      "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
-    }
+    let log =
+      options.directory.logs.contains(key.operation, key.role)
+      ? "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))" : nil
     guard let job = caching.cache.keepJob(of: lookup, log: log) else { return false }
     caching.ends[key] = end.reportedLater
     caching.add(job, for: .keeping(key))

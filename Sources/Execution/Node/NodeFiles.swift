@@ -29,22 +29,43 @@ final class NodeFiles {
   /// The path of the folder, for people and for Slurm.
   let path: String
   let descriptor: Int32
+  /// By which jobs know the folder, whatever path leads to it; nil in a folder of an older oprun.
+  let word: String?
 
   /// 64 MiB; larger files were not written by oprun.
   private static let largestFile = 64 << 20
 
   /// Makes what is missing of the folder, in the directory of a run.
   static func make(in run: String) throws(SystemError) -> NodeFiles {
-    if let known = try? open(in: run) { return known }
-    for name in [folderName] + Folder.allCases.map({ "\(folderName)/\($0.rawValue)" }) {
-      let place = "\(run)/\(name)"
-      guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
-        throw .last("cannot create \(quoted(place))")
-      }
-      // Whatever the mask, its owner can use it.
-      if access(place, R_OK | W_OK | X_OK) != 0 { chmod(place, 0o700) }
+    if let known = try find(in: run) { return known }
+    try makeFolder("\(run)/\(folderName)")
+    let word = hexadecimal(UInt64.random(in: 0...UInt64.max))
+    guard symlink(word, "\(run)/\(folderName)/\(wordName)") == 0 || errno == EEXIST else {
+      throw .last("cannot create \(quoted("\(run)/\(folderName)/\(wordName)"))")
     }
+    for part in Folder.allCases { try makeFolder("\(run)/\(folderName)/\(part.rawValue)") }
     return try open(in: run)
+  }
+
+  private static func makeFolder(_ place: String) throws(SystemError) {
+    guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
+      throw .last("cannot create \(quoted(place))")
+    }
+    // Whatever the mask, its owner can use it.
+    if access(place, R_OK | W_OK | X_OK) != 0 { chmod(place, 0o700) }
+  }
+
+  /// The name of a symbolic link that leads nowhere: what it says is made, and read, as a whole.
+  private static let wordName = "mark"
+
+  /// The same as `open`, but nil if the folder is not there, or was never whole.
+  static func find(in run: String) throws(SystemError) -> NodeFiles? {
+    do throws(SystemError) {
+      return try open(in: run)
+    } catch {
+      if error.errno == ENOENT || error.errno == ENOTDIR { return nil }
+      throw error
+    }
   }
 
   static func open(in run: String) throws(SystemError) -> NodeFiles {
@@ -61,6 +82,11 @@ final class NodeFiles {
   private init(owning descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
+    var bytes = [CChar](repeating: 0, count: 64)
+    let count = readlinkat(descriptor, NodeFiles.wordName, &bytes, bytes.count)
+    word =
+      count > 0
+      ? String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
   }
 
   deinit { close(descriptor) }
@@ -69,6 +95,14 @@ final class NodeFiles {
   /// there.
   @discardableResult
   static func remove(from directory: RunDirectory) -> Bool { directory.removeFolder(folderName) }
+
+  /// The same in the directory of another run.
+  static func remove(in run: String) {
+    let folder = Glibc.open(run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    _ = removeTree(folderName, in: folder)
+    close(folder)
+  }
 
   func shown(_ folder: Folder) -> String { "\(path)/\(folder.rawValue)" }
 

@@ -1,7 +1,7 @@
 // What a run whose oprun died has left in Slurm: steps of an allocation, for which nobody waits any more, and jobs
 // that nobody will take over. It is ended before anything else starts. docs/design-slurm.md, “Allocations”.
 
-import Diagnostics
+package import Diagnostics
 import Glibc
 import Plans
 import RunFiles
@@ -47,15 +47,16 @@ package struct AbandonedWork {
   }
 
   private let homes: [(files: NodeFiles, mark: JobMark, open: [Int])]
-  private let journal: SlurmJournal?
+  private let run: EarlierJobs
+  /// The entries of its journal that are at an end when nothing is left.
+  private let ended: [Int: JournalEntry.Origin]
   private let kind: Kind
   private let call: Call
   private let clock: Clock
 
-  /// Looks at the files of a run, the path of whose directory is absolute; nil if it has left nothing.
-  package init?(of run: EarlierJobs, _ kind: Kind) {
-    guard let here = try? currentFolder() else { return nil }
-    self.init(of: run.absolute(in: here), kind, clock: Clock()) { words, limit in
+  /// Looks at the files of a run; nil if it has left nothing.
+  package init?(of run: EarlierJobs, _ kind: Kind) throws(SystemError) {
+    try self.init(of: run.absolute(in: try currentFolder()), kind, clock: Clock()) { words, limit in
       let texts = SlurmProcess.run(
         words, input: "", SlurmVariables(masker: nil).passed, milliseconds: limit)
       return SlurmAnswer(
@@ -64,51 +65,39 @@ package struct AbandonedWork {
     }
   }
 
-  init?(of run: EarlierJobs, _ kind: Kind, clock: Clock, call: @escaping Call) {
-    guard let files = try? NodeFiles.open(in: run.folder) else { return nil }
-    let entries = SlurmJournal.entries(in: "\(run.folder)/@node")
-    let steps = Self.openTasks(of: files).filter { entries[$0] == nil }
-    var homes = [(files, JobMark(run: run.runID, folder: run.folder), steps)]
-    var jobs: [JournalEntry.Origin: [(number: Int, own: Int)]] = [:]
-    if kind == .stepsAndJobs {
-      for (number, entry) in entries where !entry.hasEnded {
-        let own = JournalEntry.Origin(folder: run.folder, run: run.runID, number: number)
-        let origin = entry.origin ?? own
-        let home = JournalEntry.Origin(folder: origin.folder, run: origin.run, number: 0)
-        jobs[home, default: []].append((origin.number, number))
-      }
-    }
-    var ended: [Int] = []
-    for (home, tasks) in jobs.sorted(by: { $0.key.folder < $1.key.folder }) {
-      guard let files = try? NodeFiles.open(in: home.folder) else {
-        ended += tasks.map(\.own)
+  /// The path of the run's directory is absolute.
+  init?(
+    of run: EarlierJobs, _ kind: Kind, clock: Clock, call: @escaping Call
+  ) throws(SystemError) {
+    guard let files = try NodeFiles.find(in: run.folder) else { return nil }
+    let entries = try SlurmJournal.entries(in: files.path)
+    let steps = try files.openTasks().filter { entries[$0] == nil }
+    var homes = [(files, files.mark(of: run.runID), steps)]
+    var ended: [Int: JournalEntry.Origin] = [:]
+    let jobs = kind == .stepsAndJobs ? try run.openEntries() : [:]
+    let origins = jobs.compactMapValues(\.origin)
+    for (folder, numbers) in Dictionary(grouping: origins.keys, by: { origins[$0]?.folder ?? "" })
+      .sorted(by: { $0.key < $1.key })
+    {
+      guard let files = try NodeFiles.find(in: folder) else {
+        for number in numbers { ended[number] = origins[number] }
         continue
       }
       // Who resumes the run takes the results of the others.
-      let without = Set(Self.openTasks(of: files))
-      let open = tasks.filter { without.contains($0.number) }
-      ended += open.map(\.own)
-      homes.append(
-        (files, JobMark(run: home.run, folder: home.folder), open.map(\.number).sorted()))
+      let without = Set(try files.openTasks())
+      let open = origins.filter { $0.value.folder == folder && without.contains($0.value.number) }
+      ended.merge(open) { $1 }
+      guard let home = open.first?.value.run else { continue }
+      homes.append((files, files.mark(of: home), open.values.map(\.number).sorted()))
     }
     homes.removeAll { $0.2.isEmpty }
     if homes.isEmpty { return nil }
+    self.run = run
     self.homes = homes
-    journal = jobs.isEmpty ? nil : try? SlurmJournal(in: "\(run.folder)/@node")
-    endedEntries = ended.sorted()
+    self.ended = ended
     self.kind = kind
     self.call = call
     self.clock = clock
-  }
-
-  private let endedEntries: [Int]
-
-  /// The tasks that have no result.
-  private static func openTasks(of files: NodeFiles) -> [Int] {
-    let tasks = ((try? files.names(in: .tasks)) ?? []).compactMap { plainNumber($0) }
-    let results = (try? files.results()) ?? []
-    let done = TaskStart.accepted(results: results, starts: (try? files.starts()) ?? [])
-    return tasks.filter { done[$0] == nil }.sorted()
   }
 
   // MARK: The end
@@ -156,10 +145,24 @@ package struct AbandonedWork {
   private static let patience = 30_000
   private static let longestGrace = 60_000
 
-  /// Who resumes the run submits it anew.
+  /// Who resumes the run submits it anew. Files of which nobody needs anything are removed, because they hold secrets.
   private func noteEnds() {
-    for number in endedEntries { try? journal?.noteEnd(of: number) }
-    try? journal?.flush()
+    var done = [run.folder: run]
+    for (number, origin) in ended.sorted(by: { $0.key < $1.key }) {
+      note(number, in: run.folder)
+      if origin.folder != run.folder { note(origin.number, in: origin.folder) }
+      done[origin.folder] = EarlierJobs(runID: origin.run, folder: origin.folder)
+    }
+    for run in done.values { run.removeFilesIfDone() }
+  }
+
+  private func note(_ number: Int, in folder: String) {
+    guard let files = try? NodeFiles.find(in: folder),
+      let journal = try? SlurmJournal(in: files.path)
+    else { return }
+    try? journal.noteEnd(of: number)
+    try? journal.flush()
+    files.remove(.tasks, String(number))
   }
 
   /// oprun on the node ends its command in order when a step is asked to end.
@@ -184,8 +187,7 @@ package struct AbandonedWork {
   // MARK: What is left
 
   private func listing() -> Listing {
-    let answer = call(
-      ["squeue", "--steps", "--all", "--me", "--noheader", "--format=%i|%j"], 30_000)
+    let answer = call(SlurmCommands.steps, 30_000)
     guard answer.isSuccess else { return .failed(answer) }
     var items: [Item] = []
     for line in answer.output.split(separator: "\n") {

@@ -26,10 +26,15 @@ final class AllocationExecutor: Executor {
   private var taken: [CommandKey: [UInt8]] = [:]
   private var lookedAt: Nanoseconds = 0
   private let waiting: any Waiting
-  private let mark: JobMark
   /// The variables of `srun`, which the step inherits: all but secrets.
   private let environment: CommandEnvironment
 
+  /// The steps are being listed, for this command among others.
+  private var listing: (command: PlacedCommand, key: CommandKey)?
+  private var nextListing: Nanoseconds = 0
+
+  /// How long a step that was killed is waited for.
+  private static let killWait: Nanoseconds = 10_000_000_000
   /// How often the logs of other nodes are looked at.
   private static let interval: Nanoseconds = 300_000_000
   /// How long small commands may pass a large one by.
@@ -42,7 +47,6 @@ final class AllocationExecutor: Executor {
     self.parts = parts
     self.allocation = allocation
     self.waiting = waiting
-    mark = JobMark(run: parts.runID, folder: parts.folder)
     room = AllocationRoom(allocation)
     let secret = parts.secretVariables.map(\.name)
     environment = CommandEnvironment(
@@ -97,9 +101,11 @@ final class AllocationExecutor: Executor {
   private func startStep(_ command: PlacedCommand, on node: Int, at now: Nanoseconds) {
     command.number = nextNumber
     nextNumber += 1
-    command.jobName = "\(SlurmCommands.jobName(command.step)).\(mark.text(of: command.number))"
     do throws(SystemError) {
       let files = try openFiles()
+      let mark = files.mark(of: parts.runID).text(of: command.number)
+      let name = parts.shownName(command.step, command.key)
+      command.jobName = "\(SlurmCommands.jobName(name)).\(mark)"
       try files.write(
         TaskFile(
           command: parts.onNode(command.command), workspace: parts.workspace, runID: parts.runID,
@@ -152,6 +158,7 @@ final class AllocationExecutor: Executor {
     if command.node == nil { return dismiss(command, SIGKILL, at: now) }
     guard command.number > 0 else { return local.kill(key, at: now) }
     if command.stopSignal == nil { command.stopSignal = SIGKILL }
+    command.killedAt = command.killedAt ?? now
     // The step goes on when `srun` is killed.
     if let claim = try? files?.claim(of: command.number) {
       local.start(command.signalling(claim, "KILL", in: environment), at: now)
@@ -214,7 +221,13 @@ final class AllocationExecutor: Executor {
     case .outputGrew(let key, _) where PlacedCommand.isSrun(key): break
     case .ended(let key, let end) where PlacedCommand.isSrun(key):
       parts.directory.logs.remove(of: key.operation, key.role)
-      if let command = placedBySrun.removeValue(forKey: key) { srunEnded(command, end, at: now) }
+      if let command = placedBySrun.removeValue(forKey: key) {
+        command.srunEndedAt = now
+        takeResult(of: command, at: now)
+      } else if let listing, listing.key == key {
+        self.listing = nil
+        listed(for: listing.command, end, at: now)
+      }
     case .ended(let key, let end):
       guard let command = placed[key] else { return news.append(item) }
       let timedOut = command.hasTimedOut && !end.endedByItself
@@ -258,12 +271,6 @@ final class AllocationExecutor: Executor {
     }
   }
 
-  private func srunEnded(_ command: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
-    command.srunEndedAt = now
-    command.srunFailed = end.status != .exited(0)
-    takeResult(of: command, at: now)
-  }
-
   private func takeResult(of command: PlacedCommand, at now: Nanoseconds) {
     let start = TaskStart(task: command.number, restart: allocation.restart)
     if let result = try? files?.result(of: start) {
@@ -272,6 +279,10 @@ final class AllocationExecutor: Executor {
       taken[command.key] = result.outputs ?? []
       return end(command, result.end, at: now)
     }
+    // What has not begun never will.
+    let holder = try? files?.claim(command.number, for: NodeFiles.nobody)
+    let hasBegun = holder != NodeFiles.nobody
+    if hasBegun, !isOver(command, start, at: now) { return }
     if let signal = command.stopSignal {
       showLog(of: command)
       return end(
@@ -280,9 +291,42 @@ final class AllocationExecutor: Executor {
           .signalled(signal), duration: now - command.startedAt,
           outputByteCount: command.toldByteCount), at: now)
     }
-    let hasBegun = (try? files?.claim(of: command.number)) != .some(nil)
     if hasBegun, now < (command.srunEndedAt ?? now) + parts.plan.fileWait { return }
     lose(command, hasBegun: hasBegun, at: now)
+  }
+
+  /// Whether the step of a command is at an end. It goes on if something has killed its `srun` alone, and its result
+  /// counts: another start would run beside it.
+  private func isOver(_ command: PlacedCommand, _ start: TaskStart, at now: Nanoseconds) -> Bool {
+    if command.isGone { return true }
+    if command.stopSignal != nil, files?.exists(.stops, start.name) == true { return true }
+    if let killedAt = command.killedAt, now >= killedAt + Self.killWait { return true }
+    if listing == nil, now >= nextListing {
+      nextListing = now + parts.plan.poll
+      let nodes = Set(placed.values.filter { $0.srunEndedAt != nil }.compactMap(\.node)).sorted()
+      let question = command.listing(of: nodes.map { allocation.nodes[$0].name }, in: environment)
+      listing = (command, question.key)
+      local.start(question, at: now)
+    }
+    return false
+  }
+
+  /// Slurm has said which steps go on, or nothing. Where it cannot be asked, a step is over with its `srun`.
+  private func listed(for asker: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
+    guard let mark = files?.mark(of: parts.runID),
+      let listing = asker.listed(in: parts.directory, end)
+    else { return }
+    let live = listing.tasks(with: mark)
+    for command in placed.values.sorted(by: { $0.number < $1.number })
+    where command.number > 0 && command.srunEndedAt != nil {
+      let isDown = command.node.map { listing.isDown(allocation.nodes[$0].name) } ?? false
+      if live.contains(command.number), !isDown {
+        command.srunEndedAt = now
+      } else {
+        command.isGone = true
+        takeResult(of: command, at: now)
+      }
+    }
   }
 
   /// There is no result, and there will be none: the node is gone, or the step could not be started.

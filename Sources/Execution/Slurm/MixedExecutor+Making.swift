@@ -20,11 +20,12 @@ func mixed(
 ) -> any Executor {
   guard let slurm = plan.slurm else { return local }
   let variables = SlurmVariables(masker: options.secrets.masker)
-  let parts = SlurmParts(
+  var parts = SlurmParts(
     plan: slurm, runID: options.runID, directory: options.directory,
     folder: options.folder(from: workspace), workspace: workspace,
     secrets: options.secrets.allValues, secretVariables: variables.secret,
     earlier: options.earlierJobs?.absolute(in: workspace))
+  parts.masker = options.secrets.masker
   if !hasJobs(plan), let allocation = Allocation.own {
     return AllocationExecutor(local, parts, allocation, waiting)
   }
@@ -41,7 +42,7 @@ struct SlurmVariables {
 
   init(masker: Masker?) {
     for (name, value) in inheritedEnvironment().values.sorted(by: { $0.key < $1.key }) {
-      if Self.isOfSlurm(name) || name == Cookie.variable { continue }
+      if directsSlurm(variable: name) || name == Cookie.variable { continue }
       if masker?.finds(in: value) == true {
         secret.append(EnvironmentVariable(name: name, value: value))
       } else {
@@ -49,11 +50,11 @@ struct SlurmVariables {
       }
     }
   }
+}
 
-  /// Options for the commands of Slurm, or facts about a job that oprun runs in.
-  private static func isOfSlurm(_ name: String) -> Bool {
-    // How the commands find the cluster, and who they are there.
-    !["SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"].contains(name)
-      && ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"].contains { name.hasPrefix($0) }
-  }
+/// Whether a variable gives options to the commands of Slurm, or says about a job that oprun runs in: not if it says how
+/// the commands find the cluster, and who they are there.
+package func directsSlurm(variable name: String) -> Bool {
+  !["SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"].contains(name)
+    && ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"].contains { name.hasPrefix($0) }
 }

@@ -25,8 +25,11 @@ final class PlacedCommand {
   /// When a process of this node has used up its time, or what it has to end. Elsewhere the node itself keeps to it.
   var limitDue: Nanoseconds?
   var hasTimedOut = false
+  /// When its `srun` has ended, or its step was seen after that.
   var srunEndedAt: Nanoseconds?
-  var srunFailed = false
+  /// Slurm knows its step no longer.
+  var isGone = false
+  var killedAt: Nanoseconds?
   var log: LogFile?
   var toldByteCount = 0
 
@@ -63,7 +66,7 @@ final class PlacedCommand {
     limitDue = nil
     hasTimedOut = false
     srunEndedAt = nil
-    srunFailed = false
+    isGone = false
     log = nil
     toldByteCount = 0
   }
@@ -118,6 +121,32 @@ final class PlacedCommand {
       "@node/jobs/\(number).\(signal).out", in: environment)
   }
 
+  /// Lists all steps, and the states of nodes: Slurm names the steps of a node that is down as if they went on. What it
+  /// prints is for `StepListing`.
+  func listing(of nodes: [String], in environment: CommandEnvironment) -> Command {
+    let key = CommandKey(
+      operation: key.operation, role: .probe(Self.firstNumber + number), repetition: 3)
+    let script =
+      SlurmCommands.steps.map(shellWord).joined(separator: " ")
+      + " && exec scontrol --oneliner show nodes " + shellWord(nodes.joined(separator: ","))
+    return ofOprun(key, ["/bin/sh", "-c", script], listingName, in: environment)
+  }
+
+  private var listingName: String { "@node/jobs/\(number).steps.out" }
+
+  /// What the listing says that has ended like this; nil if that is nothing, because Slurm does not answer.
+  func listed(in directory: RunDirectory, _ end: CommandEnd) -> StepListing? {
+    // Slurm cannot be asked here.
+    if end.status == .exited(127) { return StepListing() }
+    guard end.status == .exited(0) else { return nil }
+    let file = directory.open(listingName)
+    if file < 0 { return StepListing() }
+    let log = LogFile(owning: file)
+    var bytes = [UInt8](repeating: 0, count: log.size)
+    let count = bytes.withUnsafeMutableBytes { log.read(at: 0, into: $0) }
+    return StepListing(String(decoding: bytes[..<count], as: UTF8.self))
+  }
+
   /// What the commands of Slurm said last.
   func lastWords(in folder: String) -> String? {
     let descriptor = open(
@@ -135,6 +164,32 @@ final class PlacedCommand {
       key, .words(words), in: environment, settings: StepSettings(),
       files: (log: output, outputs: "\(output).outputs"))
   }
+}
+
+/// Which steps go on, and which nodes are down.
+struct StepListing {
+  private var steps: [Substring] = []
+  private var down: Set<Substring> = []
+
+  init() {}
+
+  init(_ text: String) {
+    for line in text.split(separator: "\n") {
+      guard line.hasPrefix("NodeName=") else {
+        steps.append(line)
+        continue
+      }
+      let words = line.split(separator: " ")
+      if words.contains(where: { $0.hasPrefix("State=DOWN") }) {
+        down.insert(words[0].dropFirst("NodeName=".count))
+      }
+    }
+  }
+
+  /// The tasks whose steps go on.
+  func tasks(with mark: JobMark) -> Set<Int> { Set(steps.compactMap { mark.task(in: $0) }) }
+
+  func isDown(_ node: String) -> Bool { down.contains(node[...]) }
 }
 
 /// What is said about an allocation.

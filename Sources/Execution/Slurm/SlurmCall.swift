@@ -51,12 +51,20 @@ struct JobMark {
   /// The word before the number of a task.
   let prefix: String
 
-  /// `folder` is the absolute path of the run's directory, which no two runs share.
-  init(run: String, folder: String) {
-    prefix = "oprun:\(run)-\(shortDigest(of: folder)):"
-  }
+  /// The word is that of the run's files: no two runs share it, and no path changes it.
+  init(run: String, word: String) { prefix = "oprun:\(run)-\(word):" }
 
   func text(of task: Int) -> String { prefix + String(task) }
+}
+
+extension NodeFiles {
+  /// The mark of jobs of a run whose files these are.
+  func mark(of run: String) -> JobMark {
+    // An older oprun has taken the path of the run's directory.
+    JobMark(
+      run: run,
+      word: word ?? shortDigest(of: String(path.dropLast(NodeFiles.folderName.count + 1))))
+  }
 }
 
 /// The words of the commands.
@@ -99,6 +107,9 @@ struct SlurmCommands {
   static let look = SlurmCall(
     words: ["squeue", "--states=all", "--all", "--me", "--format=%F|%K|%T|%r|%N|%j|%k"],
     limit: 30 * second)
+
+  /// The steps of all jobs of the user that go on, with their names.
+  static let steps = ["squeue", "--steps", "--all", "--me", "--noheader", "--format=%i|%j"]
 
   /// Slurm cuts the numbers of an array off otherwise.
   static let lookVariable = "SLURM_BITSTR_LEN=0"

@@ -19,35 +19,43 @@ extension SlurmExecutor {
   /// Takes what an earlier run has left open into the journal of this run, before anything starts: otherwise
   /// it would be lost if this one ended before it comes to those steps.
   func inherit(from earlier: EarlierJobs) {
-    let entries = SlurmJournal.entries(in: "\(earlier.folder)/@node").filter { !$0.value.hasEnded }
-    guard !entries.isEmpty, (try? openHome()) != nil else { return }
-    for number in entries.keys.sorted() {
-      guard var entry = entries[number] else { continue }
-      let origin =
-        entry.origin
-        ?? JournalEntry.Origin(folder: earlier.folder, run: earlier.runID, number: number)
-      entry.origin = origin
-      let (copy, own) = (entry, nextNumber)
-      nextNumber += 1
-      adoptable[copy.step, default: []].append(
-        AdoptableTask(entry: copy, origin: origin, number: own))
-      keep { journal throws(SystemError) in
-        try journal.add(copy, number: own)
-        if let job = copy.job { try journal.note(job: job, of: own) }
+    do throws(SystemError) {
+      let entries = try earlier.openEntries()
+      if entries.isEmpty { return }
+      _ = try openHome()
+      for number in entries.keys.sorted() {
+        guard let entry = entries[number], let origin = entry.origin else { continue }
+        inherit(entry, from: origin)
       }
+      keep { journal throws(SystemError) in try journal.flush() }
+    } catch {
+      // What it has is unknown: nothing may run beside it.
+      hasGivenUp = true
+      news.append(.stateFailed(error.message))
     }
-    keep { journal throws(SystemError) in try journal.flush() }
+  }
+
+  private func inherit(_ entry: JournalEntry, from origin: JournalEntry.Origin) {
+    let own = nextNumber
+    nextNumber += 1
+    origins[own] = origin
+    adoptable[entry.step, default: []].append(
+      AdoptableTask(entry: entry, origin: origin, number: own))
+    keep { journal throws(SystemError) in
+      try journal.add(entry, number: own)
+      if let job = entry.job { try journal.note(job: job, of: own) }
+    }
   }
 
   /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
   /// queue tells what is left of it. What it has for an older text of the step is cancelled.
-  func adopt(for task: SlurmTask) -> Bool {
-    guard let candidates = adoptable.removeValue(forKey: task.step) else { return false }
+  func adopt(for task: SlurmTask) throws(SystemError) -> Bool {
+    guard let candidates = adoptable.removeValue(forKey: task.entry.step) else { return false }
     let match = candidates.last { $0.entry.digest == task.digest }
     for other in candidates where other.origin != match?.origin {
-      forbid(other)
+      try forbid(other)
     }
-    guard let match, let home = earlierHome(of: match.origin) else { return false }
+    guard let match, let home = try earlierHome(of: match.origin) else { return false }
     task.home = home
     task.number = match.origin.number
     task.ownNumber = match.number
@@ -59,8 +67,10 @@ extension SlurmExecutor {
   }
 
   /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one.
-  private func forbid(_ other: AdoptableTask) {
-    guard let home = earlierHome(of: other.origin) else { return endedNumbers.append(other.number) }
+  private func forbid(_ other: AdoptableTask) throws(SystemError) {
+    guard let home = try earlierHome(of: other.origin) else {
+      return endedNumbers.append(other.number)
+    }
     _ = try? home.files.claim(other.origin.number, for: NodeFiles.nobody)
     home.forbidden[other.origin.number] = (other.number, false)
     home.quietAt = nil
@@ -79,9 +89,10 @@ extension SlurmExecutor {
     task.earlierNames = nil
   }
 
-  private func earlierHome(of origin: JournalEntry.Origin) -> TaskHome? {
+  /// Nil if it is gone.
+  private func earlierHome(of origin: JournalEntry.Origin) throws(SystemError) -> TaskHome? {
     if let home = earlierHomes[origin.folder] { return home }
-    guard let files = try? NodeFiles.open(in: origin.folder) else { return nil }
+    guard let files = try NodeFiles.find(in: origin.folder) else { return nil }
     let home = TaskHome(files, folder: origin.folder, run: origin.run)
     earlierHomes[origin.folder] = home
     watch?.add(origin.folder)

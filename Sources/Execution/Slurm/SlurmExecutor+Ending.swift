@@ -84,10 +84,22 @@ extension SlurmExecutor {
         count += 1
         finish(task, result, at: now)
       }
+      isBlind = false
     } catch {
-      news.append(.stateFailed(error.message))
+      cannotList(home, error)
     }
     return count
+  }
+
+  /// Results that cannot be listed now are still there, and are looked for again: unless they are gone with their folder.
+  private func cannotList(_ home: TaskHome, _ error: SystemError) {
+    if error.errno == ENOENT || access(home.files.path, F_OK) != 0 && errno == ENOENT {
+      return news.append(.stateFailed(error.message))
+    }
+    home.distrust()
+    if isBlind { return }
+    isBlind = true
+    news.append(.event(.notice(SlurmMessage.cannotList(error.message))))
   }
 
   /// Jobs that say that their commands have ended because they were asked to. What a job said before Slurm
@@ -170,13 +182,10 @@ extension SlurmExecutor {
     guard tasks[task.key] === task else { return }
     var end = end
     bringHome(task)
-    task.log = nil
-    openLog(of: task)
-    if let log = task.log, log.size > task.toldByteCount {
-      news.append(.outputGrew(task.key, byteCount: log.size))
-    }
+    task.hasShownLog = false
+    let size = showLog(of: task)
     // Nobody has counted the output of a job without a result.
-    if end.outputByteCount == 0, let size = task.log?.size { end = end.with(outputByteCount: size) }
+    if end.outputByteCount == 0, let size { end = end.with(outputByteCount: size) }
     if !isLeaving { endedNumbers.append(task.ownNumber) }
     tasks[task.key] = nil
     task.home.settle(task.number)
@@ -200,24 +209,32 @@ extension SlurmExecutor {
     task.earlierNames = nil
   }
 
-  /// Lets those who show output find the log of a job that runs.
-  private func showLog(of task: SlurmTask) {
-    if task.log == nil { openLog(of: task) }
-    guard let size = task.log?.size, size > task.toldByteCount else { return }
-    task.toldByteCount = size
-    news.append(.outputGrew(task.key, byteCount: size))
-  }
-
-  private func openLog(of task: SlurmTask) {
-    let path = "\(task.home.folder)/\(task.earlierNames?.log ?? task.command.logName)"
-    let folder = task.earlierNames == nil ? parts.directory : nil
-    let descriptor =
-      folder?.open(task.command.logName)
-      ?? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    let log = LogFile(owning: descriptor)
-    task.log = log
-    parts.directory.logs.add(log, of: task.key.operation, task.key.role)
+  /// Lets those who show output find the log of a job; returns its size. It is not opened before they ask for it.
+  @discardableResult
+  private func showLog(of task: SlurmTask) -> Int? {
+    let directory = parts.directory
+    let name = task.earlierNames?.log ?? task.command.logName
+    let path = task.earlierNames == nil ? nil : "\(task.home.folder)/\(name)"
+    var status = stat()
+    guard
+      fstatat(directory.descriptor, path ?? name, &status, AT_SYMLINK_NOFOLLOW) == 0,
+      status.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    if !task.hasShownLog {
+      task.hasShownLog = true
+      directory.logs.add(of: task.key.operation, task.key.role) { [unowned directory] in
+        let file =
+          path.map { open($0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+          ?? directory.open(name)
+        return file < 0 ? nil : LogFile(owning: file)
+      }
+    }
+    let size = Int(status.st_size)
+    if size > task.toldByteCount {
+      task.toldByteCount = size
+      news.append(.outputGrew(task.key, byteCount: size))
+    }
+    return size
   }
 }
 

@@ -110,7 +110,7 @@ extension SlurmExecutor {
     let commands = SlurmCommands(
       mark: task.home.mark, jobsFolder: "\(task.home.folder)/@node/jobs",
       workspace: parts.workspace)
-    let steps = batch.members.compactMap { tasks[$0.key]?.step }
+    let steps = batch.members.compactMap { tasks[$0.key]?.shownName }
     return commands.submission(
       of: batch, step: commonName(of: steps), task.request,
       nice: max(0, Int(plan.highestPriority) - Int(task.order.priority)),

@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Glibc
+import Masking
 import Plans
 import RunFiles
 import Running
@@ -22,30 +23,10 @@ struct SlurmParts {
   let secretVariables: [EnvironmentVariable]
   /// The run that is resumed.
   let earlier: EarlierJobs?
+  /// What hides secrets in names that others see.
+  var masker: Masker?
   /// Jobs find this program in the directory of the run.
   var copiesProgram = true
-}
-
-/// The run that is resumed, whose jobs may go on.
-package struct EarlierJobs: Sendable {
-  package let runID: String
-  /// Its directory.
-  package let folder: String
-
-  package init(runID: String, folder: String) {
-    self.runID = runID
-    self.folder = folder
-  }
-
-  /// Whether it has given something to Slurm whose end it has not recorded.
-  package var isOpen: Bool {
-    SlurmJournal.entries(in: "\(folder)/@node").values.contains { !$0.hasEnded }
-  }
-
-  /// The same with an absolute path.
-  func absolute(in workspace: String) -> EarlierJobs {
-    folder.hasPrefix("/") ? self : EarlierJobs(runID: runID, folder: "\(workspace)/\(folder)")
-  }
 }
 
 final class SlurmExecutor: Executor {
@@ -91,6 +72,8 @@ final class SlurmExecutor: Executor {
   var journal: SlurmJournal?
   /// Homes of earlier runs whose jobs were taken over.
   var earlierHomes: [String: TaskHome] = [:]
+  /// Where the files of tasks are that earlier runs have left open, by their numbers in the journal of this one.
+  var origins: [Int: JournalEntry.Origin] = [:]
   /// What earlier runs may still have with Slurm.
   var adoptable: [String: [AdoptableTask]] = [:]
   var news: [CommandNews] = []
@@ -131,6 +114,8 @@ final class SlurmExecutor: Executor {
   /// A job that was cancelled may still go on.
   var hasGivenUp = false
   var taken: [CommandKey: [UInt8]] = [:]
+  /// That results cannot be listed was said.
+  var isBlind = false
   private(set) var isLeaving = false
   /// The tasks whose ends are not in the journal yet.
   var endedNumbers: [Int] = []
@@ -163,25 +148,20 @@ final class SlurmExecutor: Executor {
       let task = SlurmTask(
         command, order, digest: digest, home: home, number: nextNumber,
         at: now, counts)
+      task.shownName = parts.shownName(task.step, task.key)
       nextNumber += 1
       tasks[command.key] = task
-      if adopt(for: task) {
+      if try adopt(for: task) {
         wantsLook = true
       } else {
         hold(task, at: now)
       }
     } catch {
+      // What an earlier run has of it may go on: it stays in the journal.
+      hasGivenUp = true
+      tasks[command.key] = nil
       news.append(
         .ended(command.key, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))))
-    }
-  }
-
-  /// Called when what was said before is recorded: a task that has ended is not looked for again.
-  private func noteEnds() {
-    let numbers = endedNumbers
-    endedNumbers = []
-    for number in numbers {
-      keep { journal throws(SystemError) in try journal.noteEnd(of: number) }
     }
   }
 
@@ -190,7 +170,7 @@ final class SlurmExecutor: Executor {
     let files = try NodeFiles.make(in: parts.folder)
     if parts.copiesProgram { try files.installProgram() }
     let made = TaskHome(files, folder: parts.folder, run: parts.runID)
-    journal = try SlurmJournal(in: "\(parts.folder)/@node")
+    journal = try SlurmJournal(in: files.path)
     home = made
     watch = ResultWatch(waiting)
     watch?.add(parts.folder)

@@ -28,14 +28,23 @@ struct JournalEntry: Hashable {
 final class SlurmJournal {
   private let descriptor: Int32
   private var isDirty = false
+  /// The last line is not whole: a disk was full, or who wrote it died.
+  private var isTorn = false
 
   static let name = "journal"
 
   /// Opens the journal in the folder of node files, or makes it.
   init(in folder: String) throws(SystemError) {
     let path = "\(folder)/\(Self.name)"
-    descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .last("cannot write \(quoted(path))") }
+    var status = stat()
+    var last: UInt8 = 0
+    if fstat(descriptor, &status) == 0, status.st_size > 0,
+      pread(descriptor, &last, 1, status.st_size - 1) == 1
+    {
+      isTorn = last != UInt8(ascii: "\n")
+    }
   }
 
   deinit { close(descriptor) }
@@ -64,17 +73,23 @@ final class SlurmJournal {
   }
 
   private func write(_ words: [String]) throws(SystemError) {
-    let line = Array((words.map(escaped).joined(separator: "\t") + "\n").utf8)
-    guard writeFully(line, to: descriptor) else {
+    let line = (isTorn ? Self.torn : "") + words.map(escaped).joined(separator: "\t") + "\n"
+    guard writeFully(Array(line.utf8), to: descriptor) else {
+      isTorn = true
       throw .last("cannot write the journal of jobs")
     }
+    isTorn = false
     isDirty = true
   }
 
+  /// What ends a line that was cut off, and makes it none: the end of `end 12` of task 123 would be that of task 12. No
+  /// other line ends like this.
+  private static let torn = "%\n"
+
   /// The tasks in the journal of a run, by number; empty if there is none.
-  static func entries(in folder: String) -> [Int: JournalEntry] {
+  static func entries(in folder: String) throws(SystemError) -> [Int: JournalEntry] {
     var entries: [Int: JournalEntry] = [:]
-    for line in text(of: "\(folder)/\(name)").split(separator: "\n") {
+    for line in try text(of: "\(folder)/\(name)").split(separator: "\n") where line.last != "%" {
       let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(unescaped)
       guard words.count >= 2, let number = Int(words[1]) else { continue }
       switch (words[0], words.count) {
@@ -93,16 +108,22 @@ final class SlurmJournal {
     return entries
   }
 
-  /// The whole lines of a file.
-  private static func text(of path: String) -> String {
-    let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard file >= 0 else { return "" }
-    defer { close(file) }
+  /// The whole lines of a file; what cannot be read is not taken for the end.
+  private static func text(of path: String) throws(SystemError) -> String {
+    let action = "cannot read \(quoted(path))"
+    let number = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return "" }
+      throw .last(action)
+    }
+    let file = Descriptor(owning: number)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = read(file, &piece, piece.count)
-      guard count > 0 else { break }
+      let count = read(file.number, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .last(action) }
+      if count == 0 { break }
       bytes += piece[..<count]
     }
     let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? 0
@@ -131,7 +152,11 @@ private func unescaped(_ text: Substring) -> String {
 
 /// The first 16 hexadecimal digits of a text's SHA-256.
 func shortDigest(of text: String) -> String {
-  sha256(of: Array(text.utf8)).prefix(8).map { byte in
-    (byte < 16 ? "0" : "") + String(byte, radix: 16)
-  }.joined()
+  hexadecimal(sha256(of: Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+}
+
+/// A number as 16 hexadecimal digits.
+func hexadecimal(_ number: UInt64) -> String {
+  let digits = String(number, radix: 16)
+  return String(repeating: "0", count: 16 - digits.count) + digits
 }

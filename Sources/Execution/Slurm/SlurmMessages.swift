@@ -20,6 +20,10 @@ enum SlurmMessage {
     return "Slurm does not answer\(words): jobs continue, and the run waits"
   }
 
+  static func cannotList(_ message: String) -> String {
+    "\(message): results are looked for again, and the run waits"
+  }
+
   static let back = "Slurm answers again"
 
   static func stuck(_ step: String, _ job: QueuedJob, count: Int) -> String {

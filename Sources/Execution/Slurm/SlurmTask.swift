@@ -32,7 +32,7 @@ final class TaskHome {
     self.files = files
     self.folder = folder
     self.run = run
-    mark = JobMark(run: run, folder: folder)
+    mark = files.mark(of: run)
   }
 
   /// What `squeue` has printed: a queue in which nothing moves is not read again.
@@ -80,6 +80,8 @@ final class SlurmTask {
   let command: Command
   let order: SlurmOrder
   let step: String
+  /// The step as everybody may see it.
+  var shownName: String
   let digest: String
   let startedAt: Nanoseconds
   var home: TaskHome
@@ -110,7 +112,8 @@ final class SlurmTask {
   /// Slurm has been asked to end the job.
   var isCancelled = false
   var killedAt: Nanoseconds?
-  var log: LogFile?
+  /// Those who show output know of its log.
+  var hasShownLog = false
   var toldByteCount = 0
   var toldReason: String?
   /// The names of its files in its home, if that is an earlier run.
@@ -133,6 +136,7 @@ final class SlurmTask {
     startedAt = now
     step =
       command.variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? command.logName
+    shownName = step
   }
 
   /// It is with Slurm, as far as anybody knows.
@@ -140,13 +144,15 @@ final class SlurmTask {
 
   /// What it prints when it is started again goes into another file.
   func forgetLog() {
-    log = nil
+    hasShownLog = false
     toldByteCount = 0
   }
 
   var entry: JournalEntry {
+    // The number in a name that hides a secret is not the same in every run.
     JournalEntry(
-      step: step, digest: digest, logName: command.logName, outputsName: command.outputsName)
+      step: shownName == step ? step : "#\(shortDigest(of: step))", digest: digest,
+      logName: command.logName, outputsName: command.outputsName)
   }
 }
 

@@ -77,15 +77,20 @@ extension Tool {
     return try resume(name, store, &invocation)
   }
 
-  /// `oprun run FILE --resume`.
-  func runResuming(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+  /// `oprun run FILE --resume`, and the job of a submission that Slurm has started again.
+  func runResuming(
+    _ invocation: Invocation, of submission: String?
+  ) throws(UsageFailure) -> Int32 {
     // A new run opens the database itself, which must not be open then.
-    if let status = try resumeNewest(invocation) { return status }
+    if let status = try resumeNewest(invocation, of: submission) { return status }
     return try run(invocation, resuming: nil)
   }
 
-  /// Resumes the run of the file that has something left to do; nil if there is none.
-  private func resumeNewest(_ invocation: Invocation) throws(UsageFailure) -> Int32? {
+  /// Resumes the newest run of the submission, or else that of the file which has something left to do; nil if there is
+  /// none.
+  private func resumeNewest(
+    _ invocation: Invocation, of submission: String?
+  ) throws(UsageFailure) -> Int32? {
     var invocation = invocation
     let path = invocation.operands[0]
     // Why a directory cannot be used is said by the run that wants to use it.
@@ -95,24 +100,22 @@ extension Tool {
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
     let name = try readingState { () throws(StoreFailure) in
-      try store.runToResume(of: place, for: steps)
+      if let submission { return try store.newestRun(ofSubmission: submission) }
+      return try store.runToResume(of: place, for: steps)
     }
     guard let name else { return nil }
-    return try resume(name, store, &invocation)
+    return try resume(name, store, &invocation, isOfSubmission: submission != nil)
   }
 
+  /// The job of a submission goes on with its own run.
   private func resume(
-    _ name: String, _ store: StateStore, _ invocation: inout Invocation
+    _ name: String, _ store: StateStore, _ invocation: inout Invocation,
+    isOfSubmission: Bool = false
   ) throws(UsageFailure) -> Int32 {
     let selection = try selection(invocation)
     let directory = store.folder.run(named: name)
-    guard directory.map(lock) != false else {
-      if store.wasResumed(name) {
-        say("another oprun is resuming run \(name)", help: "wait for its end, or end it")
-      } else {
-        say("run \(name) is still running", help: "wait for its end, or end it")
-      }
-      return ExitStatus.inUse
+    if let directory, !lock(directory, isPatient: isOfSubmission) {
+      return sayInUse(name, store)
     }
     // It is read under its lock: it may have ended while that was waited for.
     if !invocation.isOn(Options.dryRun) { try? store.takeInJournals() }
@@ -126,8 +129,8 @@ extension Tool {
     }
     sayIgnoredVariables(earlier.request, invocation)
     if earlier.exitStatus == 0, selection == ResumeSelection(),
-      !invocation.hasValue(for: Options.until), !invocation.hasValue(for: Options.param),
-      !earlier.isOfSelection
+      !invocation.hasValue(for: Options.until),
+      isOfSubmission || !invocation.hasValue(for: Options.param), !earlier.isOfSelection
     {
       let whole = wholeRun(before: earlier, store)
       say(
@@ -191,13 +194,27 @@ extension Tool {
   }
 
   /// Takes the lock of a run. A child of its oprun that had not loaded its program when that died
-  /// still holds it, for a moment.
-  private func lock(_ directory: RunDirectory) -> Bool {
+  /// still holds it, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
+  /// node may go on for a while where it was, and nobody else would go on with its run.
+  private func lock(_ directory: RunDirectory, isPatient: Bool) -> Bool {
     for _ in 0..<200 {
       if directory.lock() { return true }
       usleep(10_000)
     }
-    return false
+    guard isPatient else { return false }
+    say("run \(directory.name) is still running, and is resumed when that has ended")
+    errors.flush()
+    while !directory.lock() { usleep(200_000) }
+    return true
+  }
+
+  private func sayInUse(_ name: String, _ store: StateStore) -> Int32 {
+    if store.wasResumed(name) {
+      say("another oprun is resuming run \(name)", help: "wait for its end, or end it")
+    } else {
+      say("run \(name) is still running", help: "wait for its end, or end it")
+    }
+    return ExitStatus.inUse
   }
 }
 
@@ -323,6 +340,7 @@ extension Tool {
       steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs),
       executor: executor(invocation, resumed))
     request.workspace = state?.currentPlace
+    request.submission = Submission.own ?? resumed?.earlier.request.submission
     return request
   }
 

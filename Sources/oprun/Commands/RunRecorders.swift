@@ -159,7 +159,7 @@ struct RunRecorders {
 
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
-    let pruned = recorder.tidy(.automatic).map { [$0] } ?? []
+    let pruned = recorder.tidy(.automatic, isBusy: mayHaveJobs).map { [$0] } ?? []
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
       + (outputs?.warnings ?? [])
   }

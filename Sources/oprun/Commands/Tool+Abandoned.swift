@@ -11,7 +11,18 @@ import State
 extension Tool {
   /// Ends what must not go on beside the resumed run. Returns an exit status if it goes on.
   func endAbandoned(_ run: EarlierJobs?, _ kind: AbandonedWork.Kind) -> Int32? {
-    guard let run, let work = AbandonedWork(of: run, kind) else { return nil }
+    guard let run else { return nil }
+    let found: AbandonedWork?
+    do throws(SystemError) {
+      found = try AbandonedWork(of: run, kind)
+    } catch {
+      sayUnknown(error, run.runID)
+      return ExitStatus.cannotWrite
+    }
+    guard let work = found else {
+      run.removeFilesIfDone()
+      return nil
+    }
     switch work.end() {
     case .ended(0): return nil
     case .ended(let count):
@@ -34,16 +45,25 @@ extension Tool {
 
   /// Ends jobs that the resumed run does not take over, because its steps run elsewhere.
   func endJobs(of resumed: ResumedRun?) -> Int32? {
-    resumed?.earlierJobs?.isOpen == true ? endAbandoned(resumed?.earlierJobs, .stepsAndJobs) : nil
+    endAbandoned(resumed?.earlierJobs, .stepsAndJobs)
+  }
+
+  private func sayUnknown(_ error: SystemError, _ run: String) {
+    say("\(error.message): what run \(run) has left in Slurm is unknown")
   }
 
   /// `oprun cancel` of a run whose oprun died. Returns nil if that has left nothing.
   func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
     let name = directory.path.split(separator: "/").last.map { String($0) } ?? directory.path
-    guard
-      let work = AbandonedWork(of: EarlierJobs(runID: name, folder: directory.path), .stepsAndJobs),
-      directory.lock()
-    else { return nil }
+    let found: AbandonedWork?
+    do throws(SystemError) {
+      let run = EarlierJobs(runID: name, folder: directory.path)
+      found = try AbandonedWork(of: run, .stepsAndJobs)
+    } catch {
+      sayUnknown(error, name)
+      return ExitStatus.refused
+    }
+    guard let work = found, directory.lock() else { return nil }
     switch work.end() {
     case .ended(0): return nil
     case .ended(let count):

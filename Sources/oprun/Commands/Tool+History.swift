@@ -4,6 +4,7 @@ import BuiltinSteps
 import CLinux
 import Caching
 import Diagnostics
+import Execution
 import Glibc
 import Plans
 import Reporting
@@ -68,8 +69,13 @@ extension Tool {
       var clock = timespec()
       clock_gettime(CLOCK_REALTIME, &clock)
       let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
-      let pruned = try store.prune(limits, now: now, isTrial: isTrial)
+      let pruned = try store.prune(limits, now: now, isTrial: isTrial) {
+        mayHaveJobs(store.folder, $0)
+      }
       for failure in pruned.failures { say(failure) }
+      for run in pruned.busy {
+        say("run \(run) may have jobs in Slurm, and stays", help: "'oprun cancel \(run)' ends them")
+      }
       let swept = sweepCache(store.folder, limits, isTrial)
       if invocation.isOn(Options.json) {
         writeJSON(pruned, swept)
@@ -161,4 +167,9 @@ extension RecordedRunSummary {
     if exitStatus == nil { counts.add(unended: max(0, steps - counts.total)) }
     return counts
   }
+}
+
+/// Whether a run may have jobs in Slurm, which need its directory.
+func mayHaveJobs(_ folder: StateFolder, _ run: String) -> Bool {
+  EarlierJobs(runID: run, folder: folder.shown("runs/\(run)")).mayHaveJobs
 }

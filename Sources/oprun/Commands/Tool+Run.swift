@@ -14,8 +14,11 @@ import State
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    guard invocation.isOn(Options.resume) else { return try run(invocation, resuming: nil) }
-    return try runResuming(invocation)
+    let submission = Submission.resumed
+    guard submission != nil || invocation.isOn(Options.resume) else {
+      return try run(invocation, resuming: nil)
+    }
+    return try runResuming(invocation, of: submission)
   }
 
   func run(
@@ -97,7 +100,7 @@ extension Tool {
     }
     try resumed?.check(plan, invocation, reading.secrets)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
-      jobs.isOpen
+      (try? jobs.isOpen()) != false
     {
       throw .hasJobs(jobs.runID, invocation.command)
     }

@@ -1,5 +1,5 @@
 // `oprun submit`: a pipeline as one job of Slurm. The pipeline is checked here; everything else happens in
-// the job.
+// the job, which is told apart from other jobs by a word, however often Slurm starts it.
 
 import CLinux
 import Diagnostics
@@ -43,7 +43,8 @@ extension Tool {
         return ExitStatus.cannotWrite
       }
       let submission = Submission(
-        invocation, program: program, state: absolute(stateDirectory(invocation), in: folder),
+        invocation, word: isTrial ? "WORD" : Submission.newWord(), program: program,
+        state: absolute(stateDirectory(invocation), in: folder),
         folder: folder)
       if isTrial {
         output.write(submission.shown)
@@ -82,7 +83,8 @@ struct Submission {
   /// What the job runs.
   let script: String
 
-  init(_ invocation: Invocation, program: String, state: String, folder: String) {
+  /// The runs of the job are found by the word.
+  init(_ invocation: Invocation, word: String, program: String, state: String, folder: String) {
     var run = ["run", "--executor=slurm", "--state-dir=\(state)"]
     run += invocation.words(of: Submission.passed)
     run += ["--"] + invocation.operands
@@ -92,13 +94,34 @@ struct Submission {
         "sbatch", "--job-name=\(Submission.jobName(file))", "--chdir=\(folder)", "--requeue",
         "--open-mode=append",
       ] + invocation.rest
-    // A job that Slurm starts again goes on with what it had done.
     script = """
       #!/bin/sh
-      [ "${SLURM_RESTART_COUNT:-0}" = 0 ] || set -- --resume
-      exec \(shellQuoted(program)) \(run[0]) "$@" \(run.dropFirst().map(shellQuoted).joined(separator: " "))
+      export \(Submission.variable)=\(word)
+      exec \(([program] + run).map(shellQuoted).joined(separator: " "))
 
       """
+  }
+
+  // MARK: The job
+
+  /// In which variable the job finds the word of its submission.
+  private static let variable = "OPRUN_SUBMISSION"
+
+  static func newWord() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+
+  /// The word of the submission whose job this is; nil elsewhere. It is taken from the environment, because runs that
+  /// steps start are not those of the job.
+  static let own: String? = {
+    defer { unsetenv(variable) }
+    return environmentValue(variable)
+  }()
+
+  /// The word if Slurm has started the job again, which goes on with what it had done; nil otherwise.
+  static var resumed: String? {
+    guard let own, let count = environmentValue("SLURM_RESTART_COUNT"), count != "0" else {
+      return nil
+    }
+    return own
   }
 
   /// The options that the job's oprun gets.
@@ -172,10 +195,8 @@ struct Submission {
 
   /// Takes away what would direct `sbatch`, and what says about a job that oprun may be in, or a run.
   private static func forgetOtherJobs() {
-    for name in inheritedEnvironment().values.keys where name != "SLURM_CONF" {
-      if ["SLURM_", "SBATCH_"].contains(where: name.hasPrefix) { unsetenv(name) }
-      if OprunVariable(rawValue: name) != nil { unsetenv(name) }
-    }
+    for name in inheritedEnvironment().values.keys
+    where directsSlurm(variable: name) || OprunVariable(rawValue: name) != nil { unsetenv(name) }
   }
 
   private static func jobName(_ file: String) -> String {

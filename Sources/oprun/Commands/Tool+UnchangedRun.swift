@@ -173,7 +173,8 @@ extension Tool {
       return nil
     }
     let status = show(unchanged, beginning, duration, directory, invocation)
-    if let notice = try? store.pruneNowAndThen(.automatic, after: number) { say(notice) }
+    let notice = try? store.pruneNowAndThen(.automatic, after: number) { mayHaveJobs(folder, $0) }
+    if let notice { say(notice) }
     return status
   }
 

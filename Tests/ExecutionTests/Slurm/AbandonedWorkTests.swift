@@ -1,5 +1,6 @@
 // What a dead run has left in Slurm is ended: commands answer what a test says, and the clock is virtual.
 
+import Glibc
 import Plans
 import RunFiles
 import Running
@@ -11,7 +12,9 @@ import Testing
 @Suite struct `What a dead run has left in Slurm` {
   private let folder = TemporaryRun()
   private var run: EarlierJobs { EarlierJobs(runID: "r1", folder: folder.directory.path) }
-  private var mark: JobMark { JobMark(run: "r1", folder: folder.directory.path) }
+  private var mark: JobMark {
+    get throws { try NodeFiles.open(in: folder.directory.path).mark(of: "r1") }
+  }
 
   /// Answers commands; steps end so many seconds after they were asked to.
   private final class Cluster {
@@ -55,9 +58,11 @@ import Testing
     }
   }
 
-  private func work(_ cluster: Cluster, _ kind: AbandonedWork.Kind = .steps) -> AbandonedWork? {
+  private func work(_ cluster: Cluster, _ kind: AbandonedWork.Kind = .steps) throws
+    -> AbandonedWork?
+  {
     let clock = AbandonedWork.Clock(now: { cluster.now }, sleep: { cluster.now += $0 })
-    return AbandonedWork(of: run, kind, clock: clock, call: cluster.call)
+    return try AbandonedWork(of: run, kind, clock: clock, call: cluster.call)
   }
 
   private func writeTask(_ number: Int, grace: Nanoseconds = 5_000_000_000) throws {
@@ -76,17 +81,23 @@ import Testing
     try NodeFiles.open(in: folder.directory.path).claim(of: task)
   }
 
-  @Test func `is nothing if there are no files for nodes`() { #expect(work(Cluster()) == nil) }
+  @Test func `is nothing if there are no files for nodes`() throws {
+    #expect(try work(Cluster()) == nil)
+  }
 
   @Test func `is ended step by step, and what has not begun never will`() throws {
     try writeTask(1)
     try writeTask(2)
+    let files = try NodeFiles.open(in: folder.directory.path)
+    let journal = try SlurmJournal(in: files.path)
+    try journal.add(
+      JournalEntry(step: "a", digest: "d", logName: "l", outputsName: "o"), number: 3)
     _ = try NodeFiles.open(in: folder.directory.path).claim(1, for: "12.3")
     let cluster = Cluster()
     cluster.steps = [
-      "12.3": "a.\(mark.text(of: 1))", "12.4": "a.oprun:r1-0000000000000000:1", "12.5": "plain",
+      "12.3": "a.\(try mark.text(of: 1))", "12.4": "a.oprun:r1-0000000000000000:1", "12.5": "plain",
     ]
-    #expect(work(cluster)?.end() == .ended(1))
+    #expect(try work(cluster)?.end() == .ended(1))
     #expect(cluster.calls == ["0:scancel --quiet --signal=TERM 12.3"])
     #expect(try claim(of: 1) == "12.3")
     #expect(try claim(of: 2) == NodeFiles.nobody)
@@ -96,9 +107,9 @@ import Testing
   @Test func `is killed after the time that the step may take`() throws {
     try writeTask(1, grace: 8_000_000_000)
     let cluster = Cluster()
-    cluster.steps = ["12.3": "a.\(mark.text(of: 1))"]
+    cluster.steps = ["12.3": "a.\(try mark.text(of: 1))"]
     cluster.delay = 100
-    #expect(work(cluster)?.end() == .ended(1))
+    #expect(try work(cluster)?.end() == .ended(1))
     #expect(
       cluster.calls == [
         "0:scancel --quiet --signal=TERM 12.3", "10:scancel --quiet --signal=KILL 12.3",
@@ -108,13 +119,15 @@ import Testing
   @Test func `is waited for while Slurm does not answer, but not for ever`() throws {
     try writeTask(1)
     let cluster = Cluster()
-    cluster.steps = ["12.3": "a.\(mark.text(of: 1))"]
+    cluster.steps = ["12.3": "a.\(try mark.text(of: 1))"]
     cluster.outage = 0..<15
-    #expect(work(cluster)?.end() == .ended(1))
+    #expect(try work(cluster)?.end() == .ended(1))
+    #expect(access("\(folder.directory.path)/@node", F_OK) != 0)
+    try writeTask(1)
     cluster.outage = 0..<1000
-    #expect(work(cluster)?.end() == .goesOn("squeue: Unable to contact slurm controller"))
+    #expect(try work(cluster)?.end() == .goesOn("squeue: Unable to contact slurm controller"))
     cluster.refusal = "'squeue' is not installed on this machine"
-    #expect(work(cluster)?.end() == .unknown("'squeue' is not installed on this machine"))
+    #expect(try work(cluster)?.end() == .unknown("'squeue' is not installed on this machine"))
   }
 
   @Test func `includes jobs only if nobody takes them over`() throws {
@@ -123,11 +136,11 @@ import Testing
     try journal.add(
       JournalEntry(step: "a", digest: "d", logName: "l", outputsName: "o"), number: 1)
     let cluster = Cluster()
-    cluster.jobs = ["12": "a.\(mark.text(of: 1))", "13": "other"]
-    #expect(work(cluster) == nil)
-    #expect(work(cluster, .stepsAndJobs)?.end() == .ended(1))
+    cluster.jobs = ["12": "a.\(try mark.text(of: 1))", "13": "other"]
+    #expect(try work(cluster) == nil)
+    #expect(try work(cluster, .stepsAndJobs)?.end() == .ended(1))
     #expect(cluster.calls == ["0:scancel --quiet 12"])
-    #expect(try claim(of: 1) == NodeFiles.nobody)
-    #expect(!run.isOpen)
+    #expect(try !run.isOpen())
+    #expect(access("\(folder.directory.path)/@node", F_OK) != 0)
   }
 }

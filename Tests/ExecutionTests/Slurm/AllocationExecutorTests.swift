@@ -1,6 +1,8 @@
 // The nodes of an allocation as an executor: processes that do what the tests say stand for those here and
 // for `srun`, and the tests write what nodes would.
 
+import Diagnostics
+import Glibc
 import Plans
 import RunFiles
 import Running
@@ -54,6 +56,16 @@ struct AllocationExecutorTests {
     var result = TaskResult(key: key, end: end, place: place)
     result.outputs = Array("a=1\n".utf8)
     try files().write(result.encoded, to: .results, "\(task).0")
+  }
+
+  /// Slurm lists the first step from now on.
+  private func listStep(nodes: String = "NodeName=n2 Arch=x86_64 State=ALLOCATED\n") throws {
+    let mark = try files().mark(of: "r1").text(of: 1)
+    here.listing = { [folder] name in
+      let file = open(folder.path(of: name), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+      _ = writeFully(Array("12.1|s1.1.log.\(mark)\n\(nodes)".utf8), to: file)
+      close(file)
+    }
   }
 
   /// What is reported up to a time, without places.
@@ -137,6 +149,55 @@ struct AllocationExecutorTests {
     try write(CommandEnd(.exited(0)), of: 2)
     here.end(here.key(ofSrun: 2), CommandEnd(.exited(0)))
     #expect(news(at: 62 * second) == ["s1 exited(0)"])
+  }
+
+  @Test func `a step whose srun was killed goes on, and its result counts`() throws {
+    _ = start(0)
+    let far = start(1)
+    try begin(1)
+    try listStep()
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    for time in Nanoseconds(1)...40 { #expect(news(at: time * 5 * second) == []) }
+    executor.stop(far, with: 2, at: 201 * second)
+    #expect(here.calls.last == "scancel --quiet --signal=TERM 12.1")
+    #expect(news(at: 206 * second) == [])
+    try write(CommandEnd(.exited(0)), of: 1)
+    #expect(news(at: 207 * second) == ["s1 exited(0)"])
+  }
+
+  @Test func `a step of a node that is down is over, although Slurm names it`() throws {
+    _ = start(0)
+    _ = start(1)
+    try begin(1)
+    try listStep(nodes: "NodeName=n2 Arch=x86_64 State=DOWN*+DRAIN ThreadsPerCore=1\n")
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    #expect(news() == [])
+    #expect(
+      news(at: 61 * second) == [
+        "step 's1.1.log' is started again: the command on node 'n2' has left no result"
+      ])
+  }
+
+  @Test func `a step that does not end although it was killed is waited for, but not for ever`()
+    throws
+  {
+    _ = start(0)
+    let far = start(1)
+    try begin(1)
+    try listStep()
+    executor.kill(far, at: second)
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    #expect(news(at: 2 * second) == [])
+    #expect(news(at: 10 * second) == [])
+    #expect(news(at: 11 * second) == ["s1 signalled(9)"])
+  }
+
+  @Test func `what has not begun when its srun has ended never will`() throws {
+    _ = start(0)
+    _ = start(1)
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    _ = news()
+    #expect(try files().claim(of: 1) == NodeFiles.nobody)
   }
 
   @Test func `one that must not run twice is lost`() throws {
@@ -253,11 +314,17 @@ private final class FakeProcesses: Executor {
   private(set) var calls: [String] = []
   private var keys: [Int: CommandKey] = [:]
   private var news: [CommandNews] = []
+  /// Writes the list of steps to the file of this name.
+  var listing: (String) -> Void = { _ in }
 
   let commandLimit = 1000
 
   func start(_ command: Command, at now: Nanoseconds) {
     guard case .words(let words) = command.work else { return }
+    if words[0] == "/bin/sh" {
+      listing(command.logName)
+      return news.append(.ended(command.key, CommandEnd(.exited(0))))
+    }
     let task = Int(words.last ?? "") ?? 0
     guard words[0] == "srun" else { return calls.append(words.joined(separator: " ")) }
     keys[task] = command.key

@@ -57,6 +57,9 @@ final class FakeSlurm: SlurmCaller {
   var lookCost: Nanoseconds = 0
   /// How many seconds a job needs to end when it is cancelled.
   var stopDelay: Nanoseconds = 0
+  /// From which second to which the results of the first run that has submitted something cannot be listed.
+  var blindness: Range<Nanoseconds>?
+  private var isBlind = false
   /// What `squeue` prints instead of the queue.
   var rubbish: String?
   /// It is always about to say something, and never does.
@@ -125,7 +128,7 @@ final class FakeSlurm: SlurmCaller {
       var job = Job(
         number: nextJob, index: index,
         throttle: array.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? .max,
-        files: files, task: task, name: String(call.words[2].split(separator: "=")[1]),
+        files: files, task: task, name: String(call.words[2].dropFirst("--job-name=".count)),
         behaviour: turns[turns.count - 1], key: file.command.key)
       plan(&job, at: now)
       if job.behaviour != "refused", job.behaviour != "odd", job.behaviour != "dropped" {
@@ -184,6 +187,12 @@ final class FakeSlurm: SlurmCaller {
 
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
     for index in jobs.indices { advance(index, to: now) }
+    if let blindness, let files = jobs.first?.files,
+      blindness.contains(now / second) != isBlind
+    {
+      isBlind.toggle()
+      hide(files, isBlind)
+    }
     mostAtOnce = max(mostAtOnce, jobs.count { $0.state == "RUNNING" })
     let due = coming.filter { $0.at <= now }
     coming.removeAll { $0.at <= now }
@@ -191,6 +200,18 @@ final class FakeSlurm: SlurmCaller {
       var answer = due.answer ?? answer(due.call, at: now)
       if due.call.words[0] == "squeue" { answer.processorTime = lookCost }
       return (due.number, answer)
+    }
+  }
+
+  /// Puts a file in the place of the folder of results, or takes it away.
+  private func hide(_ files: NodeFiles, _ isHidden: Bool) {
+    let (place, aside) = ("\(files.path)/results", "\(files.path)/aside")
+    if isHidden {
+      rename(place, aside)
+      Glibc.close(open(place, O_CREAT | O_WRONLY, 0o600))
+    } else {
+      unlink(place)
+      rename(aside, place)
     }
   }
 

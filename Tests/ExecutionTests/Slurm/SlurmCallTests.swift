@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct `Calls of Slurm` {
   private let commands = SlurmCommands(
-    mark: JobMark(run: "r1", folder: "/w/.oprun/runs/r1"), jobsFolder: "/w/100%d/jobs",
+    mark: JobMark(run: "r1", word: shortDigest(of: "/w/.oprun/runs/r1")),
+    jobsFolder: "/w/100%d/jobs",
     workspace: "/w")
 
   @Test func `a submission names the job, and everything that is asked for`() {
@@ -54,7 +55,8 @@ import Testing
 
   @Test func `in a path with a backslash Slurm would replace nothing`() {
     let odd = SlurmCommands(
-      mark: JobMark(run: "r1", folder: "/a\\b"), jobsFolder: "/a\\b/jobs", workspace: "/w")
+      mark: JobMark(run: "r1", word: shortDigest(of: "/a\\b")), jobsFolder: "/a\\b/jobs",
+      workspace: "/w")
     let call = odd.submission(
       of: SlurmBatch(numbers: [7]), step: "a", SlurmRequest(), nice: 0, script: "")
     #expect(call.words.contains("--output=/dev/null"))
@@ -151,7 +153,7 @@ import Testing
   }
 
   @Test func `a listing has the jobs of this run alone, whatever others are called`() {
-    let mark = JobMark(run: "r1", folder: "/w")
+    let mark = JobMark(run: "r1", word: shortDigest(of: "/w"))
     let listing = QueueListing(
       """
       7|N/A|RUNNING|None|n2|a.\(mark.text(of: 3))|(null)
@@ -178,7 +180,7 @@ import Testing
   }
 
   @Test func `a line of a listing stands for all jobs of an array that wait`() {
-    let mark = JobMark(run: "r1", folder: "/w")
+    let mark = JobMark(run: "r1", word: shortDigest(of: "/w"))
     func listing(_ numbers: String) -> QueueListing {
       QueueListing("7|\(numbers)|PENDING|Priority||a.\(mark.text(of: 10))|(null)\n", mark)
     }

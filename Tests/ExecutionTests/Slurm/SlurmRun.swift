@@ -1,5 +1,6 @@
 // A pipeline whose steps run in a Slurm without machines, in virtual time, and the whole run as one string.
 
+import Masking
 import Pipelines
 import Plans
 import RunFiles
@@ -16,12 +17,14 @@ final class SlurmRun {
   private let chronicle: Chronicle
   private let loop: RunLoop
 
-  /// `earlier` is the run that is resumed, whose Slurm goes on.
+  /// `earlier` is the run that is resumed, whose Slurm goes on; by `path`, if that is another one than its own. Names of
+  /// jobs do not show the secret.
   init(
     _ pipeline: String, id: String = "r1",
     signals: [(second: Nanoseconds, signal: Int32)] = [],
     slurm settings: String = "{submit_rate: 1000/s}",
-    outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil
+    outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil, path: String? = nil,
+    secret: String? = nil
   ) throws {
     let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
@@ -37,8 +40,10 @@ final class SlurmRun {
       plan: plan.slurm ?? SlurmPlan(), runID: id, directory: folder.directory,
       folder: folder.directory.path, workspace: "/work space", secrets: [], secretVariables: [],
       earlier: earlier.map {
-        EarlierJobs(runID: $0.loop.options.runID, folder: $0.folder.directory.path)
+        EarlierJobs(
+          runID: $0.loop.options.runID, folder: path ?? $0.folder.directory.path)
       })
+    parts.masker = secret.flatMap { Masker(secrets: [Array($0.utf8)]) }
     parts.copiesProgram = false
     let executor = MixedExecutor(
       local: LateExecutor(folder.directory), slurm: SlurmExecutor(parts, slurm, waiting))
@@ -46,6 +51,11 @@ final class SlurmRun {
       plan, options,
       RunParts(waiting: waiting, executor: executor, workspace: "/work space", seed: 1),
       observers: [chronicle])
+  }
+
+  /// What it has left open.
+  var jobs: EarlierJobs {
+    EarlierJobs(runID: loop.options.runID, folder: folder.directory.path)
   }
 
   /// Every event as `second:what`, separated by blanks.
