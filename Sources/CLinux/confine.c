@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,10 +26,16 @@ int clinux_landlock_version(void) {
   return version < 0 ? 0 : (int)version;
 }
 
+uint64_t clinux_mount_id(int file) {
+  struct statx status;
+  if (statx(file, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0) return 0;
+  return status.stx_mask & STATX_MNT_ID ? status.stx_mnt_id : 0;
+}
+
 // A path that is gone, or that we may not reach, is one that the command cannot reach either.
-static long allow(long ruleset, const struct clinux_rule *rule) {
+static long allow(long ruleset, const struct clinux_rule *rule, int flags) {
   long file = rule->file;
-  if (file < 0) file = call(SYS_openat, AT_FDCWD, (long)rule->path, O_PATH | O_CLOEXEC, 0);
+  if (file < 0) file = call(SYS_openat, AT_FDCWD, (long)rule->path, O_PATH | O_CLOEXEC | flags, 0);
   if (file < 0) return file == -EMFILE || file == -ENFILE || file == -ENOMEM ? file : 0;
   struct beneath beneath = {.access = rule->access, .parent = (int32_t)file};
   long result = call(add_rule, ruleset, path_beneath, (long)&beneath, 0);
@@ -42,9 +49,9 @@ static long allow(long ruleset, const struct clinux_rule *rule) {
   return result == -EBADFD ? 0 : result;
 }
 
-static long allow_all(long ruleset, const struct clinux_rule *rules, size_t count) {
+static long allow_all(long ruleset, const struct clinux_rule *rules, size_t count, int flags) {
   for (size_t index = 0; index < count; index++) {
-    long result = allow(ruleset, &rules[index]);
+    long result = allow(ruleset, &rules[index], flags);
     if (result < 0) return result;
   }
   return 0;
@@ -54,8 +61,9 @@ long confine_ourselves(const struct clinux_launch *launch) {
   uint64_t handled = clinux_access_all;
   long ruleset = call(create_ruleset, (long)&handled, sizeof handled, 0, 0);
   if (ruleset < 0) return ruleset;
-  long result = allow_all(ruleset, launch->outside, launch->outside_count);
-  if (result == 0) result = allow_all(ruleset, launch->rules, launch->rule_count);
+  // A link beside the workspace may lead into it; what it leads to elsewhere has a rule of its own.
+  long result = allow_all(ruleset, launch->outside, launch->outside_count, O_NOFOLLOW);
+  if (result == 0) result = allow_all(ruleset, launch->rules, launch->rule_count, 0);
   if (result == 0) {
     result = call(restrict_self, ruleset, 0, 0, 0);
     // Without the privilege, only a process that can gain none may be confined. With it, programs such

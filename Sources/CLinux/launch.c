@@ -135,13 +135,14 @@ static int run(void *context) {
   for (int index = 0; index < 2; index++)
     if (launch->kept[index] >= 0) call(SYS_fcntl, launch->kept[index], F_SETFD, 0, 0);
   if (launch->nice) be_nice(launch->nice);
+  if (launch->directory)
+    need(launch, clinux_stage_directory, call(SYS_chdir, (long)launch->directory, 0, 0, 0));
+  if (launch->is_confined) need(launch, clinux_stage_confinement, confine_ourselves(launch));
+  // Last, because we may have more open than the limit allows, and then could open nothing.
   if (launch->hard_descriptor_limit) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};
     call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);
   }
-  if (launch->directory)
-    need(launch, clinux_stage_directory, call(SYS_chdir, (long)launch->directory, 0, 0, 0));
-  if (launch->is_confined) need(launch, clinux_stage_confinement, confine_ourselves(launch));
 
   uint64_t none = 0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);

@@ -75,7 +75,7 @@ package func run(
   let jobs = try JobSlots.open(for: plan, options, folder)
   let executor = try LocalProcesses(
     options, workspace: workspace, wanted: plan.commandCounts,
-    jobs: jobs.slots?.access, waiting)
+    besides: DescriptorUses(plan, options), jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
     waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
     workspace: workspace,
@@ -363,6 +363,7 @@ final class RunLoop {
     finishStoring(after: end)
     endCaching()
     if caching != nil { executor.close() }
+    awaitOwnProcesses(after: end)
     closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)

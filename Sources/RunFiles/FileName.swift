@@ -87,20 +87,3 @@ package func namesOfFiles(owning folder: Int32) -> [String]? {
   }
   return isListed ? names : nil
 }
-
-/// The bytes of the files in a folder and in those within it. Links are not followed.
-func sizeOfFiles(in folder: Int32) -> Int {
-  let list = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-  guard list >= 0 else { return 0 }
-  var size = 0
-  _ = forEachName(owning: list) { name in
-    var status = stat()
-    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR else { return size += Int(status.st_size) }
-    let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard inner >= 0 else { return }
-    size += sizeOfFiles(in: inner)
-    close(inner)
-  }
-  return size
-}

@@ -82,11 +82,9 @@ package final class RunDirectory {
   }
 
   /// Removes a directory with everything in it, without following links. Returns false, with `errno`,
-  /// if it is still there: `atMost` so many files are removed.
+  /// if it is still there.
   @discardableResult
-  package func removeFolder(_ name: String, atMost limit: Int = .max) -> Bool {
-    removeTree(name, in: descriptor, atMost: limit)
-  }
+  package func removeFolder(_ name: String) -> Bool { removeTree(name, in: descriptor) }
 
   /// The log of a command that has ended, if it is the file that the command's output was written
   /// to.

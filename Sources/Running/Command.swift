@@ -42,10 +42,6 @@ package struct Command: Sendable {
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
   package let outputsName: String
-  /// The name, in the directory of the run, of the temporary folder of a confined command.
-  package var temporaryName: String {
-    (outputsName.hasSuffix(".outputs") ? String(outputsName.dropLast(8)) : outputsName) + ".tmp"
-  }
 
   package init(
     _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,

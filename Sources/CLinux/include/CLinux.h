@@ -47,6 +47,9 @@ enum clinux_access {
 // The kernel's version of Landlock; 0 for none.
 int clinux_landlock_version(void);
 
+// Identifies the mount that an open file was reached through; 0 if it cannot be told.
+uint64_t clinux_mount_id(int file);
+
 // One process start. Everything in it must stay in place until `busy` is 0.
 struct clinux_launch {
   // The programs to try, in order, as execvp(3) does with PATH; ends with NULL.

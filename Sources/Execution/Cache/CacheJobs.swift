@@ -49,10 +49,18 @@ struct CacheJobs {
   private static let fetching = 1
   private static let storing = 2
 
+  private static let fetcherCount = 4
+  private static let storerCount = 2
+
   init(width: Int) {
-    lines = [
-      Line(slots: 0..<width), Line(slots: width..<width + 4), Line(slots: width + 4..<width + 6),
-    ]
+    let fetchers = width..<width + Self.fetcherCount
+    let storers = fetchers.upperBound..<fetchers.upperBound + Self.storerCount
+    lines = [Line(slots: 0..<width), Line(slots: fetchers), Line(slots: storers)]
+  }
+
+  /// The number of processes that there may be at the same time.
+  static func slotCount(_ width: Int, fetches: Bool, stores: Bool) -> Int {
+    width + (fetches ? fetcherCount : 0) + (stores ? storerCount : 0)
   }
 
   private static func line(of job: CacheJob) -> Int {

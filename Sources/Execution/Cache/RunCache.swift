@@ -43,8 +43,11 @@ final class RunCache {
 
   init(_ cache: StepCache, processorCount: Int) {
     self.cache = cache
-    jobs = CacheJobs(width: max(1, min(4, processorCount)))
+    jobs = CacheJobs(width: RunCache.width(processorCount: processorCount))
   }
+
+  /// How many processes look at files.
+  static func width(processorCount: Int) -> Int { max(1, min(4, processorCount)) }
 
   /// Whether the decision about the operation is postponed.
   func isAwaited(by operation: OperationID) -> Bool { awaited.contains(operation) }

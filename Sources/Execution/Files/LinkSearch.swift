@@ -4,24 +4,39 @@ import Caching
 import Glibc
 import RunFiles
 
-/// All links in a directory, in what is in it, and in the directories that such links lead to. Nothing for a path
-/// that is not a directory.
-func links(in path: FileName) -> [FileName] {
-  var search = LinkSearch()
-  search.visit(path)
-  return search.found
+/// The links in a directory that are meant, in what is in it, and in the directories that such links lead to. Nothing for
+/// a path that is not a directory. `closed` is a directory into which is not looked.
+func links(
+  in path: FileName, without closed: String?, where isMeant: (FileName) -> Bool
+) -> [FileName] {
+  withoutActuallyEscaping(isMeant) { isMeant in
+    var search = LinkSearch(isMeant: isMeant)
+    if let closed { search.close(closed) }
+    search.visit(path)
+    return search.found
+  }
 }
 
 private struct LinkSearch {
   private(set) var found: [FileName] = []
+  let isMeant: (FileName) -> Bool
   /// Links may lead in a circle.
   private var visited: Set<FolderIdentity> = []
+
+  init(isMeant: @escaping (FileName) -> Bool) { self.isMeant = isMeant }
+
+  mutating func close(_ path: String) {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    if let identity = FolderIdentity(of: folder) { visited.insert(identity) }
+    Glibc.close(folder)
+  }
 
   mutating func visit(_ path: FileName) {
     let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
     guard let identity = FolderIdentity(of: folder), visited.insert(identity).inserted else {
-      close(folder)
+      Glibc.close(folder)
       return
     }
     var folders: [FileName] = []
@@ -33,7 +48,10 @@ private struct LinkSearch {
         kind == Int(DT_LNK)
         || kind == Int(DT_UNKNOWN) && lstat(inner.bytes, &status) == 0
           && status.st_mode & S_IFMT == S_IFLNK
-      if isLink { found.append(inner) }
+      if isLink {
+        guard isMeant(inner) else { return }
+        found.append(inner)
+      }
       folders.append(inner)
     }
     for folder in folders { visit(folder) }

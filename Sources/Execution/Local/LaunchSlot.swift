@@ -64,7 +64,7 @@ final class LaunchSlot {
   private var pointerCapacity = 256
   /// The owners of the variables and of the rules that the new process reads.
   private var environment: Environment?
-  private var prepared: PreparedStart?
+  private var rules: PreparedStart.Rules?
 
   private static let stackSize = 32 * 1024
 
@@ -80,7 +80,10 @@ final class LaunchSlot {
   deinit {
     // A process may still be loading its program from this memory; then the memory is not released.
     guard launch.pointee.busy == 0 else {
-      if let prepared { _ = Unmanaged.passRetained(prepared) }
+      if let rules {
+        _ = Unmanaged.passRetained(rules.outside)
+        _ = Unmanaged.passRetained(rules.own)
+      }
       if let environment { _ = Unmanaged.passRetained(environment) }
       return
     }
@@ -92,6 +95,13 @@ final class LaunchSlot {
 
   /// False while the new process uses the memory, or while its failure has not been examined.
   var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
+
+  /// Gives up what only a new process needs, once it has its program; false before.
+  func forgetRules() -> Bool {
+    guard launch.pointee.busy == 0 else { return false }
+    rules = nil
+    return true
+  }
 
   /// True if the new process is still loading its program: a signal could miss it.
   func isLoading(_ process: Int32) -> Bool {
@@ -177,12 +187,11 @@ final class LaunchSlot {
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
     launch.pointee.kept = request.kept ?? (-1, -1)
-    confine(request.prepared)
+    confine(request.prepared?.takeRules())
   }
 
-  private func confine(_ prepared: PreparedStart?) {
-    self.prepared = prepared
-    let rules = prepared?.rules
+  private func confine(_ rules: PreparedStart.Rules?) {
+    self.rules = rules
     launch.pointee.is_confined = rules == nil ? 0 : 1
     launch.pointee.outside = rules.map { UnsafePointer($0.outside.rules) }
     launch.pointee.outside_count = rules?.outside.count ?? 0

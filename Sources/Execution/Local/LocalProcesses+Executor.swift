@@ -22,7 +22,7 @@ extension LocalProcesses: Executor {
 
   /// Frugal runs have none; in others half of them are for pipes of processes that live on.
   var spareDescriptorCount: Int {
-    limits.isFrugal ? 0 : limits.spareCount(besides: min(wanted, limits.commandCount)) / 2
+    limits.isFrugal ? 0 : limits.spareCount(besides: wanted) / 2
   }
 
   func start(_ command: Command, at now: Nanoseconds) {
@@ -45,6 +45,7 @@ extension LocalProcesses: Executor {
 
   func advance(to now: Nanoseconds) {
     naps = 0
+    forgetRules()
     examineLeftovers(at: now)
     retryKeys(at: now)
     tendTerminals(at: now)
@@ -62,6 +63,6 @@ extension LocalProcesses: Executor {
   func close() {
     takeBackKeys()
     endStrays()
-    removals.finish()
+    temporary.collect()
   }
 }

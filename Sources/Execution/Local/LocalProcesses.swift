@@ -25,8 +25,9 @@ final class LocalProcesses {
   let waiting: KernelWaiting
   private let launcher: Launcher
   private let workspace: String
-  private lazy var confiner = Confiner(workspace: workspace, removals: removals)
-  let removals: FolderRemovals
+  private lazy var confiner = Confiner(
+    workspace: workspace, openLimit: limits.outsideCount(besides: wanted), temporary)
+  let temporary: TemporaryFolders
   private var conditions: LaunchConditions
   private let directory: RunDirectory
   private let masker: Masker?
@@ -37,6 +38,8 @@ final class LocalProcesses {
   private var peakMemory = PeakMemory()
   private(set) var nextNumber = 1
   private var launches: [LaunchSlot] = []
+  /// Those with rules that a new process may still read.
+  private var slotsWithRules: [LaunchSlot] = []
   let pipes: OutputPipes
   /// Nil if oprun has none, or no command has had a terminal yet.
   var keyboard: Keyboard?
@@ -46,23 +49,24 @@ final class LocalProcesses {
   var terminalsDue: Nanoseconds?
 
   /// Must be made when the descriptors that a run waits with are open. No more commands than
-  /// `counts` says will run at the same time, and it must be possible to run as few. The workspace is where oprun was started; absolute. In a run
+  /// `counts` says will run at the same time, and it must be possible to run as few; the run opens `others`
+  /// besides. The workspace is where oprun was started; absolute. In a run
   /// with secrets, no outputs that commands wrote may stay in the folder of the run, not even after
   /// oprun was killed.
   init(
-    _ options: RunOptions, workspace: String, wanted counts: ClosedRange<Int>, jobs: JobAccess?,
-    _ waiting: KernelWaiting
+    _ options: RunOptions, workspace: String, wanted counts: ClosedRange<Int>,
+    besides others: DescriptorUses = DescriptorUses(), jobs: JobAccess?, _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
     let wanted = counts.upperBound
     self.wanted = wanted
     self.workspace = workspace
     directory = options.directory
-    removals = FolderRemovals(own: waiting.ownProcesses)
+    temporary = TemporaryFolders(in: directory, own: waiting.ownProcesses)
     masker = options.secrets.masker
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
-    var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen)
+    var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen, others)
     try limits.makeRoom(forCommands: counts)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
@@ -70,8 +74,7 @@ final class LocalProcesses {
     conditions = LaunchConditions(
       defaultSignals: waiting.signals.ignoredAtStart, stoppingSignals: waiting.signals.handled,
       limits: limits)
-    pipes = OutputPipes(
-      waiting, spare: limits.spareCount(besides: min(wanted, limits.commandCount)) / 2)
+    pipes = OutputPipes(waiting, spare: limits.spareCount(besides: wanted) / 2)
     children = Children(isListKeptOpen: !limits.isFrugal, own: waiting.ownProcesses)
     mark = DescentMark(isNeeded: children.adoptsOthers)
     waiting.addChildren(for: .executor, number: LocalProcesses.children)
@@ -107,6 +110,7 @@ final class LocalProcesses {
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let ticks = ticksSinceBoot()
     let process = slot.start(request, conditions)
+    if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
     guard process > 0 else {
       request.prepared?.end()
       pipes.putBack(pipe)
@@ -137,6 +141,11 @@ final class LocalProcesses {
       variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
     }
     return prepared
+  }
+
+  /// Lets go of what lies beside the workspace where a new process has been told.
+  func forgetRules() {
+    if !slotsWithRules.isEmpty { slotsWithRules.removeAll { $0.forgetRules() } }
   }
 
   private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
@@ -270,6 +279,7 @@ final class LocalProcesses {
         examine(command, now)
       } else {
         children.reaped(process)
+        temporary.goOn()
         if process == guardian?.processID { guardianEnded(status) }
       }
     }

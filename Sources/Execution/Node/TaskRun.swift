@@ -99,7 +99,7 @@ final class TaskRun {
   private func leave(_ end: TaskEnd) -> TaskEnd {
     processes.close()
     var end = end
-    if case .ended = end.conclusion, let signal = lastSignal() {
+    if let signal = awaitOwnProcesses() ?? lastSignal(), case .ended = end.conclusion {
       end.conclusion = .interrupted(by: signal)
     }
     end.logSize = logSize
@@ -108,9 +108,22 @@ final class TaskRun {
     return end
   }
 
-  private func lastSignal() -> Int32? {
-    waiting.wait(until: 0).first { item in
-      item.owner == .signals && TaskMachine.endsTask(Int32(item.number))
-    }.map { Int32($0.number) }
+  /// Waits until temporary files are removed. A signal that ends the task ends this, too, and is returned.
+  private func awaitOwnProcesses() -> Int32? {
+    while !waiting.ownProcesses.awaited.isEmpty {
+      let ready = waiting.wait(until: nil)
+      if let signal = signal(in: ready) { return signal }
+      for item in ready where item.owner == .executor {
+        processes.ready(item.number, at: waiting.now)
+      }
+    }
+    return nil
+  }
+
+  private func lastSignal() -> Int32? { signal(in: waiting.wait(until: 0)) }
+
+  private func signal(in ready: [Ready]) -> Int32? {
+    ready.first { $0.owner == .signals && TaskMachine.endsTask(Int32($0.number)) }
+      .map { Int32($0.number) }
   }
 }

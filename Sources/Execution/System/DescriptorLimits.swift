@@ -7,13 +7,14 @@ import Glibc
 /// one.
 ///
 /// Everything that a run opens is counted here, so that nothing fails in the middle of one. With a
-/// low limit it does without descriptors that only make it faster.
+/// low limit it does without descriptors that only make it faster, and a wide run gets more than is counted.
 struct DescriptorLimits {
   let softAtStart: UInt64
   let hard: UInt64
   private(set) var soft: UInt64
   /// Descriptors that are open now, until the end of the run.
   private let open: Int
+  private let uses: DescriptorUses
   /// Files for output that readers of standard output and standard error have not accepted.
   private let backlogs: Int
   /// True if the run does without descriptors that are kept for speed, and without a control group.
@@ -31,12 +32,17 @@ struct DescriptorLimits {
   /// The descriptors that are kept for speed: the list of our children.
   private static let forSpeed = 1
   private static let forControlGroup = 3
+  /// What a run gets in addition if its limit is raised.
+  private static let reserve = 512
 
   private let isDatabaseOpen: Bool
 
   /// Must be made when the descriptors that a run waits with are open.
-  init(isDatabaseOpen: Bool) throws(SystemError) {
+  init(
+    isDatabaseOpen: Bool, _ uses: DescriptorUses = DescriptorUses()
+  ) throws(SystemError) {
     self.isDatabaseOpen = isDatabaseOpen
+    self.uses = uses
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     softAtStart = UInt64(limit.rlim_cur)
@@ -49,7 +55,8 @@ struct DescriptorLimits {
   var isRaised: Bool { soft != softAtStart }
 
   private var reserved: Int {
-    open + DescriptorLimits.always + backlogs + (isFrugal ? 0 : DescriptorLimits.forSpeed)
+    open + DescriptorLimits.always + uses.count + backlogs
+      + (isFrugal ? 0 : DescriptorLimits.forSpeed)
       + (hasControlGroup ? DescriptorLimits.forControlGroup : 0)
       + (isDatabaseOpen ? 0 : DescriptorLimits.ofDatabase)
   }
@@ -57,10 +64,19 @@ struct DescriptorLimits {
   /// The number of commands that can run at the same time with the current limit.
   var commandCount: Int { max(0, Int(clamping: soft) - reserved) / DescriptorLimits.perCommand }
 
-  /// The number of descriptors that are not needed while this many commands run.
+  /// The number of descriptors that are not needed while as many of these commands run as can.
   func spareCount(besides commands: Int) -> Int {
-    let (needed, overflow) = commands.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
-    return overflow ? 0 : max(0, Int(clamping: soft) - reserved - needed)
+    spare(besides: commands) - outsideCount(besides: commands)
+  }
+
+  /// How many of the directories beside the workspace stay open: a part of what can be spared.
+  func outsideCount(besides commands: Int) -> Int {
+    uses.confines && !isFrugal ? min(spare(besides: commands) / 4, 256) : 0
+  }
+
+  private func spare(besides commands: Int) -> Int {
+    let needed = min(commands, commandCount) * DescriptorLimits.perCommand
+    return max(0, Int(clamping: soft) - reserved - needed)
   }
 
   /// Raises the soft limit, as far as the hard one allows, for as many simultaneous commands as could run;
@@ -79,7 +95,7 @@ struct DescriptorLimits {
 
   private mutating func raise(forCommands count: Int) {
     let (product, overflow) = count.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
-    let wanted = overflow ? UInt64.max : UInt64(product + reserved)
+    let wanted = overflow ? UInt64.max : UInt64(product + reserved + DescriptorLimits.reserve)
     guard wanted > soft, hard > soft else { return }
     var limit = rlimit(rlim_cur: rlim_t(min(wanted, hard)), rlim_max: rlim_t(hard))
     if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {

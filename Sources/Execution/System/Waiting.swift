@@ -79,10 +79,16 @@ enum Interest {
 /// left behind.
 final class OwnProcesses {
   private(set) var processIDs: Set<Int32> = []
+  /// Those whose work a run waits for at its end.
+  private(set) var awaited: Set<Int32> = []
 
-  func insert(_ processID: Int32) { processIDs.insert(processID) }
+  func insert(_ processID: Int32, isAwaited: Bool = false) {
+    processIDs.insert(processID)
+    if isAwaited { awaited.insert(processID) }
+  }
 
   func reaped(_ processID: Int32) {
     if !processIDs.isEmpty { processIDs.remove(processID) }
+    if !awaited.isEmpty { awaited.remove(processID) }
   }
 }

@@ -1,3 +1,3 @@
 find . -name .oprun -prune -o -print | grep -v expected | sort
 cat in.txt
-find .oprun -name '*.tmp' -o -name '*.outputs'
+find .oprun -name 'tmp.*' -o -name '*.outputs'

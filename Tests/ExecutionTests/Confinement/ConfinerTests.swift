@@ -1,6 +1,7 @@
 // What a confined command gets, and why none is confined.
 
 import CLinux
+import Diagnostics
 import Foundation
 import Plans
 import RunFiles
@@ -14,7 +15,7 @@ final class ConfinerTests {
   private let run = TemporaryRun()
   private let workspace: String
   private let own = OwnProcesses()
-  private lazy var removals = FolderRemovals(own: own)
+  private lazy var temporary = TemporaryFolders(in: run.directory, own: own)
 
   init() throws {
     workspace = run.directory.path + "/ws"
@@ -35,6 +36,11 @@ final class ConfinerTests {
       files: (log: "step.1.log", outputs: "step.1.outputs"))
   }
 
+  private func makeConfiner(workspace: String? = nil, version: Int = 3) -> Confiner {
+    Confiner(
+      workspace: workspace ?? self.workspace, openLimit: 64, temporary, kernelVersion: version)
+  }
+
   private func exists(_ name: String) -> Bool {
     FileManager.default.fileExists(atPath: "\(workspace)/\(name)")
   }
@@ -44,11 +50,11 @@ final class ConfinerTests {
     (2, "the kernel has version 2 of Landlock, wanted 3 or newer (Linux 6.2)"),
   ])
   func `a kernel that cannot confine is reported once`(_ version: Int, _ reason: String) throws {
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: version)
+    let confiner = makeConfiner(version: version)
     for _ in 1...2 {
       let start = try #require(
         try confiner.start(of: command(outputs: ["x"]), in: run.directory))
-      #expect(start.rules == nil)
+      #expect(!start.isConfined)
     }
     #expect(
       confiner.takeNotices() == ["cached steps are not confined to what they declare: \(reason)"])
@@ -58,28 +64,27 @@ final class ConfinerTests {
   @Test func `nothing is confined in the root of the file system, or by what opens everything`()
     throws
   {
-    let confiner = Confiner(workspace: "/", removals: removals, kernelVersion: 3)
-    #expect(try confiner.start(of: command(outputs: []), in: run.directory)?.rules == nil)
+    let confiner = makeConfiner(workspace: "/")
+    #expect(try confiner.start(of: command(outputs: []), in: run.directory)?.isConfined == false)
     #expect(
       confiner.takeNotices() == [
         "cached steps are not confined to what they declare: oprun was started in '/'"
       ])
-    let other = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let other = makeConfiner()
     for pattern in ["*.o", ".", "./", "../*", "**"] {
       #expect(
-        try other.start(of: command(outputs: [pattern]), in: run.directory)?.rules == nil,
+        try other.start(of: command(outputs: [pattern]), in: run.directory)?.isConfined == false,
         "\(pattern)")
       #expect(other.takeNotices() == [openedWorkspace(by: pattern)])
     }
   }
 
   @Test func `what is made for a command and not used is removed again`() throws {
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let confiner = makeConfiner()
     let outputs = ["a/b/file", "a/used", "c/d/", "e/*.o", "used/deep/"]
     let start = try #require(try confiner.start(of: command(outputs: outputs), in: run.directory))
     #expect(exists("a/b/file") && exists("c/d") && exists("e") && exists("used/deep"))
-    #expect(FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
-    try Data("x".utf8).write(to: URL(fileURLWithPath: run.path(of: "step.1.tmp/left")))
+    #expect(FileManager.default.fileExists(atPath: run.path(of: "tmp.1")))
     try Data().write(to: URL(fileURLWithPath: "\(workspace)/a/used"))
     try Data().write(to: URL(fileURLWithPath: "\(workspace)/used/deep/x"))
     start.end()
@@ -87,7 +92,7 @@ final class ConfinerTests {
     // Another step may be about to make something there.
     #expect(exists("a/b") && exists("c") && exists("e"))
     #expect(exists("a/used") && exists("used/deep/x"))
-    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "tmp.1")))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.outputs")))
   }
 
@@ -95,15 +100,15 @@ final class ConfinerTests {
   func `a command that is not confined gets directories, and no files`(
     _ more: [String], _ isEnforced: Bool
   ) throws {
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let confiner = makeConfiner()
     let outputs = ["file", "a/file", "b/c/", "d/*.o"] + more
     let start = try #require(
       try confiner.start(
         of: command(outputs: outputs, isEnforced: isEnforced), in: run.directory))
-    #expect(start.rules == nil && start.temporaryPath == nil)
+    #expect(!start.isConfined && start.temporaryPath == nil)
     #expect(exists("a") && exists("b/c") && exists("d"))
     #expect(!exists("file") && !exists("a/file"))
-    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "tmp.1")))
     start.end()
     #expect(exists("a") && exists("b") && exists("d") && !exists("b/c"))
   }
@@ -114,7 +119,7 @@ final class ConfinerTests {
     killed.addFile("\(workspace)/out/file")
     killed.addFolder("\(workspace)/deep/out")
     killed.mark()
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let confiner = makeConfiner()
     let start = try #require(
       try confiner.start(of: command(outputs: ["out/file", "deep/out/"]), in: run.directory))
     start.end()
@@ -122,7 +127,7 @@ final class ConfinerTests {
   }
 
   @Test func `a step that sets TMPDIR keeps its own`() throws {
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
+    let confiner = makeConfiner()
     let own = [EnvironmentVariable(name: "TMPDIR", value: "/var/tmp")]
     let start = try #require(
       try confiner.start(of: command(outputs: [], environment: own), in: run.directory))
@@ -141,29 +146,84 @@ final class ConfinerTests {
     let confinement = Confinement(
       inputs: Confinement.Patterns(inputs, in: workspace),
       writable: Confinement.Patterns([], in: workspace), isEnforced: true)
-    let rules = ConfinementRules(confinement, []).rules.map {
+    #expect(try rules(of: confinement) == ["t/a", "t/a/link", "t/file"])
+  }
+
+  /// Below the workspace.
+  private func rules(of confinement: Confinement) throws -> [String] {
+    let real = try #require(realPath(workspace))
+    return ConfinementRules(confinement, [], workspace: real, state: real + "/.oprun").rules.map {
       String($0.path.dropFirst(workspace.utf8.count + 1))
+    }.sorted()
+  }
+
+  @Test
+  func `a link in an input opens what it leads to in the workspace, without the state directory`()
+    throws
+  {
+    for name in ["src", ".oprun", "data", "made"] { mkdir("\(workspace)/\(name)", 0o700) }
+    close(open("\(workspace)/data/file", O_CREAT | O_WRONLY, 0o600))
+    for (name, target) in [
+      ("up", ".."), ("state", "../.oprun"), ("above", "../.."), ("etc", "/etc"),
+      ("data", "../data"),
+    ] {
+      symlink(target, "\(workspace)/src/\(name)")
     }
-    #expect(rules.sorted() == ["t/a", "t/a/link", "t/file"])
+    symlink("../data/file", "\(workspace)/made/link")
+    let inputs = Confinement(
+      inputs: Confinement.Patterns(["src"], in: workspace),
+      writable: Confinement.Patterns([], in: workspace))
+    #expect(
+      try rules(of: inputs) == [
+        "src", "src/data", "src/up/data", "src/up/made", "src/up/made/link", "src/up/src",
+      ])
+    // A link that a step before has made opens nothing.
+    let outputs = Confinement(
+      inputs: Confinement.Patterns([], in: workspace),
+      outputsBefore: [Confinement.Patterns(["made/link", "made/*", "made"], in: workspace)],
+      writable: Confinement.Patterns([], in: workspace))
+    #expect(try rules(of: outputs) == ["made"])
   }
 
   @Test func `a directory that a step has filled is removed beside the loop`() throws {
-    let confiner = Confiner(workspace: workspace, removals: removals, kernelVersion: 3)
-    let start = try #require(try confiner.start(of: command(), in: run.directory))
-    for number in 0..<2_000 {
-      let path = run.path(of: "step.1.tmp/\(number)")
-      close(open(path, O_CREAT | O_WRONLY, 0o600))
+    let confiner = makeConfiner()
+    for number in 1...3 {
+      let start = try #require(try confiner.start(of: command(), in: run.directory))
+      close(open(run.path(of: "tmp.\(number)/left"), O_CREAT | O_WRONLY, 0o600))
+      // What was made for commands is removed by one process after the other.
+      start.end()
+      #expect(own.processIDs.count == 1)
     }
-    start.end()
-    #expect(own.processIDs.count == 1)
-    // The next attempt gets an empty directory of the same name.
-    let next = try #require(try confiner.start(of: command(), in: run.directory))
-    let path = run.path(of: "step.1.tmp")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-    next.end()
-    removals.finish()
+    while let process = own.awaited.first {
+      var status: Int32 = 0
+      #expect(waitpid(process, &status, 0) == process)
+      own.reaped(process)
+      temporary.goOn()
+    }
     #expect(own.processIDs.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: run.directory.path) == ["ws"])
+  }
+
+  @Test func `commands of several processes that share the directory of a run have their own`()
+    throws
+  {
+    let others = TemporaryFolders(in: run.directory, own: own)
+    #expect(
+      try [temporary.make(), others.make(), temporary.make()] == ["tmp.1", "tmp.2", "tmp.3"])
+    for number in 1...3 { temporary.remove("tmp.\(number)") }
+    #expect(own.processIDs.isEmpty)
+  }
+
+  @Test func `nothing stays of a command for which no temporary directory can be made`() throws {
+    let gone = TemporaryRun()
+    rmdir(gone.directory.path)
+    let confiner = Confiner(
+      workspace: workspace, openLimit: 64, TemporaryFolders(in: gone.directory, own: own),
+      kernelVersion: 3)
+    #expect(throws: SystemError.self) {
+      try confiner.start(of: self.command(outputs: ["x"]), in: gone.directory)
+    }
+    #expect(!exists("x"))
   }
 
   @Test func `every entry beside the workspace has a rule, whatever its name`() throws {
@@ -174,7 +234,7 @@ final class ConfinerTests {
     let bytes: [CChar] = Array("\(parent)/".utf8CString.dropLast()) + [-1, -2, 0]
     close(open(bytes, O_CREAT | O_WRONLY, 0o600))
     symlink("plain", "\(parent)/link")
-    var outside = OutsideRules(workspace: workspace)
+    var outside = OutsideRules(workspace: workspace, openLimit: 64)
     let wanted = ["plain", "with space", ".hidden"].map { Array($0.utf8CString.dropLast()) }
     #expect(Set(names(beside: parent, in: try outside.current())) == Set(wanted + [[-1, -2]]))
     try Data().write(to: URL(fileURLWithPath: "\(parent)/later"))
@@ -182,9 +242,11 @@ final class ConfinerTests {
     #expect(later.count == 5 && later.contains(Array("later".utf8CString.dropLast())))
   }
 
-  @Test func `what lies beside the workspace is opened once, unless it may be unmounted`() throws {
+  @Test func `a directory beside the workspace is opened once, unless it may be unmounted`() throws
+  {
     let parent = run.directory.path
-    try Data().write(to: URL(fileURLWithPath: "\(parent)/plain"))
+    for name in ["plain", "more"] { mkdir("\(parent)/\(name)", 0o700) }
+    close(open("\(parent)/file", O_CREAT | O_WRONLY, 0o600))
     var outside = OutsideRules(workspace: workspace, openLimit: 100_000)
     func opened(_ list: RuleList) -> Set<String> {
       Set(
@@ -192,18 +254,19 @@ final class ConfinerTests {
           String(cString: list.rules[$0].path)
         })
     }
-    let list = try outside.current()
-    #expect(opened(list).contains("\(parent)/plain") && !opened(list).contains("/proc"))
-    let plain = descriptor(of: "\(parent)/plain", in: list)
-    // The directory has just been changed, so it is listed again; what is still there stays open.
-    try Data().write(to: URL(fileURLWithPath: "\(parent)/more"))
-    let next = try outside.current()
     func here(_ list: RuleList) -> Set<String> {
       opened(list).filter { $0.hasPrefix(parent + "/") }
     }
-    #expect(next !== list && here(next) == here(list).union(["\(parent)/more"]))
+    let list = try outside.current()
+    // A file that is removed would take up its room as long as it is open.
+    #expect(here(list) == ["\(parent)/plain", "\(parent)/more"] && !opened(list).contains("/proc"))
+    let plain = descriptor(of: "\(parent)/plain", in: list)
+    // The directory has just been changed, so it is listed again; what is still there stays open.
+    mkdir("\(parent)/later", 0o700)
+    let next = try outside.current()
+    #expect(next !== list && here(next) == here(list).union(["\(parent)/later"]))
     #expect(descriptor(of: "\(parent)/plain", in: next) == plain)
-    // Another file of the same name is another one.
+    // Another directory of the same name is another one.
     rename("\(parent)/more", "\(parent)/plain")
     #expect(descriptor(of: "\(parent)/plain", in: try outside.current()) != plain)
     let later = wallNow() + 10_000_000_000

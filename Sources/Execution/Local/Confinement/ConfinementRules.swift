@@ -13,11 +13,15 @@ struct ConfinementRules {
   /// The same for files whose names are no text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
+  private let workspace: String
   /// The state directory, which is no input, even if one is around it.
   private let state: String?
 
-  /// `state` is without links. `places` are those of `confinement.writable`.
-  init(_ confinement: Confinement, _ places: [WritablePlace], state: String? = nil) {
+  /// `workspace` and `state` are without links. `places` are those of `confinement.writable`.
+  init(
+    _ confinement: Confinement, _ places: [WritablePlace], workspace: String, state: String? = nil
+  ) {
+    self.workspace = workspace
     self.state = state
     for place in places { addWritable(place) }
     for path in confinement.madeBefore { rules.append((path, .reading)) }
@@ -96,9 +100,10 @@ struct ConfinementRules {
       return
     }
     if excluded.cover(path.lossy) { return }
+    if !isInput, status.st_mode & S_IFMT == S_IFLNK { return }
     guard excluded.reach(into: path.lossy) else {
       addOpen(path)
-      if isInput { links(in: path).filter { !isOfState($0) }.forEach { addReadable($0) } }
+      if isInput { links(in: path, without: state, where: needsRule).forEach { addOpen($0) } }
       return
     }
     if isState(path) { return }
@@ -120,7 +125,7 @@ struct ConfinementRules {
 
   /// Adds a directory with everything in it, but without the state directory; or what is no directory.
   private mutating func addOpen(_ path: FileName) {
-    guard let state, let text = path.text, let real = realPath(text),
+    guard let state, let real = realPath(path),
       state.hasSameBytes(as: real) || state.isBelow(real)
     else { return addReadable(path) }
     if state.hasSameBytes(as: real) { return }
@@ -143,12 +148,22 @@ struct ConfinementRules {
     guard let state, let text = path.text, let name = state.split(separator: "/").last,
       text.hasSuffix(name)
     else { return false }
-    return realPath(text)?.hasSameBytes(as: state) == true
+    return realPath(path)?.hasSameBytes(as: state) == true
   }
 
-  private func isOfState(_ path: FileName) -> Bool {
-    guard let state, let real = path.text.flatMap(realPath) else { return false }
-    return state.hasSameBytes(as: real) || real.isBelow(state)
+  /// Whether a link leads to something in the workspace, but not to the state directory. What is elsewhere is open.
+  private func needsRule(_ link: FileName) -> Bool {
+    guard let real = realPath(link),
+      workspace.hasSameBytes(as: real) || real.isBelow(workspace)
+    else { return false }
+    return state.map { !$0.hasSameBytes(as: real) && !real.isBelow($0) } ?? true
+  }
+
+  /// The path without links; nil if it leads to nothing.
+  private func realPath(_ path: FileName) -> String? {
+    guard let resolved = realpath(path.bytes, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   private mutating func addReadable(_ file: FileName) {

@@ -15,20 +15,21 @@ final class Confiner {
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
   private var state: (folder: String, path: String?)?
-  private let removals: FolderRemovals
+  private let temporary: TemporaryFolders
   /// What people should know and have not been told.
   private var notices: [String] = []
 
   /// The first version in which a file cannot be truncated against the rules.
   static let neededVersion = 3
 
+  /// At most `openLimit` descriptors are kept open.
   init(
-    workspace: String, removals: FolderRemovals,
+    workspace: String, openLimit: Int, _ temporary: TemporaryFolders,
     kernelVersion: Int = Int(clinux_landlock_version())
   ) {
     self.workspace = workspace
-    self.removals = removals
-    outside = OutsideRules(workspace: workspace)
+    self.temporary = temporary
+    outside = OutsideRules(workspace: workspace, openLimit: openLimit)
     obstacle =
       if kernelVersion < Confiner.neededVersion {
         unconfined(oldKernel(version: kernelVersion))
@@ -50,23 +51,26 @@ final class Confiner {
       return PreparedStart(writable.makeFolders())
     }
     let folder = absolute(directory.path)
-    var places = ConfinementRules(confinement, writable, state: stateDirectory(of: folder))
+    let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
+    // If it cannot be made, nothing else has been.
+    let temporaryName = hasOwn ? nil : try temporary.make()
+    var places = ConfinementRules(
+      confinement, writable, workspace: workspace, state: stateDirectory(of: folder))
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
     if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
-    let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
-    if !hasOwn {
-      try directory.makeFolder(command.temporaryName)
-      places.addFolder("\(folder)/\(command.temporaryName)")
-    }
+    let temporaryPath = temporaryName.map { "\(folder)/\($0)" }
+    if let temporaryPath { places.addFolder(temporaryPath) }
     let search = RefusalSearch(
       workspace: workspace, directory: absolute(command.directory ?? workspace),
       rules: places.rules, start: wallNow())
     return PreparedStart(
-      outside: outsideRules, places: places, search,
-      temporary: hasOwn ? nil : (directory, "\(folder)/\(command.temporaryName)"),
-      removals)
+      (outsideRules, RuleList(places.rules, odd: places.oddRules)),
+      places.placeholders, search, temporaryPath: temporaryPath
+    ) { [temporary] in
+      if let temporaryName { temporary.remove(temporaryName) }
+    }
   }
 
   /// The state directory, without links, that the directory of the run is in. All commands have the same.
@@ -106,36 +110,46 @@ final class Confiner {
 
 /// One command of a cached step, from before its start until it has ended.
 final class PreparedStart {
-  /// What the kernel is told; nil if the command can reach everything.
-  let rules: (outside: RuleList, own: RuleList)?
+  /// What the kernel is told.
+  typealias Rules = (outside: RuleList, own: RuleList)
+
+  /// False if the command can reach everything.
+  let isConfined: Bool
+  /// Until the command is started: what lies beside the workspace stays open as long as they live.
+  private var rules: Rules?
   /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
   let temporaryPath: String?
   private let search: RefusalSearch?
-  private let directory: RunDirectory?
-  private let removals: FolderRemovals?
+  private let removeTemporary: () -> Void
   private let placeholders: Placeholders
   private var isOver = false
 
   /// A command that can reach everything.
   fileprivate init(_ placeholders: Placeholders) {
-    rules = nil
+    isConfined = false
     temporaryPath = nil
     search = nil
-    directory = nil
-    removals = nil
+    removeTemporary = {}
     self.placeholders = placeholders
   }
 
   fileprivate init(
-    outside: RuleList, places: ConfinementRules, _ search: RefusalSearch,
-    temporary: (directory: RunDirectory, path: String)?, _ removals: FolderRemovals
+    _ rules: Rules, _ placeholders: Placeholders, _ search: RefusalSearch, temporaryPath: String?,
+    removeTemporary: @escaping () -> Void
   ) {
+    isConfined = true
+    self.rules = rules
+    self.placeholders = placeholders
     self.search = search
-    self.removals = removals
-    rules = (outside, RuleList(places.rules, odd: places.oddRules))
-    placeholders = places.placeholders
-    directory = temporary?.directory
-    temporaryPath = temporary?.path
+    self.temporaryPath = temporaryPath
+    self.removeTemporary = removeTemporary
+  }
+
+  /// What the kernel is told; nil if the command can reach everything. Whoever takes them keeps them until the new process
+  /// has its program.
+  func takeRules() -> Rules? {
+    defer { rules = nil }
+    return rules
   }
 
   /// The bytes at the end of a log in which refusals are looked for.
@@ -161,10 +175,7 @@ final class PreparedStart {
     if isOver { return }
     isOver = true
     placeholders.removeUntouched(hasSucceeded: hasSucceeded)
-    if let directory, let temporaryPath, let slash = temporaryPath.lastIndex(of: "/") {
-      let name = temporaryPath[temporaryPath.index(after: slash)...]
-      removals?.remove(String(name), in: directory)
-    }
+    removeTemporary()
   }
 
   deinit { end() }

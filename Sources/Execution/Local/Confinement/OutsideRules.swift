@@ -27,15 +27,14 @@ struct OutsideRules {
     /// Ends with NUL; need not be text.
     let name: [CChar]
     let number: ino_t
-    let isFolder: Bool
-    var file: RuleList.OpenFile?
+    let kind: Int
+    var file: RuleList.OpenFolder?
   }
 
   /// When a directory was changed; an entry that comes or goes changes both.
   private struct Stamp: Hashable {
     let modified: Int64
     let changed: Int64
-    let device: dev_t
   }
 
   /// The clock of a file system may move in steps this long, in nanoseconds.
@@ -43,7 +42,8 @@ struct OutsideRules {
 
   private let openLimit: Int
 
-  init(workspace: String, openLimit: Int = OutsideRules.usualOpenLimit) {
+  /// At most `openLimit` directories stay open: commands need descriptors, too.
+  init(workspace: String, openLimit: Int) {
     self.openLimit = openLimit
     var path = "/"
     var folders: [(path: String, next: String)] = []
@@ -64,23 +64,23 @@ struct OutsideRules {
       listings = Array(repeating: nil, count: folders.count)
       openCount = 0
     }
-    let devices = Set(stamps.map(\.device))
     var isChanged = rules == nil
     for (index, stamp) in stamps.enumerated() {
       let known = listings[index]
       if let known, known.isSettled, known.stamp == stamp { continue }
       let isSettled = max(stamp.modified, stamp.changed) < now - OutsideRules.granularity
-      let entries = try entries(
-        of: index, known: known?.entries ?? [], isSettled: isSettled, on: devices)
+      let entries = try entries(of: index, known: known?.entries ?? [], isSettled: isSettled)
       listings[index] = Listing(stamp: stamp, isSettled: isSettled, entries: entries)
       isChanged = true
     }
     if let rules, !isChanged { return rules }
-    var all: [(path: [CChar], access: RuleList.Access, file: RuleList.OpenFile?)] = []
+    var all: [(path: [CChar], access: RuleList.Access, file: RuleList.OpenFolder?)] = []
     for (folder, listing) in zip(folders, listings) {
       let prefix = OutsideRules.prefix(of: folder.path)
       for entry in listing?.entries ?? [] {
-        all.append((prefix + entry.name, entry.isFolder ? .everything : .wholeFile, entry.file))
+        // An unknown kind gets the rights of a directory, which the new process reduces for a file.
+        let access = entry.kind == Int(DT_REG) ? RuleList.Access.wholeFile : .everything
+        all.append((prefix + entry.name, access, entry.file))
       }
     }
     let list = RuleList(all)
@@ -92,16 +92,18 @@ struct OutsideRules {
     Array((folder == "/" ? "/" : "\(folder)/").utf8CString.dropLast())
   }
 
-  /// What a directory has now. What is still there stays open: its number is not given away while it is.
+  /// What a directory has now. What is still there stays open: its number is not given away while it is. Only
+  /// directories are opened: what somebody removes takes up its room on the disk as long as it is open.
   private mutating func entries(
-    of index: Int, known: [Entry], isSettled: Bool, on devices: Set<dev_t>
+    of index: Int, known: [Entry], isSettled: Bool
   ) throws(SystemError) -> [Entry] {
     let folder = folders[index]
     let prefix = OutsideRules.prefix(of: folder.path)
     let next = Array(folder.next.utf8CString)
     let before = Dictionary(known.map { ($0.name, $0.file) }) { first, _ in first }
     openCount -= known.count { $0.file != nil }
-    var entries = try OutsideRules.entries(of: folder.path).filter { $0.name != next }
+    let (found, mount) = try OutsideRules.entries(of: folder.path)
+    var entries = found.filter { $0.name != next }
     for index in entries.indices {
       let entry = entries[index]
       if let file = before[entry.name] ?? nil, file.number == entry.number {
@@ -110,8 +112,10 @@ struct OutsideRules {
       }
     }
     guard mounts.areKnown else { return entries }
-    for index in entries.indices where entries[index].file == nil && openCount < openLimit {
-      let file = RuleList.OpenFile(prefix + entries[index].name, on: devices)
+    for index in entries.indices
+    where entries[index].kind == Int(DT_DIR) && entries[index].file == nil && openCount < openLimit
+    {
+      let file = RuleList.OpenFolder(prefix + entries[index].name, in: mount)
       // Some file systems list other numbers, by which nothing can be recognized the next time.
       guard let file, isSettled || file.number == entries[index].number else { continue }
       entries[index].file = file
@@ -123,43 +127,42 @@ struct OutsideRules {
   private static func stamp(of path: String) throws(SystemError) -> Stamp {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .last("cannot look at \(quoted(path))") }
-    return Stamp(
-      modified: time(status.st_mtim), changed: time(status.st_ctim), device: status.st_dev)
-  }
-
-  /// How many entries may stay open: a small part of all descriptors, because commands need the others.
-  static var usualOpenLimit: Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 0 }
-    return Int(min(limit.rlim_cur, 4096) / 16)
+    return Stamp(modified: time(status.st_mtim), changed: time(status.st_ctim))
   }
 
   private static func time(_ time: timespec) -> Int64 {
     Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Everything in a directory but links, which lead to places with rules of their own. The names need
-  /// not be text; they end with NUL.
+  /// Everything in a directory but links, which lead to places with rules of their own, and the number of the mount.
+  /// The names need not be text; they end with NUL.
   private static func entries(
     of path: String
-  ) throws(SystemError) -> [Entry] {
+  ) throws(SystemError) -> (entries: [Entry], mount: UInt64) {
     guard let folder = opendir(path) else { throw .last("cannot list \(quoted(path))") }
     defer { closedir(folder) }
     var found: [Entry] = []
     while let entry = readdir(folder) {
-      let kind = Int(entry.pointee.d_type)
-      if kind == Int(DT_LNK) { continue }
       let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
         field.withMemoryRebound(to: CChar.self, capacity: 256) { text in
           Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1))
         }
       }
-      // An unknown kind gets the rights of a directory, which the new process reduces for a file.
       if name == [0x2e, 0] || name == [0x2e, 0x2e, 0] { continue }
-      found.append(
-        Entry(name: name, number: entry.pointee.d_ino, isFolder: kind != Int(DT_REG), file: nil))
+      var kind = Int(entry.pointee.d_type)
+      if kind == Int(DT_UNKNOWN) { kind = self.kind(of: name, in: dirfd(folder)) }
+      if kind == Int(DT_LNK) { continue }
+      found.append(Entry(name: name, number: entry.pointee.d_ino, kind: kind, file: nil))
     }
-    return found
+    return (found, clinux_mount_id(dirfd(folder)))
+  }
+
+  /// The kind of an entry where the list does not tell it.
+  private static func kind(of name: [CChar], in folder: Int32) -> Int {
+    var status = stat()
+    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return Int(DT_UNKNOWN) }
+    // IFTODT of <dirent.h>.
+    return Int(status.st_mode & S_IFMT) >> 12
   }
 }
 

@@ -60,7 +60,8 @@ final class RefusalSearch {
   let start: Int64
   /// What is allowed at each path, without `..`.
   private lazy var accesses = Dictionary(
-    rules.map { (PathName(normal($0.path)), $0.access) }, uniquingKeysWith: max)
+    rules.compactMap { rule in normal(rule.path).map { (PathName($0), rule.access) } },
+    uniquingKeysWith: max)
 
   /// How much of a text is looked at, because the files that it may mean are looked up in the loop: the last lines that
   /// look like a refusal, and in each of them the first words and quoted parts.
@@ -129,8 +130,8 @@ final class RefusalSearch {
   /// The directory in a line that is declared as a file, and so was made as one before the command ran.
   private func folderMadeAsFile(in line: Substring) -> Refusal? {
     for word in words(of: line) + quotedParts(of: line) {
-      let path = normal(word.hasPrefix("/") ? word : "\(directory)/\(word)")
-      guard let file = folder(around: path, where: { $0 == .wholeFile }),
+      guard let path = normal(word.hasPrefix("/") ? word : "\(directory)/\(word)"),
+        let file = folder(around: path, where: { $0 == .wholeFile }),
         let slash = file.lastIndex(of: "/")
       else { continue }
       return fixed(String(shown(file).dropLast()), in: String(file[..<slash])).mayBeFolder(true)
@@ -262,8 +263,10 @@ final class RefusalSearch {
   private func refusal(of written: String, mustExist: Bool) -> Refusal? {
     // A name in the output may be anything; no file has this.
     if written.utf8.contains(0) { return nil }
-    let path = normal(written.hasPrefix("/") ? written : "\(directory)/\(written)")
-    guard path != workspace, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+    let whole = written.hasPrefix("/") ? written : "\(directory)/\(written)"
+    guard let path = normal(whole), path != workspace, let slash = path.lastIndex(of: "/"),
+      slash > path.startIndex
+    else {
       return nil
     }
     let parent = String(path[..<slash])
@@ -363,8 +366,10 @@ final class RefusalSearch {
     return prefix + path.dropFirst(base.count + 1) + "/"
   }
 
-  /// The path without `.`, `..` and doubled slashes.
-  private func normal(_ path: String) -> String {
+  /// The path without `.`, `..` and doubled slashes; nil for one that is too long to name anything. What follows takes time with
+  /// the square of its length.
+  private func normal(_ path: String) -> String? {
+    if path.utf8.count >= Int(PATH_MAX) { return nil }
     var names: [Substring] = []
     for name in path.split(separator: "/") where name != "." {
       if name == ".." { _ = names.popLast() } else { names.append(name) }

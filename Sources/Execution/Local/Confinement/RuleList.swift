@@ -9,10 +9,10 @@ import RunFiles
 final class RuleList {
   let rules: UnsafeMutablePointer<clinux_rule>
   let count: Int
-  private let opened: [OpenFile?]
+  private let opened: [OpenFolder?]
 
   /// The paths end with NUL: they need not be text. What is open for all processes need not be opened by each.
-  init(_ rules: [(path: [CChar], access: Access, file: OpenFile?)]) {
+  init(_ rules: [(path: [CChar], access: Access, file: OpenFolder?)]) {
     count = rules.count
     opened = rules.map(\.file)
     self.rules = .allocate(capacity: count)
@@ -36,18 +36,18 @@ final class RuleList {
     rules.deallocate()
   }
 
-  /// A file that a rule is for, opened for nothing else.
-  final class OpenFile {
+  /// A directory that a rule is for, opened for nothing else.
+  final class OpenFolder {
     let descriptor: Int32
     let number: ino_t
 
-    /// Nil if it cannot be opened, or is on another device than these: what is open cannot be unmounted.
-    init?(_ path: [CChar], on devices: Set<dev_t>) {
-      descriptor = open(path, onlyAPlace | O_NOFOLLOW | O_CLOEXEC)
+    /// Nil if it cannot be opened, or is another mount than that with this number: what is open cannot be unmounted.
+    init?(_ path: [CChar], in mount: UInt64) {
+      descriptor = open(path, onlyAPlace | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       var status = stat()
       let isKnown = descriptor >= 0 && fstat(descriptor, &status) == 0
       number = status.st_ino
-      guard isKnown, devices.contains(status.st_dev) else { return nil }
+      guard isKnown, mount != 0, clinux_mount_id(descriptor) == mount else { return nil }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }

@@ -1,0 +1,69 @@
+// The temporary directories of confined commands. What a command has left in one is removed beside the loop: nobody
+// knows how much it is.
+
+import Diagnostics
+import Glibc
+import Processes
+import RunFiles
+
+final class TemporaryFolders {
+  private let directory: RunDirectory
+  private let own: OwnProcesses
+  private var lastNumber = 0
+  /// The names of those that are to be removed.
+  private var filled: [String] = []
+  /// The process that removes some of them.
+  private var remover: Int32?
+
+  init(in directory: RunDirectory, own: OwnProcesses) {
+    self.directory = directory
+    self.own = own
+  }
+
+  /// Makes an empty directory and returns its name. It is short, because the path of a socket has at most 107 bytes, and has
+  /// no characters that a shell knows: scripts write `$TMPDIR` without quotes.
+  func make() throws(SystemError) -> String {
+    while true {
+      lastNumber += 1
+      let name = "tmp.\(lastNumber)"
+      do throws(SystemError) {
+        try directory.makeFolder(name)
+        return name
+      } catch {
+        // Other processes of oprun may use the directory of the run, too.
+        if error.errno != EEXIST { throw error }
+      }
+    }
+  }
+
+  /// Removes a directory with everything in it. What cannot be removed stays.
+  func remove(_ name: String) {
+    if unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
+    filled.append(name)
+    goOn()
+  }
+
+  /// Called when nothing is left that fills any: who has waited before may have dropped the news that a process has ended.
+  func collect() {
+    var status: Int32 = 0
+    if let remover, own.processIDs.contains(remover), waitpid(remover, &status, WNOHANG) > 0 {
+      own.reaped(remover)
+    }
+    goOn()
+  }
+
+  /// Starts to remove what is left, unless that is being done. Called when a process of oprun has ended.
+  func goOn() {
+    if let remover, own.processIDs.contains(remover) { return }
+    remover = nil
+    if filled.isEmpty { return }
+    let process = try? OwnProcess.start(
+      "remove files", named: "oprun-remove", keeping: [directory.descriptor]
+    ) { for name in filled { directory.removeFolder(name) } }
+    // It is tried again when something else is removed.
+    guard let process else { return }
+    filled = []
+    remover = process
+    own.insert(process, isAwaited: true)
+  }
+}

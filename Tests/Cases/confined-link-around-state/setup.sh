@@ -1,0 +1,1 @@
+mkdir src; ln -s .. src/up; echo file >file
