@@ -104,6 +104,25 @@ struct SharedCacheTests {
     #expect(nginx.entries(15).count == 15)
   }
 
+  @Test func `contents that the server has damaged are replaced by who finds the damage`() throws {
+    let nginx = try Nginx([sharedCacheServer])
+    let machine = try SharingMachine(nginx.workspace, more: "cache_url: \(nginx.url)")
+    _ = try machine.run()
+    for name in nginx.workspace.files where name.hasPrefix("files/cas/") {
+      let size = nginx.workspace.content(name).utf8.count
+      try nginx.workspace.write(String(repeating: "x", count: size), to: name)
+    }
+    try machine.becomeAnother()
+    let second = try machine.run()
+    #expect(second.notices.count == 1, "\(second.notices)")
+    #expect(machine.runCount == 2)
+    try machine.becomeAnother()
+    let third = try machine.run()
+    #expect(third.errors.contains("= make  up to date"), "\(third.errors)")
+    #expect(third.notices == [])
+    #expect(machine.made == SharingMachine.wanted)
+  }
+
   @Test func `who may only read stores nothing, and finds what others store`() throws {
     let nginx = try Nginx([sharedCacheServer])
     let machine = try SharingMachine(nginx.workspace, more: "cache_url: \(nginx.url)")
