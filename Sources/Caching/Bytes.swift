@@ -108,11 +108,12 @@ package struct ByteReader {
     CacheDigest(words: (try word(), try word(), try word(), try word()))
   }
 
+  /// A list of items of which each has at least `size` bytes: memory is reserved for no more than there can be.
   package mutating func list<Item>(
-    _ body: (inout ByteReader) throws(ByteReadFailure) -> Item
+    ofBytes size: Int = 1, _ body: (inout ByteReader) throws(ByteReadFailure) -> Item
   ) throws(ByteReadFailure) -> [Item] {
     let count = try number()
-    guard count >= 0, count <= bytes.endIndex - position else { throw ByteReadFailure() }
+    guard count >= 0, count <= (bytes.endIndex - position) / size else { throw ByteReadFailure() }
     var items: [Item] = []
     items.reserveCapacity(count)
     for _ in 0..<count { items.append(try body(&self)) }

@@ -81,6 +81,10 @@ package final class CacheFolder {
 
   func unlock(_ step: CacheDigest) { locks.giveBack(step) }
 
+  /// The file of the locks, for processes that write outputs: if oprun is killed, its locks are free only when they have
+  /// ended, too. Empty if there is none.
+  var lockFile: [Int32] { locks.open(in: descriptor) ? [locks.descriptor] : [] }
+
   // MARK: Contents
 
   /// Whether the content is there, undamaged: it is read.
@@ -95,10 +99,10 @@ package final class CacheFolder {
     return (try? FileCopy.digest(of: content, "")) == digest
   }
 
-  /// False if the content is not there, or is not as long as it was: that is known without reading it.
-  func mayHold(_ entry: FileEntry) -> Bool {
-    let size = size(of: entry.digest)
-    return size >= 0 && (entry.stamp.size <= 0 || entry.stamp.size == size)
+  /// False if the content is not there, or is not as long as it was, if that is known: it is not read.
+  func mayHold(_ digest: CacheDigest, size: Int?) -> Bool {
+    let found = self.size(of: digest)
+    return found >= 0 && (size == nil || size == found)
   }
 
   /// The size of a content; -1 if it is not there.

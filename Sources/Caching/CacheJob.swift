@@ -5,7 +5,7 @@ package enum CacheJob {
   /// Finds and hashes what a step reads.
   case inspect(directory: String, patterns: [String], known: [FileEntry])
   /// Runs a command and hashes what it prints.
-  case tool(String)
+  case tool(String, environment: [String])
   /// Makes the files of a result what they were.
   case restore(directory: String, patterns: [String], files: [FileEntry], known: [FileEntry])
   /// Looks again at what the step reads, and keeps what it has made.
@@ -13,7 +13,8 @@ package enum CacheJob {
   /// Brings a result from the shared cache, if it is one of a step with these outputs.
   case fetch(CacheDigest, outputs: [String])
   /// Stores a result that the cache has in the shared one, if others take it from a step with these outputs.
-  case store(CacheDigest, outputs: [String])
+  /// What the server has of it is damaged, if it is to be replaced.
+  case store(CacheDigest, outputs: [String], replacing: Bool)
 }
 
 package struct KeepJob {
@@ -50,9 +51,10 @@ extension CacheJob {
       writer.add(directory)
       writer.add(patterns)
       writer.add(known) { $1.write(to: &$0) }
-    case .tool(let command):
+    case .tool(let command, let environment):
       writer.add(UInt8(1))
       writer.add(command)
+      writer.add(environment)
     case .restore(let directory, let patterns, let files, let known):
       writer.add(UInt8(2))
       writer.add(directory)
@@ -72,10 +74,11 @@ extension CacheJob {
       writer.add(UInt8(4))
       writer.add(key)
       writer.add(outputs)
-    case .store(let key, let outputs):
+    case .store(let key, let outputs, let replacing):
       writer.add(UInt8(5))
       writer.add(key)
       writer.add(outputs)
+      writer.add(replacing)
     }
     return writer.bytes
   }
@@ -86,13 +89,15 @@ extension CacheJob {
     case 0:
       self = .inspect(
         directory: try reader.text(), patterns: try reader.texts(), known: try reader.entries())
-    case 1: self = .tool(try reader.text())
+    case 1: self = .tool(try reader.text(), environment: try reader.texts())
     case 2:
       self = .restore(
         directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
         known: try reader.entries())
     case 4: self = .fetch(try reader.digest(), outputs: try reader.texts())
-    case 5: self = .store(try reader.digest(), outputs: try reader.texts())
+    case 5:
+      self = .store(
+        try reader.digest(), outputs: try reader.texts(), replacing: try reader.flag())
     default:
       let directory = try reader.text()
       let inputs = try reader.texts()
@@ -163,6 +168,8 @@ extension CacheReply {
 
 extension ByteReader {
   mutating func entries() throws(ByteReadFailure) -> [FileEntry] {
-    try list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
+    try list(ofBytes: FileEntry.leastByteCount) { reader throws(ByteReadFailure) in
+      try FileEntry(from: &reader)
+    }
   }
 }

@@ -25,17 +25,24 @@ package final class CacheLookup {
   var isDescribed = false
   /// What the step reads.
   var inputs: [FileEntry]?
-  var key = CacheDigest.none
+  private(set) var key = CacheDigest.none
+  /// The key under which the result of the step would be known if it were confined, though it is not: what a confined
+  /// step has made is right for it, too.
+  private var confinedKey: CacheDigest?
   /// The result that is being restored.
   var candidate: StoredResult?
   var restored: [FileEntry]?
   /// True if files were put back, or removed.
   package private(set) var hasRestored = false
   var isMissing = false
-  /// True if the shared cache was asked for its result.
-  var wasFetched = false
+  /// The keys that the shared cache was asked for.
+  var fetched: Set<CacheDigest> = []
+  /// True if it has contents of the result that are not what they should be.
+  private(set) var isDamagedOnServer = false
   /// The results of the steps that it depends on, which are in its key.
   var upstream: [Upstream.Result] = []
+  /// Those that the file gives the step.
+  var variables: [EnvironmentVariable] = []
   /// The outputs that the step declares; nil if it declares none.
   var declared: [OutputDeclaration]?
   /// True if it runs whatever is known of it.
@@ -71,11 +78,21 @@ package final class CacheLookup {
     self.record = record
   }
 
+  /// The keys of results that serve the step.
+  var keys: [CacheDigest] { [key] + (confinedKey.map { [$0] } ?? []) }
+
+  func take(inputs: [FileEntry]) {
+    self.inputs = inputs
+    key = StepDescription.key(description.digest, inputs)
+    confinedKey = description.confinedDigest.map { StepDescription.key($0, inputs) }
+  }
+
   /// Called when another run that had the step has ended it: all files may be others.
   func forgetFiles() {
     isLockedByOther = false
     inputs = nil
     key = .none
+    confinedKey = nil
     candidate = nil
     restored = nil
     isMissing = false
@@ -84,7 +101,7 @@ package final class CacheLookup {
   /// Takes the answer to what was asked about it.
   package func take(_ reply: CacheReply) {
     switch reply {
-    case .inspected(let entries): inputs = entries
+    case .inspected(let entries): take(inputs: entries)
     case .restored(let files, let hasChanged):
       restored = files
       hasRestored = hasChanged
@@ -96,7 +113,9 @@ package final class CacheLookup {
         isMissing = true
         refusal = fault
       }
-    case .transferred(let end): isMissing = end != .done
+    case .transferred(let end):
+      isMissing = end != .done
+      if case .damaged = end { isDamagedOnServer = true }
     case .tool, .kept: preconditionFailure("an answer to another question")
     }
   }
@@ -110,7 +129,10 @@ package struct SealedResult {
   let files: [FileEntry]
 
   /// What stores it in the shared cache, once it is published.
-  package var storeJob: CacheJob { .store(lookup.key, outputs: lookup.settings.outputs) }
+  package var storeJob: CacheJob {
+    .store(
+      lookup.key, outputs: lookup.settings.outputs, replacing: lookup.isDamagedOnServer)
+  }
 }
 
 extension CacheLookup {

@@ -134,9 +134,10 @@ package final class CacheReview {
     guard let action = ready.action, let settings = ready.settings.cache else {
       return Reviewed(verdict: .uncached)
     }
-    let lookup = cache.lookup(
-      plan.steps[operation.index].id, ready, action, settings,
-      upstream: upstream(of: operation, ready.settings.workingDirectory))
+    let id = plan.steps[operation.index].id
+    let upstream = cache.asRecorded(
+      upstream(of: operation, ready.settings.workingDirectory), id, ready, action, settings)
+    let lookup = cache.lookup(id, ready, action, settings, upstream: upstream)
     lookup.isReviewed = true
     let hit = answer(lookup)
     // What a tool said the last time is known of each step by itself.
@@ -241,8 +242,7 @@ package final class CacheReview {
       return upstream.addOutputs(of: step.settings)
     }
     // A step that would run gives nobody knows what.
-    upstream.add(
-      review(operation).result ?? .none, of: step.id, in: step.settings.workingDirectory)
+    upstream.add(review(operation).result ?? .none, of: step.id, step.settings)
   }
 
   /// Does all that is asked about the step; returns what it would give without running.
@@ -258,7 +258,7 @@ package final class CacheReview {
 
   private func answer(_ key: CacheJobKey, _ job: CacheJob, _ lookup: CacheLookup) {
     switch key {
-    case .tool(let command): answer(tool: command, job, lookup)
+    case .tool(let question): answer(question, job, lookup)
     case .step:
       if case .restore(let directory, let patterns, let files, let known) = job {
         compare(lookup, directory, patterns, files, known)
@@ -280,12 +280,12 @@ package final class CacheReview {
       restored.applied(to: entries, in: lookup.directory, inputs: lookup.settings.inputs))
   }
 
-  private func answer(tool command: PathName, _ job: CacheJob, _ lookup: CacheLookup) {
-    if runsTools { return cache.take(work.perform(job), ofTool: command) }
+  private func answer(_ question: ToolQuestion, _ job: CacheJob, _ lookup: CacheLookup) {
+    if runsTools { return cache.take(work.perform(job), ofTool: question) }
     let before = lookup.record?.parts.first {
-      $0.kind == .tool && $0.name.hasSameBytes(as: command.text)
+      $0.kind == .tool && $0.name.hasSameBytes(as: question.command.text)
     }?.value
-    cache.take(.tool(before.flatMap { CacheDigest(hexadecimal: $0) } ?? .none), ofTool: command)
+    cache.take(.tool(before.flatMap { CacheDigest(hexadecimal: $0) } ?? .none), ofTool: question)
   }
 
   /// What restoring would come to.

@@ -11,8 +11,12 @@ package struct CacheWork {
   private var known: [String: FileInspector.Known] = [:]
   /// The files that were just restored.
   private var copies: FileInspector.Known = [:]
+  /// True if there were files that a killed run was putting back.
+  private var hasFoundParts = false
   /// A longer log is not kept.
   private static let longestLog = 16 << 20
+  /// How often files are restored if they are not what they should be right after that.
+  private static let mostTries = 2
 
   package init(_ cache: CacheFolder?, _ shared: SharedCache? = nil) {
     self.cache = cache
@@ -30,14 +34,16 @@ package struct CacheWork {
         let root = try open(directory)
         defer { Glibc.close(root) }
         return .inspected(try inspect(patterns, in: root, directory, known))
-      case .tool(let command): return .tool(try ToolCommand.digest(of: command))
+      case .tool(let command, let environment):
+        return .tool(try ToolCommand.digest(of: command, environment))
       case .restore(let directory, let patterns, let files, let known):
         return try restore(files, patterns, in: directory, known)
       case .keep(let job): return try keep(job)
       case .fetch(let key, let outputs):
         return .transferred(shared?.fetch(key, outputs: outputs) ?? .absent)
-      case .store(let key, let outputs):
-        return .transferred(shared?.store(key, outputs: outputs) ?? .absent)
+      case .store(let key, let outputs, let replacing):
+        return .transferred(
+          shared?.store(key, outputs: outputs, replacing: replacing) ?? .absent)
       }
     } catch {
       return .fault(error)
@@ -73,7 +79,9 @@ package struct CacheWork {
     inspector.copies = copies
     inspector.removesParts = removesParts
     defer { self.known[directory] = inspector.known }
-    return try inspector.inspect(patterns)
+    let found = try inspector.inspect(patterns)
+    hasFoundParts = hasFoundParts || inspector.hasFoundParts
+    return found
   }
 
   private mutating func restore(
@@ -83,21 +91,29 @@ package struct CacheWork {
     let root = try open(directory)
     defer { Glibc.close(root) }
     try checkPlace(of: directory)
-    let now = try inspect(
+    var now = try inspect(
       patterns, in: root, directory, known, followsLinks: false, removesParts: true)
     var result = ResultFiles(root, cache)
-    guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
-      return .restored(nil, hasChanged: result.hasChanged)
-    }
     let wanted = Set(files.map { PathName($0.path) })
-    copies = result.copies
     defer { copies = [:] }
-    let restored =
-      result.hasChanged
-      ? try inspect(patterns, in: root, directory, [], followsLinks: false) : now
-    return .restored(
-      restored.filter { wanted.contains(PathName($0.path)) && !$0.isOnlyListed },
-      hasChanged: result.hasChanged)
+    var changed: String?
+    for _ in 0..<Self.mostTries {
+      guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
+        return .restored(nil, hasChanged: result.hasChanged)
+      }
+      copies = result.copies
+      if result.hasChanged {
+        now = try inspect(patterns, in: root, directory, [], followsLinks: false)
+      }
+      // Somebody may have done something to the files meanwhile.
+      changed = ResultFiles.difference(of: now, from: files)
+      if changed == nil {
+        return .restored(
+          now.filter { wanted.contains(PathName($0.path)) && !$0.isOnlyListed },
+          hasChanged: result.hasChanged)
+      }
+    }
+    throw CacheFailure("\(quoted(changed ?? "")) changed while it was being restored")
   }
 
   /// What `restore` would do: whether it would change something, and which files it could not put back.
@@ -110,9 +126,14 @@ package struct CacheWork {
       let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
       let changes = changedFiles(files, now)
       let wanted = Dictionary(files.map { (PathName($0.path), $0) }) { first, _ in first }
+      let sizes = Dictionary(
+        known.lazy.filter { $0.kind == .file && $0.stamp.size > 0 }.map {
+          ($0.digest, $0.stamp.size)
+        }
+      ) { first, _ in first }
       let lost = changes.filter { change in
         guard let file = wanted[PathName(change.path)], file.kind == .file else { return false }
-        return cache?.mayHold(file) != true
+        return cache?.mayHold(file.digest, size: sizes[file.digest]) != true
       }
       return (!changes.isEmpty, lost)
     } catch {
@@ -126,27 +147,45 @@ package struct CacheWork {
     defer { Glibc.close(root) }
     if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
     try job.upstream.check(job)
+    var (outputs, hasParts) = try outputs(of: job, in: root, removesParts: false)
+    if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
+    ) {
+      throw CacheFailure(
+        "output \(quoted(file.path)) was written or replaced after the command had ended")
+    }
+    if hasParts {
+      // That changes directories, so it cannot be done before they were looked at.
+      let before = outputs
+      (outputs, _) = try self.outputs(of: job, in: root, removesParts: true)
+      if let file = changedFiles(before, outputs).first {
+        throw CacheFailure("output \(quoted(file.path)) changed while it was being stored")
+      }
+    }
+    try ResultFiles(root, cache).keep(outputs)
+    let log = try job.log.flatMap { path throws(CacheFailure) in try keepLog(path, cache) }
+    let inputs = try inspect(job.inputs, in: root, job.directory, job.known)
+    return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
+  }
+
+  /// What there is in the place of outputs, sorted by path, and whether a killed run has left something there that
+  /// belongs to none.
+  private mutating func outputs(
+    of job: KeepJob, in root: Int32, removesParts: Bool
+  ) throws(CacheFailure) -> (files: [FileEntry], hasParts: Bool) {
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
+    hasFoundParts = false
     for pattern in job.outputs {
       let found = try inspect(
-        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: true
+        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: removesParts
       ).filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")
       }
       outputs += found.filter { paths.insert(PathName($0.path)).inserted }
     }
-    if let file = outputs.first(where: { $0.kind != .absent && $0.stamp.isOfChange(after: job.end) }
-    ) {
-      throw CacheFailure(
-        "output \(quoted(file.path)) was written or replaced after the command had ended")
-    }
-    outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-    try ResultFiles(root, cache).keep(outputs)
-    let log = try job.log.flatMap { path throws(CacheFailure) in try keepLog(path, cache) }
-    let inputs = try inspect(job.inputs, in: root, job.directory, job.known)
-    return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
+    outputs.sort { $0.path.precedesByBytes($1.path) }
+    return (outputs, hasFoundParts)
   }
 
   private func keepLog(

@@ -14,6 +14,8 @@ package final class CacheWorker {
   private var said: [UInt8] = []
   /// True if it will not answer any more.
   package private(set) var isGone = false
+  /// True if nobody wants its answers any more.
+  private var isEnded = false
 
   private init(processID: Int32, input: Int32, output: Int32) {
     self.processID = processID
@@ -35,6 +37,15 @@ package final class CacheWorker {
   /// Called before it is forgotten, if it has no job.
   package func dismiss() { isIdle = true }
 
+  /// Ends it, whatever it does, and waits until it and its helpers have ended, unless the kernel makes one of them wait
+  /// for long. That is seen from its output in any case.
+  package func end() {
+    isEnded = true
+    kill(processID, SIGKILL)
+    var pipe = pollfd(fd: output, events: 0, revents: 0)
+    while poll(&pipe, 1, 1000) < 0, errno == EINTR {}
+  }
+
   package static func start(
     _ cache: CacheFolder, _ shared: SharedCache? = nil
   ) throws(SystemError) -> CacheWorker {
@@ -49,7 +60,7 @@ package final class CacheWorker {
       own.append(answers.outlet)
       let process = try OwnProcess.start(
         purpose, named: "oprun-cache",
-        keeping: [questions.outlet, answers.inlet, cache.descriptor]
+        keeping: [questions.outlet, answers.inlet, cache.descriptor] + cache.lockFile
       ) { serve(questions.outlet, answers.inlet, CacheWork(cache, shared)) }
       _ = fcntl(answers.outlet, F_SETFL, O_NONBLOCK)
       return CacheWorker(processID: process, input: questions.inlet, output: answers.outlet)
@@ -76,6 +87,7 @@ package final class CacheWorker {
         break
       }
     }
+    if isEnded { return nil }
     var reader = ByteReader(said[...])
     guard let size = try? reader.number(), said.count - 8 >= size else { return nil }
     defer { said = [] }

@@ -11,9 +11,20 @@ enum FileCopy {
 
   /// The SHA-256 of a file.
   static func digest(of file: Int32, _ path: String) throws(CacheFailure) -> CacheDigest {
+    try measuredDigest(of: file, path).digest
+  }
+
+  /// The SHA-256 of a file, and how many bytes were read.
+  static func measuredDigest(
+    of file: Int32, _ path: String
+  ) throws(CacheFailure) -> (digest: CacheDigest, size: Int) {
     var builder = DigestBuilder()
-    try eachPiece(of: file, path) { builder.addRaw($0) }
-    return builder.finish()
+    var size = 0
+    try eachPiece(of: file, path) { piece in
+      builder.addRaw(piece)
+      size += piece.count
+    }
+    return (builder.finish(), size)
   }
 
   /// Shows what a file holds.

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Plans
 
 /// What tells whether a file is the same, without reading it. A change that leaves all of it as it was is possible
 /// only within one tick of the clock that files are stamped with, which `isSettled` excludes.
@@ -149,6 +150,18 @@ package struct FileEntry: Hashable {
   }
 }
 
+extension FileEntry {
+  /// Whether nothing has been done to the file since it was looked at, settled or not. Of directories that are only
+  /// looked through, the names may be others. The directory is that of the step; "" where oprun was started.
+  func isOfSameChange(in directory: String) -> Bool {
+    let place = directory.isEmpty ? path : joined(directory, path)
+    switch Self.status(of: place, in: AT_FDCWD, followsLinks: isBehindLink) {
+    case .success(let status): return kind != .absent && FileStamp(status).isOfSameChange(as: stamp)
+    case .failure(let error): return kind == .absent && error.meansAbsent
+    }
+  }
+}
+
 struct FileStatusFailure: Error {
   let number: Int32
 
@@ -182,6 +195,9 @@ extension FileEntry {
     writer.add(digest)
     writer.add(target)
   }
+
+  /// What the shortest takes, without a stamp: two texts, the kind, the flags, the mode, the digest.
+  static let leastByteCount = 8 + 1 + 1 + 8 + CacheDigest.byteCount + 8
 
   init(from reader: inout ByteReader, withStamp: Bool = true) throws(ByteReadFailure) {
     path = try reader.text()

@@ -45,6 +45,8 @@ struct FileInspector {
   private let hidden: FolderIdentity?
   /// Whether files are removed that a killed run was putting back.
   var removesParts = false
+  /// Whether there were any.
+  private(set) var hasFoundParts = false
   private let followsLinks: Bool
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
@@ -326,13 +328,14 @@ struct FileInspector {
     return stamp
   }
 
-  private func listing(of path: String) throws(CacheFailure) -> FolderListing {
+  private mutating func listing(of path: String) throws(CacheFailure) -> FolderListing {
     let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
       if FileStatusFailure(errno).meansAbsent { return FolderListing() }
       throw .unreadable(path, errno)
     }
     guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
+    if !listing.parts.isEmpty { hasFoundParts = true }
     for part in listing.parts where removesParts {
       PartFile.removeLeftover("\(path)/\(part)", in: root)
     }
@@ -363,10 +366,14 @@ struct FileInspector {
     var before = stat()
     var after = stat()
     guard fstat(file, &before) == 0 else { throw .unreadable(entry.path, errno) }
-    entry.digest = try FileCopy.digest(of: file, entry.path)
+    let size: Int
+    (entry.digest, size) = try FileCopy.measuredDigest(of: file, entry.path)
     guard fstat(file, &after) == 0 else { throw .unreadable(entry.path, errno) }
     entry.stamp = stamp(after)
-    if FileStamp(before) != FileStamp(after) { entry.stamp.distrust() }
+    // Files of /proc and /sys change without a trace, and have other sizes than contents.
+    if FileStamp(before) != FileStamp(after) || size != Int(after.st_size) {
+      entry.stamp.distrust()
+    }
     known[PathName(entry.path)] = (entry.stamp, entry.digest)
   }
 }

@@ -1,5 +1,6 @@
-// Files that are being put back, under names that nothing else has. They are locked until they are complete: what a
-// killed run has left is told from what another one still writes, also where processes of both have the same numbers.
+// Files that are being put back. They have no names until they are complete, so a killed run leaves nothing. Where the
+// file system can only make files with names, they have some that nothing else has, and are locked: what a killed run has
+// left is told from what another one still writes, also where processes of both have the same numbers.
 
 import Glibc
 
@@ -16,6 +17,17 @@ enum PartFile {
   }
 
   static var newName: String { mark + randomName() }
+
+  /// Makes a file without a name. -1, with `errno`, if that cannot be done.
+  static func makeUnnamed(in folder: Int32) -> Int32 {
+    // `O_TMPFILE` of <fcntl.h>.
+    openat(folder, ".", 0o20_000_000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, 0o600)
+  }
+
+  /// Gives such a file a name that is not taken; false, with `errno`, if that cannot be done.
+  static func link(_ file: Int32, as name: String, in folder: Int32) -> Bool {
+    linkat(AT_FDCWD, "/proc/self/fd/\(file)", folder, name, AT_SYMLINK_FOLLOW) == 0
+  }
 
   /// Makes a file, which is locked until it is closed. -1, with `errno`, if that cannot be done.
   static func make(in folder: Int32) -> (file: Int32, name: String) {

@@ -13,6 +13,8 @@ struct ResultFiles {
   /// The contents that were checked while they were copied, and the stamps of the copies.
   private(set) var copies: FileInspector.Known = [:]
   private let folders: OutputFolders
+  /// False where the file system makes no files without names.
+  private var hasUnnamedFiles = true
 
   init(_ root: Int32, _ cache: CacheFolder) {
     self.root = root
@@ -27,10 +29,13 @@ struct ResultFiles {
     for entry in files {
       _ = try folders.enter(OutputFolders.split(entry.path).folder)
       switch entry.kind {
-      case .file: if !cache.holdsWhole(entry.digest) { try keep(entry) }
+      case .file:
+        try checkAttributes(of: entry)
+        if !cache.holdsWhole(entry.digest) { try keep(entry) }
       case .special:
         throw CacheFailure("\(quoted(entry.path)) is neither a file, a link nor a directory")
-      case .absent, .link, .directory: break
+      case .directory: try checkAttributes(of: entry)
+      case .absent, .link: break
       }
     }
   }
@@ -44,6 +49,19 @@ struct ResultFiles {
     guard digest == entry.digest else {
       throw CacheFailure("\(quoted(entry.path)) changed while it was being stored")
     }
+  }
+
+  /// Throws if a file or directory has an attribute that the cache would lose.
+  private func checkAttributes(of entry: FileEntry) throws(CacheFailure) {
+    let (folder, name) = try place(of: entry.path)
+    let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { throw .unreadable(entry.path, errno) }
+    defer { close(file) }
+    guard let attribute = FileAttributes.names(of: file).first(where: FileAttributes.isLost) else {
+      return
+    }
+    throw CacheFailure(
+      "output \(quoted(entry.path)) has the attribute \(quoted(attribute)), which is not kept")
   }
 
   // MARK: Putting back
@@ -122,6 +140,25 @@ struct ResultFiles {
     return true
   }
 
+  /// The path of something that is not part of a result, or is missing, in the place of it; nil if what was found is
+  /// the result.
+  static func difference(of found: [FileEntry], from files: [FileEntry]) -> String? {
+    let found = found.filter { !$0.isOnlyListed }
+    let present = Dictionary(
+      found.map { (PathName($0.path), $0) }, uniquingKeysWith: { first, _ in first })
+    let different = files.first { entry in
+      let now = present[PathName(entry.path)]
+      return !entry.isSame(as: now)
+        || entry.kind == .directory && entry.permissions != now?.permissions
+    }
+    if let different { return different.path }
+    let wanted = Set(files.map { PathName($0.path) })
+    let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
+    return found.first { entry in
+      entry.kind != .absent && !wanted.contains(PathName(entry.path)) && entry.isWithin(trees)
+    }?.path
+  }
+
   /// Finds out before anything is changed that no link is in the way.
   private func check(
     _ files: [FileEntry], over present: [PathName: FileEntry]
@@ -170,21 +207,37 @@ struct ResultFiles {
     guard content >= 0 else { return false }
     defer { close(content) }
     let (folder, last) = try place(of: entry.path, making: true)
-    let (copy, name) = PartFile.make(in: folder)
-    guard copy >= 0 else { throw unwritable(entry.path) }
+    var copy = hasUnnamedFiles ? PartFile.makeUnnamed(in: folder) : -1
+    var name: String?
+    if copy < 0 {
+      hasUnnamedFiles = false
+      let (file, partName) = PartFile.make(in: folder)
+      guard file >= 0 else { throw unwritable(entry.path) }
+      (copy, name) = (file, partName)
+    }
     defer { close(copy) }
     do throws(CacheFailure) {
       guard try cache.copy(entry.digest, from: content, to: copy, entry.path) else {
         cache.drop(entry.digest)
-        unlinkat(folder, name, 0)
+        if let name { unlinkat(folder, name, 0) }
         return false
       }
     } catch {
-      unlinkat(folder, name, 0)
+      if let name { unlinkat(folder, name, 0) }
       throw error
     }
     fchmod(copy, entry.permissions)
-    guard try rename(name, to: last, in: folder, entry.path) else { return false }
+    if name == nil, !PartFile.link(copy, as: last, in: folder) {
+      guard errno == EEXIST else {
+        // There is no /proc, or the file system has files without names but cannot name them.
+        hasUnnamedFiles = false
+        return try putFile(entry)
+      }
+      let partName = PartFile.newName
+      guard PartFile.link(copy, as: partName, in: folder) else { throw unwritable(entry.path) }
+      name = partName
+    }
+    if let name, try !rename(name, to: last, in: folder, entry.path) { return false }
     var status = stat()
     if fstat(copy, &status) == 0 {
       copies[PathName(entry.path)] = (FileStamp(status), entry.digest)

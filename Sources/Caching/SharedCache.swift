@@ -28,6 +28,8 @@ package enum SharedEnd: Hashable {
   /// The server does not have it.
   case absent
   case failed(String)
+  /// The server has a content that is not what its name says.
+  case damaged(String)
   /// The server may be read, but takes nothing.
   case refused(String)
 }
@@ -40,10 +42,29 @@ struct SharedUse {
   private var failureCount = 0
   private var wasTold = false
   private static let failureLimit = 3
+  /// How long requests have taken that brought nothing, beyond what is usual, in nanoseconds.
+  private var lostTime: Int64 = 0
+  private static let lostTimeLimit: Int64 = 30_000_000_000
+  private static let usualTime: Int64 = 250_000_000
 
   init(_ cache: SharedCache) {
     url = shownURL(cache.url)
     isWritten = cache.isWritten
+  }
+
+  /// Takes note of the end of a request for a result, and of how long it has taken in nanoseconds; returns what people
+  /// are told of it. A server that brings results may take its time.
+  mutating func hear(_ end: SharedEnd, after time: Int64) -> String? {
+    if end == .done {
+      lostTime = max(0, lostTime - time)
+    } else {
+      lostTime += max(0, time - Self.usualTime)
+    }
+    let message = hear(end)
+    guard isRead, lostTime > Self.lostTimeLimit else { return message }
+    isRead = false
+    defer { wasTold = true }
+    return wasTold ? nil : words("is too slow")
   }
 
   /// Takes note of the end of a request; returns what people are told of it.
@@ -52,7 +73,7 @@ struct SharedUse {
     case .done, .absent:
       failureCount = 0
       return nil
-    case .failed(let message):
+    case .failed(let message), .damaged(let message):
       failureCount += 1
       if failureCount >= Self.failureLimit {
         isRead = false
@@ -77,6 +98,7 @@ extension ByteWriter {
       case .absent: (1, "")
       case .failed(let message): (2, message)
       case .refused(let message): (3, message)
+      case .damaged(let message): (4, message)
       }
     add(kind)
     add(message)
@@ -92,6 +114,7 @@ extension ByteReader {
     case 1: return .absent
     case 2: return .failed(message)
     case 3: return .refused(message)
+    case 4: return .damaged(message)
     default: throw ByteReadFailure()
     }
   }

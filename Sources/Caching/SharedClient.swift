@@ -59,7 +59,8 @@ final class SharedClient {
   }
 
   /// Stores a result that the cache has, unless it is one that nobody would accept, such as one with a setuid file.
-  func store(_ key: CacheDigest, outputs: [String]) -> SharedEnd {
+  /// `replacing` says that the server has a part of it that is damaged.
+  func store(_ key: CacheDigest, outputs: [String], replacing: Bool) -> SharedEnd {
     guard let result = cache.result(of: key).map(SharedResult.shareable) else { return .absent }
     let sizes = result.contents.map { cache.size(of: $0) }
     guard !sizes.contains(where: { $0 < 0 }) else { return .absent }
@@ -70,7 +71,8 @@ final class SharedClient {
     else { return .absent }
     let lines = zip(result.contents, sizes).map { "\($0.hexadecimal) \($1)\n" }.joined()
     return talk { client throws(NoAnswerFailure) in
-      try client.say("store \(name.hexadecimal) \(bytes.count) \(sizes.count)\n\(lines)")
+      let verb = replacing ? "replace" : "store"
+      try client.say("\(verb) \(name.hexadecimal) \(bytes.count) \(sizes.count)\n\(lines)")
       try client.send(bytes)
       return try Self.end(client.answer())
     }
@@ -95,6 +97,7 @@ final class SharedClient {
     case "done": return .done
     case "absent": return .absent
     case "failed": return .failed(message)
+    case "damaged": return .damaged(message)
     case "refused": return .refused(message)
     default: throw NoAnswerFailure()
     }

@@ -71,7 +71,8 @@ struct SharedResult {
     var reader = ByteReader(payload[start..<end])
     guard let digest = try? trailer.digest(), digest == Self.digest(of: payload[..<end]),
       let found = try? reader.digest(), found == name,
-      let sizes = try? reader.list({ reader throws(ByteReadFailure) in try reader.number() }),
+      let sizes = try? reader.list(
+        ofBytes: 8, { reader throws(ByteReadFailure) in try reader.number() }),
       let result = try? StoredResult(from: &reader), reader.isAtEnd,
       sizes.count == result.contents.count, sizes.allSatisfy({ (0...Self.largest).contains($0) }),
       sizes.reduce(0, { min($0 + $1, Self.largest + 1) }) <= Self.largest

@@ -7,14 +7,20 @@ extension StepCache {
     if lookup.isLocked { return advance(lookup) }
     let hasWaited = lookup.isLockedByOther
     guard lock(lookup) else { return .locked }
-    if lookup.isBypass || lookup.fault != nil || lookup.isRefreshed { return .miss }
-    if hasWaited {
+    if lookup.isBypass || lookup.fault != nil { return .miss }
+    if hasWaited || !hasSameInputs(lookup) {
       lookup.forgetFiles()
-    } else if lookup.candidate != nil || !folder.hasResult(of: lookup.key) {
+    } else if lookup.isRefreshed || lookup.candidate != nil || !folder.hasResult(of: lookup.key) {
       return .miss
     }
     lookup.isMissing = false
     return advance(lookup)
+  }
+
+  /// Whether the step reads what it would have read when it was asked about, as far as stamps tell. It may have waited
+  /// long for its turn since, and what a confined command can read is found out when it starts.
+  private func hasSameInputs(_ lookup: CacheLookup) -> Bool {
+    lookup.inputs?.allSatisfy { $0.isOfSameChange(in: lookup.directory) } ?? true
   }
 
   /// Takes the lock of the step, if no other run has it.

@@ -26,6 +26,8 @@ package struct CacheOptions {
   package var masker: Masker?
   /// Nil if results are not shared with other machines.
   package var shared: SharedCache?
+  /// Whether the kernel can confine commands.
+  package var canConfine = true
 
   package init() {}
 
@@ -36,7 +38,7 @@ package struct CacheOptions {
 
 /// Who is asked for.
 package enum CacheJobKey: Hashable {
-  case tool(PathName)
+  case tool(ToolQuestion)
   /// What is asked about the step itself.
   case step
 }
@@ -58,16 +60,17 @@ package final class StepCache {
   /// The beginning of the names of steps.
   private let names: String
   /// The step that was asked about last.
-  private var description = StepDescription()
+  var description = StepDescription()
   private var index: CacheIndex
   /// What steps have made, for those that read it.
   var made: [String: MadeBefore] = [:]
-  /// By their commands, of which bytes count as they do in paths.
-  private var tools: [PathName: Result<CacheDigest, CacheFailure>] = [:]
+  var tools: [ToolQuestion: Result<CacheDigest, CacheFailure>] = [:]
+  /// The variables of the step with tools that was asked about last.
+  var lastToolEnvironment: ToolEnvironment?
   private let today: Int
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
-  private var use: SharedUse?
+  var use: SharedUse?
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
 
@@ -76,7 +79,8 @@ package final class StepCache {
     self.folder = folder
     self.options = options
     run = DescribedRun(
-      environment: options.environment, version: options.version, masker: options.masker)
+      environment: options.environment, version: options.version, masker: options.masker,
+      canConfine: options.canConfine)
     names = options.pipeline + "\n"
     index = options.isOff ? CacheIndex() : CacheIndex(folder)
     use = options.shared.map { SharedUse($0) }
@@ -107,11 +111,12 @@ package final class StepCache {
     lookup.upstream = upstream.results
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
+    lookup.variables = step.settings.environment
     lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
     return lookup
   }
 
-  private func describe(
+  func describe(
     _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
     _ upstream: Upstream
   ) {
@@ -135,9 +140,12 @@ package final class StepCache {
       misplaced(settings, step.settings.workingDirectory) == nil
     else { return nil }
     describe(id, step, action, settings, upstream)
-    for command in settings.tools {
-      guard case .success(let digest)? = tools[PathName(command)] else { return nil }
-      description.add(.tool, command, value: digest.hexadecimal)
+    if !settings.tools.isEmpty {
+      let environment = toolEnvironment(step.settings.environment, settings)
+      for command in settings.tools {
+        guard case .success(let digest)? = tools[environment.question(command)] else { return nil }
+        description.add(.tool, command, value: digest.hexadecimal)
+      }
     }
     let name = CacheDigest(of: names, id)
     let unchanged = index.withContent(of: name) { content in
@@ -191,8 +199,8 @@ package final class StepCache {
     if lookup.isBypass { return .miss }
     if lookup.fault != nil { return .miss }
     if !lookup.isDescribed {
-      let missing = lookup.settings.tools.filter { tools[PathName($0)] == nil }
-      if !missing.isEmpty { return .ask(missing.map { (.tool(PathName($0)), .tool($0)) }) }
+      let missing = missingTools(of: lookup)
+      if !missing.isEmpty { return .ask(missing) }
       describe(lookup)
       if lookup.fault != nil { return .miss }
     }
@@ -204,8 +212,7 @@ package final class StepCache {
       if let record = lookup.record, record.description == lookup.description.digest,
         areUnchanged(record.inputs, in: lookup.directory)
       {
-        lookup.inputs = record.inputs
-        lookup.key = record.key
+        lookup.take(inputs: record.inputs)
       } else {
         return .ask([
           (
@@ -216,8 +223,6 @@ package final class StepCache {
           )
         ])
       }
-    } else if lookup.key == .none, let inputs = lookup.inputs {
-      lookup.key = StepDescription.key(lookup.description.digest, inputs)
     }
     if let next = upToDate(lookup) { return next }
     if lookup.isRefreshed { return .miss }
@@ -238,13 +243,8 @@ package final class StepCache {
       return hit(lookup, candidate, files)
     }
     let known = lookup.record?.outputs ?? []
-    if lookup.wasFetched {
-      lookup.candidate = fetched(lookup)
-    } else if let record = lookup.record, record.key == lookup.key {
-      lookup.candidate = record.result(of: lookup.step)
-    } else {
-      lookup.candidate = folder.result(of: lookup.key, onlyLooks: lookup.isReviewed)
-    }
+    // Not from the record, which only says what was seen in the place of the files.
+    lookup.candidate = lookup.keys.lazy.compactMap { self.result(of: $0, lookup) }.first
     guard let candidate = lookup.candidate else { return askOthers(lookup) }
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
     guard lock(lookup) else {
@@ -267,54 +267,6 @@ package final class StepCache {
     var builder = DigestBuilder()
     text.withUnsafeBytes { builder.addRaw($0) }
     return builder.finish() == log ? text : nil
-  }
-
-  // MARK: The shared cache
-
-  package var shared: SharedCache? { options.shared }
-  package var readsShared: Bool { use?.isRead == true }
-  package var writesShared: Bool { use?.isWritten == true }
-
-  /// Takes note of the end of a transfer; returns what people are told of it.
-  package func hear(_ end: SharedEnd) -> String? { use?.hear(end) }
-
-  private func askOthers(_ lookup: CacheLookup) -> CacheNext {
-    guard readsShared, !lookup.wasFetched, !lookup.isReviewed else { return .miss }
-    lookup.wasFetched = true
-    lookup.candidate = nil
-    return .ask([(.step, .fetch(lookup.key, outputs: lookup.settings.outputs))])
-  }
-
-  /// The result that was fetched; nil if the step cannot have made it.
-  private func fetched(_ lookup: CacheLookup) -> StoredResult? {
-    guard let result = folder.result(of: lookup.key) else { return nil }
-    if result.published.allSatisfy({ $0.isOf(lookup.declared) }) { return result }
-    folder.drop(resultOf: lookup.key)
-    return nil
-  }
-
-  /// Asks all tools again.
-  func forgetTools() { tools = [:] }
-
-  package func take(_ reply: CacheReply, ofTool command: PathName) {
-    switch reply {
-    case .tool(let digest): tools[command] = .success(digest)
-    case .fault(let fault): tools[command] = .failure(fault)
-    case .inspected, .restored, .kept, .transferred:
-      preconditionFailure("an answer to another question")
-    }
-  }
-
-  private func describe(_ lookup: CacheLookup) {
-    for command in lookup.settings.tools {
-      switch tools[PathName(command)] {
-      case .success(let digest): lookup.description.add(.tool, command, value: digest.hexadecimal)
-      case .failure(let fault): lookup.fault = fault
-      case nil: preconditionFailure("a tool that was not asked")
-      }
-    }
-    lookup.description.finish()
-    lookup.isDescribed = true
   }
 
   private func hit(

@@ -43,13 +43,16 @@ struct DescribedRun {
   /// The version of the built-in steps.
   let version: String
   let masker: Masker?
+  /// Whether the kernel can confine commands.
+  let canConfine: Bool
   /// The inherited variables that every cached step gets, and depends on.
   fileprivate let keyed: [(name: String, value: String)]
 
-  init(environment: [String: String], version: String, masker: Masker?) {
+  init(environment: [String: String], version: String, masker: Masker?, canConfine: Bool) {
     self.environment = environment
     self.version = version
     self.masker = masker
+    self.canConfine = canConfine
     keyed = CachedVariables.keyed.compactMap { name in environment[name].map { (name, $0) } }
   }
 }
@@ -58,10 +61,13 @@ struct DescribedRun {
 /// compared as they are.
 struct StepDescription {
   /// The version of what follows. Another one finds nothing.
-  private static let format = "4"
+  private static let format = "5"
   private var count = 0
   private var content = ByteWriter()
   private(set) var digest = CacheDigest.none
+  /// The digest of the same step if it were confined; nil if it is, or never can be.
+  private(set) var confinedDigest: CacheDigest?
+  private static let unconfined = "enforce"
 
   /// Makes it that of a step.
   mutating func describe(
@@ -70,6 +76,7 @@ struct StepDescription {
     count = 0
     content.removeAll()
     digest = .none
+    confinedDigest = nil
     let settings = step.settings
     let masker = run.masker
     add(.format, value: Self.format)
@@ -90,6 +97,9 @@ struct StepDescription {
       add("outputs of the step", outputs.map { "\($0.name):\($0.type)" }, masker)
     }
     if settings.usesTerminal { add("tty", ["true"], masker) }
+    // What an unconfined command has made may depend on files that the step does not declare.
+    if case .helper = action { return }
+    if !cache.isEnforced || !run.canConfine { add(Self.unconfined, ["false"], nil) }
   }
 
   private mutating func add(_ action: Action, shell: [String], _ run: DescribedRun) {
@@ -163,6 +173,13 @@ struct StepDescription {
 
   /// Computes the digest; nothing is added after this.
   mutating func finish() {
+    let parts = self.parts
+    digest = Self.digest(of: parts)
+    let confined = parts.filter { $0.kind != .declaration || $0.name != Self.unconfined }
+    if confined.count < parts.count { confinedDigest = Self.digest(of: confined) }
+  }
+
+  private static func digest(of parts: [KeyPart]) -> CacheDigest {
     var builder = DigestBuilder()
     for part in parts {
       builder.add(Int(part.kind.rawValue))
@@ -170,7 +187,7 @@ struct StepDescription {
       builder.add(part.value == nil ? 0 : 1)
       builder.add(part.value ?? "")
     }
-    digest = builder.finish()
+    return builder.finish()
   }
 
   /// The key of a step that is this and reads these files.

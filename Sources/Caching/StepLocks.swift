@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// The steps that one run has locked. Each locks a byte of one file, which the kernel frees when oprun ends.
+/// The steps that one run has locked. Each locks a byte of one file, which the kernel frees when oprun has ended, and all of
+/// its own processes that have the file.
 ///
 /// The kernel goes through all locks of a file whenever one is taken or given back, and whenever a command that is started
 /// closes the file. So a run locks only steps that run, or whose outputs it restores.
@@ -12,12 +13,19 @@ struct StepLocks {
 
   /// False if another run has the lock. Without a file to lock, nobody has to wait.
   mutating func take(_ step: CacheDigest, in folder: Int32) -> Bool {
+    !open(in: folder) || set(step, Int16(F_WRLCK))
+  }
+
+  /// Opens the file, unless it is open; false if it cannot be opened.
+  mutating func open(in folder: Int32) -> Bool {
     if file == -1 {
       file = openat(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if file < 0 { file = -2 }
     }
-    return file < 0 || set(step, Int16(F_WRLCK))
+    return file >= 0
   }
+
+  var descriptor: Int32 { file }
 
   /// Gives back a lock that was taken.
   func giveBack(_ step: CacheDigest) {

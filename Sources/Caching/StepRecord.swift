@@ -42,8 +42,8 @@ struct StepRecord {
     description = try reader.digest()
     key = try reader.digest()
     day = try reader.number()
-    inputs = try reader.list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
-    outputs = try reader.list { reader throws(ByteReadFailure) in try FileEntry(from: &reader) }
+    inputs = try reader.entries()
+    outputs = try reader.entries()
     published = try reader.list { reader throws(ByteReadFailure) in
       PublishedOutput(name: try reader.text(), json: try reader.text())
     }

@@ -59,10 +59,10 @@ struct StoredResult: Hashable {
 
   init(from reader: inout ByteReader) throws(ByteReadFailure) {
     step = try reader.text()
-    files = try reader.list { reader throws(ByteReadFailure) in
+    files = try reader.list(ofBytes: FileEntry.leastByteCount) { reader throws(ByteReadFailure) in
       try FileEntry(from: &reader, withStamp: false)
     }
-    published = try reader.list { reader throws(ByteReadFailure) in
+    published = try reader.list(ofBytes: 16) { reader throws(ByteReadFailure) in
       PublishedOutput(name: try reader.text(), json: try reader.text())
     }
     let digest = try reader.digest()

@@ -14,14 +14,16 @@ enum ToolCommand {
     case refused(String)
   }
 
-  /// The digest of what a script prints to both of its streams. What it has left in the background when it exits is ended.
-  static func digest(of command: String) throws(CacheFailure) -> CacheDigest {
+  /// The digest of what a script with these variables prints to both of its streams. What it has left in the background when it exits is ended.
+  static func digest(
+    of command: String, _ environment: [String]
+  ) throws(CacheFailure) -> CacheDigest {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw failure(command, SystemError.reason(errno)) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let parent = getpid()
     let minder = clinux_fork()
-    if minder == 0 { ToolMinder.run(command, output: ends[1], parent: parent) }
+    if minder == 0 { ToolMinder.run(command, environment, output: ends[1], parent: parent) }
     close(ends[1])
     defer { close(ends[0]) }
     guard minder > 0 else { throw failure(command, SystemError.reason(errno)) }

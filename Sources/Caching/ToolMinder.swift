@@ -8,7 +8,9 @@ import Glibc
 /// process that started it has ended, killed or not.
 enum ToolMinder {
   /// Runs a script, and exits with its status, or 128 and the number of the signal that ended it.
-  static func run(_ command: String, output: Int32, parent: Int32) -> Never {
+  static func run(
+    _ command: String, _ environment: [String], output: Int32, parent: Int32
+  ) -> Never {
     var all = sigset_t()
     sigfillset(&all)
     sigprocmask(SIG_SETMASK, &all, nil)
@@ -22,7 +24,7 @@ enum ToolMinder {
     dup2(output, 2)
     clinux_close_all_but([output], 1)
     let shell = clinux_fork()
-    if shell == 0 { execute(command) }
+    if shell == 0 { execute(command, environment) }
     // Only what the command starts may keep the other end waiting.
     for descriptor in [1, 2, output] { close(descriptor) }
     let status = shell > 0 ? statusAtEnd(of: shell) : 1
@@ -71,7 +73,7 @@ enum ToolMinder {
   }
 
   /// Runs in the new process.
-  private static func execute(_ command: String) -> Never {
+  private static func execute(_ command: String, _ environment: [String]) -> Never {
     clinux_end_with_parent()
     setpgid(0, 0)
     for number in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE] { signal(number, SIG_DFL) }
@@ -80,7 +82,8 @@ enum ToolMinder {
     sigprocmask(SIG_SETMASK, &none, nil)
     var words: [UnsafeMutablePointer<CChar>?] =
       ["sh", "-c", command].map { (word: String) in strdup(word) } + [nil]
-    execv("/bin/sh", &words)
+    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    execve("/bin/sh", &words, &variables)
     _exit(127)
   }
 }

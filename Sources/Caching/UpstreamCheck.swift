@@ -1,5 +1,5 @@
-// Checks, at the end of a step, that what the steps before it made is still what is in its key. What it declares as an
-// input is there by its content. A process of the cache does this: there may be many files.
+// Checks, at the end of a step, that what the steps before it made is what it was when its key was computed. A process
+// of the cache does this: there may be many files.
 
 import Diagnostics
 import Glibc
@@ -24,64 +24,44 @@ struct UpstreamCheck {
   /// Throws if something has changed that the step may have read.
   func check(_ job: KeepJob) throws(CacheFailure) {
     if parts.isEmpty { return }
-    var declared: [PathName: FileEntry] = [:]
-    for entry in job.known {
-      let place = PathName(absolute(entry.path, job.directory))
-      if declared[place]?.isOnlyListed != false { declared[place] = entry }
-    }
     let start = job.directory.isEmpty ? workspace : joined(workspace, job.directory)
     let own = (job.outputs + scratch).map { FilePattern($0, below: start) }
-    let all = parts.compactMap { part -> (part: Part, entries: [FileEntry], places: [PathName])? in
+    let all = parts.compactMap { part -> (part: Part, entries: [FileEntry])? in
       var reader = ByteReader(part.entries[...])
-      guard let entries = try? reader.entries() else { return nil }
-      return (part, entries, entries.map { PathName(absolute($0.path, part.directory)) })
+      return (try? reader.entries()).map { (part, $0) }
     }
-    // A step may write into the directory of another one.
-    let made = Made(places: Set(all.flatMap(\.places)))
-    for (part, entries, places) in all {
-      for (entry, place) in zip(entries, places) {
+    var made: Set<PathName>?
+    for (part, entries) in all {
+      for entry in entries {
         let path = part.path(of: entry)
         guard let found = entry.change(at: path) else { continue }
-        if let known = declared[place], !known.isOnlyListed { continue }
-        if entry.kind == .directory, found == .directory,
-          made.allows(contentOf: place, at: path, declared, own)
-        {
-          continue
+        if entry.kind == .directory, found == .directory {
+          // A step may write into the directory of another one.
+          let places =
+            made ?? Set(all.flatMap { part, entries in entries.map { place(of: $0, part) } })
+          made = places
+          if allows(place(of: entry, part).text, at: path, own, places) { continue }
         }
         throw CacheFailure(
-          "\(quoted(path)), an output of step \(quoted(part.step)), changed before this step "
-            + "had ended; if that is intended, declare the "
-            + (entry.kind == .directory ? "directory" : "file") + " in 'inputs'")
+          "\(quoted(path)), an output of step \(quoted(part.step)), changed before this step had ended"
+        )
       }
     }
   }
 
-  private func absolute(_ path: String, _ directory: String) -> String {
-    FilePattern(
-      path: directory.isEmpty ? path : joined(directory, path), below: workspace
-    ).path
+  private func place(of entry: FileEntry, _ part: Part) -> PathName {
+    PathName(FilePattern(path: part.path(of: entry), below: workspace).path)
   }
-}
 
-/// What the steps before have made, by absolute paths.
-private struct Made {
-  let places: Set<PathName>
-
-  /// Whether everything that was added to a directory was made by the steps before, or is declared by the step that has
-  /// ended, which looks for files there, or writes some.
-  func allows(
-    contentOf place: PathName, at path: String, _ declared: [PathName: FileEntry],
-    _ own: [FilePattern]
+  /// Whether everything in a directory was made by the steps before, or is what the step that has ended writes there.
+  private func allows(
+    _ folder: String, at path: String, _ own: [FilePattern], _ made: Set<PathName>
   ) -> Bool {
-    let writers = own.filter { $0.reaches(into: place.text) }
-    guard declared[place] != nil || !writers.isEmpty else { return false }
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0, let listing = FolderListing(owning: folder), listing.odd.isEmpty else {
-      return false
-    }
-    return listing.names.allSatisfy { name in
-      let inner = joined(place.text, name)
-      return places.contains(PathName(inner)) || declared[PathName(inner)] != nil
+    let writers = own.filter { $0.reaches(into: folder) }
+    if writers.isEmpty { return false }
+    return FolderListing.hasOnly(in: path) { name in
+      let inner = joined(folder, name)
+      return made.contains(PathName(inner))
         || writers.contains { $0.covers(inner) || $0.reaches(into: inner) }
     }
   }

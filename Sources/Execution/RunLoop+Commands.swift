@@ -29,6 +29,7 @@ extension RunLoop {
     var command = builder.command(key, command, confinement(of: key, command))
     if let slurm { place(&command, settings, slurm) }
     if command.sharesJobs { jobs?.began(key) }
+    caching?.hasChangedFiles = true
     executor.start(command, at: time)
   }
 

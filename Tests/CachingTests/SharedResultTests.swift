@@ -106,6 +106,18 @@ struct SharedResultTests {
     #expect(!use.isRead && !use.isWritten)
   }
 
+  @Test func `a server that is slow to say that it has nothing is left alone`() {
+    var use = SharedUse(SharedCache(url: "http://c", secret: nil, isWritten: true, program: ""))
+    let second: Int64 = 1_000_000_000
+    for _ in 0..<1000 { #expect(use.hear(.absent, after: second / 4) == nil) }
+    for _ in 0..<3 { #expect(use.hear(.absent, after: 10 * second) == nil) }
+    #expect(use.hear(.done, after: 5 * second) == nil)
+    #expect(use.isRead)
+    #expect(use.hear(.absent, after: 10 * second) == "shared cache 'http://c': is too slow")
+    #expect(!use.isRead && use.isWritten)
+    #expect(use.hear(.absent, after: 10 * second) == nil)
+  }
+
   @Test func `a server that takes nothing is read all the same`() {
     var use = SharedUse(
       SharedCache(url: "http://c", secret: nil, isWritten: true, program: ""))

@@ -39,7 +39,8 @@ private final class CopiedFile {
     settings.inputs = ["in", "none"]
     settings.outputs = ["out"]
     let action = Action.script(ScriptText(command))
-    let run = DescribedRun(environment: ["LANG": "C", "CC": "cc"], version: "1", masker: nil)
+    let run = DescribedRun(
+      environment: ["LANG": "C", "CC": "cc"], version: "1", masker: nil, canConfine: true)
     var description = StepDescription()
     description.describe(
       ReadyStep(action, StepSettings(workingDirectory: folder)), action, settings, in: run)
@@ -64,7 +65,7 @@ struct UnchangedRecordTests {
     let copied = try CopiedFile()
     #expect(
       copied.record.parts == [
-        KeyPart(.format, "", "4"), KeyPart(.command, "", "cp in out"),
+        KeyPart(.format, "", "5"), KeyPart(.command, "", "cp in out"),
         KeyPart(.shell, "", StepSettings().shell.joined(separator: " ")),
         KeyPart(.directory, "", copied.folder), KeyPart(.variable, "LANG", "C"),
         KeyPart(.declaration, "inputs", "in none"), KeyPart(.declaration, "outputs", "out"),

@@ -45,27 +45,58 @@ struct CacheJobsTests {
 
   @Test func `a question that is open, or answered and not used yet, is not asked twice`() {
     var jobs = Self.jobs(1)
-    jobs.add(.tool("cc --version"), for: Self.key(0))
+    jobs.add(.tool("cc --version", environment: []), for: Self.key(0))
     #expect(jobs.takeNext()?.slot == 0)
     #expect(jobs.finish(0, Self.reply, at: 0) == nil)
-    jobs.add(.tool("cc --version"), for: Self.key(0))
+    jobs.add(.tool("cc --version", environment: []), for: Self.key(0))
     #expect(jobs.takeNext() == nil)
     #expect(jobs.takeAnswers(at: 0).count == 1)
-    jobs.add(.tool("cc --version"), for: Self.key(0))
-    #expect(jobs.takeNext()?.slot == 0)
+    jobs.add(.tool("cc --version", environment: []), for: Self.key(0))
+    #expect(jobs.takeNext()?.slot == 10)
   }
 
-  @Test func `transfers have processes of their own, and nobody waits for what is stored`() {
+  private static let restoration = CacheJob.restore(
+    directory: "", patterns: [], files: [], known: [])
+
+  @Test func `what restores outputs is dropped if it was not begun, and nobody waits for it`() {
+    var jobs = Self.jobs(2, width: 1)
+    jobs.add(Self.restoration, for: Self.key(2))
+    jobs.add(Self.restoration, for: Self.key(3))
+    #expect(jobs.takeNext()?.slot == 0)
+    #expect(jobs.withdraw(Self.key(2)) == .dropped)
+    #expect(jobs.withdraw(Self.key(2)) == .none)
+    #expect(jobs.finish(0, Self.reply, at: 0) == nil)
+    #expect(jobs.takeNext()?.slot == 0)
+    #expect(jobs.finish(0, Self.reply, at: 0) == nil)
+    #expect(jobs.takeNext()?.slot == 0)
+    #expect(jobs.withdraw(Self.key(3)) == .running(slot: 0))
+    #expect(jobs.takeAnswers(at: 0).map(\.key) == [0, 1].map(Self.key))
+    #expect(!jobs.isWaiting)
+    #expect(jobs.finish(0, Self.reply, at: 0) == Self.key(3))
+    #expect(jobs.answersDue == nil)
+  }
+
+  @Test func `other questions go on, and their answers are used`() {
+    var jobs = Self.jobs(1)
+    #expect(jobs.withdraw(Self.key(0)) == .dropped)
+    jobs.add(.inspect(directory: "", patterns: [], known: []), for: Self.key(0))
+    #expect(jobs.takeNext()?.slot == 0)
+    #expect(jobs.withdraw(Self.key(0)) == .none)
+    #expect(jobs.finish(0, Self.reply, at: 0) == nil)
+    #expect(jobs.takeAnswers(at: 0).count == 1)
+  }
+
+  @Test func `transfers and tools have own processes, and nobody waits for what is stored`() {
     var jobs = Self.jobs(0, width: 1)
     let digest = CacheDigest(of: "x")
     for number in 0..<9 {
-      jobs.add(.store(digest, outputs: []), for: .sharing(OperationID(number)))
+      jobs.add(.store(digest, outputs: [], replacing: false), for: .sharing(OperationID(number)))
     }
     for number in 0..<9 { jobs.add(.fetch(digest, outputs: []), for: Self.key(number)) }
-    jobs.add(.tool("true"), for: .tool(PathName("true")))
+    jobs.add(.tool("true", environment: []), for: .tool(ToolQuestion("true")))
     var slots: [Int] = []
     while let next = jobs.takeNext() { slots.append(next.slot) }
-    #expect(slots == [0, 1, 2, 3, 4, 5, 6])
+    #expect(slots == [1, 2, 3, 4, 5, 6, 7])
     #expect(jobs.isStoring)
     #expect(
       jobs.finish(5, .transferred(.done), at: 0) == RunCache.Key.sharing(OperationID(0)))

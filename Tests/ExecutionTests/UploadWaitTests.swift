@@ -30,7 +30,8 @@ import Testing
         waiting: waiting, executor: LateExecutor(folder.directory), workspace: "/work", seed: 1),
       observers: [])
     // A process stores it, and does not answer.
-    loop.caching?.jobs.add(.store(CacheDigest(of: "a"), outputs: []), for: .sharing(OperationID(0)))
+    loop.caching?.jobs.add(
+      .store(CacheDigest(of: "a"), outputs: [], replacing: false), for: .sharing(OperationID(0)))
     _ = loop.caching?.jobs.takeNext()
     _ = loop.run()
     return messages + ["\(waiting.now / second): over"] + cache.lateNotices

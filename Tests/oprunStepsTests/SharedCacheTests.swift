@@ -90,18 +90,38 @@ struct SharedCacheTests {
     #expect(second.notices == [])
     #expect(machine.made == SharingMachine.wanted)
     #expect(machine.runCount == 1)
-    // Three contents and the log, each asked for and sent once; the result last.
+    // Three contents and the log, each asked for and sent once; the result last. The step is not confined, so its result
+    // is asked for by two keys.
     let stored = nginx.workspace.files.filter { $0.hasPrefix("files/team/") }
     #expect(stored.count { $0.hasPrefix("files/team/cas/") } == 4)
     #expect(stored.count { $0.hasPrefix("files/team/ac/") } == 1)
     #expect(
-      nginx.entries(15).map(\.status).sorted()
+      nginx.entries(16).map(\.status).sorted()
         == [[String](repeating: "200", count: 5), .init(repeating: "201", count: 5)].flatMap { $0 }
-        + .init(repeating: "404", count: 5))
+        + .init(repeating: "404", count: 6))
     // What is there is not sent again, and what is up to date asks nobody.
     let third = try machine.run()
     #expect(third.errors.contains("= make  up to date"))
-    #expect(nginx.entries(15).count == 15)
+    #expect(nginx.entries(16).count == 16)
+  }
+
+  @Test func `contents that the server has damaged are replaced by who finds the damage`() throws {
+    let nginx = try Nginx([sharedCacheServer])
+    let machine = try SharingMachine(nginx.workspace, more: "cache_url: \(nginx.url)")
+    _ = try machine.run()
+    for name in nginx.workspace.files where name.hasPrefix("files/cas/") {
+      let size = nginx.workspace.content(name).utf8.count
+      try nginx.workspace.write(String(repeating: "x", count: size), to: name)
+    }
+    try machine.becomeAnother()
+    let second = try machine.run()
+    #expect(second.notices.count == 1, "\(second.notices)")
+    #expect(machine.runCount == 2)
+    try machine.becomeAnother()
+    let third = try machine.run()
+    #expect(third.errors.contains("= make  up to date"), "\(third.errors)")
+    #expect(third.notices == [])
+    #expect(machine.made == SharingMachine.wanted)
   }
 
   @Test func `who may only read stores nothing, and finds what others store`() throws {

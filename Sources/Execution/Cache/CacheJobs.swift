@@ -1,5 +1,5 @@
 // The jobs of the cache in a run: which of them wait, which process does which, and in which order the answers are
-// used. Transfers have processes of their own, so that a slow server holds up nothing else.
+// used. Transfers and tools have processes of their own, so that a slow server or compiler holds up nothing else.
 
 import Caching
 import Scheduling
@@ -9,6 +9,10 @@ struct CacheJobs {
     let number: Int
     let key: RunCache.Key
     let job: CacheJob
+    /// When a process got it.
+    var start: Nanoseconds = 0
+    /// True if nobody wants the answer any more.
+    var isWithdrawn = false
 
     /// Whether a step at its gate waits for the answer.
     var isQuestion: Bool {
@@ -30,15 +34,50 @@ struct CacheJobs {
     mutating func take() -> Waiting {
       defer {
         next += 1
-        if isEmpty { (jobs, next) = ([], 0) }
+        skip()
       }
       return jobs[next]
     }
+
+    /// Drops a job that no process has; false if there is none of that number. They are in the order of their numbers.
+    mutating func drop(_ number: Int) -> Bool {
+      var range = next..<jobs.count
+      while !range.isEmpty {
+        let middle = (range.lowerBound + range.upperBound) / 2
+        if jobs[middle].number < number {
+          range = middle + 1..<range.upperBound
+        } else {
+          range = range.lowerBound..<middle
+        }
+      }
+      guard range.lowerBound < jobs.count, jobs[range.lowerBound].number == number else {
+        return false
+      }
+      jobs[range.lowerBound].isWithdrawn = true
+      skip()
+      return true
+    }
+
+    private mutating func skip() {
+      while !isEmpty, jobs[next].isWithdrawn { next += 1 }
+      if isEmpty { (jobs, next) = ([], 0) }
+    }
   }
 
-  /// The processes for jobs that look at files, fetch results, and store them.
+  /// What became of a job that nobody wants any more.
+  enum Withdrawal: Equatable {
+    /// There was none that writes outputs.
+    case none
+    /// It was not begun, and will not be.
+    case dropped
+    /// A process has it.
+    case running(slot: Int)
+  }
+
+  /// The processes for jobs that look at files, fetch results, store them, and run tools.
   private var lines: [Line]
-  private var known: Set<RunCache.Key> = []
+  /// The numbers of the jobs that are open, or answered and not used.
+  private var known: [RunCache.Key: Int] = [:]
   private var running: [Int: Waiting] = [:]
   private var lastNumber = 0
   private var openQuestionCount = 0
@@ -48,24 +87,30 @@ struct CacheJobs {
   private static let patience: Nanoseconds = 10_000_000
   private static let fetching = 1
   private static let storing = 2
+  private static let asking = 3
 
   private static let fetcherCount = 4
   private static let storerCount = 2
+  private static let askerCount = 4
 
   init(width: Int) {
     let fetchers = width..<width + Self.fetcherCount
     let storers = fetchers.upperBound..<fetchers.upperBound + Self.storerCount
-    lines = [Line(slots: 0..<width), Line(slots: fetchers), Line(slots: storers)]
+    let askers = storers.upperBound..<storers.upperBound + Self.askerCount
+    lines = [
+      Line(slots: 0..<width), Line(slots: fetchers), Line(slots: storers), Line(slots: askers),
+    ]
   }
 
   /// The number of processes that there may be at the same time.
   static func slotCount(_ width: Int, fetches: Bool, stores: Bool) -> Int {
-    width + (fetches ? fetcherCount : 0) + (stores ? storerCount : 0)
+    width + askerCount + (fetches ? fetcherCount : 0) + (stores ? storerCount : 0)
   }
 
   private static func line(of job: CacheJob) -> Int {
     switch job {
-    case .inspect, .tool, .restore, .keep: 0
+    case .inspect, .restore, .keep: 0
+    case .tool: asking
     case .fetch: fetching
     case .store: storing
     }
@@ -82,22 +127,48 @@ struct CacheJobs {
   func isIdle(_ slot: Int) -> Bool { running[slot] == nil }
 
   mutating func add(_ job: CacheJob, for key: RunCache.Key) {
-    guard known.insert(key).inserted else { return }
+    guard known[key] == nil else { return }
     lastNumber += 1
+    known[key] = lastNumber
     let waiting = Waiting(number: lastNumber, key: key, job: job)
     if waiting.isQuestion { openQuestionCount += 1 }
     lines[Self.line(of: job)].jobs.append(waiting)
   }
 
+  /// How long ago a process was asked for a result of others; nil if it was not.
+  func fetchTime(_ slot: Int, at time: Nanoseconds) -> Nanoseconds? {
+    guard let waiting = running[slot], case .fetch = waiting.job else { return nil }
+    return time - waiting.start
+  }
+
   /// The next job, for a process that has none.
-  mutating func takeNext() -> (slot: Int, job: CacheJob)? {
+  mutating func takeNext(at time: Nanoseconds = 0) -> (slot: Int, job: CacheJob)? {
     for index in lines.indices where !lines[index].isEmpty {
       guard let slot = lines[index].slots.first(where: { running[$0] == nil }) else { continue }
-      let waiting = lines[index].take()
+      var waiting = lines[index].take()
+      waiting.start = time
       running[slot] = waiting
       return (slot, waiting.job)
     }
     return nil
+  }
+
+  /// Gives up what restores the outputs of a step that has ended otherwise. If a process has begun, the key comes back
+  /// from `finish` once the process has ended or answered.
+  mutating func withdraw(_ key: RunCache.Key) -> Withdrawal {
+    guard let number = known[key] else { return .none }
+    if let (slot, waiting) = running.first(where: { $0.value.number == number }) {
+      guard case .restore = waiting.job else { return .none }
+      if !waiting.isWithdrawn { openQuestionCount -= 1 }
+      running[slot]?.isWithdrawn = true
+      return .running(slot: slot)
+    }
+    for index in lines.indices where lines[index].drop(number) {
+      openQuestionCount -= 1
+      known[key] = nil
+      return .dropped
+    }
+    return .none
   }
 
   /// Takes an answer; nil if somebody waits for it at a gate, so that it is used with others, and else for whom
@@ -106,8 +177,8 @@ struct CacheJobs {
     _ slot: Int, _ reply: CacheReply, at time: Nanoseconds
   ) -> RunCache.Key? {
     guard let waiting = running.removeValue(forKey: slot) else { return nil }
-    guard waiting.isQuestion else {
-      known.remove(waiting.key)
+    guard waiting.isQuestion, !waiting.isWithdrawn else {
+      known[waiting.key] = nil
       return waiting.key
     }
     openQuestionCount -= 1
@@ -123,7 +194,7 @@ struct CacheJobs {
     let taken = answers.sorted { $0.question.number < $1.question.number }
     answers = []
     answersDue = nil
-    for answer in taken { known.remove(answer.question.key) }
+    for answer in taken { known[answer.question.key] = nil }
     return taken.map { ($0.question.key, $0.reply) }
   }
 }

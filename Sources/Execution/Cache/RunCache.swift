@@ -9,7 +9,7 @@ import Scheduling
 final class RunCache {
   /// Who waits for a job.
   enum Key: Hashable {
-    case tool(PathName)
+    case tool(ToolQuestion)
     case step(OperationID)
     /// The command has ended, and what it made is kept.
     case keeping(CommandKey)
@@ -30,6 +30,8 @@ final class RunCache {
   /// What was said, so that nothing is said twice.
   var told: Set<String> = []
   private var awaited: Set<OperationID> = []
+  /// True once a command has started or something was restored.
+  var hasChangedFiles = false
   var jobs: CacheJobs
   /// The operations that another run runs, and whether they wait at their gates; and when to look again.
   private var lockedByOthers: [OperationID: Bool] = [:]

@@ -95,12 +95,13 @@ extension RunLoop {
     var upstream = Upstream(of: directory, in: builder.workspace)
     for step in stepsBefore(operation) {
       if let result = caching.result(of: step, id: { machine.steps[step].id }) {
-        upstream.add(
-          result, of: machine.steps[step].id, in: declaration(of: step).workingDirectory)
+        upstream.add(result, of: machine.steps[step].id, declaration(of: step))
       } else {
         upstream.addOutputs(of: declaration(of: step))
       }
     }
+    // Where no command has run and nothing was restored, all files are what they were when their steps were asked about.
+    if caching.hasChangedFiles { caching.cache.lookAgain(at: &upstream, Int(turnTime)) }
     return upstream
   }
 
@@ -127,7 +128,7 @@ extension RunLoop {
   func askCache(at time: Nanoseconds) -> Bool {
     guard let caching else { return false }
     var isChanged = false
-    while let (slot, job) = caching.jobs.takeNext() {
+    while let (slot, job) = caching.jobs.takeNext(at: time) {
       guard let reply = ask(slot, job, caching) else { continue }
       isChanged = true
       take(reply, from: slot, caching, at: time)
@@ -178,13 +179,40 @@ extension RunLoop {
   private func take(
     _ reply: CacheReply, from slot: Int, _ caching: RunCache, at time: Nanoseconds
   ) {
-    if case .transferred(let end) = reply, let message = caching.cache.hear(end) {
-      say(message, caching)
+    switch reply {
+    case .transferred(let end):
+      let message =
+        if let taken = caching.jobs.fetchTime(slot, at: time) {
+          caching.cache.hear(end, after: taken)
+        } else { caching.cache.hear(end) }
+      if let message { say(message, caching) }
+    case .restored(nil, _), .restored(_, hasChanged: true), .fault: caching.hasChangedFiles = true
+    case .inspected, .tool, .restored, .kept: break
     }
     switch caching.jobs.finish(slot, reply, at: time) {
     case .keeping(let command): seal(command, reply, caching, at: time)
-    case .tool, .step, .sharing, nil: break
+    case .step(let operation): freeOutputs(of: operation, caching, at: time)
+    case .tool, .sharing, nil: break
     }
+  }
+
+  /// Gives back the lock of a step that has ended, once no process of this run writes its outputs any more: another
+  /// run may write them from then on, and so may the steps that come next.
+  private func giveBackLock(of operation: OperationID, _ caching: RunCache, at time: Nanoseconds) {
+    guard let lookup = caching.lookups[operation] else { return }
+    switch caching.jobs.withdraw(.step(operation)) {
+    case .none: caching.cache.release(lookup)
+    case .dropped: freeOutputs(of: operation, caching, at: time)
+    case .running(let slot): caching.workers[slot]?.end()
+    }
+  }
+
+  /// Called when nothing restores the outputs of a step any more that has ended otherwise, or was begun anew.
+  private func freeOutputs(of operation: OperationID, _ caching: RunCache, at time: Nanoseconds) {
+    if let lookup = caching.lookups[operation] { caching.cache.release(lookup) }
+    let waiting = caching.goOn(.step(operation))
+    caching.forget(operation)
+    decideAgain(waiting, at: time)
   }
 
   /// Lets steps at their gates go on; false if there is no answer to use yet.
@@ -318,7 +346,7 @@ extension RunLoop {
   /// Learns from events: a result is kept when its step has succeeded, with its hooks.
   func learn(_ event: RunEvent.Kind, _ caching: RunCache, at time: Nanoseconds) {
     guard case .settled(let operation, let ending, _) = event else { return }
-    defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
+    defer { giveBackLock(of: operation, caching, at: time) }
     if ending.outcome == .cached { closeShownAgain(operation) }
     guard let sealed = caching.sealed.removeValue(forKey: operation),
       ending.outcome == .succeeded

@@ -46,11 +46,11 @@ struct SharedCacheCommand {
       case ("fetch", 2):
         guard let count = numbers[0], let wanted = input.contents(count) else { return false }
         try fetch(wanted)
-      case ("store", 4):
+      case ("store", 4), ("replace", 4):
         guard let key = Digest(words[1]), let size = numbers[1], let count = numbers[2],
           let sent = input.contents(count), let result = input.bytes(size)
         else { return false }
-        try store(key, result, sent.map(\.digest))
+        try store(key, result, sent, replacing: words[0] == "replace")
       default: return false
       }
     } catch {
@@ -89,16 +89,18 @@ struct SharedCacheCommand {
     output.write(isComplete ? "done\n" : "absent\n")
   }
 
-  /// `store KEY SIZE COUNT`, a line for each content, and the entry of `ac`, which is sent last.
+  /// `store KEY SIZE COUNT`, a line for each content, and the entry of `ac`, which is sent last. `replace` is the same,
+  /// but everything is sent, because what the server has is damaged.
   private func store(
-    _ key: Digest, _ result: [UInt8], _ contents: [Digest]
+    _ key: Digest, _ result: [UInt8], _ contents: [(digest: Digest, size: Int)], replacing: Bool
   ) throws(SharedFailure) {
-    var missing: [Digest] = []
-    try server.perform(count: contents.count) { index in
-      SharedRequest(path: "/cas/\(contents[index].hexadecimal)", method: .head)
+    var missing = replacing ? contents.map(\.digest) : []
+    try server.perform(count: replacing ? 0 : contents.count) { index in
+      SharedRequest(path: "/cas/\(contents[index].digest.hexadecimal)", method: .head)
     } _: { index, _, exchange in
+      let (digest, size) = contents[index]
       // A server that does not know HEAD is sent everything.
-      if exchange.head.status != 200 { missing.append(contents[index]) }
+      if exchange.head.status != 200 || !exchange.head.mayBeOf(size) { missing.append(digest) }
     }
     try server.perform(count: missing.count) { index throws(SharedFailure) in
       guard let source = SentContent(missing[index]) else {
@@ -117,6 +119,13 @@ struct SharedCacheCommand {
       try exchange.checkTaken()
     }
     output.write("done\n")
+  }
+}
+
+extension ResponseHead {
+  /// Whether the content may have this size.
+  fileprivate func mayBeOf(_ size: Int) -> Bool {
+    encoding != nil || contentLength.map { $0 == size } ?? true
   }
 }
 
@@ -152,7 +161,8 @@ extension SharedExchange {
 extension SharedFailure {
   /// The answer that tells of it.
   fileprivate var line: String {
-    "\(isRefusal ? "refused" : "failed") \(shortened(withoutHidden(message), to: 500))\n"
+    let kind = isRefusal ? "refused" : isDamage ? "damaged" : "failed"
+    return "\(kind) \(shortened(withoutHidden(message), to: 500))\n"
   }
 }
 

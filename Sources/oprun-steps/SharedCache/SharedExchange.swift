@@ -9,10 +9,13 @@ struct SharedFailure: Error {
   let message: String
   /// Whether the server only does not take what it is given, and may be read.
   var isRefusal = false
+  /// Whether it has a content that is not what its name says.
+  var isDamage = false
 
-  init(_ message: String, isRefusal: Bool = false) {
+  init(_ message: String, isRefusal: Bool = false, isDamage: Bool = false) {
     self.message = message
     self.isRefusal = isRefusal
+    self.isDamage = isDamage
   }
 
   init(_ error: SystemError) { message = error.message }
@@ -96,11 +99,12 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
   func hasReceived(_ byteCount: Int) -> Bool { true }
 
   private func refuseLength() -> Bool {
-    refuse("sends more than \(limit) bytes for \(quoted(address.path))")
+    refuse(
+      "sends more than \(limit) bytes for \(quoted(address.path))", isDamage: content != nil)
   }
 
-  private func refuse(_ message: String) -> Bool {
-    if failure == nil { failure = SharedFailure(message) }
+  private func refuse(_ message: String, isDamage: Bool = false) -> Bool {
+    if failure == nil { failure = SharedFailure(message, isDamage: isDamage) }
     return false
   }
 }
@@ -144,7 +148,8 @@ final class ReceivedContent {
   /// Gives the content its name if it is what the name says.
   func place() throws(SharedFailure) {
     guard hash.finish() == digest else {
-      throw SharedFailure("sends something else for \(quoted("/cas/\(digest.hexadecimal)"))")
+      throw SharedFailure(
+        "sends something else for \(quoted("/cas/\(digest.hexadecimal)"))", isDamage: true)
     }
     let path = digest.cachePath
     mkdirat(cacheFolder, String(path.prefix(6)), 0o700)

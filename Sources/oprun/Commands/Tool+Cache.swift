@@ -130,6 +130,7 @@ extension Tool {
     options.version = "\(version)"
     options.masker = secrets.masker
     options.workspace = currentDirectory
+    options.canConfine = canConfine(from: options.workspace)
     options.environment = inheritedEnvironment().values
     options.environment[OprunVariable.runID.rawValue] = runID
     options.environment[OprunVariable.workspace.rawValue] = options.workspace
