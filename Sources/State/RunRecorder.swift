@@ -332,6 +332,11 @@ extension RunRecorder {
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
     let takenOver = run.resumption?.settled(operation, ending, cause) ?? .forgotten
+    if takenOver == .forgotten, ending.outcome.isOfNothing, let resumption = run.resumption {
+      let names = resumption.outdated(
+        by: operation, of: planned(operation), named: name(of: operation))
+      pending += names.map { .forgotten($0) }
+    }
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
     if !isGroup { tally.count(ending, isKept: takenOver == .kept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that something
