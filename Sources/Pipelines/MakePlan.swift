@@ -31,6 +31,9 @@ package struct PlanningOptions: Sendable {
   package var parameters: [ParameterArgument] = []
   /// The variables that oprun inherited: `OPRUN_PARAM_<NAME>` is used if there is no argument.
   package var environment: [String: String] = [:]
+  /// Whether such variables count only for parameters that must be given: the others of a run that is resumed had their
+  /// defaults.
+  package var prefersDefaults = false
   /// The variables whose value is not UTF-8; they are refused where they are used.
   package var undecodable: [String: TextDecodingFailure] = [:]
   /// Whether a required parameter without a value is a failure; otherwise its value is unknown.

@@ -14,10 +14,11 @@ struct Parameters {
   private(set) var faults = ParameterFaults()
   private let patterns = PatternMatcher()
 
-  /// Determines the values. `demandsAll` means that a missing required one is a fault.
+  /// Determines the values. `demandsAll` means that a missing required one is a fault, and `prefersDefaults` that
+  /// variables count for nothing else.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
-    undecodable: [String: TextDecodingFailure], demandsAll: Bool
+    undecodable: [String: TextDecodingFailure], demandsAll: Bool, prefersDefaults: Bool = false
   ) {
     let names = Set(params.map(\.name))
     let suggester = Suggester()
@@ -28,12 +29,14 @@ struct Parameters {
     }
     let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     for param in params {
+      let mayLook = !prefersDefaults || param.isRequired && param.defaultValue == nil
+      let inherited = mayLook ? environment[param.variable] : nil
       let given =
         given[param.name].map { ("--param \(param.name)", $0) }
-        ?? environment[param.variable].map { (param.variable, $0) }
+        ?? inherited.map { (param.variable, $0) }
       if let (origin, text) = given {
         take(text, from: origin, for: param)
-      } else if let text = undecodable[param.variable] {
+      } else if mayLook, let text = undecodable[param.variable] {
         faults.append(
           ParameterMessage.refused(
             param.name, "must be UTF-8, not '\(text.shown)'", param.variable))

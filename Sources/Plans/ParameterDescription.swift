@@ -12,6 +12,9 @@ package struct ParameterDescription: Hashable, Sendable {
   package let isRequired: Bool
   package let description: String?
 
+  /// Whether somebody must give it a value.
+  package var isDemanded: Bool { isRequired && defaultValue == nil }
+
   package init(
     name: String, type: String, defaultValue: String? = nil, choices: [String] = [],
     isRequired: Bool = false, description: String? = nil

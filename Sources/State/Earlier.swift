@@ -14,6 +14,10 @@ struct EarlierStep: Hashable {
   let resolved: Int
   /// The number of the run in which it ran: that run, or one before that it resumed.
   let origin: Int
+  /// When it began and had its outcome, in microseconds since the start of the run in which it ran; nil if that is not
+  /// known, or if it did not begin.
+  var started: Int?
+  var ended: Int?
   /// How its last command ended; nil if none ran.
   let end: CommandEnd?
   /// True if its command had succeeded, and a hook failed.
@@ -25,6 +29,10 @@ struct EarlierStep: Hashable {
   var hasSecretOutput = false
   /// The operation because of which it was cancelled, if the failure of that was allowed: it is not to run any more.
   var givenUpFor: String?
+
+  /// When it began, or was taken from the cache. What was given up before it began comes after all of its run.
+  var start: Moment { Moment(origin, started ?? (didNotRun ? nil : ended) ?? .max) }
+  var settled: Moment { Moment(origin, ended ?? 0) }
 
   var wasSkipped: Bool { outcome.ending.outcome == .skipped }
 
@@ -92,6 +100,8 @@ extension EarlierRun {
           status: row.status, detail: row.detail, duration: nil, processor: nil, memory: nil,
           output: nil),
       isFailedHook: false)
+    steps[row.step]?.started = row.started
+    steps[row.step]?.ended = row.duration.map { (row.started ?? 0) + $0 }
   }
 
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
@@ -99,12 +109,17 @@ extension EarlierRun {
     steps.values.contains(where: \.outcome.isLeftOut)
   }
 
-  /// Whether it had everything that is asked for now: the named steps, or all without a name.
+  /// Whether it had everything that is asked for now: the named steps, or all without a name. Of a group that was not
+  /// named itself, a run of named steps may have had only some members.
   package func covers(_ words: [String]) -> Bool {
-    if words.isEmpty { return request.steps.isEmpty }
-    return words.allSatisfy { word in
-      request.steps.contains(word) || steps.keys.contains(where: StepName(word).covers)
+    if request.steps.isEmpty {
+      return words.allSatisfy { steps.keys.contains(where: StepName($0).covers) }
     }
+    let named = request.steps.map { StepName($0) }
+    return !words.isEmpty
+      && words.allSatisfy { word in
+        named.contains { $0.covers(word) } || steps[word]?.outcome.isOfGroup == false
+      }
   }
 
   /// Whether a step, of which this is the definition now, ran something else.
@@ -196,7 +211,8 @@ extension StateStore {
     var culprits: [String: String] = [:]
     let rows = try database.prepare(
       """
-      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run
+      SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run,
+        started, ifnull(started, 0) + duration
       FROM \(try database.memory(ofRun: "?1")) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
@@ -219,6 +235,10 @@ extension StateStore {
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
         hadTurn: try rows.number(9) ?? 0 > 0)
+      // What is the result of a run that this one repeats has the times of that run.
+      guard try rows.number(9).map(abs) == run else { continue }
+      steps[name]?.started = try rows.number(10)
+      steps[name]?.ended = try rows.number(11)
     }
     for (name, culprit) in culprits where steps[culprit]?.outcome.ending.isAllowed == true {
       steps[name]?.givenUpFor = culprit

@@ -106,7 +106,7 @@ extension Foresight {
   package var missingUpstream: (needed: OperationID, by: OperationID)? {
     for operation in forced.sorted() {
       for edge in plan.graph.dependencies(of: operation)
-      where !forced.contains(edge.from) && !isUnchanged(edge, since: .max) {
+      where !forced.contains(edge.from) && !isUnchanged(edge, since: .last) {
         // Services run besides what is named.
         if !plan.graph.takesSlot(edge.from), !edge.condition.waitsForReadiness { continue }
         return (edge.from, operation)

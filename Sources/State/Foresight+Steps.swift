@@ -42,7 +42,9 @@ extension Foresight {
     if runNamers.contains(operation) { return "uses the name of the run" }
     if downstream.contains(operation) || forced.contains(operation) {
       let changed = changedDependency(of: operation)
-      return changed.map { "\(plan.steps[$0.index].id) \(change(of: $0).rawValue)" } ?? "runs again"
+      return changed.map {
+        "\(plan.steps[$0.index].id) \(change(of: $0, before: operation).rawValue)"
+      } ?? "runs again"
     }
     if neededServices.contains(operation) { return "needed again" }
     if let instances = instances[operation], instances.kept > 0 {
@@ -61,7 +63,7 @@ extension Foresight {
   /// The steps that succeeded and run again because of others, by what has become of these.
   package var downstreamByChange: [(change: UpstreamChange, operations: [OperationID])] {
     let changes = downstream.map { operation in
-      changedDependency(of: operation).map(change) ?? .runsAgain
+      changedDependency(of: operation).map { change(of: $0, before: operation) } ?? .runsAgain
     }
     return UpstreamChange.allCases.map { change in
       (change, zip(downstream, changes).filter { $0.1 == change }.map(\.0))
@@ -69,19 +71,23 @@ extension Foresight {
   }
 
   private func changedDependency(of operation: OperationID) -> OperationID? {
-    let origin = record(of: operation)?.origin ?? .max
-    return plan.graph.dependencies(of: operation).first { !isUnchanged($0, since: origin) }?.from
+    let start = record(of: operation)?.start ?? .last
+    return plan.graph.dependencies(of: operation).first { !isUnchanged($0, since: start) }?.from
   }
 
-  /// What becomes of an operation that is not as it was; a group does what its first such member does.
-  private func change(of operation: OperationID) -> UpstreamChange {
+  /// What becomes of an operation that is not as it was when another began that waits for it; a group does what its
+  /// first such member does.
+  private func change(of operation: OperationID, before other: OperationID) -> UpstreamChange {
     if let member = plan.groups[operation]?.members.first(where: { !isUnchanged($0) }) {
-      return change(of: member)
+      return change(of: member, before: other)
     }
     if leftOut[operation] != nil { return .isLeftOut }
     if skippedAnew.contains(operation) { return .isSkipped }
     if replaced.contains(operation) { return .hasChanged }
-    if keptSteps.contains(operation), !neededServices.contains(operation) { return .ranSince }
+    if keptSteps.contains(operation), !neededServices.contains(operation) {
+      let isOfSameRun = settled[operation]?.run == record(of: other)?.origin
+      return isOfSameRun ? .hadNotEnded : .ranSince
+    }
     return hasRun(operation) ? .runsAgain : .runs
   }
 
@@ -92,11 +98,32 @@ extension Foresight {
   }
 }
 
+extension Foresight {
+  /// What is something else than it was, or was not there; of a group that was edited only its members, if they are.
+  package var differing: [OperationID] {
+    let all = plan.steps.indices.lazy.map { OperationID($0) }
+    let found = Set(all.filter(isDifferent))
+    return found.sorted().filter { operation in
+      found.isDisjoint(with: plan.groups[operation]?.members ?? [])
+    }
+  }
+
+  private func isDifferent(_ operation: OperationID) -> Bool {
+    let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
+    let step = plan.steps[operation.index]
+    if names.contains(where: { earlier.isEdited($0, step, masker) }) { return true }
+    return !names.contains { earlier.steps[$0] != nil || InstanceName.isMasked($0) }
+      && !plan.isCopied(operation) && !plan.standsForOthers(operation)
+  }
+}
+
 /// What becomes of a step in a resumed run, as those see it that depend on it.
 package enum UpstreamChange: String, CaseIterable {
   case runsAgain = "runs again"
   /// It did so in a later run, in which the turn of what depends on it did not come.
   case ranSince = "ran again since"
+  /// It ran in the same run, beside what depends on it only now.
+  case hadNotEnded = "had not ended before"
   /// It did not run in the earlier run.
   case runs
   case isLeftOut = "is left out"

@@ -4,36 +4,36 @@ import Plans
 package import Scheduling
 
 extension Foresight {
-  /// Whether nothing that it depends on runs again, or ran after that run.
-  func isUpstreamUnchanged(of operation: OperationID, since origin: Int) -> Bool {
-    plan.graph.dependencies(of: operation).allSatisfy { isUnchanged($0, since: origin) }
+  /// Whether nothing that it depends on runs again, or had its outcome only after that moment.
+  func isUpstreamUnchanged(of operation: OperationID, since start: Moment) -> Bool {
+    plan.graph.dependencies(of: operation).allSatisfy { isUnchanged($0, since: start) }
   }
 
   /// A step that waits for the end of a service comes after all that needs the service, so it runs again with it. For
   /// others services are only company.
-  func isUnchanged(_ edge: Graph.Edge, since origin: Int) -> Bool {
-    if plan.graph.takesSlot(edge.from) || edge.condition.waitsForReadiness {
-      return isUnchanged(edge.from, since: origin)
-    }
+  func isUnchanged(_ edge: Graph.Edge, since start: Moment) -> Bool {
+    // What is only to be ready may end later.
+    if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
+    if plan.graph.takesSlot(edge.from) { return isUnchanged(edge.from, since: start) }
     return !restarting.contains(edge.from) && keptSteps.contains(edge.from)
-      && origins[edge.from] ?? 0 <= origin
+      && settled[edge.from] ?? .first <= start
   }
 
-  /// The run in which a recorded step ran; 0 if it did not.
-  func origin(ofRecorded name: String) -> Int {
+  /// When a recorded step had its outcome; before every run if it did not run.
+  func settled(ofRecorded name: String) -> Moment {
     guard let before = earlier.steps[name], !before.outcome.ending.outcome.isOfNothing else {
-      return 0
+      return .first
     }
-    return before.origin
+    return before.settled
   }
 
   /// Whether what depends on it need not run again because of it. Of a group in the background the steps count that are
   /// no services.
-  func isUnchanged(_ operation: OperationID, since origin: Int = .max) -> Bool {
+  func isUnchanged(_ operation: OperationID, since start: Moment = .last) -> Bool {
     if !plan.graph.takesSlot(operation) {
-      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
+      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: start) } ?? true
     }
-    if keptSteps.contains(operation) { return origins[operation] ?? 0 <= origin }
+    if keptSteps.contains(operation) { return settled[operation] ?? .first <= start }
     return false
   }
 

@@ -59,8 +59,8 @@ package struct Foresight {
   private(set) var intolerable: Set<String> = []
   /// The names of services and of kept groups that may give something else.
   private(set) var changingNames: Set<String> = []
-  /// The newest run behind each of those that are kept.
-  private(set) var origins: [OperationID: Int] = [:]
+  /// When each of those that are kept had its outcome, or the last in a group.
+  private(set) var settled: [OperationID: Moment] = [:]
   /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one, or the
   /// cache decides otherwise.
   private(set) var unsure: Set<OperationID> = []
@@ -78,7 +78,7 @@ package struct Foresight {
   let plan: Plan
   let earlier: EarlierRun
   let selection: ResumeSelection
-  private let masker: Masker?
+  let masker: Masker?
   /// What is in a group that may fail, or may be in one.
   let forgiven: Set<OperationID>
   let lateInstances: LateInstances
@@ -171,13 +171,14 @@ package struct Foresight {
 
   private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
     guard group.members.allSatisfy(staysAsItWas) else { return }
-    let newest = group.members.compactMap { origins[$0] }.max()
-    guard !owesHooks(operation, named: recordedName(of: operation), newest: newest ?? 0) else {
+    let newest = group.members.compactMap { settled[$0] }.max()
+    let newestRun = newest?.run ?? 0
+    guard !owesHooks(operation, named: recordedName(of: operation), newest: newestRun) else {
       owedHooks.append(operation)
       return
     }
     keptSteps.insert(operation)
-    origins[operation] = newest
+    settled[operation] = newest
     // What it gives may be something else, although its steps are the same.
     if mayGiveOther(operation, written) { changingNames.insert(ownName(of: operation)) }
   }
@@ -190,7 +191,7 @@ package struct Foresight {
       if isFresh { replaced.insert(operation) }
       return
     }
-    let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.origin)
+    let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.start)
     if before.outcome.ending.outcome == .blocked, effectOfUpstream(on: operation) == .blocks {
       blockedSteps.insert(operation)
     }
@@ -231,7 +232,7 @@ package struct Foresight {
 
   private mutating func keep(_ operation: OperationID, _ before: EarlierStep) {
     keptSteps.insert(operation)
-    origins[operation] = before.origin
+    settled[operation] = before.settled
   }
 
   /// A step is skipped because of an edge, which is seen, or by its condition, which is assumed to have the same result
@@ -251,7 +252,7 @@ package struct Foresight {
       parts?.conditions.isEmpty == false || parts?.expansion != nil
       || plan.groups[operation] != nil || lateInstances.hasGroup(operation)
     return maySkip && before.written == written
-      && isUpstreamUnchanged(of: operation, since: before.origin)
+      && isUpstreamUnchanged(of: operation, since: before.start)
   }
 
   /// Whether the instances of a step use the name of the run.
@@ -307,7 +308,7 @@ package struct Foresight {
       isUncertain = isUncertain || !hasEnded
       if found.others == 0, hasEnded {
         keptSteps.insert(operation)
-        origins[operation] = kept.map { self.origin(ofRecorded: $0) }.max()
+        settled[operation] = kept.map { settled(ofRecorded: $0) }.max()
       }
     }
     instances[operation] = found
@@ -319,11 +320,11 @@ package struct Foresight {
         || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
     else { return false }
     return plan.graph.dependencies(of: operation).allSatisfy { edge in
-      if isUnchanged(edge, since: before.origin) { return true }
+      if isUnchanged(edge, since: before.start) { return true }
       guard let other = lateInstances.name(of: edge.from, in: instance, operation, plan) else {
         return false
       }
-      return keptInstances.contains(other) && origin(ofRecorded: other) <= before.origin
+      return keptInstances.contains(other) && settled(ofRecorded: other) <= before.start
     }
   }
 

@@ -44,6 +44,9 @@ struct InstanceName {
     return String(name[..<tilde])
   }
 
+  /// Whether it contains a secret.
+  static func isMasked(_ name: String) -> Bool { withoutNumber(name) != name }
+
   private func without(_ set: Int) -> String {
     var text = ""
     var next = name.startIndex

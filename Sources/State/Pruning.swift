@@ -136,12 +136,12 @@ extension StateStore {
   }
 
   /// Whether a process performs the run now: not one that has ended, and that another oprun is about to resume.
-  package func isInUse(_ name: String) -> Bool { isLocked(name) && !hasEnded(name) }
-
-  /// Whether a process performs the run, or is about to resume it.
-  private func isLocked(_ name: String) -> Bool {
-    folder.run(named: name)?.isInUse == true && !wasResumed(name)
+  package func isInUse(_ name: String) -> Bool {
+    isLocked(name) && !wasResumed(name) && !hasEnded(name)
   }
+
+  /// Whether a process performs the run, or resumes it: one that waits to resume it again has taken over nothing yet.
+  private func isLocked(_ name: String) -> Bool { folder.run(named: name)?.isInUse == true }
 
   private func hasEnded(_ name: String) -> Bool {
     let status = "SELECT 1 FROM run WHERE name = ? AND exit_status IS NOT NULL"
@@ -153,6 +153,18 @@ extension StateStore {
   package func wasResumed(_ name: String) -> Bool {
     let newer = "SELECT id FROM run WHERE resumed = (SELECT id FROM run WHERE name = ?) LIMIT 1"
     return (try? database.prepare(newer).bind(1, name).next()) ?? false
+  }
+
+  /// How many runs have resumed it, and how many of them have ended.
+  package func resumes(of name: String) -> [Int] {
+    let counts = """
+      SELECT count(*), count(exit_status) FROM run
+      WHERE resumed = (SELECT id FROM run WHERE name = ?)
+      """
+    guard let row = try? database.prepare(counts).bind(1, name), (try? row.next()) == true else {
+      return []
+    }
+    return [0, 1].map { (try? row.number($0)) ?? 0 }
   }
 
   private func remove(_ runs: [Int]) throws(StoreFailure) {

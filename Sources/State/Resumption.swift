@@ -44,6 +44,7 @@ package final class Resumption {
     _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, masker: Masker? = nil,
     cached: CachedSteps = CachedSteps()
   ) {
+    let earlier = earlier.withoutAmbiguousNames(in: plan, masker)
     self.earlier = earlier
     self.plan = plan
     added = AddedOperations(to: plan)
@@ -56,8 +57,8 @@ package final class Resumption {
   private enum Freshness {
     /// It was skipped or blocked, or consists of nothing but what was.
     case didNotRun
-    /// It ran in the run of this number.
-    case kept(origin: Int)
+    /// It ran in an earlier run, and had its outcome then.
+    case kept(Moment)
     case ranNow
   }
 
@@ -106,7 +107,7 @@ package final class Resumption {
       !repeated.contains(operation),
       before.written == step.written, before.resolved == step.resolved,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
-      isUpstreamUnchanged(of: operation, planned, since: before.origin)
+      isUpstreamUnchanged(of: operation, planned, since: before.start)
     else {
       reached.insert(operation)
       return nil
@@ -123,7 +124,7 @@ package final class Resumption {
     else { return nil }
     reached.remove(operation)
     held.insert(operation)
-    if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.origin) }
+    if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.settled) }
     let kept = keep(operation, before, allowance)
     guard kept.ending.outcome.isFailure, standsForSteps(planned, named: name) else { return kept }
     // What allowed it was said of its instances, of which there are none now.
@@ -131,11 +132,11 @@ package final class Resumption {
   }
 
   /// Keeps what is in a group of which no instances are made.
-  private func keepMembers(of group: OperationID, since origin: Int) {
+  private func keepMembers(of group: OperationID, since moment: Moment) {
     for member in members(of: group) {
       keeping.insert(member)
-      set(.kept(origin: origin), of: member)
-      keepMembers(of: member, since: origin)
+      set(.kept(moment), of: member)
+      keepMembers(of: member, since: moment)
     }
   }
 
@@ -147,7 +148,7 @@ package final class Resumption {
     _ operation: OperationID, _ before: EarlierStep, _ allowance: AllowFailure
   ) -> KeptStep {
     keeping.insert(operation)
-    set(.kept(origin: before.origin), of: operation)
+    set(.kept(before.settled), of: operation)
     let outcome = before.outcome.ending.outcome
     switch outcome {
     case .succeeded, .cached: return KeptStep(Ending(.cached), outputs: before.outputs)
@@ -208,7 +209,7 @@ package final class Resumption {
 
   private func owesHooks(_ group: OperationID, _ name: String) -> Bool {
     guard case .kept(let newest) = freshness(of: members(of: group)) else { return false }
-    return foreseen.owesHooks(added.planned(group), named: name, newest: newest)
+    return foreseen.owesHooks(added.planned(group), named: name, newest: newest.run)
   }
 
   /// Whether a step in the group does not run only because a selection does not name it.
@@ -300,7 +301,7 @@ package final class Resumption {
     }
   }
 
-  private func members(of group: OperationID) -> [OperationID] {
+  func members(of group: OperationID) -> [OperationID] {
     if let instances = added.instances(of: group) { return instances }
     if let plan = plan.groups[group] { return plan.members }
     // A group that was made while running waits for its members.
@@ -309,15 +310,15 @@ package final class Resumption {
   }
 
   private func freshness(of members: [OperationID]) -> Freshness {
-    var newest = 0
+    var newest = Moment.first
     for member in members {
       switch freshness.indices.contains(member.index) ? freshness[member.index] : nil {
       case .ranNow, nil: return .ranNow
-      case .kept(let origin): newest = max(newest, origin)
+      case .kept(let moment): newest = max(newest, moment)
       case .didNotRun: if !didNotRun(member) { return .ranNow }
       }
     }
-    return newest == 0 ? .didNotRun : .kept(origin: newest)
+    return newest == .first ? .didNotRun : .kept(newest)
   }
 
   private func set(_ value: Freshness, of operation: OperationID) {
@@ -325,36 +326,38 @@ package final class Resumption {
     freshness[operation.index] = value
   }
 
-  /// Whether nothing that the operation depends on ran since it did. A copy waits for those of its own instance.
+  /// Whether everything that the operation depends on had its outcome before it began, and did not run since. A copy
+  /// waits for those of its own instance.
   private func isUpstreamUnchanged(
-    of operation: OperationID, _ planned: OperationID, since origin: Int
+    of operation: OperationID, _ planned: OperationID, since start: Moment
   ) -> Bool {
     let isCopy = operation != planned && copied.contains(planned)
     let edges = plan.graph.dependencies(of: planned).lazy.filter {
       !(isCopy && self.copied.contains($0.from))
     }
-    return edges.allSatisfy { isUnchanged($0, since: origin) }
-      && (added[operation]?.dependencies ?? []).allSatisfy { isUnchanged($0, since: origin) }
+    return edges.allSatisfy { isUnchanged($0, since: start) }
+      && (added[operation]?.dependencies ?? []).allSatisfy { isUnchanged($0, since: start) }
   }
 
-  private func isUnchanged(_ edge: Graph.Edge, since origin: Int) -> Bool {
-    if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: origin) }
-    return hasNotRun(edge.from, since: origin)
+  private func isUnchanged(_ edge: Graph.Edge, since start: Moment) -> Bool {
+    // What is only to be ready may end later.
+    if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
+    return hasNotRun(edge.from, since: start)
   }
 
   /// Services are only company; of a group in the background, which may not have ended, the other steps
   /// count.
-  private func isUnchanged(_ operation: OperationID, since origin: Int) -> Bool {
+  private func isUnchanged(_ operation: OperationID, since start: Moment) -> Bool {
     guard operation.index >= plan.steps.count || plan.graph.takesSlot(operation) else {
-      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
+      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: start) } ?? true
     }
-    return hasNotRun(operation, since: origin)
+    return hasNotRun(operation, since: start)
   }
 
-  private func hasNotRun(_ operation: OperationID, since origin: Int) -> Bool {
+  private func hasNotRun(_ operation: OperationID, since start: Moment) -> Bool {
     let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
     switch own ?? added.instances(of: operation).map({ freshness(of: $0) }) {
-    case .kept(let newest): return newest <= origin
+    case .kept(let moment): return moment <= start
     case .didNotRun: return didNotRun(operation)
     case .ranNow, nil: return false
     }
@@ -369,6 +372,9 @@ extension Resumption {
   package func names(of operations: [OperationID]) -> String {
     firstIDs(of: operations.filter { !plan.standsForOthers($0) })
   }
+
+  /// The same with groups.
+  package func allNames(of operations: [OperationID]) -> String { firstIDs(of: operations) }
 
   /// The used pipelines whose hooks run again, for a sentence; nil if there are none.
   package var namesOfOwedHooks: String? {

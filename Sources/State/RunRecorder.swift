@@ -203,18 +203,16 @@ package final class RunRecorder: RunObserver {
     guard let folder = run.directory.state else {
       preconditionFailure("a run that is recorded has a state directory")
     }
+    let open: StateStore
+    if let known = run.store { open = known } else { open = try StateStore.make(in: folder) }
     do throws(StoreFailure) {
-      if let open = run.store {
-        try begin(with: open)
-      } else {
-        try begin(with: try StateStore.make(in: folder))
-      }
+      try begin(with: open)
       if run.isDurable { try store?.makeDurable() }
     } catch {
       // What is damaged may be found only when something is written.
       guard error.isDamage, run.resumption == nil else { throw error }
       store = nil
-      try begin(with: try StateStore.replace(folder))
+      try begin(with: try StateStore.replace(open.number, in: folder))
     }
   }
 
@@ -334,6 +332,11 @@ extension RunRecorder {
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
     let takenOver = run.resumption?.settled(operation, ending, cause) ?? .forgotten
+    if takenOver == .forgotten, ending.outcome.isOfNothing, let resumption = run.resumption {
+      let names = resumption.outdated(
+        by: operation, of: planned(operation), named: name(of: operation))
+      pending += names.map { .forgotten($0) }
+    }
     let isSkipped = if case .condition = cause { ending.outcome == .skipped } else { false }
     if !isGroup { tally.count(ending, isKept: takenOver == .kept) }
     // When the last attempt of several was started follows from nothing else, nor how long one took that something

@@ -11,7 +11,8 @@ package final class StateStore {
 
   let database: Database
   package let folder: StateFolder
-  /// The number of the inode of the log that was opened with it; nil if there was none.
+  /// The number of the inode of its file, and of the log that was opened with it; nil if there was none.
+  let number: ino_t?
   let logNumber: ino_t?
   /// What a person should know about how it was opened.
   package private(set) var notices: [String] = []
@@ -19,6 +20,7 @@ package final class StateStore {
   private init(_ database: Database, in folder: StateFolder) {
     self.database = database
     self.folder = folder
+    number = Self.status(of: Self.fileName, in: folder)?.st_ino
     logNumber = Self.status(of: Self.logName, in: folder)?.st_ino
   }
 
@@ -54,13 +56,15 @@ package final class StateStore {
     in folder: StateFolder, migrations: [String]
   ) throws(StoreFailure) -> StateStore {
     try refusePlace(folder)
+    var number: ino_t?
     do throws(StoreFailure) {
       let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
       if isNew { try makeFile(in: folder) }
+      number = status(of: fileName, in: folder)?.st_ino
       return try connect(folder, migrations, isNew: isNew)
     } catch {
       guard error.isDamage else { throw error }
-      return try replace(folder)
+      return try replace(number, in: folder)
     }
   }
 
@@ -78,8 +82,18 @@ package final class StateStore {
     }
   }
 
-  /// Puts a damaged database aside, and makes a new one.
-  static func replace(_ folder: StateFolder) throws(StoreFailure) -> StateStore {
+  /// Puts a damaged database aside, and makes a new one. `damaged` is the number of its inode: if another process has
+  /// replaced it meanwhile, that one's is opened.
+  static func replace(
+    _ damaged: ino_t?, in folder: StateFolder
+  ) throws(StoreFailure) -> StateStore {
+    // Freed when it is closed. A file system without locks has at least the comparison.
+    let lock = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { if lock >= 0 { close(lock) } }
+    while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+    if let present = status(of: fileName, in: folder)?.st_ino, present != damaged {
+      return try connect(folder, Schema.migrations)
+    }
     let isEmpty = status(of: fileName, in: folder)?.st_size == 0
     let other = nameAside(in: folder)
     guard folder.rename(fileName, to: other) else {

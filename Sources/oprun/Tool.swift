@@ -14,6 +14,7 @@ struct Tool {
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
   /// Must be looked at before any file is opened.
   let inheritedJobserver = InheritedJobserver.atStart()
+  let pipelineLock = PipelineLock()
 
   /// Performs the command; returns the exit status.
   func perform() -> Int32 {

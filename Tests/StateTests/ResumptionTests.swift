@@ -169,6 +169,32 @@ struct ResumptionTests {
     #expect(resumption.began(ids[4]) == [ids[1]])
   }
 
+  @Test func `a step runs again if what it depends on now had not ended when it began`() {
+    let plan = plan("a; b: a; c: b")
+    let stories: [(end: Int, ran: [String])] = [(20, []), (21, ["b", "c"])]
+    for (end, expected) in stories {
+      var record = earlier(plan, ["a": (ok, 7), "b": (ok, 7), "c": (ok, 7)])
+      record.steps["a"]?.ended = end
+      record.steps["b"]?.started = 20
+      record.steps["b"]?.ended = 30
+      record.steps["c"]?.started = 30
+      let resumption = Resumption(record, plan, ResumeSelection())
+      #expect(ran(resumption) == expected)
+      let changes = resumption.foreseen.downstreamByChange.filter { !$0.operations.isEmpty }
+      #expect(changes.map(\.change) == (expected.isEmpty ? [] : [.runsAgain, .hadNotEnded]))
+    }
+  }
+
+  @Test func `what depends on a step that is skipped now loses its result with that`() {
+    let plan = plan("a; b: a; c: b; d")
+    let ran = earlier(plan, ["a": (ok, 7), "b": (ok, 7), "c": (ok, 7), "d": (ok, 7)])
+    let now = Resumption(ran, plan, ResumeSelection())
+    #expect(now.outdated(by: OperationID(0), of: OperationID(0), named: "a") == ["b"])
+    let skipped = earlier(plan, ["a": (Ending(.skipped), 7), "b": (ok, 7)])
+    let again = Resumption(skipped, plan, ResumeSelection())
+    #expect(again.outdated(by: OperationID(0), of: OperationID(0), named: "a") == [])
+  }
+
   @Test func `what is run again by somebody is not kept any more`() {
     let plan = plan("a; b: a")
     let record = earlier(plan, ["a": (Ending(.failed, isAllowed: true), 7), "b": (ok, 7)])
@@ -184,7 +210,7 @@ struct ResumptionTests {
     let record = earlier(plan, ["a": (ok, 7), "b": (ok, 5), "c": (ok, 5)])
     let foreseen = Resumption(record, plan, ResumeSelection()).foreseen
     #expect(foreseen.keptCount == 1 && foreseen.runCount == 2)
-    #expect(foreseen.downstreamByChange.map(\.operations.count) == [1, 1, 0, 0, 0, 0])
+    #expect(foreseen.downstreamByChange.map(\.operations.count) == [1, 1, 0, 0, 0, 0, 0])
   }
 
   @Test func `what is named and what failed runs, and nothing else`() {

@@ -136,6 +136,17 @@ struct StateStoreTests {
     #expect(place.files == ["state.db"])
   }
 
+  @Test func `what another process has put in the place of a damaged one stays there`() throws {
+    try place.write("damage", to: "state.db")
+    let damaged = StateStore.status(of: "state.db", in: place.folder)?.st_ino
+    let first = try StateStore.replace(damaged, in: place.folder)
+    try first.database.execute("INSERT INTO step(name) VALUES('unit')")
+    let second = try StateStore.replace(damaged, in: place.folder)
+    #expect(first.lostFile == nil)
+    #expect(try second.database.number("SELECT count(*) FROM step") == 1)
+    #expect(place.files.filter { $0.contains("damaged") }.count == 1)
+  }
+
   @Test func `looking at what is damaged changes nothing`() throws {
     try place.write(String(repeating: "#", count: 5000), to: "state.db")
     #expect(throws: StoreFailure.self) { try StateStore.find(in: place.folder) }

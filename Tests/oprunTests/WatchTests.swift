@@ -57,6 +57,16 @@ import Testing
     #expect(told(.cancel, "+* +c !") == "start *, cancel, start *")
   }
 
+  @Test func `cancels a run that a change affects in part`() {
+    let group = WatchedPart.steps(["deploy", "lint"])
+    let parts: [[String]] = [
+      ["deploy/push"], ["deploy[to=a]/push"], ["deploy[to=a]"], ["deploys"], ["test"],
+    ]
+    let overlaps = parts.map { group.overlaps(.steps(Set($0))) }
+    #expect(overlaps == [true, true, true, false, false])
+    #expect(WatchedPart.steps(["deploy/push"]).overlaps(group))
+  }
+
   @Test func `says once that a file starts one run after the other`() {
     var own = OwnChanges()
     let story = [

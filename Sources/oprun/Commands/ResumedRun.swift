@@ -17,6 +17,8 @@ struct ResumedRun {
   let store: StateStore
   /// Held until the end, so that no other process resumes it at the same time.
   let directory: RunDirectory?
+  /// Whether it had all that is asked for, and succeeded.
+  let isDone: Bool
 
   /// What it may still have with Slurm.
   var earlierJobs: EarlierJobs? {
@@ -73,8 +75,11 @@ extension Tool {
     guard let store = try openStore(&invocation, entersDirectory: true) else {
       return ExitStatus.usage
     }
-    let name = try runName(invocation.operands.first, in: store, .resume)
-    return try resume(name, store, &invocation)
+    let word = invocation.operands.first
+    let status = try resume(in: store, invocation, isNamed: word != nil && word != "last") {
+      () throws(UsageFailure) in try runName(word, in: store, .resume)
+    }
+    return status ?? ExitStatus.usage
   }
 
   /// `oprun run FILE --resume`, and the job of a submission that Slurm has started again.
@@ -91,7 +96,6 @@ extension Tool {
   private func resumeNewest(
     _ invocation: Invocation, of submission: String?
   ) throws(UsageFailure) -> Int32? {
-    var invocation = invocation
     let path = invocation.operands[0]
     // Why a directory cannot be used is said by the run that wants to use it.
     guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
@@ -99,92 +103,84 @@ extension Tool {
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
-    let name = try readingState { () throws(StoreFailure) in
-      if let submission { return try store.newestRun(ofSubmission: submission) }
-      return try store.runToResume(of: place, for: steps)
+    return try resume(in: store, invocation, isOfSubmission: submission != nil) {
+      () throws(UsageFailure) in
+      try readingState { () throws(StoreFailure) in
+        if let submission { return try store.newestRun(ofSubmission: submission) }
+        return try store.runToResume(of: place, for: steps)
+      }
     }
-    guard let name else { return nil }
-    return try resume(name, store, &invocation, isOfSubmission: submission != nil)
   }
 
-  /// The job of a submission goes on with its own run.
+  /// Resumes the run that is chosen; nil if there is none. It is chosen again if another one is newer by the time that
+  /// its lock is taken. The job of a submission goes on with its own run.
   private func resume(
-    _ name: String, _ store: StateStore, _ invocation: inout Invocation,
-    isOfSubmission: Bool = false
-  ) throws(UsageFailure) -> Int32 {
-    let selection = try selection(invocation)
-    let directory = store.folder.run(named: name)
-    if let directory, !lock(directory, isPatient: isOfSubmission) {
-      return sayInUse(name, store)
+    in store: StateStore, _ invocation: Invocation, isNamed: Bool = false,
+    isOfSubmission: Bool = false, choosing choose: () throws(UsageFailure) -> String?
+  ) throws(UsageFailure) -> Int32? {
+    while let name = try choose() {
+      let resumes = store.resumes(of: name)
+      let directory = store.folder.run(named: name)
+      if let directory, !lock(directory, isPatient: isOfSubmission) {
+        return sayInUse(name, store)
+      }
+      if isNamed, store.resumes(of: name) != resumes {
+        say(
+          "another oprun has just resumed run \(name)",
+          help: "'oprun show' shows what became of that")
+        return ExitStatus.inUse
+      }
+      if try choose() != name { continue }
+      var own = invocation
+      let status = try resume(name, store, directory, &own, isOfSubmission: isOfSubmission)
+      if !pipelineLock.takeStale() { return status }
     }
+    return nil
+  }
+
+  /// Resumes the run with this name, of which the lock is held.
+  private func resume(
+    _ name: String, _ store: StateStore, _ directory: RunDirectory?, _ invocation: inout Invocation,
+    isOfSubmission: Bool
+  ) throws(UsageFailure) -> Int32 {
+    let selection = selection(invocation)
     // It is read under its lock: it may have ended while that was waited for.
-    if !invocation.isOn(Options.dryRun) { try? store.takeInJournals() }
     let found = try readingState { () throws(StoreFailure) in
-      try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
+      if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
+      return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
     }
     guard let earlier = found else { throw .noRuns(invocation.command) }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     guard earlier.request.workspace == store.folder.currentPlace else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
     }
-    sayIgnoredVariables(earlier.request, invocation)
-    if earlier.exitStatus == 0, selection == ResumeSelection(),
-      !invocation.hasValue(for: Options.until),
-      isOfSubmission || !invocation.hasValue(for: Options.param), !earlier.isOfSelection
-    {
-      let whole = wholeRun(before: earlier, store)
-      say(
-        "run \(name) succeeded: nothing to resume",
-        help: whole.map {
-          "this run was only a part of \($0): 'oprun resume \($0)' continues that run"
-        })
-      return ExitStatus.success
-    }
-    if !invocation.isOn(Options.dryRun) {
+    let isDone =
+      earlier.exitStatus == 0 && selection == ResumeSelection()
+      && !invocation.hasValue(for: Options.until)
+      && (isOfSubmission || !invocation.hasValue(for: Options.param)) && !earlier.isOfSelection
+    if !isDone, !invocation.isOn(Options.dryRun) {
       let jobs = directory.map { EarlierJobs(runID: name, folder: $0.path) }
       if let status = endAbandoned(jobs, .steps) { return status }
-    }
-    if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
-      endLeftovers(of: earlier.marks, process: earlier.process)
+      if earlier.exitStatus == nil {
+        endLeftovers(of: earlier.marks, process: earlier.process)
+      }
     }
     let given = Set(invocation.assignments(Options.param).map(\.name))
-    if let name = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
-      throw .secretParameter(name)
+    if let secret = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
+      // What the pipeline is with that value is not known.
+      if isDone { return sayNothingLeft(of: earlier, store) }
+      throw .secretParameter(secret)
     }
     if invocation.command.name == Command.resume.name {
       let steps = invocation.texts(Options.until)
       invocation.operands = [file] + (steps.isEmpty ? earlier.request.steps : steps)
     }
     let resumed = ResumedRun(
-      earlier: earlier, selection: selection, store: store, directory: directory)
+      earlier: earlier, selection: selection, store: store, directory: directory, isDone: isDone)
     return try run(invocation, resuming: resumed)
   }
 
-  /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.
-  private func sayIgnoredVariables(_ request: RunRequest, _ invocation: Invocation) {
-    if environmentValue(OprunVariable.oprun.rawValue) != nil { return }
-    let given = Set(invocation.assignments(Options.param).map(\.name))
-    for parameter in request.parameters where !given.contains(parameter.name) {
-      let variable = parameterVariable(parameter.name)
-      guard let value = environmentValue(variable), value != parameter.value else { continue }
-      say(
-        "\(variable) has no effect: parameters are those of the run that is resumed",
-        help: "'--param' changes them")
-    }
-  }
-
-  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole.
-  private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
-    var name = run.name
-    while let before = (try? store.run(named: name))??.resumed {
-      guard let request = try? store.request(ofRun: before) else { return nil }
-      if request.steps != run.request.steps { return before }
-      name = before
-    }
-    return nil
-  }
-
-  private func selection(_ invocation: Invocation) throws(UsageFailure) -> ResumeSelection {
+  private func selection(_ invocation: Invocation) -> ResumeSelection {
     var selection = ResumeSelection()
     selection.from = invocation.texts(Options.from)
     selection.only = invocation.texts(Options.only)
@@ -330,7 +326,8 @@ extension Tool {
     }
     if let resumed { parameters = resumed.parameters(with: parameters) }
     let given = Set(parameters.map(\.name))
-    for parameter in plan.parameters where !given.contains(parameter.name) {
+    for parameter in plan.parameters
+    where !given.contains(parameter.name) && (resumed == nil || parameter.isDemanded) {
       if let value = environmentValue(parameterVariable(parameter.name)) {
         parameters.append(ParameterArgument(name: parameter.name, value: value))
       }

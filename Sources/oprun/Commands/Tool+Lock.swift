@@ -10,10 +10,11 @@ import State
 
 extension Tool {
   /// The lock of the pipeline, if the run is to have it. Throws the exit status if it cannot have it,
-  /// which has been reported.
+  /// which has been reported, or if everything is to be read again, because it was waited for.
   func takeLock(
-    _ plan: Plan, _ invocation: Invocation, _ state: StateDirectory
+    _ plan: Plan, _ invocation: Invocation, _ state: StateDirectory, isResumed: Bool
   ) throws(ReportedFailure) -> StateLock? {
+    if let held = pipelineLock.held { return held }
     guard plan.isExclusive || invocation.isOn(Options.lock), let file = invocation.operands.first
     else { return nil }
     let folder: StateFolder
@@ -44,7 +45,13 @@ extension Tool {
     }
     say("waiting for \(holder(of: lock)) of \(quoted(path)), which holds the lock")
     errors.flush()
-    if lock.waitAndTake() { return lock }
+    if lock.waitAndTake() {
+      if isResumed || hasChanged(plan) {
+        pipelineLock.beginAgain(holding: lock)
+        throw ReportedFailure(status: ExitStatus.success)
+      }
+      return lock
+    }
     say("cannot wait for the lock: \(SystemError.reason(errno))")
     throw ReportedFailure(status: ExitStatus.cannotWrite)
   }

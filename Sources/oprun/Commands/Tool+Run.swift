@@ -15,10 +15,12 @@ import State
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     let submission = Submission.resumed
-    guard submission != nil || invocation.isOn(Options.resume) else {
-      return try run(invocation, resuming: nil)
+    return try withFreshView { () throws(UsageFailure) in
+      guard submission != nil || invocation.isOn(Options.resume) else {
+        return try run(invocation, resuming: nil)
+      }
+      return try runResuming(invocation, of: submission)
     }
-    return try runResuming(invocation, of: submission)
   }
 
   func run(
@@ -98,6 +100,8 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
+    if let resumed { sayIgnoredVariables(resumed, plan, invocation) }
+    if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(plan, invocation, reading.secrets)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
       (try? jobs.isOpen()) != false
@@ -142,7 +146,10 @@ extension Tool {
     if invocation.tracedStep != nil { options.executor = .local }
     options.memory = physicalMemory
     setParameters(of: &options, invocation)
-    if let resumed { options.parameters = resumed.parameters(with: options.parameters) }
+    if let resumed {
+      options.parameters = resumed.parameters(with: options.parameters)
+      options.prefersDefaults = true
+    }
     return options
   }
 
@@ -210,7 +217,7 @@ extension Tool {
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {
-      lock = try takeLock(plan, invocation, state)
+      lock = try takeLock(plan, invocation, state, isResumed: resumed != nil)
     } catch {
       return error.status
     }

@@ -8,6 +8,8 @@ struct IgnoredFiles {
   private let workspace: String
   /// Directories of which everything is ignored, and single files; absolute.
   private let known: Set<PathName>
+  /// The repository of the directory, and those of its submodules, the innermost first.
+  private let repositories: [String]
   /// Files outside of the work tree that say what is ignored: that of the repository, and that of the user. They need not
   /// exist.
   let rules: [String]
@@ -17,11 +19,31 @@ struct IgnoredFiles {
     self.workspace = workspace
     rules = Self.rules(of: workspace)
     let words = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"]
-    let paths = Self.list(words, in: workspace)
-    known = Set(
-      paths.map { path in
-        PathName("\(workspace)/\(path.hasSuffix("/") ? String(path.dropLast()) : path)")
-      })
+    repositories = Self.repositories(below: workspace).sorted { $0.utf8.count > $1.utf8.count }
+    var known: Set<PathName> = []
+    for repository in repositories
+    where repository == workspace || Self.isRepository(repository) {
+      for path in Self.list(words, in: repository) {
+        known.insert(
+          PathName("\(repository)/\(path.hasSuffix("/") ? String(path.dropLast()) : path)"))
+      }
+    }
+    self.known = known
+  }
+
+  /// A directory of a work tree, and the submodules below it.
+  private static func repositories(below directory: String) -> [String] {
+    let entries = list(["ls-files", "--stage", "-z"], in: directory)
+    let submodules = entries.filter { $0.hasPrefix("160000 ") }.compactMap { entry in
+      entry.firstIndex(of: "\t").map { "\(directory)/\(entry[entry.index(after: $0)...])" }
+    }
+    return [directory]
+      + submodules.flatMap { isRepository($0) ? repositories(below: $0) : [$0] }
+  }
+
+  /// Git would take the directory of a submodule that was not cloned for a part of what is around it.
+  private static func isRepository(_ submodule: String) -> Bool {
+    access("\(submodule)/.git", F_OK) == 0
   }
 
   private static func rules(of workspace: String) -> [String] {
@@ -54,11 +76,21 @@ struct IgnoredFiles {
 
   /// Those of some absolute paths that are ignored, whether they were there before or not.
   func among(_ paths: [String]) -> Set<PathName> {
-    let inside = paths.filter { $0.isBelow(workspace) }
-    if inside.isEmpty { return [] }
-    let input = inside.flatMap { (path: String) -> [UInt8] in Array(path.utf8) + [0] }
-    let ignored = Self.list(["check-ignore", "-z", "--stdin"], in: workspace, input: input)
-    return Set(ignored.map { PathName($0) })
+    // Git refuses to judge files of a submodule, and ends.
+    let groups = Dictionary(grouping: paths) { path in
+      repositories.first { path.isBelow($0) } ?? ""
+    }
+    var ignored: Set<PathName> = []
+    for (repository, paths) in groups
+    where repository == workspace || Self.isRepository(repository) {
+      var links = KnownLinks(below: repository)
+      let input = paths.filter { !links.lead(to: $0) }
+        .flatMap { (path: String) -> [UInt8] in Array(path.utf8) + [0] }
+      if input.isEmpty { continue }
+      let found = Self.list(["check-ignore", "-z", "--stdin"], in: repository, input: input)
+      ignored.formUnion(found.map { PathName($0) })
+    }
+    return ignored
   }
 
   private static func list(
@@ -71,5 +103,27 @@ struct IgnoredFiles {
     } catch {
       return []
     }
+  }
+}
+
+/// The links among the directories of a repository. Git does not judge what is behind one, which may be there since the
+/// link has taken the place of a directory.
+private struct KnownLinks {
+  private let root: String
+  private var known: [String: Bool] = [:]
+
+  init(below root: String) { self.root = root }
+
+  /// Whether a directory that the path leads through is a link.
+  mutating func lead(to path: String) -> Bool {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
+    let folder = String(path[..<slash])
+    if folder.utf8.count <= root.utf8.count { return false }
+    if let known = known[folder] { return known }
+    var status = stat()
+    let isLink = lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    let leads = isLink || lead(to: folder)
+    known[folder] = leads
+    return leads
   }
 }

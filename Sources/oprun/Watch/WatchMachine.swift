@@ -20,9 +20,23 @@ enum WatchedPart: Hashable {
 
   func overlaps(_ other: WatchedPart) -> Bool {
     switch (self, other) {
-    case (.steps(let own), .steps(let others)): !own.isDisjoint(with: others)
+    case (.steps(let own), .steps(let others)):
+      !Self.withGroups(own).isDisjoint(with: others)
+        || !Self.withGroups(others).isDisjoint(with: own)
     case (.everything, _), (_, .everything): true
     }
+  }
+
+  /// The steps, and the groups that they are in or are instances of: `deploy[to=a]` and `deploy` of `deploy[to=a]/push`.
+  private static func withGroups(_ ids: Set<String>) -> Set<String> {
+    var all = ids
+    for id in ids {
+      for index in id.utf8.indices
+      where [UInt8(ascii: "/"), UInt8(ascii: "[")].contains(id.utf8[index]) {
+        all.insert(String(id[..<index]))
+      }
+    }
+    return all
   }
 }
 

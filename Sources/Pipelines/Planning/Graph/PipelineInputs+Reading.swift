@@ -37,7 +37,8 @@ extension PipelineInputs {
     self.init(model, options: options, PlanBudget())
     let parameters = Parameters(
       model.params, arguments: options.parameters, environment: options.environment,
-      undecodable: options.undecodable, demandsAll: options.demandsAllParameters)
+      undecodable: options.undecodable, demandsAll: options.demandsAllParameters,
+      prefersDefaults: options.prefersDefaults)
     params = parameters.values
     faults = parameters.faults
     addVariables(of: model, options: options, log: &log)

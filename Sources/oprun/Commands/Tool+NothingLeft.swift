@@ -1,0 +1,70 @@
+// What is said if a run that is to be resumed has nothing left to do, and about variables that do not count for it.
+
+import Diagnostics
+import Execution
+import Plans
+import State
+
+extension Tool {
+  /// Says that a run has succeeded. Whoever waits for something that was edited since learns what would run that.
+  func sayNothingLeft(
+    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
+  ) -> Int32 {
+    let resumption = resumed.resumption(for: planned.plan, planned.reading.secrets)
+    let different = resumption.foreseen.differing
+    if different.isEmpty { return sayNothingLeft(of: resumed.earlier, resumed.store) }
+    say(
+      "run \(resumed.earlier.name) succeeded: nothing to resume, "
+        + "although this was edited since: \(resumption.allNames(of: different))",
+      help: "'\(runCommand(resumed.earlier.request, invocation))' runs the pipeline as it is now")
+    return ExitStatus.success
+  }
+
+  func sayNothingLeft(of earlier: EarlierRun, _ store: StateStore) -> Int32 {
+    let whole = wholeRun(before: earlier, store)
+    say(
+      "run \(earlier.name) succeeded: nothing to resume",
+      help: whole.map {
+        "this run was only a part of \($0): 'oprun resume \($0)' continues that run"
+      })
+    return ExitStatus.success
+  }
+
+  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole.
+  private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
+    var name = run.name
+    while let before = (try? store.run(named: name))??.resumed {
+      guard let request = try? store.request(ofRun: before) else { return nil }
+      if request.steps != run.request.steps { return before }
+      name = before
+    }
+    return nil
+  }
+
+  /// The command that runs the same again, as a new run.
+  private func runCommand(_ request: RunRequest, _ invocation: Invocation) -> String {
+    let parameters = request.parameters.flatMap {
+      ["--param", wordForHelp("\($0.name)=\($0.value)") ?? "\($0.name)=VALUE"]
+    }
+    let words = ["oprun", "run"] + parameters + [wordForHelp(invocation.operands[0]) ?? "FILE"]
+    let steps = invocation.operands.dropFirst().map { wordForHelp($0) ?? "STEP" }
+    return (words + steps).joined(separator: " ") + stateOption(invocation)
+  }
+
+  /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.
+  func sayIgnoredVariables(_ resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation) {
+    if environmentValue(OprunVariable.oprun.rawValue) != nil { return }
+    let given = Set(invocation.assignments(Options.param).map(\.name))
+    let recorded = resumed.earlier.request.parameters
+    for parameter in plan.parameters where !given.contains(parameter.name) {
+      let variable = parameterVariable(parameter.name)
+      let old = recorded.last { $0.name == parameter.name }
+      guard let value = environmentValue(variable), old != nil || !parameter.isDemanded,
+        value != old?.value ?? parameter.defaultValue
+      else { continue }
+      say(
+        "\(variable) has no effect: parameters are those of the run that is resumed",
+        help: "'--param' changes them")
+    }
+  }
+}
