@@ -26,6 +26,8 @@ package final class CacheLookup {
   /// What the step reads.
   var inputs: [FileEntry]?
   var key = CacheDigest.none
+  /// The key in hexadecimal; nil as long as there is none.
+  package var keyInWords: String? { key == .none ? nil : key.hexadecimal }
   /// The result that is being restored.
   var candidate: StoredResult?
   var restored: [FileEntry]?

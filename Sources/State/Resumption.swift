@@ -166,7 +166,7 @@ package final class Resumption {
     return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
   }
 
-  private func operation(named name: String) -> OperationID? {
+  func operation(named name: String) -> OperationID? {
     if operations == nil {
       let names = (0..<added.count).compactMap { number in
         self.name(of: OperationID(number)).map { ($0, OperationID(number)) }
@@ -326,7 +326,7 @@ package final class Resumption {
   }
 
   /// Whether nothing that the operation depends on ran since it did. A copy waits for those of its own instance.
-  private func isUpstreamUnchanged(
+  func isUpstreamUnchanged(
     of operation: OperationID, _ planned: OperationID, since origin: Int
   ) -> Bool {
     let isCopy = operation != planned && copied.contains(planned)

@@ -9,8 +9,19 @@ import Scheduling
 
 package struct AbandonedWork {
   /// What is to end. Jobs are not, if they are taken over.
-  package enum Kind {
+  package enum Kind: Hashable {
     case steps, stepsAndJobs
+    case jobs(of: Set<String>)
+
+    fileprivate func hasJob(of step: String) -> Bool {
+      switch self {
+      case .steps: false
+      case .stepsAndJobs: true
+      case .jobs(let steps): steps.contains(step)
+      }
+    }
+
+    fileprivate var hasSteps: Bool { if case .jobs = self { false } else { true } }
   }
 
   package enum End: Hashable {
@@ -67,16 +78,14 @@ package struct AbandonedWork {
   init?(of run: EarlierJobs, _ kind: Kind, clock: Clock, call: @escaping Call) {
     guard let files = try? NodeFiles.open(in: run.folder) else { return nil }
     let entries = SlurmJournal.entries(in: "\(run.folder)/@node")
-    let steps = Self.openTasks(of: files).filter { entries[$0] == nil }
+    let steps = kind.hasSteps ? Self.openTasks(of: files).filter { entries[$0] == nil } : []
     var homes = [(files, JobMark(run: run.runID, folder: run.folder), steps)]
     var jobs: [JournalEntry.Origin: [(number: Int, own: Int)]] = [:]
-    if kind == .stepsAndJobs {
-      for (number, entry) in entries where !entry.hasEnded {
-        let own = JournalEntry.Origin(folder: run.folder, run: run.runID, number: number)
-        let origin = entry.origin ?? own
-        let home = JournalEntry.Origin(folder: origin.folder, run: origin.run, number: 0)
-        jobs[home, default: []].append((origin.number, number))
-      }
+    for (number, entry) in entries where !entry.hasEnded && kind.hasJob(of: entry.step) {
+      let own = JournalEntry.Origin(folder: run.folder, run: run.runID, number: number)
+      let origin = entry.origin ?? own
+      let home = JournalEntry.Origin(folder: origin.folder, run: origin.run, number: 0)
+      jobs[home, default: []].append((origin.number, number))
     }
     var ended: [Int] = []
     for (home, tasks) in jobs.sorted(by: { $0.key.folder < $1.key.folder }) {
@@ -200,6 +209,7 @@ package struct AbandonedWork {
     guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
     for home in homes {
       let jobs = QueueListing(queue.output, home.mark).jobs
+        .filter { kind.hasSteps || home.open.contains($0.key) }
       items += jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
         .map { Item(id: $0.id, grace: Self.longestGrace) }
     }
