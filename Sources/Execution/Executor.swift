@@ -26,6 +26,9 @@ protocol Executor: AnyObject {
   /// Kills a command now, with everything that belongs to it. Its end is still reported as news.
   func kill(_ key: CommandKey, at now: Nanoseconds)
 
+  /// The earlier runs that may still run something of the step elsewhere, which can be taken over.
+  func earlierRuns(of step: String) -> Set<String>
+
   /// What goes on elsewhere is left to itself from now on: a command there that is asked to end, or killed,
   /// has ended for this run.
   func leave(at now: Nanoseconds)
@@ -62,7 +65,8 @@ protocol Executor: AnyObject {
   /// Whether others may look at the run from machines that share only its files.
   var isOnCluster: Bool { get }
 
-  /// Called when the run is over and nothing is waited for: whatever must not live on is ended.
+  /// Called when the run is over and nothing is waited for: whatever must not live on is ended. This may take some
+  /// seconds.
   func close()
 }
 
@@ -73,6 +77,8 @@ extension Executor {
   var isOnCluster: Bool { false }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
+
+  func earlierRuns(of step: String) -> Set<String> { [] }
 
   func leave(at now: Nanoseconds) {}
 }

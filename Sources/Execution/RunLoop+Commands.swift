@@ -1,5 +1,6 @@
 // Commands on their way through the loop: from the machine to the executor, and their news back.
 
+import Caching
 import Expressions
 import Plans
 import RunFiles
@@ -36,10 +37,19 @@ extension RunLoop {
   /// Adds what Slurm is asked for, if the command runs there.
   private func place(_ command: inout Command, _ settings: StepSettings, _ plan: SlurmPlan) {
     guard case .attempt = command.key.role, let request = settings.slurm else { return }
-    let spec = machine.scheduler.graph[command.key.operation]
-    command.slurm = SlurmOrder(
+    let operation = command.key.operation
+    let spec = machine.scheduler.graph[operation]
+    var order = SlurmOrder(
       plan.request(request, claiming: spec.claims), settings, priority: spec.priority,
       width: plan.width(claiming: spec.claims))
+    order.basis = caching?.lookups[operation]?.keyInWords
+    // What a cached step depends on is in its key.
+    if order.basis == nil {
+      order.outdatedRuns = executor.earlierRuns(of: machine.steps[operation].id).filter {
+        options.memory?.isUpstreamUnchanged(of: operation, since: $0) == false
+      }
+    }
+    command.slurm = order
   }
 
   func hear(_ news: CommandNews, at time: Nanoseconds) {

@@ -49,6 +49,10 @@ package protocol RunMemory: AnyObject {
   /// everything that it depends on has ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
 
+  /// Whether nothing that the step depends on has run since that run, which this one resumes, or one before it: what
+  /// that run has started of the step may be taken over. Asked when everything that it depends on has ended.
+  func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool
+
   /// What became of the step before, if only a part of the run is resumed and the step is no part of that: whatever it
   /// is now, it does not run. Asked about a step that is not kept.
   func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep?

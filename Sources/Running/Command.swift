@@ -73,6 +73,10 @@ package struct SlurmOrder: Hashable, Sendable {
   package let priority: Int16
   /// A limit that Slurm keeps for oprun: that of a matrix.
   package let width: SlurmWidth?
+  /// What it runs on, if that is known: another run takes its job over only if it is the same there.
+  package var basis: String?
+  /// Earlier runs whose jobs of the step ran on something else.
+  package var outdatedRuns: Set<String> = []
 
   package init(
     _ request: SlurmRequest, _ settings: StepSettings, priority: Int16, width: SlurmWidth? = nil

@@ -157,6 +157,14 @@ extension StateStore {
     }
   }
 
+  /// The number of a recorded run, which is higher than those of all before it; nil if there is none of that name.
+  func number(ofRun name: String) throws(StoreFailure) -> Int? {
+    try perform { database throws(DatabaseFailure) in
+      let run = try database.prepare("SELECT id FROM run WHERE name = ?")
+      return try run.bind(1, name).next() ? try run.number(0) : nil
+    }
+  }
+
   /// What was asked of a recorded run; nil if there is none of that name.
   package func request(ofRun name: String) throws(StoreFailure) -> RunRequest? {
     try perform { database throws(DatabaseFailure) in

@@ -167,7 +167,7 @@ package final class Resumption {
     return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
   }
 
-  private func operation(named name: String) -> OperationID? {
+  func operation(named name: String) -> OperationID? {
     if operations == nil {
       let names = (0..<added.count).compactMap { number in
         self.name(of: OperationID(number)).map { ($0, OperationID(number)) }
@@ -328,7 +328,7 @@ package final class Resumption {
 
   /// Whether everything that the operation depends on had its outcome before it began, and did not run since. A copy
   /// waits for those of its own instance.
-  private func isUpstreamUnchanged(
+  func isUpstreamUnchanged(
     of operation: OperationID, _ planned: OperationID, since start: Moment
   ) -> Bool {
     let isCopy = operation != planned && copied.contains(planned)

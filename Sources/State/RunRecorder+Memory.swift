@@ -29,6 +29,14 @@ extension RunRecorder: RunMemory {
         allowance: step.settings.allowFailure))
   }
 
+  package func isUpstreamUnchanged(of operation: OperationID, since name: String) -> Bool {
+    guard let resumption = run.resumption else { return false }
+    let known = name == resumption.earlier.name ? resumption.earlier.number : nil
+    guard let number = known ?? (try? run.store?.number(ofRun: name)) else { return false }
+    return resumption.isUpstreamUnchanged(
+      of: operation, planned(operation), since: Moment(number).endOfRun)
+  }
+
   package func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep? {
     run.resumption?.held(
       operation, of: planned(operation), named: name(of: operation), allowance)

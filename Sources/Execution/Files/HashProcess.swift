@@ -11,21 +11,26 @@ final class HashProcess {
   let processID: Int32
   /// The answer of the process comes from here; close-on-exec, and never waited for.
   let output: Int32
+  private let own: OwnProcesses
   private var said: [UInt8] = []
   private(set) var hasEnded = false
 
-  private init(processID: Int32, output: Int32) {
+  private init(processID: Int32, output: Int32, own: OwnProcesses) {
     self.processID = processID
     self.output = output
+    self.own = own
   }
 
   /// Ends the process if its answer is not complete.
   deinit {
-    if !hasEnded { kill(processID, SIGKILL) }
+    if !hasEnded { own.kill(processID) }
     close(output)
   }
 
-  static func start(_ patterns: [String]) throws(SystemError) -> HashProcess {
+  /// The process is one of `own`.
+  static func start(
+    _ patterns: [String], own: OwnProcesses
+  ) throws(SystemError) -> HashProcess {
     let purpose = "hash files"
     let (outlet, inlet) = try OwnProcess.pipe(purpose)
     defer { close(inlet) }
@@ -34,7 +39,8 @@ final class HashProcess {
         answer(patterns, to: inlet)
       }
       _ = fcntl(outlet, F_SETFL, O_NONBLOCK)
-      return HashProcess(processID: process, output: outlet)
+      own.insert(process)
+      return HashProcess(processID: process, output: outlet, own: own)
     } catch {
       close(outlet)
       throw error

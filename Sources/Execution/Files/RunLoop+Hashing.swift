@@ -31,8 +31,7 @@ extension RunLoop {
     var isChanged = false
     while let (slot, patterns) = hashing.takeNext() {
       do throws(SystemError) {
-        let process = try HashProcess.start(patterns)
-        waiting.ownProcesses.insert(process.processID)
+        let process = try HashProcess.start(patterns, own: waiting.ownProcesses)
         hashProcesses[slot] = process
         try waiting.add(process.output, for: .hashing, number: slot)
       } catch {

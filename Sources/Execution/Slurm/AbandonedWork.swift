@@ -9,8 +9,19 @@ import Scheduling
 
 package struct AbandonedWork {
   /// What is to end. Jobs are not, if they are taken over.
-  package enum Kind {
+  package enum Kind: Hashable {
     case steps, stepsAndJobs
+    case jobs(of: Set<String>)
+
+    fileprivate func hasJob(of step: String) -> Bool {
+      switch self {
+      case .steps: false
+      case .stepsAndJobs: true
+      case .jobs(let steps): steps.contains(step)
+      }
+    }
+
+    fileprivate var hasSteps: Bool { if case .jobs = self { false } else { true } }
   }
 
   package enum End: Hashable {
@@ -71,10 +82,11 @@ package struct AbandonedWork {
   ) throws(SystemError) {
     guard let files = try NodeFiles.find(in: run.folder) else { return nil }
     let entries = try SlurmJournal.entries(in: files.path)
-    let steps = try files.openTasks().filter { entries[$0] == nil }
+    let steps = kind.hasSteps ? try files.openTasks().filter { entries[$0] == nil } : []
     var homes = [(files, files.mark(of: run.runID), steps)]
     var ended: [Int: JournalEntry.Origin] = [:]
-    let jobs = kind == .stepsAndJobs ? try run.openEntries() : [:]
+    let jobs =
+      kind == .steps ? [:] : try run.openEntries().filter { kind.hasJob(of: $0.value.step) }
     let origins = jobs.compactMapValues(\.origin)
     for (folder, numbers) in Dictionary(grouping: origins.keys, by: { origins[$0]?.folder ?? "" })
       .sorted(by: { $0.key < $1.key })
@@ -202,6 +214,7 @@ package struct AbandonedWork {
     guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
     for home in homes {
       let jobs = QueueListing(queue.output, home.mark).jobs
+        .filter { kind.hasSteps || home.open.contains($0.key) }
       items += jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
         .map { Item(id: $0.id, grace: Self.longestGrace) }
     }

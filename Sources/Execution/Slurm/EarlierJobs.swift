@@ -18,6 +18,15 @@ package struct EarlierJobs: Sendable {
   /// Whether it has given something to Slurm whose end nobody has recorded.
   package func isOpen() throws(SystemError) -> Bool { !(try openEntries().isEmpty) }
 
+  /// The steps of these things, and for each one the runs that have given them to Slurm: that one, or others before.
+  package func openSteps() throws(SystemError) -> [String: Set<String>] {
+    var steps: [String: Set<String>] = [:]
+    for entry in try openEntries().values {
+      steps[entry.step, default: []].insert(entry.origin?.run ?? runID)
+    }
+    return steps
+  }
+
   /// Whether jobs of it may be there: something that is open has left no result. True if that is unknown.
   package var mayHaveJobs: Bool {
     do throws(SystemError) {

@@ -37,6 +37,8 @@ final class MixedExecutor: Executor {
 
   func kill(_ key: CommandKey, at now: Nanoseconds) { executor(of: key).kill(key, at: now) }
 
+  func earlierRuns(of step: String) -> Set<String> { slurm.earlierRuns(of: step) }
+
   func leave(at now: Nanoseconds) { slurm.leave(at: now) }
 
   func ready(_ number: Int, at now: Nanoseconds) {

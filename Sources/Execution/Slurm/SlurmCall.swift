@@ -6,9 +6,10 @@ import Scheduling
 
 /// One call of a command of Slurm.
 struct SlurmCall: Hashable {
-  /// Calls of one channel follow each other. A submission that hangs does not hold up a look at the queue.
+  /// Calls of one channel follow each other. A submission that hangs does not hold up a look at the queue, and neither
+  /// holds up the end of jobs.
   enum Channel: Int, CaseIterable {
-    case submit, look
+    case submit, look, cancel
   }
 
   let words: [String]
@@ -17,7 +18,13 @@ struct SlurmCall: Hashable {
   /// The time after which the command is killed.
   let limit: Nanoseconds
 
-  var channel: Channel { words[0] == "sbatch" ? .submit : .look }
+  var channel: Channel {
+    switch words[0].split(separator: "/").last {
+    case "sbatch": .submit
+    case "scancel": .cancel
+    default: .look
+    }
+  }
 }
 
 /// What became of a call.
@@ -31,6 +38,16 @@ struct SlurmAnswer: Hashable {
   var processorTime: Nanoseconds = 0
 
   var isSuccess: Bool { exitStatus == 0 && refusal == nil }
+
+  /// Whether the controller has heard which jobs are to end: it may know some of them no more, or not let the user end
+  /// them, and says that of each.
+  var hasCancelled: Bool {
+    if isSuccess { return true }
+    guard exitStatus == 1 else { return false }
+    let lines = errors.split(separator: "\n").map { String($0) }
+    return lines.contains { $0.containsText("job id") }
+      && !lines.contains { line in Submission.failuresToTalk.contains { line.containsText($0) } }
+  }
 }
 
 /// Calls commands of Slurm beside the loop of a run. Tests have one without processes.
@@ -42,8 +59,9 @@ protocol SlurmCaller: AnyObject {
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)]
   /// When there may be an answer although nothing is ready.
   var deadline: Nanoseconds? { get }
-  /// Ends every call.
-  func close()
+  /// Ends every call, after those that cancel jobs, of which this is the last; nil for none. It waits for them for a
+  /// few seconds.
+  func close(after last: SlurmCall?)
 }
 
 /// How the jobs of a run are told from all others: by a word in their names and comments.
@@ -124,10 +142,10 @@ struct SlurmCommands {
       limit: 10 * second)
   }
 
-  /// A job that was requeued would wait for two minutes.
-  static func immediateStart(of job: String) -> SlurmCall {
+  static func immediateStart(of jobs: [String]) -> SlurmCall {
     SlurmCall(
-      words: ["scontrol", "update", "JobId=\(job)", "StartTime=now"], limit: 10 * second)
+      words: ["scontrol", "update", "JobId=\(jobs.joined(separator: ","))", "StartTime=now"],
+      limit: 10 * second)
   }
 
   /// The largest number of jobs that one call names.
@@ -241,7 +259,7 @@ enum Submission: Hashable {
   }
 
   /// Sentences of Slurm after which nobody knows what its controller has heard.
-  private static let failuresToTalk = [
+  fileprivate static let failuresToTalk = [
     "Unable to contact", "Zero Bytes", "timed out", "Connection", "connect", "ommunication",
     "Transport endpoint", "standby mode", "temporarily unavailable", "essage receive failure",
     "essage send failure", "Resource temporarily", "Protocol authentication",

@@ -44,16 +44,27 @@ extension SlurmExecutor {
     keep { journal throws(SystemError) in
       try journal.add(entry, number: own)
       if let job = entry.job { try journal.note(job: job, of: own) }
+      if entry.wasStopped { try journal.noteStop(of: own) }
     }
   }
 
+  /// The earlier runs that have something of the step with Slurm.
+  func earlierRuns(of step: String) -> Set<String> {
+    let known = adoptable[step] ?? adoptable[JournalEntry.hidden(step)]
+    return Set((known ?? []).map(\.origin.run))
+  }
+
   /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
-  /// queue tells what is left of it. What it has for an older text of the step is cancelled.
+  /// queue tells what is left of it. What it has for an older text of the step, or for an older result of what that
+  /// depends on, is cancelled, and so is what was to end before.
   func adopt(for task: SlurmTask) throws(SystemError) -> Bool {
     guard let candidates = adoptable.removeValue(forKey: task.entry.step) else { return false }
-    let match = candidates.last { $0.entry.digest == task.digest }
+    let match = candidates.last {
+      $0.entry.digest == task.digest && !$0.entry.wasStopped
+        && !task.order.outdatedRuns.contains($0.origin.run)
+    }
     for other in candidates where other.origin != match?.origin {
-      try forbid(other)
+      if let blocker = try forbid(other), match == nil { task.blockers.append(blocker) }
     }
     guard let match, let home = try earlierHome(of: match.origin) else { return false }
     task.home = home
@@ -62,21 +73,27 @@ extension SlurmExecutor {
     task.job = match.entry.job
     task.earlierNames = (match.entry.logName, match.entry.outputsName)
     task.phase = .examined
+    task.wasSubmitted = true
     home.tasks[task.number] = task
     return true
   }
 
-  /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one.
-  private func forbid(_ other: AdoptableTask) throws(SystemError) {
+  /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one. Returns what must end
+  /// before the step runs again, if a job has begun with it.
+  private func forbid(_ other: AdoptableTask) throws(SystemError) -> SlurmTask.Blocker? {
     guard let home = try earlierHome(of: other.origin) else {
-      return endedNumbers.append(other.number)
+      endedNumbers.append(other.number)
+      return nil
     }
-    _ = try? home.files.claim(other.origin.number, for: NodeFiles.nobody)
-    home.forbidden[other.origin.number] = (other.number, false)
+    let number = other.origin.number
+    home.forbidden[number] = other.number
     home.quietAt = nil
+    keep { journal throws(SystemError) in try journal.noteStop(of: other.number) }
     // At once: what the step runs now is about to be submitted.
     wantsLook = true
     lookedAt = nil
+    if home.files.takeAway(number) == .oprun { return nil }
+    return SlurmTask.Blocker(home: home, number: number)
   }
 
   /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.

@@ -112,7 +112,9 @@ extension SlurmExecutor {
     for stop in TaskStart.accepted(results: stops, starts: starts).values.sorted() {
       guard let task = home.tasks[stop.task], let signal = task.stopSignal else { continue }
       count += 1
-      end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
+      end(
+        task, CommandEnd(.signalled(signal), duration: now - task.startedAt), hasResult: true,
+        at: now)
     }
     return count
   }
@@ -124,7 +126,7 @@ extension SlurmExecutor {
     for event in result.events { news.append(.event(event.kind(of: task.key.operation))) }
     if let failure = result.stateFailure { news.append(.stateFailed(failure)) }
     taken[task.key] = result.outputs ?? []
-    end(task, result.end, at: now)
+    end(task, result.end, hasResult: true, at: now)
   }
 
   // MARK: No result
@@ -149,7 +151,8 @@ extension SlurmExecutor {
       if !tryAgain(task, because: words, at: now) { lose(words) }
     case .noResult(let job):
       let words = task.lastWords(of: job)
-      guard hasSeenClaim || hasClaim(task) else {
+      let holder = holder(of: task)
+      guard hasSeenClaim || holder != .nobodyYet else {
         return lose(
           words.isEmpty
             ? SlurmMessage.notShared(job, task.home.folder) : SlurmMessage.noResult(job, words))
@@ -157,13 +160,16 @@ extension SlurmExecutor {
       // The job has begun, so the directory is shared, and its result may only be late.
       if let since = task.missedSince, now < since + plan.fileWait { return }
       concludeVanished(
-        task, hasBegun: hasClaim(task), SlurmMessage.noResult(job, words), lose, at: now)
+        task, hasBegun: holder != .nobodyYet, SlurmMessage.noResult(job, words), lose, at: now)
     case .vanished:
       // A job that comes to light later finds the task taken.
-      let hasBegun = hasClaim(task)
-      if !hasBegun, !forbid(task) { return awaitResult(of: task, at: now) }
+      let holder = takeAway(task)
+      if holder != .oprun, task.missedSince.map({ now >= $0 + plan.fileWait }) != true {
+        return awaitResult(of: task, at: now)
+      }
+      if case .unknown(let words) = holder { return lose(SlurmMessage.unknownHolder(words)) }
       concludeVanished(
-        task, hasBegun: hasBegun, SlurmMessage.vanished(task.job), lose, at: now)
+        task, hasBegun: holder != .oprun, SlurmMessage.vanished(task.job), lose, at: now)
     }
   }
 
@@ -177,8 +183,11 @@ extension SlurmExecutor {
 
   // MARK: Ends
 
-  /// Reports the end of a command; it is the last thing that is said of it.
-  func end(_ task: SlurmTask, _ end: CommandEnd, at now: Nanoseconds) {
+  /// Reports the end of a command; it is the last thing that is said of it. `hasResult` if a file of its job says how
+  /// it has ended.
+  func end(
+    _ task: SlurmTask, _ end: CommandEnd, hasResult: Bool = false, at now: Nanoseconds
+  ) {
     guard tasks[task.key] === task else { return }
     var end = end
     bringHome(task)
@@ -186,9 +195,8 @@ extension SlurmExecutor {
     let size = showLog(of: task)
     // Nobody has counted the output of a job without a result.
     if end.outputByteCount == 0, let size { end = end.with(outputByteCount: size) }
-    if !isLeaving { endedNumbers.append(task.ownNumber) }
+    settle(task, hasResult: hasResult)
     tasks[task.key] = nil
-    task.home.settle(task.number)
     task.phase = .held
     stopped.remove(task.key)
     killed.remove(task.key)

@@ -12,7 +12,10 @@ extension SlurmExecutor {
     guard !isLooking, !isLeaving else { return nil }
     guard wantsLook || counts.open > 0 else { return nil }
     guard let lookedAt else { return wantsLook ? 0 : firstLook }
-    return lookedAt + max(plan.poll, lookInterval)
+    // A step waits for what a look shows of them.
+    let isAwaiting = earlierHomes.values.contains { !$0.forbidden.isEmpty }
+    let interval = isAwaiting ? min(lookInterval, 2 * plan.poll) : lookInterval
+    return lookedAt + max(plan.poll, interval)
   }
 
   /// A while after the first submission.
@@ -59,61 +62,94 @@ extension SlurmExecutor {
     if home.quietAt == counts.changes { return }
     var isQuiet = true
     var stuck = StuckJobs()
+    var delayed: [String] = []
     for number in home.tasks.keys.sorted() {
       guard let task = home.tasks[number] else { continue }
       let job = listing.job(of: number, known: task.job)
       if job == nil, listing.isIncomplete { continue }
-      if !examine(task, job, since: since, at: now) { isQuiet = false }
+      let seen = examine(task, job, since: since, at: now)
+      if !seen.isQuiet { isQuiet = false }
+      if seen.isDelayed, let job { delayed.append(job.id) }
       if job?.isStuck == true { stuck.add(task) }
     }
+    startAtOnce(delayed, at: now)
     news += stuck.messages.map { .event(.notice($0)) }
     // Slurm has put them back into its queue although they have a result: some would be held there for ever.
     let settled = listing.jobs.keys.filter(home.settled.contains).sorted()
       .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     unwanted += settled
-    cancelForbidden(in: home, listing)
+    cancelForbidden(in: home, listing, at: now)
     home.quietAt = isQuiet && settled.isEmpty && home.forbidden.isEmpty ? counts.changes : nil
   }
 
-  private func cancelForbidden(in home: TaskHome, _ listing: QueueListing) {
+  /// Asks for the end of jobs with which nobody goes on, at each look again, because Slurm may not have heard it.
+  private func cancelForbidden(in home: TaskHome, _ listing: QueueListing, at now: Nanoseconds) {
     if listing.isIncomplete { return wantsLook = wantsLook || !home.forbidden.isEmpty }
-    for (number, task) in home.forbidden.sorted(by: { $0.key < $1.key }) {
+    for (number, own) in home.forbidden.sorted(by: { $0.key < $1.key }) {
       let live = (listing.jobs[number] ?? []).filter(\.isLive).map(\.id)
       if live.isEmpty {
         home.forbidden[number] = nil
-        endedNumbers.append(task.own)
+        endedNumbers.append(own)
+        // What replaces it may have waited for its end.
+        if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }
       } else {
-        if !task.isSeen { unwanted += live }
-        home.forbidden[number]?.isSeen = true
+        unwanted += live.filter { !unwanted.contains($0) }
         wantsLook = true
+        tellWhoWaits(for: number, in: home, live)
       }
     }
   }
 
-  /// Returns false if there may be something to do the next time even if all looks the same.
+  private func tellWhoWaits(for number: Int, in home: TaskHome, _ jobs: [String]) {
+    for task in held.compactMap({ tasks[$0] }) where !task.hasToldOfBlocker {
+      guard task.blockers.contains(where: { $0.home === home && $0.number == number }) else {
+        continue
+      }
+      task.hasToldOfBlocker = true
+      news.append(.event(.notice(SlurmMessage.waitsForEarlier(task.step, jobs[0]))))
+    }
+  }
+
+  /// Jobs that were requeued would wait for two minutes.
+  private func startAtOnce(_ jobs: [String], at now: Nanoseconds) {
+    for start in stride(from: 0, to: jobs.count, by: SlurmCommands.jobsPerCall) {
+      let part = jobs[start..<min(start + SlurmCommands.jobsPerCall, jobs.count)]
+      call(SlurmCommands.immediateStart(of: Array(part)), .other, at: now)
+    }
+  }
+
+  /// What is left to do about a task after a look at its job.
+  private struct Examined {
+    /// False if there may be something to do the next time even if all looks the same.
+    var isQuiet = false
+    /// Slurm has put the job back into its queue, and lets it wait.
+    var isDelayed = false
+  }
+
   private func examine(
     _ task: SlurmTask, _ job: QueuedJob?, since: Nanoseconds, at now: Nanoseconds
-  ) -> Bool {
+  ) -> Examined {
     switch task.phase {
-    case .held, .submitting: return true
-    case .submitted(let time) where time >= since: return false
-    case .unsure(let time) where time >= since: return false
-    case .examined where task.startedAt > since: return false
+    case .held, .submitting: return Examined(isQuiet: true)
+    case .submitted(let time) where time >= since: return Examined()
+    case .unsure(let time) where time >= since: return Examined()
+    case .examined where task.startedAt > since: return Examined()
     case .submitted, .unsure, .examined: break
     }
     guard let job else {
       missed(task, at: now)
-      return false
+      return Examined()
     }
-    if task.job != job.id { note(job.id, of: task) }
     if task.seen?.state != job.state { hasMoved = true }
+    let wasExamined = task.phase == .examined
     if case .submitted = task.phase {} else { task.phase = .submitted(since: since - 1) }
+    if task.job != job.id || wasExamined { note(job.id, of: task) }
     if job.isLive { return live(task, job, at: now) }
     ended(task, job, at: now)
-    return false
+    return Examined()
   }
 
-  private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) -> Bool {
+  private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) -> Examined {
     task.missedSince = nil
     let isNews = task.seen != job
     // It is put back before Slurm says why it waits, which may take until Slurm's next round.
@@ -122,61 +158,56 @@ extension SlurmExecutor {
     task.seen = job
     if job.isHeldAfterFailure {
       unwanted.append(job.id)
+      // It does not begin by itself any more.
+      task.missedSince = now
       conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
-      return false
+      return Examined()
     }
     if isPutBack { task.forgetLog() }
-    // Somebody may have said when it is to begin for the first time.
-    if isPutBack || job.waitsForItsTime && hasClaim(task) {
-      call(SlurmCommands.immediateStart(of: job.id), .other, at: now)
-    }
     if isNews {
       if job.state == .running { noticed.insert(task.key) }
       let waits = job.state == .pending && job.reason != "None" ? job.reason : nil
       tell(CommandPlacement(job: job.id, node: job.node, reason: waits), of: task)
     }
-    return !job.waitsForItsTime
+    // Somebody may have said when it is to begin for the first time.
+    let isDelayed = isPutBack || job.waitsForItsTime && holder(of: task) != .nobodyYet
+    return Examined(isQuiet: !job.waitsForItsTime, isDelayed: isDelayed)
   }
 
   /// The queue does not know a job of the task.
   private func missed(_ task: SlurmTask, at now: Nanoseconds) {
-    if task.stopSignal != nil, forbid(task) || !hasClaim(task) {
-      return conclude(task, .cancelled(nil), at: now)
+    switch task.stopSignal == nil ? holder(of: task) : takeAway(task) {
+    case .nobodyYet: submitAgain(task, at: now)
+    case .oprun: conclude(task, .neverStarted("its task was given up"), at: now)
+    case .job, .unknown: awaitResult(of: task, at: now)
     }
+  }
+
+  /// Slurm has no job that has begun with the task: the claim makes it safe to submit the same one again, even if its
+  /// submission is still under way.
+  private func submitAgain(_ task: SlurmTask, at now: Nanoseconds) {
     switch task.phase {
     case .held, .submitting: return
     case .examined:
-      // Its submission may still be under way: the claim makes it safe to repeat it.
-      if (try? task.home.files.claim(of: task.number)) == NodeFiles.nobody {
-        return conclude(task, .neverStarted("its task was given up"), at: now)
-      }
-      if hasClaim(task) { return awaitResult(of: task, at: now) }
       makeOwnIfDamaged(task)
-      return hold(task, at: now)
-    case .unsure: return putBackOrWait(task, at: now)
+      hold(task, at: now)
+    case .unsure: putBack(task, at: now)
     case .submitted:
-      guard !hasClaim(task) else { return awaitResult(of: task, at: now) }
       guard task.againCount < task.request.infrastructureRetries else {
         return conclude(task, .vanished, at: now)
       }
-      // The controller has lost it: the claim makes it safe to submit the same task again.
+      // The controller has lost it.
       task.againCount += 1
       putBack(task, at: now)
     }
   }
 
-  private func putBackOrWait(_ task: SlurmTask, at now: Nanoseconds) {
-    if hasClaim(task) { awaitResult(of: task, at: now) } else { putBack(task, at: now) }
-  }
-
-  /// The job was there, and is gone: its result may not be seen here yet.
+  /// The job was there, and is gone: its result may not be seen here yet. `decideIfDue` concludes what has none.
   func awaitResult(of task: SlurmTask, at now: Nanoseconds) {
     task.phase = .submitted(since: -1)
     task.seen = nil
-    let since = task.missedSince ?? now
-    task.missedSince = since
+    task.missedSince = task.missedSince ?? now
     noticed.insert(task.key)
-    if now >= since + plan.fileWait { conclude(task, .vanished, at: now) }
   }
 
   /// The job has ended, and there is no result.
@@ -201,18 +232,6 @@ extension SlurmExecutor {
     case .ended, .failed: conclude(task, .noResult(job), at: now)
     case .pending, .running, .other: break
     }
-  }
-
-  /// Takes the task away from jobs that have not begun with it; false if one has.
-  func forbid(_ task: SlurmTask) -> Bool {
-    (try? task.home.files.claim(task.number, for: NodeFiles.nobody)) == NodeFiles.nobody
-  }
-
-  func hasClaim(_ task: SlurmTask) -> Bool {
-    // A claim that cannot be read was made.
-    guard (try? task.home.files.claim(of: task.number)) != .some(nil) else { return false }
-    hasSeenClaim = true
-    return true
   }
 }
 

@@ -7,10 +7,9 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// How long a job that was killed is waited for.
-  private static let killWait: Nanoseconds = 10 * second
-
-  private static let mostUnwantedFailures = 3
+  /// How long a job that was killed is waited for, since Slurm has heard of it, and since Slurm was to be told.
+  static let killWait: Nanoseconds = 10 * second
+  static let longestKillWait: Nanoseconds = 30 * second
 
   private var isCancelling: Bool {
     calls.values.contains { if case .cancellation = $0 { true } else { false } }
@@ -34,39 +33,62 @@ extension SlurmExecutor {
       task.isCancelled = true
       stopped.remove(task.key)
     }
+    note(stopOf: Array(stopping))
     let jobs = unwanted + stopping.compactMap(\.job)
     let purpose = Purpose.cancellation(stopping.map(\.key), unwanted: unwanted)
     unwanted = []
     call(SlurmCommands.cancellation(of: jobs), purpose, at: now)
   }
 
+  /// Before Slurm hears of it: another run would take a cancelled job for one that somebody else has cancelled.
+  private func note(stopOf tasks: [SlurmTask]) {
+    keep { journal throws(SystemError) in
+      for task in tasks where !task.hasNotedStop { try journal.noteStop(of: task.ownNumber) }
+      try journal.flush()
+    }
+    for task in tasks { task.hasNotedStop = true }
+  }
+
   func killWhatIsStopped(at now: Nanoseconds) {
     guard !toKill.isEmpty else { return }
-    call(SlurmCommands.kill(toKill), .other, at: now)
+    let keys = toKill.filter { tasks[$0]?.job != nil }
     toKill = []
+    if keys.isEmpty { return }
+    call(SlurmCommands.kill(keys.compactMap { tasks[$0]?.job }), .kill(keys), at: now)
+  }
+
+  /// Slurm has heard that jobs are to be killed, or will not: they are waited for from now on.
+  func killAnswered(_ keys: [CommandKey], at now: Nanoseconds) {
+    for task in keys.compactMap({ tasks[$0] }) {
+      task.givenUpAt = min(task.givenUpAt ?? .max, now + Self.killWait)
+    }
+  }
+
+  /// What may be told to Slurm at the last moment.
+  var lastCancellation: SlurmCall? {
+    let jobs = isLeaving ? [] : unwanted + stopping.compactMap(\.job)
+    return jobs.isEmpty ? nil : SlurmCommands.cancellation(of: jobs)
   }
 
   func cancelled(
     _ keys: [CommandKey], unwanted jobs: [String], _ answer: SlurmAnswer, at now: Nanoseconds
   ) {
     let tasks = keys.compactMap { self.tasks[$0] }
-    guard answer.isSuccess || answer.exitStatus == 1 && answer.errors.containsText("Invalid job id")
-    else {
+    guard answer.hasCancelled else {
       for task in tasks {
         task.isCancelled = false
         stopped.insert(task.key)
       }
-      // One that may not be cancelled must not keep others from it for ever.
-      if unwantedFailures < Self.mostUnwantedFailures { unwanted += jobs }
-      if !jobs.isEmpty { unwantedFailures += 1 }
+      unwanted += jobs.filter { !unwanted.contains($0) }
       cancelRetryAt = now + 5 * Self.second
       return sayAway(answer.refusal ?? slurmSentence(answer.errors))
     }
+    for task in tasks { task.hasHeardStop = true }
     scan(at: now)
     let claimed = claimed(among: tasks)
     for task in tasks where self.tasks[task.key] === task && !claimed.contains(task.key) {
       // It never began, and will not: where a file system is late, a claim may be there that is not listed.
-      if forbid(task) { conclude(task, .cancelled(task.seen), at: now) }
+      if takeAway(task) == .oprun { conclude(task, .cancelled(task.seen), at: now) }
     }
     wantsLook = true
   }
@@ -80,16 +102,22 @@ extension SlurmExecutor {
       tasks.filter { claims[$0.home.folder]?.contains($0.number) == true }.map(\.key))
   }
 
-  /// When a job that was killed is not waited for any longer.
+  /// When jobs are to be killed, or one that was is not waited for any longer.
   var killDue: Nanoseconds? {
-    killed.lazy.compactMap { self.tasks[$0]?.killedAt }.min().map { $0 + Self.killWait }
+    if !toKill.isEmpty { return 0 }
+    return killed.lazy.compactMap { self.tasks[$0]?.givenUpAt }.min()
   }
 
   func giveUpKilled(at now: Nanoseconds) {
     for task in killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
-      guard let killedAt = task.killedAt, killedAt + Self.killWait <= now else { continue }
-      hasGivenUp = true
-      if let job = task.job { news.append(.event(.notice(SlurmMessage.notEnded(task.step, job)))) }
+      guard let givenUpAt = task.givenUpAt, givenUpAt <= now else { continue }
+      let isOver = isOver(task)
+      if !isOver, let job = task.job ?? (try? task.home.files.claim(of: task.number)) {
+        let words =
+          task.hasHeardStop
+          ? SlurmMessage.notEnded(task.step, job) : SlurmMessage.notCancelled(task.step, job)
+        news.append(.event(.notice(words)))
+      }
       end(task, CommandEnd(.abandoned, duration: now - task.startedAt), at: now)
     }
   }

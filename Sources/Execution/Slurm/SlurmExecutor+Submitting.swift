@@ -70,6 +70,10 @@ extension SlurmExecutor {
     heldDue = nil
     for key in held {
       guard let task = tasks[key], task.phase == .held else { continue }
+      if task.isBlocked {
+        left.append(key)
+        continue
+      }
       if task.notBefore <= now, choice.takes(task, isOut: { self.isOut(in: $0) }) {
         taken.append(task)
         continue
@@ -86,6 +90,7 @@ extension SlurmExecutor {
     batchCount += 1
     for task in ready {
       task.phase = .submitting
+      task.wasSubmitted = true
       task.batch = "#\(batchCount)"
       task.throttle = batch.throttle
     }
@@ -152,8 +157,7 @@ extension SlurmExecutor {
       firstSubmission = firstSubmission ?? now
       note(job, of: task)
       tell(CommandPlacement(job: job), of: task)
-    case .refused(let sentence):
-      end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
+    case .refused(let sentence): refuse(task, sentence, at: now)
     case .arrayRefused: putBack(task, at: now)
     case .tooMany(let sentence):
       if batch.isArray { return putBack(task, at: now) }
@@ -164,13 +168,8 @@ extension SlurmExecutor {
       nextSubmission = max(nextSubmission, now + plan.poll)
       putBack(task, at: now, after: plan.poll)
     case .unclear(let sentence) where task.unclearCount >= Self.mostUnclear:
-      // No look has shown a job of it. One that comes to light later finds the task taken.
-      guard forbid(task) else {
-        task.phase = .unsure(since: now)
-        wantsLook = true
-        break
-      }
-      end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
+      // No look has shown a job of it.
+      refuse(task, sentence, at: now)
     case .unclear:
       task.unclearCount += 1
       task.phase = .unsure(since: now)
@@ -182,6 +181,16 @@ extension SlurmExecutor {
     }
     if let signal = task.stopSignal, case .held = task.phase, tasks[member.key] != nil {
       stop(member.key, with: signal, at: now)
+    }
+  }
+
+  /// Slurm does not take the task. A job of an earlier submission that comes to light later finds it taken.
+  private func refuse(_ task: SlurmTask, _ sentence: String, at now: Nanoseconds) {
+    if takeAway(task) == .job {
+      task.phase = .unsure(since: now)
+      wantsLook = true
+    } else {
+      end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
     }
   }
 
@@ -202,11 +211,12 @@ extension SlurmExecutor {
   /// Gives the command to Slurm once more, as another task; false if it was tried too often.
   func tryAgain(_ task: SlurmTask, because reason: String, at now: Nanoseconds) -> Bool {
     guard task.againCount < task.request.infrastructureRetries, let home else { return false }
-    task.home.settle(task.number)
+    // The job of the old number, which somebody may release later, must not begin beside the new one.
+    settle(task)
+    task.wasSubmitted = false
     task.againCount += 1
     task.home = home
     task.earlierNames = nil
-    endedNumbers.append(task.ownNumber)
     task.number = nextNumber
     task.ownNumber = nextNumber
     nextNumber += 1
@@ -216,8 +226,13 @@ extension SlurmExecutor {
   }
 
   func note(_ job: String, of task: SlurmTask) {
+    let isKnown = task.job == job
     task.job = job
-    if task.stopSignal != nil { stopped.insert(task.key) }
+    if task.stopSignal != nil, !task.isCancelled {
+      stopped.insert(task.key)
+      if task.killedAt != nil { toKill.append(task.key) }
+    }
+    if isKnown { return }
     keep { journal throws(SystemError) in try journal.note(job: job, of: task.ownNumber) }
   }
 

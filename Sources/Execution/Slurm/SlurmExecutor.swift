@@ -35,6 +35,7 @@ final class SlurmExecutor: Executor {
     case submission(SlurmBatch)
     case look(since: Nanoseconds)
     case cancellation([CommandKey], unwanted: [String])
+    case kill([CommandKey])
     case other
   }
 
@@ -59,8 +60,8 @@ final class SlurmExecutor: Executor {
   var asked: Set<CommandKey> = []
   /// The tasks whose jobs run, or have ended without a result.
   var noticed: Set<CommandKey> = []
-  /// The jobs that are to be killed with the next call.
-  var toKill: [String] = []
+  /// The tasks whose jobs are to be killed with the next call.
+  var toKill: [CommandKey] = []
   /// How many submissions there were.
   var batchCount = 0
   /// The largest array that Slurm is offered: it may allow less, which is learned.
@@ -107,8 +108,6 @@ final class SlurmExecutor: Executor {
   var cancelRetryAt: Nanoseconds = 0
   /// Jobs that belong to nothing any more.
   var unwanted: [String] = []
-  /// How often a call that named some of them has failed.
-  var unwantedFailures = 0
   /// Why Slurm takes no more jobs, as it was said last.
   var toldLimit: String?
   /// A job that was cancelled may still go on.
@@ -195,7 +194,8 @@ final class SlurmExecutor: Executor {
     if isLeaving || !task.isOut && task.phase != .examined {
       return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
     }
-    if task.job != nil, !task.isCancelled { stopped.insert(key) }
+    // A number from a journal may be that of another job by now: only a look shows what is to be cancelled.
+    if task.job != nil, !task.isCancelled, task.phase != .examined { stopped.insert(key) }
     wantsLook = true
   }
 
@@ -205,7 +205,9 @@ final class SlurmExecutor: Executor {
     guard tasks[key] != nil, task.killedAt == nil else { return }
     task.killedAt = now
     killed.insert(key)
-    if let job = task.job { toKill.append(job) }
+    let isToBeTold = task.job != nil && task.phase != .examined
+    if isToBeTold { toKill.append(key) }
+    task.givenUpAt = now + (isToBeTold ? Self.longestKillWait : Self.killWait)
   }
 
   /// Leaves all jobs to themselves from now on: a command that is asked to end has ended for this run.
@@ -255,7 +257,7 @@ final class SlurmExecutor: Executor {
 
   func close() {
     noteEnds()
-    caller.close()
+    caller.close(after: lastCancellation)
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
     if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty,
@@ -279,6 +281,7 @@ final class SlurmExecutor: Executor {
     case .look(let since): looked(answer, since: since, at: now)
     case .cancellation(let keys, let unwanted):
       cancelled(keys, unwanted: unwanted, answer, at: now)
+    case .kill(let keys): killAnswered(keys, at: now)
     case .other, nil: break
     }
   }

@@ -22,7 +22,13 @@ struct JournalEntry: Hashable {
   let outputsName: String
   var origin: Origin?
   var job: String?
+  /// Its job was asked to end: whatever becomes of it is of no use to another run.
+  var wasStopped = false
   var hasEnded = false
+
+  /// What stands for the id of a step that contains a secret. The number in a name that hides one is not the same in
+  /// every run.
+  static func hidden(_ step: String) -> String { "#\(shortDigest(of: step))" }
 }
 
 final class SlurmJournal {
@@ -60,6 +66,8 @@ final class SlurmJournal {
   func note(job: String, of number: Int) throws(SystemError) {
     try write(["job", String(number), job])
   }
+
+  func noteStop(of number: Int) throws(SystemError) { try write(["stop", String(number)]) }
 
   func noteEnd(of number: Int) throws(SystemError) { try write(["end", String(number)]) }
 
@@ -101,6 +109,7 @@ final class SlurmJournal {
         }
         entries[number] = entry
       case ("job", 3): entries[number]?.job = words[2]
+      case ("stop", 2): entries[number]?.wasStopped = true
       case ("end", 2): entries[number]?.hasEnded = true
       default: continue
       }

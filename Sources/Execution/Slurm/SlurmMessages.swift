@@ -68,6 +68,18 @@ enum SlurmMessage {
     "job \(job) of \(quoted(step)) was cancelled, and has not ended yet"
   }
 
+  static func notCancelled(_ step: String, _ job: String) -> String {
+    "Slurm did not hear that job \(job) of \(quoted(step)) is to end: it may go on"
+  }
+
+  static func waitsForEarlier(_ step: String, _ job: String) -> String {
+    "\(quoted(step)) waits for the end of job \(job), which an earlier run has started with what has changed since"
+  }
+
+  static func unknownHolder(_ words: String) -> String {
+    "Slurm knows no job of this step, and whether one has begun is unknown: \(words)"
+  }
+
   static func leftBehind(_ count: Int) -> String {
     let jobs = count == 1 ? "1 job continues" : "\(count) jobs continue"
     return "\(jobs) in Slurm: 'oprun resume' waits for the results"

@@ -10,9 +10,11 @@ enum SlurmProcess {
   private static let longestOutput = 256 << 20
 
   /// The exit status (empty if the time was over), what was printed to each stream, why the command
-  /// could not be started, and, if it was, its processor time in microseconds.
+  /// could not be started, and, if it was, its processor time in microseconds. The command is killed when the time is
+  /// over, or when nobody is at the other end of `socket` any more.
   static func run(
-    _ words: [String], input: String, _ environment: [String], milliseconds: Int
+    _ words: [String], input: String, _ environment: [String], milliseconds: Int,
+    for socket: Int32 = -1
   ) -> [String] {
     var pipes: [[Int32]] = []
     for _ in 0..<3 {
@@ -32,7 +34,7 @@ enum SlurmProcess {
     }
     let deadline = milliseconds + now()
     feed(input, to: pipes[0][1])
-    let printed = collect(from: [pipes[1][0], pipes[2][0]], until: deadline)
+    let printed = collect(from: [pipes[1][0], pipes[2][0]], until: deadline, for: socket)
     if printed.map({ isWaiting($0) }) ?? true { kill(-process, SIGKILL) }
     return finish(process, printed)
   }
@@ -83,8 +85,11 @@ enum SlurmProcess {
     close(pipe)
   }
 
-  /// What comes from the pipes until both have ended, or nothing more is wanted; nil if the time is over.
-  private static func collect(from pipes: [Int32], until deadline: Int) -> [[UInt8]]? {
+  /// What comes from the pipes until both have ended, or nothing more is wanted; nil if the time is over, or nobody
+  /// wants it.
+  private static func collect(
+    from pipes: [Int32], until deadline: Int, for socket: Int32
+  ) -> [[UInt8]]? {
     var printed: [[UInt8]] = [[], []]
     var isOpen = [true, true]
     var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -95,7 +100,10 @@ enum SlurmProcess {
       var waiting = zip(pipes, isOpen).map {
         pollfd(fd: $1 ? $0 : -1, events: Int16(POLLIN), revents: 0)
       }
-      guard poll(&waiting, 2, Int32(clamping: left)) > 0 else { continue }
+      // Nothing more is asked before the answer: all that can come from there is its end.
+      waiting.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
+      guard poll(&waiting, 3, Int32(clamping: left)) > 0 else { continue }
+      if waiting[2].revents != 0 { return nil }
       for index in 0..<2 where waiting[index].revents != 0 {
         let count = read(pipes[index], &piece, piece.count)
         if count > 0, printed[index].count < longestOutput {

@@ -72,9 +72,27 @@ final class SlurmProcesses: SlurmCaller {
     waiting.remove(worker.socket)
   }
 
-  func close() {
+  /// How long the end of a run is held up by calls that cancel jobs.
+  private static let lastWait: Int64 = 5_000_000_000
+
+  func close(after last: SlurmCall?) {
+    let deadline = monotonicNow() + Self.lastWait
+    queues = [:]
+    awaitCancellation(until: deadline)
+    if let last, running[.cancel] == nil {
+      begin(last, number: 0, at: 0)
+      awaitCancellation(until: deadline)
+    }
+    for worker in workers.values { worker.dismiss() }
     for channel in SlurmCall.Channel.allCases { drop(channel) }
     running = [:]
-    queues = [:]
+    answers = []
+  }
+
+  private func awaitCancellation(until deadline: Int64) {
+    while running[.cancel] != nil, let worker = workers[.cancel], monotonicNow() < deadline {
+      worker.wait(until: deadline)
+      ready(Self.firstNumber + SlurmCall.Channel.cancel.rawValue)
+    }
   }
 }

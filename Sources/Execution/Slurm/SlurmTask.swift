@@ -16,9 +16,9 @@ final class TaskHome {
   var tasks: [Int: SlurmTask] = [:]
   /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
   var settled: Set<Int> = []
-  /// The tasks that must not go on, because the steps have changed since. Their jobs are cancelled when a look shows
-  /// them: a number from a journal may be that of another job by now.
-  var forbidden: [Int: (own: Int, isSeen: Bool)] = [:]
+  /// The tasks that must not go on, because the steps have changed since, and their numbers in the journal of this
+  /// run. Their jobs are cancelled when a look shows them: a number from a journal may be that of another job by now.
+  var forbidden: [Int: Int] = [:]
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.
@@ -77,6 +77,12 @@ final class SlurmTask {
     case submitted(since: Nanoseconds)
   }
 
+  /// A task of an earlier run that must end before.
+  struct Blocker {
+    let home: TaskHome
+    let number: Int
+  }
+
   let command: Command
   let order: SlurmOrder
   let step: String
@@ -101,6 +107,11 @@ final class SlurmTask {
   var seen: QueuedJob?
   /// When its job was first seen to have ended, or not to exist, without a result.
   var missedSince: Nanoseconds?
+  /// Under its number, a job may have been submitted.
+  var wasSubmitted = false
+  /// What it would run beside if it were submitted now.
+  var blockers: [Blocker] = []
+  var hasToldOfBlocker = false
   /// It is not submitted before this time.
   var notBefore: Nanoseconds = 0
   /// How often it was given to Slurm again.
@@ -109,9 +120,14 @@ final class SlurmTask {
   var unclearCount = 0
   /// The signal by which it was asked to end.
   var stopSignal: Int32?
-  /// Slurm has been asked to end the job.
+  /// Slurm has been asked to end the job, and has answered.
   var isCancelled = false
+  var hasHeardStop = false
+  /// That is in the journal.
+  var hasNotedStop = false
   var killedAt: Nanoseconds?
+  /// When it is not waited for any longer, once it was killed.
+  var givenUpAt: Nanoseconds?
   /// Those who show output know of its log.
   var hasShownLog = false
   var toldByteCount = 0
@@ -142,6 +158,8 @@ final class SlurmTask {
   /// It is with Slurm, as far as anybody knows.
   var isOut: Bool { phase.isOut }
 
+  var isBlocked: Bool { blockers.contains { $0.home.forbidden[$0.number] != nil } }
+
   /// What it prints when it is started again goes into another file.
   func forgetLog() {
     hasShownLog = false
@@ -149,9 +167,8 @@ final class SlurmTask {
   }
 
   var entry: JournalEntry {
-    // The number in a name that hides a secret is not the same in every run.
     JournalEntry(
-      step: shownName == step ? step : "#\(shortDigest(of: step))", digest: digest,
+      step: shownName == step ? step : JournalEntry.hidden(step), digest: digest,
       logName: command.logName, outputsName: command.outputsName)
   }
 }
@@ -182,7 +199,13 @@ final class SlurmCounts {
 }
 
 extension Command {
-  /// What it runs, as a digest that is the same in every run.
+  /// What is different in each run, and in each attempt.
+  private static let variablesOfRun: Set = [
+    OprunVariable.runID.rawValue, OprunVariable.workspace.rawValue,
+    OprunVariable.attempt.rawValue, OprunVariable.output.rawValue, "TRACEPARENT",
+  ]
+
+  /// What it runs, as a digest that is the same in every run, as long as what it runs on is the same.
   var taskDigest: String {
     var parts: [String] = []
     switch work {
@@ -193,9 +216,10 @@ extension Command {
     parts += ["in", directory ?? "", input ?? "", "with"]
     let variables = environment.variables + self.variables
     for variable in variables
-    where !variable.name.hasPrefix("OPRUN") && variable.name != "TRACEPARENT" {
+    where !Self.variablesOfRun.contains(variable.name) {
       parts += [variable.name, variable.value]
     }
+    if let basis = slurm?.basis { parts += ["on", basis] }
     return shortDigest(of: parts.map { "\($0.utf8.count):\($0)" }.joined())
   }
 }

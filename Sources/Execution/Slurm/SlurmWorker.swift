@@ -9,6 +9,7 @@ import Processes
 import Scheduling
 
 final class SlurmWorker {
+  /// For those who wait for its end. Nothing is sent to it: the number may be that of another process by then.
   let processID: Int32
   /// Its answers come from here; close-on-exec, and never waited for.
   let socket: Int32
@@ -19,10 +20,26 @@ final class SlurmWorker {
     self.socket = socket
   }
 
-  /// Ends the process with the command that it has called.
-  deinit {
-    close(socket)
-    kill(processID, SIGKILL)
+  /// The process ends with its socket, and the command that it has called with it.
+  deinit { close(socket) }
+
+  /// Ends the process with the command that it has called, and waits for that, but not for long. Otherwise it would
+  /// end with oprun, and the command would go on.
+  func dismiss() {
+    shutdown(socket, Int32(SHUT_WR))
+    let deadline = monotonicNow() + 1_000_000_000
+    var piece = [UInt8](repeating: 0, count: 1 << 12)
+    while monotonicNow() < deadline {
+      wait(until: deadline)
+      if recv(socket, &piece, piece.count, 0) == 0 { return }
+    }
+  }
+
+  /// Waits until there is something to take, or that time has come.
+  func wait(until time: Int64) {
+    let left = max(0, (time - monotonicNow()) / 1_000_000)
+    var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    poll(&waiting, 1, Int32(clamping: left))
   }
 
   /// `environment` is that of the commands, `NAME=value`.
@@ -138,7 +155,7 @@ final class SlurmWorker {
     DescentMark.giveUp()
     while let texts = receive(socket), texts.count > 2, let limit = Int(texts[1]) {
       let answer = SlurmProcess.run(
-        Array(texts[2...]), input: texts[0], environment, milliseconds: limit)
+        Array(texts[2...]), input: texts[0], environment, milliseconds: limit, for: socket)
       guard send(message(answer), to: socket) else { break }
     }
   }

@@ -2,6 +2,7 @@
 // owner, who gave it a number; nothing else knows what the number means.
 
 import Diagnostics
+import Glibc
 import Plans
 import Scheduling
 
@@ -85,6 +86,11 @@ final class OwnProcesses {
   func insert(_ processID: Int32, isAwaited: Bool = false) {
     processIDs.insert(processID)
     if isAwaited { awaited.insert(processID) }
+  }
+
+  /// Kills one unless its end was collected: its number may be that of another process by then.
+  func kill(_ processID: Int32) {
+    if processIDs.contains(processID) { _ = Glibc.kill(processID, SIGKILL) }
   }
 
   func reaped(_ processID: Int32) {

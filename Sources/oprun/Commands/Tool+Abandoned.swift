@@ -52,6 +52,25 @@ extension Tool {
     say("\(error.message): what run \(run) has left in Slurm is unknown")
   }
 
+  /// Ends jobs that the resumed run does not take over, because something that their steps depend on runs again. If one
+  /// goes on, the new run does not begin, and its directory is removed.
+  func endOutdated(
+    _ resumed: ResumedRun?, _ resumption: Resumption?, for run: String, _ directory: RunDirectory
+  ) -> Int32? {
+    guard let jobs = resumed?.earlierJobs, let resumption else { return nil }
+    let steps: Set<String>
+    do throws(SystemError) {
+      steps = resumption.outdated(among: try jobs.openSteps())
+    } catch {
+      sayUnknown(error, jobs.runID)
+      _ = directory.state?.removeRun(run)
+      return ExitStatus.cannotWrite
+    }
+    guard !steps.isEmpty, let status = endAbandoned(jobs, .jobs(of: steps)) else { return nil }
+    _ = directory.state?.removeRun(run)
+    return status
+  }
+
   /// `oprun cancel` of a run whose oprun died. Returns nil if that has left nothing.
   func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
     let name = directory.path.split(separator: "/").last.map { String($0) } ?? directory.path

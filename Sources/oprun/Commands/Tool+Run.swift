@@ -249,6 +249,7 @@ extension Tool {
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
+      if let status = endOutdated(resumed, run.resumption, for: id, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder
       options.cache = stepCache(for: plan, options, invocation)

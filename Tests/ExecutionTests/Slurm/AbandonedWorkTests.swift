@@ -143,4 +143,22 @@ import Testing
     #expect(try !run.isOpen())
     #expect(access("\(folder.directory.path)/@node", F_OK) != 0)
   }
+
+  @Test func `can be that of some steps alone`() throws {
+    try writeTask(1)
+    try writeTask(2)
+    let journal = try SlurmJournal(in: "\(folder.directory.path)/@node")
+    for (number, step) in [(1, "a"), (2, "b")] {
+      try journal.add(
+        JournalEntry(step: step, digest: "d", logName: "l", outputsName: "o"), number: number)
+    }
+    #expect(run.openSteps == ["a": ["r1"], "b": ["r1"]])
+    let cluster = Cluster()
+    cluster.jobs = ["12": "a.\(mark.text(of: 1))", "13": "b.\(mark.text(of: 2))"]
+    #expect(work(cluster, .jobs(of: ["c"])) == nil)
+    #expect(work(cluster, .jobs(of: ["b"]))?.end() == .ended(1))
+    #expect(cluster.calls == ["0:scancel --quiet 13"])
+    #expect(try claim(of: 1) == nil)
+    #expect(run.openSteps == ["a": ["r1"]])
+  }
 }

@@ -60,6 +60,12 @@ final class FakeSlurm: SlurmCaller {
   /// From which second to which the results of the first run that has submitted something cannot be listed.
   var blindness: Range<Nanoseconds>?
   private var isBlind = false
+  /// Jobs do not end, whatever they are asked.
+  var ignoresCancellation = false
+  /// Jobs that were asked to end are not killed before they do.
+  var ignoresKill = false
+  /// With the first submission, the folder of claims goes.
+  var losesClaims = false
   /// What `squeue` prints instead of the queue.
   var rubbish: String?
   /// It is always about to say something, and never does.
@@ -68,6 +74,8 @@ final class FakeSlurm: SlurmCaller {
   private var submissionCounts: [String: Int] = [:]
   private var coming: [(at: Nanoseconds, number: Int, call: SlurmCall, answer: SlurmAnswer?)] = []
   private var nextJob = 101
+  /// When the calls of a channel have been answered.
+  private var busy: [SlurmCall.Channel: Nanoseconds] = [:]
 
   func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds) {
     calls.append("\(now / second):\(shown(call))")
@@ -77,7 +85,10 @@ final class FakeSlurm: SlurmCaller {
         (now + 9 * second, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
     }
     if call.words[0] == "sbatch" { return submit(call, number, at: now) }
-    coming.append((now + (call.words[0] == "squeue" ? lookDelay : 0), number, call, nil))
+    let delay = call.words[0] == "squeue" ? lookDelay : 0
+    let time = max(now, busy[call.channel] ?? 0) + delay
+    busy[call.channel] = time
+    coming.append((time, number, call, nil))
   }
 
   private func shown(_ call: SlurmCall) -> String {
@@ -95,6 +106,7 @@ final class FakeSlurm: SlurmCaller {
       let base = Int(call.input.split(separator: " ").last?.dropLast() ?? ""),
       let files = try? NodeFiles.open(in: String(folder))
     else { return coming.append((now, number, call, SlurmAnswer(exitStatus: 2))) }
+    if losesClaims { rmdir(files.shown(.claims)) }
     let fault = "sbatch: error: Batch job submission failed: "
     func refuse(_ sentence: String, because reason: String = "") {
       let answer = SlurmAnswer(exitStatus: 1, errors: reason + fault + sentence + "\n")
@@ -136,7 +148,7 @@ final class FakeSlurm: SlurmCaller {
       }
     }
     nextJob += 1
-    switch turns[0] {
+    switch turns[0].split(separator: " ").last ?? "" {
     case "refused": refuse("Invalid partition name specified")
     case "odd": refuse("Burst buffer request makes no sense")
     case "dropped", "lost": refuse("Zero Bytes were transmitted or received")
@@ -181,9 +193,19 @@ final class FakeSlurm: SlurmCaller {
 
   // MARK: Time
 
+  /// Called when the time of another run begins: nobody waits for what was asked before.
+  func beginTime() {
+    busy = [:]
+    coming = []
+  }
+
   func ready(_ number: Int) {}
 
-  func close() {}
+  func close(after last: SlurmCall?) {
+    guard let last else { return }
+    calls.append("end:\(shown(last))")
+    _ = answer(last, at: 0)
+  }
 
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
     for index in jobs.indices { advance(index, to: now) }
@@ -327,7 +349,8 @@ final class FakeSlurm: SlurmCaller {
       }
       return SlurmAnswer(exitStatus: 0)
     case "scontrol":
-      for index in jobs.indices where call.words.contains("JobId=\(jobs[index].id)") {
+      let ids = call.words[2].dropFirst(6).split(separator: ",").map { String($0) }
+      for index in jobs.indices where ids.contains(jobs[index].id) {
         guard jobs[index].state == "PENDING", let begins = jobs[index].begins else { continue }
         jobs[index].begins = now
         jobs[index].ends -= begins - now
@@ -366,6 +389,7 @@ final class FakeSlurm: SlurmCaller {
   }
 
   private func cancel(_ job: inout Job, at now: Nanoseconds) {
+    if ignoresCancellation || ignoresKill && job.isStopping && job.ends > now { return }
     if job.state == "RUNNING", stopDelay > 0, !job.isStopping {
       job.isStopping = true
       job.ends = now + stopDelay * second

@@ -1,6 +1,8 @@
 // What is said to Slurm, and what its answers mean.
 
+import Foundation
 import Plans
+import RunFiles
 import Running
 import Scheduling
 import Testing
@@ -146,6 +148,53 @@ import Testing
     #expect(
       Submission(SlurmAnswer(exitStatus: Int32(answer[0]), output: answer[1], errors: answer[2]))
         == .tooMany("Slurm accepts no more jobs at present (MaxJobCount)"))
+  }
+
+  @Test(arguments: [
+    (0, "", true),
+    (1, "scancel: error: Kill job error on job id 7: Invalid job id specified\n", true),
+    (1, "scancel: error: Kill job error on job id 7: Access/permission denied\n", true),
+    (
+      1,
+      "scancel: error: Kill job error on job id 7: Unable to contact slurm controller (connect failure)\n",
+      false
+    ),
+    (1, "scancel: error: slurm_kill_job2: Connection refused\n", false),
+    (1, "scancel: fatal: Invalid credential\n", false),
+    (nil, "", false),
+  ])
+  func `jobs are to end if Slurm has heard of it, also if it denies it`(
+    status: Int32?, errors: String, meaning: Bool
+  ) {
+    #expect(SlurmAnswer(exitStatus: status, errors: errors).hasCancelled == meaning)
+  }
+
+  @Test func `jobs are cancelled while a look hangs, which ends with the run`() throws {
+    let folder = TemporaryRun()
+    let path = folder.directory.path
+    for (name, script) in [
+      ("squeue", "echo $$ >'\(path)/squeue.pid'; sleep 600"),
+      ("scancel", "echo $* >>'\(path)/cancelled'"),
+    ] {
+      let text = Array("#!/bin/sh\n\(script)\n".utf8)
+      let file = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o700)
+      #expect(write(file, text, text.count) == text.count)
+      close(file)
+    }
+    let caller = SlurmProcesses(VirtualWaiting(), environment: ["PATH=/bin:/usr/bin"])
+    func call(_ words: [String]) -> SlurmCall {
+      SlurmCall(words: ["\(path)/\(words[0])"] + words.dropFirst(), limit: 600 * second)
+    }
+    caller.begin(call(["squeue"]), number: 1, at: 0)
+    var process: Int32?
+    while process == nil {
+      usleep(1000)
+      let text = try? String(contentsOfFile: "\(path)/squeue.pid", encoding: .utf8)
+      process = text.flatMap { $0.hasSuffix("\n") ? Int32($0.dropLast()) : nil }
+    }
+    caller.close(after: call(["scancel", "7"]))
+    #expect(try kill(#require(process), 0) != 0)
+    #expect(access("\(path)/cancelled", F_OK) == 0)
   }
 
   @Test func `no answer means nothing`() {

@@ -13,6 +13,8 @@ import Scheduling
 final class SlurmRun {
   let slurm: FakeSlurm
   let folder: TemporaryRun
+  /// Its files are needed as long as this run lasts.
+  private let earlier: SlurmRun?
   private let waiting: VirtualWaiting
   private let chronicle: Chronicle
   private let loop: RunLoop
@@ -24,7 +26,7 @@ final class SlurmRun {
     signals: [(second: Nanoseconds, signal: Int32)] = [],
     slurm settings: String = "{submit_rate: 1000/s}",
     outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil, path: String? = nil,
-    secret: String? = nil
+    secret: String? = nil, memory: (any RunMemory)? = nil
   ) throws {
     let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
@@ -32,10 +34,13 @@ final class SlurmRun {
     // A run that does not end is ended.
     waiting = VirtualWaiting(signals: signals + [(3000, 2), (3001, 2), (3002, 2)])
     folder = TemporaryRun()
+    self.earlier = earlier
     chronicle = Chronicle(plan)
     slurm = earlier?.slurm ?? FakeSlurm()
     slurm.outages = outages
-    let options = RunOptions(runID: id, directory: folder.directory)
+    slurm.beginTime()
+    var options = RunOptions(runID: id, directory: folder.directory)
+    options.memory = memory
     var parts = SlurmParts(
       plan: plan.slurm ?? SlurmPlan(), runID: id, directory: folder.directory,
       folder: folder.directory.path, workspace: "/work space", secrets: [], secretVariables: [],

@@ -1,0 +1,143 @@
+// Tests which jobs of an earlier run go on, and what becomes of the others, in virtual time.
+
+import Plans
+import RunFiles
+import Running
+import Scheduling
+import Testing
+
+@testable import Execution
+
+@Suite struct `Jobs that an earlier run has left` {
+  private let file = "steps: [{id: a, run: '0@50'}]"
+
+  /// A run that was left after 8 s.
+  private func left(_ file: String) throws -> SlurmRun {
+    let run = try SlurmRun(file, signals: [(8, 1)])
+    _ = run.timeline()
+    return run
+  }
+
+  private func submissions(_ run: SlurmRun) -> [String] {
+    run.slurm.calls.filter { $0.contains("sbatch") }
+  }
+
+  @Test func `end before an edited step runs again`() throws {
+    let next = try SlurmRun("steps: [{id: a, run: '0@3'}]", id: "r2", after: try left(file))
+    next.slurm.stopDelay = 7
+    #expect(
+      next.timeline()
+        == "0:+a 0:!'a' waits for the end of job 101, which an earlier run has started with what has "
+        + "changed since 15:-a=0 15:a=succeeded 15:end=0")
+    #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
+    #expect(next.slurm.calls.contains("0:scancel 101"))
+    #expect(submissions(next) == ["0:sbatch", "10:sbatch"])
+  }
+
+  @Test func `are asked to end as often as it takes`() throws {
+    let next = try SlurmRun(
+      "steps: [{id: a, run: '0@3'}]", id: "r2", outages: [1..<200],
+      after: try left("steps: [{id: a, run: '0@900'}]"))
+    next.slurm.lookDelay = second
+    #expect(next.timeline().hasSuffix("end=0"))
+    #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
+  }
+
+  @Test func `are not taken over if what they ran on has run since`() throws {
+    let next = try SlurmRun(file, id: "r2", after: try left(file), memory: ChangedUpstream())
+    #expect(next.timeline().hasSuffix("end=0"))
+    #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
+  }
+
+  @Test func `are not taken over if they were to end`() throws {
+    let first = try SlurmRun(file, signals: [(8, 15), (9, 15), (10, 15)])
+    first.slurm.stopDelay = 20
+    first.slurm.ignoresKill = true
+    #expect(first.timeline().hasSuffix("end=143"))
+    #expect(try first.jobs.isOpen())
+    let next = try SlurmRun(file, id: "r2", after: first)
+    #expect(next.timeline().hasSuffix("-a=0 82:a=succeeded 82:end=0"))
+    #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
+  }
+
+  @Test func `are cancelled when a look has shown them, and not by their number alone`() throws {
+    let next = try SlurmRun(file, id: "r2", signals: [(1, 15)], after: try left(file))
+    next.slurm.lookDelay = 3 * second
+    #expect(next.timeline().hasSuffix("3:-a=sig15 3:a=cancelled 3:end=143"))
+    #expect(next.slurm.calls.suffix(2) == ["0:squeue", "3:scancel 101"])
+  }
+
+  @Test func `depend on parameters, and not on the name of the run`() {
+    func digest(_ name: String, _ value: String, basis: String? = nil) -> String {
+      var command = Command(
+        CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["x"]),
+        in: CommandEnvironment([EnvironmentVariable(name: name, value: value)]),
+        settings: StepSettings(), files: (log: "s.log", outputs: "s.outputs"))
+      command.slurm = SlurmOrder(SlurmRequest(), StepSettings(), priority: 0)
+      command.slurm?.basis = basis
+      return command.taskDigest
+    }
+    #expect(digest("OPRUN_PARAM_P", "one") != digest("OPRUN_PARAM_P", "two"))
+    #expect(digest("OPRUN_RUN_ID", "r1") == digest("OPRUN_RUN_ID", "r2"))
+    #expect(digest("A", "1", basis: "old") != digest("A", "1", basis: "new"))
+  }
+}
+
+@Suite struct `A run that ends before its jobs` {
+  @Test func `cancels them although a look takes long`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: '0@50'}]", signals: [(6, 15)])
+    run.slurm.lookDelay = 24 * second
+    #expect(run.timeline() == "0:+a 6:stopping 6:-a=sig15 6:a=cancelled 6:end=143")
+  }
+
+  @Test func `leaves to the next run what goes on`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: '0@50'}]", signals: [(8, 15), (9, 15)])
+    run.slurm.ignoresCancellation = true
+    #expect(
+      run.timeline()
+        == "0:+a 8:stopping 19:!job 101 of 'a' was cancelled, and has not ended yet 19:-a=abandoned "
+        + "19:a=cancelled 19:end=143")
+    #expect(try run.jobs.isOpen())
+    let next = try SlurmRun("steps: [{id: a, run: '0@50'}]", id: "r2", after: run)
+    #expect(next.timeline().hasSuffix("end=0"))
+    #expect(next.slurm.jobs.map(\.state) == ["COMPLETED", "COMPLETED"])
+    #expect(next.slurm.mostAtOnce == 1)
+  }
+
+  @Test func `says of which jobs Slurm was not told`() throws {
+    let run = try SlurmRun(
+      "steps: [{id: a, run: '0@90'}]", signals: [(8, 15), (9, 15)], outages: [7..<100])
+    #expect(
+      run.timeline().contains("!Slurm did not hear that job 101 of 'a' is to end: it may go on"))
+    #expect(try run.jobs.isOpen())
+  }
+
+  @Test func `takes the task away from a job that comes to light later`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'wait@90 hang'}]", signals: [(2, 15), (3, 15)])
+    #expect(run.timeline().contains("13:-a=abandoned"))
+    #expect(try !run.jobs.isOpen())
+    #expect(run.slurm.jobs.map(\.state) == ["PENDING"])
+  }
+
+  @Test func `does not wait for ever for a claim that cannot be made`() throws {
+    let run = try SlurmRun(
+      "steps: [{id: a, run: forgotten, slurm: {infrastructure_retries: 0}}]")
+    run.slurm.losesClaims = true
+    #expect(run.timeline() == "0:+a 65:-a=lost 65:a=failed 65:end=1")
+    #expect(try run.jobs.isOpen())
+  }
+}
+
+/// Whatever a step depends on has run.
+private final class ChangedUpstream: RunMemory {
+  let isOfEarlierRun = true
+  func reasonToLeaveOut(_ operation: OperationID) -> String? { nil }
+  func leavesGap(_ operation: OperationID) -> Bool { false }
+  func noteResolved(_ operation: OperationID, as step: ReadyStep) {}
+  func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? { nil }
+  func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool { false }
+  func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep? { nil }
+  func mayHold(_ operation: OperationID) -> Bool { false }
+  func hooks(of group: OperationID) -> GroupHookDuty { .asUsual }
+  func hadTimedOut(_ group: OperationID) -> Bool { false }
+}
