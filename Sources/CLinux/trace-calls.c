@@ -27,7 +27,7 @@
 static const int wanted[] = {
 #ifdef SYS_open
     SYS_open, SYS_creat, SYS_rename, SYS_link, SYS_symlink, SYS_unlink, SYS_mkdir, SYS_rmdir,
-    SYS_mknod, SYS_getdents, SYS_stat, SYS_lstat, SYS_access,
+    SYS_mknod, SYS_getdents, SYS_stat, SYS_lstat, SYS_access, SYS_readlink,
 #endif
 #ifdef SYS_newfstatat
     SYS_newfstatat,
@@ -39,7 +39,8 @@ static const int wanted[] = {
     SYS_renameat,
 #endif
     SYS_openat, SYS_openat2, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat, SYS_truncate,
-    SYS_mkdirat, SYS_mknodat, SYS_getdents64, SYS_statx, SYS_faccessat,
+    SYS_mkdirat, SYS_mknodat, SYS_getdents64, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_execve,
+    SYS_execveat,
 };
 enum { wanted_count = sizeof wanted / sizeof *wanted };
 
@@ -166,10 +167,25 @@ static int read_link(const char *path, char *found) {
   return length > 0;
 }
 
-// A call that only looks whether a file is there, or what is known about it.
-static int begin_look(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+// A call that only looks whether a file is there, or what is known about it. `flags` say whether a link is followed.
+static int begin_look(
+    struct trace_call *call, pid_t process, int directory, uint64_t address, uint64_t flags) {
   call->is_look = 1;
+  call->flags = flags;
   return written_path(process, directory, address, call->second);
+}
+
+// What is not there may be in a directory that is not there either.
+static int begin_removal(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+  return find_path(process, directory, address, call->first) ||
+         (written_path(process, directory, address, call->second) &&
+          resolve(call->second, call->first));
+}
+
+// A program is executed. If that succeeds, the call has no end of its own.
+static int begin_execution(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+  if (!begin_look(call, process, directory, address, 0)) *call->second = 0;
+  return 1;
 }
 
 // The directory that a descriptor is open for, and the program that lists it.
@@ -193,23 +209,28 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_rename:
   case SYS_link: return begin_two(call, process, AT_FDCWD, a[0], AT_FDCWD, a[1]);
   case SYS_symlink: return begin_one(call, process, AT_FDCWD, a[1]);
-  case SYS_unlink:
+  case SYS_unlink: return begin_removal(call, process, AT_FDCWD, a[0]);
   case SYS_rmdir:
   case SYS_mknod:
   case SYS_mkdir: return begin_one(call, process, AT_FDCWD, a[0]);
   case SYS_getdents: return begin_listing(call, process, (int)a[0]);
   case SYS_stat:
-  case SYS_lstat:
-  case SYS_access: return begin_look(call, process, AT_FDCWD, a[0]);
+  case SYS_access: return begin_look(call, process, AT_FDCWD, a[0], 0);
+  case SYS_readlink:
+  case SYS_lstat: return begin_look(call, process, AT_FDCWD, a[0], AT_SYMLINK_NOFOLLOW);
 #endif
 #ifdef SYS_newfstatat
-  case SYS_newfstatat:
+  case SYS_newfstatat: return begin_look(call, process, (int)a[0], a[1], a[3]);
 #endif
 #ifdef SYS_faccessat2
-  case SYS_faccessat2:
+  case SYS_faccessat2: return begin_look(call, process, (int)a[0], a[1], a[3]);
 #endif
-  case SYS_statx:
-  case SYS_faccessat: return begin_look(call, process, (int)a[0], a[1]);
+  case SYS_statx: return begin_look(call, process, (int)a[0], a[1], a[2]);
+  case SYS_faccessat: return begin_look(call, process, (int)a[0], a[1], 0);
+  case SYS_readlinkat:
+    return begin_look(call, process, (int)a[0], a[1], AT_SYMLINK_NOFOLLOW);
+  case SYS_execve: return begin_execution(call, process, AT_FDCWD, a[0]);
+  case SYS_execveat: return begin_execution(call, process, (int)a[0], a[1]);
   case SYS_getdents64: return begin_listing(call, process, (int)a[0]);
   case SYS_mknodat:
   case SYS_mkdirat: return begin_one(call, process, (int)a[0], a[1]);
@@ -231,8 +252,10 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_symlinkat: return begin_one(call, process, (int)a[1], a[2]);
   case SYS_unlinkat:
     call->flags = a[2];
-    return begin_one(call, process, (int)a[0], a[1]);
-  case SYS_truncate: return begin_one(call, process, AT_FDCWD, a[0]);
+    return begin_removal(call, process, (int)a[0], a[1]);
+  case SYS_truncate:
+    call->flags = a[1] == 0 ? O_TRUNC : 0;
+    return begin_one(call, process, AT_FDCWD, a[0]);
   default: return 0;
   }
 }
@@ -250,11 +273,11 @@ static void end_open(const struct trace_call *call, pid_t process, long descript
   path[length] = 0;
   // Its name is noted in case it is listed.
   if (S_ISDIR(status.st_mode)) return *call->second ? trace_write('o', path, call->second) : (void)0;
-  int access = call->flags & O_ACCMODE;
   if (!call->existed) trace_write(call->flags & O_EXCL ? 'e' : 'n', path, NULL);
-  else if (access == O_RDWR && !(call->flags & O_TRUNC)) trace_write('u', path, NULL);
-  else if (access == O_RDONLY && !(call->flags & O_TRUNC)) trace_write('r', path, call->second);
-  else trace_write('w', path, NULL);
+  else if (call->flags & O_TRUNC) trace_write('t', path, NULL);
+  else if ((call->flags & O_ACCMODE) == O_RDONLY) trace_write('r', path, call->second);
+  // What is appended to, or written in the middle of, keeps what was in it.
+  else trace_write('u', path, NULL);
 }
 
 static int is_open(long number) {
@@ -264,17 +287,39 @@ static int is_open(long number) {
   return number == SYS_openat || number == SYS_openat2;
 }
 
-// Directories are looked at on the way to files; which files are in them is another question.
+static int is_link_read(long number) {
+#ifdef SYS_readlink
+  if (number == SYS_readlink) return 1;
+#endif
+  return number == SYS_readlinkat;
+}
+
+// Directories are looked at on the way to files; which files are in them is another question. A link that is not
+// followed is what was looked at, wherever it leads.
 static void end_look(const struct trace_call *call, long result) {
-  char path[PATH_MAX];
+  char path[PATH_MAX], target[PATH_MAX];
   struct stat status;
+  int is_link_itself = call->is_look && (call->flags & AT_SYMLINK_NOFOLLOW) != 0;
   if ((result < 0 && result != -ENOENT) || !*call->second || !resolve(call->second, path)) return;
-  if (result < 0) trace_write('?', path, call->second);
-  else if (stat(path, &status) || !S_ISDIR(status.st_mode)) trace_write('s', path, call->second);
+  if (result < 0) return trace_write(is_link_itself ? 'N' : '?', path, call->second);
+  int leads_to_folder = !stat(path, &status) && S_ISDIR(status.st_mode);
+  if (leads_to_folder) {
+    if (!is_link_itself || lstat(path, &status) || !S_ISLNK(status.st_mode)) return;
+    if (realpath(path, target)) trace_write('y', path, target);
+  }
+  trace_write(is_link_read(call->number) ? 'r' : 's', path, call->second);
+}
+
+static int is_removal(const struct trace_call *call) {
+#ifdef SYS_unlink
+  if (call->number == SYS_unlink) return 1;
+#endif
+  return call->number == SYS_unlinkat && !(call->flags & AT_REMOVEDIR);
 }
 
 void trace_end(const struct trace_call *call, pid_t process, long result) {
   if (call->is_look || (is_open(call->number) && result < 0)) return end_look(call, result);
+  if (result == -ENOENT && is_removal(call)) return trace_write('D', call->first, NULL);
   if (result < 0) return;
   switch (call->number) {
 #ifdef SYS_open
@@ -311,7 +356,7 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
 #endif
   case SYS_mknodat: return trace_write('e', call->first, NULL);
   case SYS_unlinkat: return trace_write(call->flags & AT_REMOVEDIR ? 'K' : 'd', call->first, NULL);
-  case SYS_truncate: return trace_write('w', call->first, NULL);
+  case SYS_truncate: return trace_write(call->flags & O_TRUNC ? 't' : 'u', call->first, NULL);
 #ifdef SYS_open
   case SYS_getdents:
 #endif
@@ -321,11 +366,16 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
   }
 }
 
-void trace_program(pid_t process) {
-  char link[64], path[PATH_MAX];
+void trace_program(pid_t process, const struct trace_call *call) {
+  char link[64], path[PATH_MAX], found[PATH_MAX];
   snprintf(link, sizeof link, "/proc/%d/exe", process);
-  ssize_t length = readlink(link, path, sizeof path - 1);
-  if (length <= 0) return;
-  path[length] = 0;
+  if (!read_link(link, path)) return;
+  // What '/proc/self' leads to is another question here.
+  const char *written = call && call->number >= 0 && call->is_look ? call->second : "";
+  if (!strncmp(written, "/proc/", 6) || !*written || !realpath(written, found))
+    return trace_write('x', path, NULL);
+  if (!strcmp(found, path)) return trace_write('x', path, written);
+  // A script, which the kernel has read to find its interpreter.
   trace_write('x', path, NULL);
+  trace_write('r', found, written);
 }

@@ -112,15 +112,22 @@ static void end_call(pid_t id) {
   resume(id, PTRACE_CONT, 0);
 }
 
+// The process has the number of its first thread now; the call is that of the thread that executed the program.
+static void note_program(pid_t id) {
+  unsigned long former = 0;
+  if (ptrace(PTRACE_GETEVENTMSG, id, NULL, &former)) former = (unsigned long)id;
+  trace_program(id, find((pid_t)former)->call);
+  if (find(id)->call) find(id)->call->number = -1;
+  if ((pid_t)former != id) forget((pid_t)former);
+  resume(id, PTRACE_CONT, 0);
+}
+
 static void handle_stop(pid_t id, int status) {
   int signal = WSTOPSIG(status), event = status >> 16;
   int is_in_call = find(id)->call && find(id)->call->number >= 0;
   switch (event) {
   case PTRACE_EVENT_SECCOMP: return begin_call(id);
-  case PTRACE_EVENT_EXEC:
-    if (find(id)->call) find(id)->call->number = -1;
-    trace_program(id);
-    return resume(id, PTRACE_CONT, 0);
+  case PTRACE_EVENT_EXEC: return note_program(id);
   case PTRACE_EVENT_STOP:
     // A stop of the whole process, by SIGSTOP or the terminal, lasts until SIGCONT.
     if (signal != SIGTRAP) return resume(id, PTRACE_LISTEN, 0);
@@ -182,11 +189,11 @@ static _Noreturn void become(char *const *words, int start) {
   _exit(error == ENOENT ? 127 : 126);
 }
 
-// The signals that end a command are meant for it.
-static void ignore_signals(void) {
-  static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
-    signal(ignored[index], SIG_IGN);
+// All signals are meant for the command: the end of the tracer would be that of the command, too.
+static void block_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
 }
 
 int clinux_trace(const char *path, char *const *words) {
@@ -199,7 +206,7 @@ int clinux_trace(const char *path, char *const *words) {
     close(start[1]);
     become(words, start[0]);
   }
-  ignore_signals();
+  block_signals();
   close(start[0]);
   long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
                  PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL;

@@ -10,9 +10,9 @@
 // A call that was begun; its end tells whether it counts.
 struct trace_call {
   long number;     // -1 for none
-  uint64_t flags;  // of an open, a removal, or a change of name
+  uint64_t flags;  // of an open, a look, a removal, or a change of name
   int existed;     // what it would make was there before
-  int is_look;     // it only asks about a file
+  int is_look;     // it only asks about a file, or executes one
   // The paths of the call; of an open the one it would make, and the one that is read, as it was written; of a call
   // that looks for a file the second alone.
   char first[PATH_MAX], second[PATH_MAX];
@@ -22,8 +22,9 @@ struct trace_call {
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *arguments);
 // The result is a negative errno if the call has failed.
 void trace_end(const struct trace_call *call, pid_t process, long result);
-// Notes the program that a process has just executed.
-void trace_program(pid_t process);
+// Notes the program that a process has just executed, and the path by which it did, from its call; null if that is
+// not known.
+void trace_program(pid_t process, const struct trace_call *call);
 
 // Appends a record: a letter, and one or two strings.
 void trace_write(char kind, const char *first, const char *second);

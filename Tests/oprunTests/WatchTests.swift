@@ -99,7 +99,8 @@ import Testing
 
 @Suite struct `What a run changes itself` {
   /// The verdicts on changes in runs: `a` is a file that was there, `+a` a new one, `<a` and `<+a` the same for
-  /// inputs; `|` is the end of a run, `/` that of a cancelled one, `_` that of one which no other follows at once.
+  /// inputs; `|` is the end of a run, `/` that of a cancelled one, `_` that of one which no other follows at once;
+  /// `-a` is removed while there is none, and `=a` edited.
   private func verdicts(_ story: String) -> String {
     var own = OwnChanges()
     own.runStarts()
@@ -108,6 +109,10 @@ import Testing
         own.runEnds(isWhole: word != "/")
         if word == "_" { own.pauses() }
         own.runStarts()
+        return String(word)
+      }
+      if let first = word.first, "-=".contains(first) {
+        own.noteForeign("/w/" + word.dropFirst(), isThere: first == "=")
         return String(word)
       }
       let path = "/w/" + word.drop { "<+".contains($0) }
@@ -128,6 +133,16 @@ import Testing
 
   @Test func `is what it makes`() {
     #expect(verdicts("+a a | +a a | a") == "own own | own own | own")
+  }
+
+  @Test func `is not what comes back that somebody has removed`() {
+    #expect(verdicts("| | _ -a +a | a") == "| | _ -a counts | counts")
+    #expect(verdicts("| | _ -d +d/a") == "| | _ -d counts")
+    // What runs have made is made again.
+    #expect(verdicts("+a | | _ -a +a") == "own | | _ -a own")
+    #expect(verdicts("+d/a | | _ -d -d/a +d/a") == "own | | _ -d -d/a own")
+    // Edited by somebody, it is not the run's alone.
+    #expect(verdicts("+a | | _ =a a") == "own | | _ =a counts")
   }
 
   @Test func `is what changes in the first run and in the next one`() {

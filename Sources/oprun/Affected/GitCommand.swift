@@ -63,6 +63,28 @@ struct GitCommand {
     return file
   }
 
+  /// What it says is compared and shown in English. A hook of git tells which repository it is for, but not where that one's
+  /// files are: git would take the directory that it is to look in for the root of all.
+  private static var variables: [String] {
+    var left = ["LC_ALL="]
+    if getenv("GIT_WORK_TREE") == nil {
+      left += ["GIT_DIR=", "GIT_COMMON_DIR=", "GIT_PREFIX="]
+      // Relative to a directory that git does not start in.
+      if let index = getenv("GIT_INDEX_FILE"), index.pointee != CChar(0x2f) {
+        left.append("GIT_INDEX_FILE=")
+      }
+    }
+    var variables = ["LC_ALL=C"]
+    var next = environ
+    while let variable = next.pointee {
+      if !left.contains(where: { strncmp(variable, $0, strlen($0)) == 0 }) {
+        variables.append(String(cString: variable))
+      }
+      next += 1
+    }
+    return variables
+  }
+
   /// Starts a program that is found through `PATH`, with these standard streams.
   private func start(_ words: [String], _ streams: [Int32]) throws(SystemError) -> pid_t {
     var actions = posix_spawn_file_actions_t()
@@ -73,13 +95,7 @@ struct GitCommand {
     }
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { (word: String) in strdup(word) }
     arguments.append(nil)
-    // What it says is compared and shown in English.
-    var variables = [strdup("LC_ALL=C")]
-    var next = environ
-    while let variable = next.pointee {
-      if strncmp(variable, "LC_ALL=", 7) != 0 { variables.append(strdup(variable)) }
-      next += 1
-    }
+    var variables = Self.variables.map { (variable: String) in strdup(variable) }
     variables.append(nil)
     defer { for pointer in arguments + variables { free(pointer) } }
     var attributes = posix_spawnattr_t()

@@ -6,10 +6,14 @@ import Caching
 struct MadeFiles {
   let written: Set<String>
   let temporary: Set<String>
+  /// What was read and then changed, which is nobody's result: to put it back would undo what others have written.
+  let changed: Set<String>
   /// What was changed in repositories of git, as a command does that only looks at them, too.
   let inRepository: Set<String>
   /// Directories that got their names in the directory of the step, which no pattern can open.
   let renamedAtTop: Set<String>
+  /// Directories that were made and left.
+  let folders: Set<String>
   /// Directories that were removed and made again.
   let remade: Set<String>
   /// Directories that were made and removed again, and those of them in the directory of the step, which no pattern can
@@ -30,7 +34,9 @@ struct MadeFiles {
       return !repository.contains("/") || !folders.contains(repository)
     }
     inRepository = foreign
-    self.written = written.subtracting(foreign)
+    changed = shown(files.read).intersection(written).subtracting(foreign)
+    self.folders = folders
+    self.written = written.subtracting(foreign).subtracting(changed)
     self.temporary = temporary.subtracting(foreign)
     remade = shown(files.remadeFolders)
     let temporaryFolders = shown(files.temporaryFolders).filter { !TracedPath($0).isInRepository }

@@ -89,7 +89,8 @@ struct TracedDeclaration {
     let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
     let made = MadeFiles(files, shown: shown)
     let looked = files.looked.filter { !TracedPath($0).isInRepository }
-    let used = files.read.union(looked)
+    let vague = Self.vagueLinks(files, place)
+    let used = files.read.union(looked).subtracting(vague)
     let given = used.filter(place.isFromUpstream)
     let read = Self.withRepositories(
       shown(Self.names(of: used, files, in: place, given: given)).subtracting(made.written))
@@ -117,27 +118,72 @@ struct TracedDeclaration {
         of: shown(absent).filter { path in !known.contains { $0.covers(path) } },
         avoiding: others)).sorted()
     programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
-    remarks = [
-      Self.remark("created by steps that it depends on", shown(given)),
-      Self.remark(
-        "read and then changed, which an output should not be",
-        shown(files.read).intersection(made.written)),
-      Self.remark(
+    let notices: [(String, Set<String>)] = [
+      ("created by steps that it depends on", shown(given)),
+      (
         "only looked at; if an earlier run of the step created them, remove them and trace again",
-        shown(looked.subtracting(given)).filter { path in !patterns.contains { $0.finds(path) } }),
-      Self.remark("changed in a repository, where no output should be", made.inRepository),
-      Self.remark("removed, which a cached step cannot do", shown(files.removed)),
-      Self.remark(
+        shown(looked.subtracting(given).subtracting(vague)).filter { path in
+          !patterns.contains { $0.finds(path) }
+        }
+      ),
+      ("changed in a repository, where no output should be", made.inRepository),
+      ("removed, which a cached step cannot do", shown(files.removed)),
+    ]
+    let ofLinks = (
+      "links that were read, which cannot be inputs because of what is in the directories that they lead to; if they lead elsewhere, nothing notices",
+      shown(vague)
+    )
+    let ofLists = ("listed, but no pattern is about new files in it", listed.rest)
+    remarks =
+      ([Self.noticeOfChanges(made)] + notices + Self.notices(ofFolders: made, leadingTo: outputs)
+      + [ofLinks, ofLists]).compactMap { Self.remark($0, $1) }
+  }
+
+  private static func noticeOfChanges(_ made: MadeFiles) -> (String, Set<String>) {
+    (
+      "cannot be cached as it is, because the step changes what it reads; let it write other files, or, if an earlier run of the step created them, remove them and trace again",
+      made.changed
+    )
+  }
+
+  /// What a confined step cannot do with directories.
+  private static func notices(
+    ofFolders made: MadeFiles, leadingTo outputs: [String]
+  ) -> [(String, Set<String>)] {
+    let leading = made.folders.subtracting(made.remade).filter { folder in
+      outputs.contains { $0.hasPrefix(PatternSummary.escaped(folder) + "/") }
+    }
+    return [
+      (
         "removed and created again, where a confined step can only remove what is in it",
-        made.remade),
-      Self.remark(
+        made.remade
+      ),
+      (
+        "directories that the step creates, which are there before a confined step starts; let it expect that (mkdir -p)",
+        leading
+      ),
+      (
         "directories that are created and removed, which a confined step can do only in a directory that a pattern opens",
-        made.temporaryAtTop),
-      Self.remark(
+        made.temporaryAtTop
+      ),
+      (
         "directories that are renamed, which a confined step can do only in a directory that a pattern opens",
-        made.renamedAtTop),
-      Self.remark("listed, but no pattern is about new files in it", listed.rest),
-    ].compactMap(\.self)
+        made.renamedAtTop
+      ),
+    ]
+  }
+
+  /// Links that were read, to directories that are no input: what is in them is not all in the workspace, or the step
+  /// writes there.
+  private static func vagueLinks(_ files: TracedFiles, _ place: TracedWorkspace) -> Set<String> {
+    let made = files.written.union(files.temporary).union(files.folders)
+    return Set(
+      files.leads.filter { link, folder in
+        !place.isFromUpstream(link)
+          && (!folder.isBelow(place.workspace) || link.isBelow(folder)
+            || made.contains { $0.isBelow(folder) || $0.hasSameBytes(as: folder) })
+      }.keys
+    ).intersection(files.read.union(files.looked))
   }
 
   /// With each commit, git reads other objects.

@@ -4,8 +4,8 @@
 struct TraceRecord: Hashable {
   let kind: Character
   let path: String
-  /// The new name; of what is read, opened or looked for, the path as the command wrote it; of a directory that is
-  /// listed, the program.
+  /// The new name; of what is read, executed, opened or looked for, the path as the command wrote it; of a directory that
+  /// is listed, the program; of a link, the directory that it leads to.
   /// Empty if there is none.
   let newPath: String
 
@@ -41,7 +41,9 @@ struct TracedFiles {
   private(set) var temporary: Set<String> = []
   /// What was there before and is gone.
   private(set) var removed: Set<String> = []
-  /// What was written by giving it a new name, or in a way that expects nothing to be there.
+  /// Links of which it matters where they lead, to a directory each.
+  private(set) var leads: [String: String] = [:]
+  /// What was written by giving it a new name, after it had been removed, or in a way that expects nothing to be there.
   private(set) var replaced: Set<String> = []
   /// The programs that ran, in order.
   private(set) var programs: [String] = []
@@ -53,16 +55,24 @@ struct TracedFiles {
   private(set) var temporaryFolders: Set<String> = []
   /// Directories that got the names that they have from the command.
   private(set) var renamedFolders: Set<String> = []
-  /// Directories that were there before, which the command removed and made again.
+  /// Directories that the command removed, if they were there, and made again.
   private(set) var remadeFolders: Set<String> = []
   private var made: Set<String> = []
   private var changed: Set<String> = []
+  /// What was there before, and lost all that was in it before the command read it.
+  private var emptied: Set<String> = []
+  /// What the command has removed, or tried to.
+  private var unwanted: Set<String> = []
+  /// Paths, as far as they can be inputs, at which there was no link, nor anything else: how often they were looked at without
+  /// being removed next, as a removal does to be sure.
+  private var absent: [String: (name: String, count: Int)] = [:]
 
   /// The endings of the names of such files.
   private static let kept = [".gch", ".pch", ".pyc"]
 
   init(_ records: [TraceRecord], workspace: String, exists: (String) -> Bool) {
     for record in records { add(record) }
+    missing.formUnion(absent.values.lazy.filter { $0.count > 0 }.map(\.name))
     for path in made.union(changed) {
       if exists(path) {
         written.insert(path)
@@ -80,11 +90,11 @@ struct TracedFiles {
       .filter { !exists($0) && isUntouched($0) }
     temporaryFolders = temporaryFolders.filter { !exists($0) }
     folders = folders.filter(exists)
-    remadeFolders = removed.intersection(folders)
+    remadeFolders = removed.union(unwanted).intersection(folders)
     removed = removed.filter { !exists($0) }
     renamedFolders = renamedFolders.filter(exists)
     listed = listed.filter { !folders.contains($0.key) && exists($0.key) }
-    replaced.formIntersection(written)
+    replaced = replaced.union(unwanted).intersection(written)
     temporary.subtract(written)
   }
 
@@ -123,22 +133,30 @@ struct TracedFiles {
     switch record.kind {
     case "r": noteReading(path, as: record.newPath)
     case "x":
-      noteReading(path)
+      noteReading(path, as: record.newPath)
       if !programs.contains(path) { programs.append(path) }
     case "s":
-      if made.contains(path) { return }
+      if made.contains(path) || emptied.contains(path) { return }
       looked.insert(path)
       noteName(record.newPath, of: path)
     case "?": missing.insert(Self.plainName(record.newPath) ?? path)
+    case "N":
+      absent[path, default: (Self.plainName(record.newPath) ?? path, 0)].count += 1
+    case "y": leads[path] = record.newPath
     case "n": made.insert(path)
     case "e":
       made.insert(path)
       replaced.insert(path)
-    case "w": noteChange(path)
+    case "t":
+      noteChange(path)
+      emptied.insert(path)
     case "u":
       noteReading(path)
       noteChange(path)
     case "d": noteRemoval(path)
+    case "D":
+      unwanted.insert(path)
+      absent[path]?.count -= 1
     case "o": noteName(record.newPath, of: path)
     case "L": listed[path, default: []].insert(record.newPath)
     case "k": folders.insert(path)
@@ -163,7 +181,7 @@ struct TracedFiles {
   }
 
   private mutating func noteReading(_ path: String, as name: String = "") {
-    if made.contains(path) { return }
+    if made.contains(path) || emptied.contains(path) { return }
     read.insert(path)
     noteName(name, of: path)
   }
@@ -186,6 +204,7 @@ struct TracedFiles {
   }
 
   private mutating func noteRemoval(_ path: String) {
+    unwanted.insert(path)
     if made.remove(path) != nil { temporary.insert(path) } else { removed.insert(path) }
   }
 

@@ -25,6 +25,8 @@ struct OwnChanges {
   private var learned: Set<PathName> = []
   /// Files and directories that runs have made.
   private var created: Set<PathName> = []
+  /// What somebody has removed while no run was in progress: a run that sees it come back has not made it.
+  private var vanished: Set<PathName> = []
   private var seen: Set<PathName> = []
   /// The number of runs on end in which a file was changed.
   private var streaks: [PathName: Int] = [:]
@@ -75,11 +77,43 @@ struct OwnChanges {
   }
 
   /// A run has made a directory.
-  mutating func make(_ folder: String) { created.insert(PathName(folder)) }
+  mutating func make(_ folder: String) {
+    if !hasVanished(folder) { created.insert(PathName(folder)) }
+  }
+
+  /// Notes a change that was made while no run was in progress. What is edited then is not a run's alone; what runs have made
+  /// stays theirs if somebody clears it away.
+  mutating func noteForeign(_ path: String, isThere: Bool) {
+    let name = PathName(path)
+    if isThere {
+      created.remove(name)
+    } else if !isOfRuns(name), !created.contains(where: { $0.text.isBelow(path) }),
+      !learned.contains(where: { $0.text.isBelow(path) }),
+      !streaks.contains(where: { $0.key.text.isBelow(path) })
+    {
+      vanished.insert(name)
+    }
+  }
+
+  private func isOfRuns(_ path: PathName) -> Bool {
+    created.contains(path) || learned.contains(path) || streaks[path, default: 0] > 0
+  }
+
+  /// Whether somebody has removed a file, or a directory that it is in.
+  private func hasVanished(_ path: String) -> Bool {
+    if vanished.isEmpty { return false }
+    var path = path
+    while !path.isEmpty {
+      if vanished.contains(PathName(path)) { return true }
+      path = folder(around: path)
+    }
+    return false
+  }
 
   /// Judges a change of a file that no step declares, while a run is in progress. Hardly anybody changes
   /// files during the first run.
   mutating func judge(_ path: String, existed: Bool) -> Judgment {
+    let existed = existed || hasVanished(path)
     let path = PathName(path)
     if !existed { created.insert(path) }
     if created.contains(path) || learned.contains(path) { return Judgment(verdict: .isOwn) }

@@ -8,7 +8,7 @@ import Plans
 struct WatchedPipeline {
   let plan: Plan
   /// The files that it was read from, absolute, also those that do not exist.
-  let sources: Set<PathName>
+  private(set) var sources: Set<PathName>
   let workspace: String
   let declarations: Declarations
   private let state: String
@@ -19,6 +19,13 @@ struct WatchedPipeline {
     self.workspace = workspace
     self.state = state
     declarations = Declarations(plan, workspace: workspace)
+  }
+
+  /// The same, if it was also read from other files.
+  func readFrom(_ others: Set<PathName>) -> WatchedPipeline {
+    var result = self
+    result.sources.formUnion(others)
+    return result
   }
 
   /// What is to be watched for it.

@@ -81,6 +81,11 @@ final class Watcher {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
+  private static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
   private func wait() {
     tool.errors.flush()
     var ready = [folders.number, signals.descriptor].map {
@@ -91,7 +96,8 @@ final class Watcher {
   }
 
   private func watchFolders() throws(SystemError) {
-    try folders.watch(watched.scope(without: ignored))
+    let all = brokenSources.map(watched.readFrom) ?? watched
+    try folders.watch(all.scope(without: ignored))
   }
 
   /// What has the path of the workspace may be something else by now.
@@ -137,31 +143,6 @@ final class Watcher {
     own.runStarts()
     tool.errors.flush()
     run = try RunProcess(words(for: part))
-  }
-
-  /// The command line of a run.
-  private func words(for part: WatchedPart) -> [String] {
-    var file = invocation.operands[0]
-    if !file.contains("/"), !file.hasSuffix(".yml"), !file.hasSuffix(".yaml") { file = "./" + file }
-    var words = ["oprun", "run"]
-    for option in Command.run.options
-    where invocation.isGiven(option) && option.name != Options.stateDirectory.name {
-      let values = invocation.words(of: option)
-      words += option.value == nil ? [option.flag] : values.map { "\(option.flag)=\($0)" }
-    }
-    if invocation.hasValue(for: Options.stateDirectory) {
-      words.append("\(Options.stateDirectory.flag)=\(tool.stateDirectory(invocation))")
-    }
-    return words + ["--", file] + ids(of: part)
-  }
-
-  private func ids(of part: WatchedPart) -> [String] {
-    let all = Array(invocation.operands.dropFirst())
-    guard case .steps(let ids) = part else { return all }
-    let known = watched.plan.steps.lazy.map(\.id).filter(ids.contains)
-    // Linux allows about 2 MB of words.
-    let isShort = known.reduce(0) { $0 + $1.utf8.count + 9 } < 1 << 20
-    return isShort && !known.isEmpty ? Array(known) : all
   }
 
   /// The exit status, if this is the end.
@@ -217,17 +198,14 @@ final class Watcher {
       if hadLostInRun { return }
     }
     say("too many files changed to follow, which affects everything")
-    if reload() { try act(on: machine.affected(.everything, mayCancel: false)) }
+    if try reload() { try act(on: machine.affected(.everything, mayCancel: false)) }
   }
 
   /// Looks at what was noted.
   private func look() throws(SystemError) {
     try checkWorkspace()
     if folders.isOutdated { try watchFolders() }
-    let entries = batch.take { path in
-      var status = stat()
-      return lstat(path, &status) == 0
-    }
+    let entries = batch.take(exists: Self.exists)
     let hidden = ignored.among(entries.filter { !$0.entry.isBehindLink }.map(\.path))
     var sorted = ChangesByTime()
     var editing = OwnChanges.Verdict?.none
@@ -247,7 +225,7 @@ final class Watcher {
     if !rules.isEmpty { followRules(isOfRun: rules.allSatisfy(\.isOfRun), into: &sorted) }
     if let editing {
       let before = watched.plan
-      guard reload() else { return held.add(sorted) }
+      guard try reload() else { return held.add(sorted) }
       let edited = EditedSteps(of: watched.plan, since: before, tool.errors.masker)
       sorted.add(editing) { $0.edited.formUnion(edited.all) }
     }
@@ -281,6 +259,7 @@ final class Watcher {
       file.isAlsoFile = false
       sort(path, file, isIgnored: isIgnored, into: &sorted)
     }
+    if !entry.isOfRun { own.noteForeign(path, isThere: Self.exists(path)) }
     if entry.kind == .newFolder {
       if entry.isOfRun { own.make(path) }
       return
@@ -376,9 +355,12 @@ final class Watcher {
 
   // MARK: The pipeline
 
-  /// Reads the pipeline again. False if it cannot be used, which has been reported.
-  private func reload() -> Bool {
+  /// Reads the pipeline again. False if it cannot be used, which has been reported; then all that it was read from is watched,
+  /// because a file that has just become part of it may be the one with the mistake.
+  private func reload() throws(SystemError) -> Bool {
     let reads = ReadPaths()
+    var began = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &began)
     switch tool.watchedPipeline(invocation, reads) {
     case .success(let pipeline):
       watched = pipeline
@@ -386,9 +368,23 @@ final class Watcher {
       brokenSources = nil
       return true
     case .failure:
-      brokenSources = reads.absolutePaths(below: watched.workspace)
+      let sources = reads.absolutePaths(below: watched.workspace)
+      brokenSources = sources
       tool.say("no run starts until the pipeline changes")
+      try watchFolders()
+      note(
+        sources.filter { Self.hasChanged($0.text, since: began) }.map {
+          NotedChange(path: $0.text, existed: true)
+        })
       return false
     }
+  }
+
+  /// Whether a file has changed since then, as it may have before it was watched.
+  private static func hasChanged(_ path: String, since time: timespec) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    let change = status.st_ctim
+    return (change.tv_sec, change.tv_nsec) >= (time.tv_sec, time.tv_nsec)
   }
 }
