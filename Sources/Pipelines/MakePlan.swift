@@ -39,6 +39,8 @@ package struct PlanningOptions: Sendable {
   /// Whether a required parameter without a value is a failure; otherwise its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()
+  /// The absolute path of the directory that oprun was started in, if it is known.
+  package var workspace: String?
   package var files = PipelineFiles.none
   /// Returns the name of a secret that a string contains. Called for values that are inserted into
   /// commands.
@@ -142,6 +144,7 @@ private func makePlan(
   let isKept = try planner.selection(path: path)
   let builder = PlanBuilder(planner, loader.sources, isKept)
   let plan = builder.plan(path: path, isKept)
+  builder.checkDeclarations(of: plan)
   guard builder.log.isEmpty else {
     throw .invalid(builder.log.sorted(), loader.sources)
   }

@@ -146,6 +146,7 @@ private let noFile =
       "validate --json a.yml",
       "unknown option '--json'; did you mean '--format json'? [validate]"
     ),
+    ("--json a.yml", "unknown option '--json'; did you mean '--output json'? [run]"),
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
     ("-x a.yml", "unknown option '-x' [run]"),
     ("-nx a.yml", "unknown option '-x' [run]"),

@@ -242,6 +242,50 @@ enum PlanningMessage {
       at: labels[0].span, label: labels[0].text, secondary: Array(labels.dropFirst()))
   }
 
+  /// A step, and its `id` in the file.
+  struct StepPlace {
+    let id: String
+    let span: Span
+  }
+
+  /// `help` is nil if no dependency can be added.
+  static func readTooEarly(
+    _ path: String, of maker: StepPlace, by reader: StepPlace, help: String?
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(reader.id)) reads \(quoted(path)), an output of \(quoted(maker.id)), "
+        + "but does not wait for that step", at: reader.span,
+      secondary: beside(reader, maker), help: help ?? ownPaths)
+  }
+
+  static func madeTwice(
+    _ path: String, by first: StepPlace, and second: StepPlace, help: String?
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(first.id)) and \(quoted(second.id)) both make \(quoted(path)), "
+        + "and neither waits for the other", at: second.span,
+      secondary: beside(second, first),
+      help: help.map { "give each its own output, or \($0)" } ?? ownPaths)
+  }
+
+  private static let ownPaths =
+    "give each instance its own output, such as 'out/${{ matrix.NAME }}'"
+
+  private static func beside(_ step: StepPlace, _ other: StepPlace) -> [Diagnostic.Label] {
+    step.span == other.span ? [] : [.init(other.span, "makes it")]
+  }
+
+  /// `user` is the step around the one in question that has to wait, if it is not that step itself.
+  static func addDependency(_ name: String, to user: String?) -> String {
+    "add \(quoted(name)) to 'depends_on'" + (user.map { " of \(quoted($0))" } ?? "")
+  }
+
+  static func outside(_ pattern: String, of step: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(pattern)), which \(quoted(step)) makes, is not below the directory that oprun was started in",
+      at: span, help: "a result is kept only if all of it is in that directory")
+  }
+
   static func waits(_ step: String, for target: String) -> String {
     "\(quoted(step)) waits for \(quoted(target))"
   }

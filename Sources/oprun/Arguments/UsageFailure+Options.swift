@@ -134,6 +134,7 @@ private struct ForeignOption {
     ForeignOption(
       flags: ["--just-print", "--recon", "--simulate", "--plan"], option: Options.dryRun),
     ForeignOption(flags: ["--json"], option: Options.graphFormat, value: "json"),
+    ForeignOption(flags: ["--json"], option: Options.output, value: "json"),
     ForeignOption(flags: ["-V"], option: Options.version),
     ForeignOption(
       flags: ["--keep-going", "-k", "-i", "--ignore-errors"],

@@ -23,6 +23,8 @@ struct ShownRun {
   var limits: (_ step: String) -> Nanoseconds? = { _ in nil }
   /// How steps ended that others may have been blocked by, by id.
   private let causes: [String: Ending]
+  /// The ids of groups and matrices in which a step has started: they have no command of their own.
+  private let startedGroups: Set<String>
 
   init(
     run: RecordedRunSummary, isInUse: Bool, steps: [RecordedStep], commands: [RecordedStepCommand],
@@ -39,6 +41,14 @@ struct ShownRun {
     var causes: [String: Ending] = [:]
     for step in steps { causes[step.name] = step.ending }
     self.causes = causes
+    startedGroups = Set(
+      steps.lazy.filter { $0.started != nil }.flatMap { Self.groups(around: $0.name) })
+  }
+
+  /// What an id may be in, by its text: `g` and `g/m` for `g/m[1]`.
+  private static func groups(around id: String) -> [String] {
+    id.utf8.indices.filter { [UInt8(ascii: "/"), UInt8(ascii: "[")].contains(id.utf8[$0]) }
+      .map { String(id[..<$0]) }
   }
 
   /// The hooks of the run itself, in the order in which they ran.
@@ -94,7 +104,9 @@ struct ShownRun {
       return failureWords(of: step, ending, place) + (ending.isAllowed ? ", allowed" : "")
     case .cancelled:
       let cause = causeWords(of: step)
-      if step.started == nil { return "did not start" + (cause.isEmpty ? "" : ": \(cause)") }
+      if step.started == nil, !startedGroups.contains(step.name) {
+        return "did not start" + (cause.isEmpty ? "" : ": \(cause)")
+      }
       // `cancelled by ann` says it all.
       return cause.hasPrefix("cancelled ")
         ? cause : "cancelled" + (cause.isEmpty ? "" : ": \(cause)")
@@ -137,7 +149,8 @@ struct ShownRun {
     switch ending.outcome {
     case .blocked: return "\(name) did not run, because \(causeWords(of: step))"
     case .skipped: return "\(name) was skipped: \(causeWords(of: step))"
-    case .cancelled where step.attempts == nil: return "\(name) \(words(of: step))"
+    case .cancelled where step.attempts == nil && !startedGroups.contains(step.name):
+      return "\(name) \(words(of: step))"
     case .cached: return "\(name) did not run: it was up to date"
     case .succeeded, .failed, .timedOut, .cancelled:
       return step.isGroup ? nil : "\(name) printed nothing: \(words(of: step))"

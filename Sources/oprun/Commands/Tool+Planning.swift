@@ -92,6 +92,7 @@ extension Tool {
     options.undecodable = inherited.undecodable
     options.files = .system
     options.host = hostFacts()
+    options.workspace = currentDirectory()
   }
 
   func hostFacts() -> HostFacts {

@@ -97,7 +97,8 @@ extension Tool {
   }
 }
 
-private func currentDirectory() -> String? {
+/// The directory that oprun works in; nil if its path is not UTF-8, or if it is gone.
+func currentDirectory() -> String? {
   guard let path = getcwd(nil, 0) else { return nil }
   defer { free(path) }
   return String(validatingCString: path)

@@ -46,6 +46,15 @@ final class DistantSteps {
     return true
   }
 
+  /// Whether what is named waits for the step, so that the step cannot wait for it.
+  func isAfter(_ step: Int, of pipeline: PipelineUse, _ name: String) -> Bool {
+    guard let ancestry,
+      case .found(let targets, _) = planner.operations(named: name, in: pipeline.number)
+    else { return false }
+    let own = OperationID(pipeline.operation(of: step))
+    return targets.contains { ancestry.isBefore(own, OperationID($0)) }
+  }
+
   /// Whether the name stands for steps or instances in the pipeline use. If so, it is kept.
   func isIn(_ pipeline: PipelineUse, _ target: PathTarget, _ name: String) -> Bool {
     guard case .found(let targets, true) = planner.operations(named: name, in: pipeline.number),

@@ -96,7 +96,7 @@ extension Planner {
   }
 
   /// The path from the root pipeline down to a step.
-  private func path(of address: StepAddress) -> [StepAddress] {
+  func path(of address: StepAddress) -> [StepAddress] {
     var path = [address]
     while let parent = pipelines[path[0].pipeline].parent { path.insert(parent, at: 0) }
     return path

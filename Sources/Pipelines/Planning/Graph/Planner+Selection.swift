@@ -73,6 +73,13 @@ extension Planner {
     pipeline.usualSteps.map(pipeline.operation) + commandsNeededAtEnd(of: pipeline)
   }
 
+  /// Whether each operation runs if no step is named; nil means all.
+  func keptIfNoneIsNamed() -> [Bool]? {
+    guard pipelines.contains(where: \.leavesOut) else { return nil }
+    var copy = self
+    return copy.closure(of: usualOperations(of: pipelines[0]))
+  }
+
   /// Reports names in `default` that are not steps, and uses of files of which nothing would run.
   mutating func checkDefaults() {
     var checked: Set<UInt32> = []

@@ -49,6 +49,11 @@ enum ScopeMessage {
     "a step cannot refer to its own outputs or outcome",
     help: "use them in the hooks of the step, which run after it")
 
+  static func later(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "step '\(name)' waits for this step, so its values cannot be known here")
+  }
+
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "step '\(name)' may not have ended when this step starts, so its values cannot be used here",

@@ -211,8 +211,9 @@ extension StepScope {
         ? .known(type(ofStep: own, isOne: true)) : .refused(ScopeMessage.itself)
     }
     guard let target = pipeline.find(path: name) else { return .unknown }
-    return pipeline.distant?.isBefore(step, of: pipeline, name) == true
-      ? known(target) : .refused(ScopeMessage.noDependency(name))
+    if pipeline.distant?.isBefore(step, of: pipeline, name) == true { return known(target) }
+    let isLater = pipeline.distant?.isAfter(step, of: pipeline, name) == true
+    return .refused(isLater ? ScopeMessage.later(name) : ScopeMessage.noDependency(name))
   }
 
   /// The member for a step that is named as it is, whatever instances of it there are.

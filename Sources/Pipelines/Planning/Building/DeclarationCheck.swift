@@ -1,0 +1,156 @@
+// Finds cached steps whose declared files collide: one reads what another makes without waiting for it, or two make
+// the same. Only paths without wildcards are compared, because only of these is it certain what they name.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Compares what the cached steps of a plan declare.
+final class DeclarationCheck {
+  /// A step that declares files.
+  private struct Declaring {
+    let operation: Int
+    let id: String
+    let span: Span
+    let cache: CacheSettings
+    let directory: String?
+    /// Only the run decides whether it runs.
+    let isConditional: Bool
+  }
+
+  private let planner: Planner
+  private let paths: DeclaredPaths
+  private var steps: [Declaring] = []
+  /// The first step that makes each path, and the others.
+  private var makers: [ExactText: Int] = [:]
+  private var moreMakers: [ExactText: [Int]] = [:]
+  private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
+
+  /// How often operations are compared for a plan.
+  private static let budget = 20_000_000
+
+  init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
+    self.planner = planner
+    paths = DeclaredPaths(workspace: planner.options.workspace)
+    let usual = planner.options.showsEveryStep ? planner.keptIfNoneIsNamed() : nil
+    let copied = plan.copiedOperations
+    for operation in 0..<planner.operationCount where usual?[operation] != false {
+      guard let id = numbers[operation], let cache = plan.steps[id.index].settings.cache,
+        plan.groups[id].map(\.isExpanding) != false, !copied.contains(id)
+      else { continue }
+      let step = plan.steps[id.index]
+      if let declaring = Self.declaring(step, cache, operation) { steps.append(declaring) }
+    }
+  }
+
+  /// Nil if it does not run, or if its directory is known only later.
+  private static func declaring(
+    _ step: PlannedStep, _ cache: CacheSettings, _ operation: Int
+  ) -> Declaring? {
+    guard step.late?.skipReason == nil else { return nil }
+    let settings = (step.late?.parts.expansion?.parts ?? step.late?.parts)?.settings
+    guard settings?.workingDirectory.isEmpty != false else { return nil }
+    var known = cache
+    if let late = settings?.cache {
+      known.inputs = late.inputs.compactMap(\.plain)
+      known.outputs = late.outputs.compactMap(\.plain)
+      known.scratch = late.scratch.compactMap(\.plain)
+    }
+    return Declaring(
+      operation: operation, id: step.id, span: step.span, cache: known,
+      directory: step.settings.workingDirectory, isConditional: step.late?.condition != nil)
+  }
+
+  func report(to log: inout DiagnosticLog) {
+    for number in steps.indices { checkOutputs(of: number, &log) }
+    for number in steps.indices where !makers.isEmpty { checkInputs(of: number, &log) }
+  }
+
+  private func checkOutputs(of number: Int, _ log: inout DiagnosticLog) {
+    let step = steps[number]
+    for pattern in step.cache.outputs + step.cache.scratch
+    where paths.isOutside(pattern, in: step.directory) {
+      log.report(at: step.span) { PlanningMessage.outside(pattern, of: step.id, at: $0) }
+    }
+    for pattern in step.cache.outputs {
+      guard let name = paths.plain(pattern, in: step.directory) else { continue }
+      guard let first = makers[name] else {
+        makers[name] = number
+        continue
+      }
+      let earlier = [first] + (moreMakers[name] ?? [])
+      guard !earlier.contains(number) else { continue }
+      if let other = earlier.last(where: { areUnordered($0, number) }) {
+        log.report(
+          PlanningMessage.madeTwice(
+            pattern, by: place(of: other), and: place(of: number), help: order(number, after: other)
+          ))
+      }
+      moreMakers[name, default: []].append(number)
+    }
+  }
+
+  private func checkInputs(of number: Int, _ log: inout DiagnosticLog) {
+    let step = steps[number]
+    for pattern in step.cache.inputs where !pattern.hasPrefix("!") {
+      guard let path = paths.plain(pattern, in: step.directory).flatMap(madePath)
+      else { continue }
+      let found = [makers[path]].compactMap { $0 } + (moreMakers[path] ?? [])
+      guard !found.contains(number), !excludes(pattern, step),
+        let maker = found.first(where: { areUnordered($0, number) })
+      else { continue }
+      return log.report(
+        PlanningMessage.readTooEarly(
+          pattern, of: place(of: maker), by: place(of: number), help: order(number, after: maker)))
+    }
+  }
+
+  /// The path itself, or that of a directory around it, if a step makes it.
+  private func madePath(at path: ExactText) -> ExactText? {
+    if makers[path] != nil { return path }
+    var rest = path.text.utf8[...]
+    while let slash = rest.lastIndex(of: UInt8(ascii: "/")) {
+      rest = rest[..<slash]
+      let folder = ExactText(text: String(Substring(rest)))
+      if makers[folder] != nil { return folder }
+    }
+    return nil
+  }
+
+  /// Whether a pattern with `!` may take an input out again.
+  private func excludes(_ pattern: String, _ step: Declaring) -> Bool {
+    step.cache.inputs.contains {
+      $0.hasPrefix("!") && pattern.hasPrefix(String($0.dropFirst()).partBeforeWildcards)
+    }
+  }
+
+  /// Whether both may run at the same time. Of two steps with conditions perhaps only one runs.
+  private func areUnordered(_ first: Int, _ second: Int) -> Bool {
+    let (one, other) = (steps[first], steps[second])
+    guard !(one.isConditional && other.isConditional), let ancestry else { return false }
+    let (before, after) = (OperationID(one.operation), OperationID(other.operation))
+    return !ancestry.isBefore(before, after) && !ancestry.isBefore(after, before)
+      && !ancestry.isExhausted
+  }
+
+  private func place(of number: Int) -> PlanningMessage.StepPlace {
+    PlanningMessage.StepPlace(id: steps[number].id, span: steps[number].span)
+  }
+
+  /// What makes one step wait for another. A step can name only those beside it, or beside a group that it is in.
+  private func order(_ step: Int, after other: Int) -> String? {
+    let path = planner.path(of: planner.address(of: steps[step].operation))
+    let otherPath = planner.path(of: planner.address(of: steps[other].operation))
+    for (level, (own, target)) in zip(path, otherPath).enumerated() {
+      guard own.pipeline == target.pipeline else { return nil }
+      if own.isOfSameStep(as: target) { continue }
+      let pipeline = planner.pipelines[own.pipeline]
+      let name = pipeline.id(of: target.step, planner.text)
+      let isDirect = level == path.count - 1
+      return PlanningMessage.addDependency(
+        name, to: isDirect ? nil : pipeline.id(of: own.step, planner.text))
+    }
+    return nil
+  }
+}

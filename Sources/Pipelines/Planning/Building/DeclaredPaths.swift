@@ -1,0 +1,77 @@
+// The paths that a step declares in `cache`, as planning can compare them: by their text alone. Whether anything is
+// there, and where links lead, is known only to a run.
+
+import Expressions
+import Plans
+
+/// Where a declared path without wildcards leads.
+enum DeclaredPlace {
+  /// A path below the directory that oprun is started in, or an absolute one that is not.
+  case path(ExactText)
+  case outside
+  /// It leads out of that directory and perhaps back, and the name of the directory is not known.
+  case unknown
+}
+
+/// Resolves paths against the directory that oprun is started in, whose path may be unknown.
+struct DeclaredPaths {
+  private let workspace: [Substring]?
+
+  init(workspace: String?) { self.workspace = workspace.map { $0.split(separator: "/") } }
+
+  /// The path of one file or directory; nil for a pattern with wildcards.
+  func plain(_ pattern: String, in directory: String?) -> ExactText? {
+    if pattern.utf8.contains(where: isWildcard) { return nil }
+    if directory == nil, pattern.goesDown { return ExactText(text: pattern) }
+    guard case .path(let path) = place(of: pattern, in: directory) else { return nil }
+    return path
+  }
+
+  /// Whether a pattern of a step in a relative directory leads out of the directory that oprun is started in.
+  func isOutside(_ pattern: String, in directory: String?) -> Bool {
+    if directory == nil, pattern.goesDown { return false }
+    guard directory?.hasPrefix("/") != true, case .outside = place(of: pattern, in: directory)
+    else { return false }
+    return true
+  }
+
+  private func place(of pattern: String, in directory: String?) -> DeclaredPlace {
+    let whole = joined(directory, pattern)
+    let isAbsolute = whole.hasPrefix("/")
+    var names = isAbsolute ? [] : workspace ?? []
+    for name in whole.split(separator: "/") where name != "." {
+      guard name == ".." else {
+        names.append(name)
+        continue
+      }
+      if names.popLast() == nil, workspace == nil, !isAbsolute { return .unknown }
+    }
+    let start = isAbsolute && workspace == nil ? nil : workspace ?? []
+    guard let start, names.starts(with: start), names.count > start.count else {
+      return isAbsolute
+        ? .path(ExactText(text: "/" + names.joined(separator: "/"))) : .outside
+    }
+    return .path(ExactText(text: names.dropFirst(start.count).joined(separator: "/")))
+  }
+}
+
+private func isWildcard(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
+}
+
+extension String {
+  /// Whether it is a path as it would be written after it was resolved: no name begins with a dot, and none is empty.
+  fileprivate var goesDown: Bool {
+    var isStart = true
+    for byte in utf8 {
+      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
+      isStart = byte == UInt8(ascii: "/")
+    }
+    return !isStart
+  }
+
+  /// The part before the first wildcard.
+  var partBeforeWildcards: String {
+    String(Substring(utf8.prefix { !isWildcard($0) }))
+  }
+}

@@ -1,0 +1,15 @@
+// Has the declared files of a finished plan checked.
+
+import Diagnostics
+import Plans
+import Scheduling
+
+extension PlanBuilder {
+  /// Reports cached steps whose declared files collide. Plans without such steps are left alone.
+  func checkDeclarations(of plan: Plan) {
+    guard log.isEmpty, gated.contains(where: { plan.steps[$0.index].settings.cache != nil }) else {
+      return
+    }
+    DeclarationCheck(planner, numbers, plan).report(to: &log)
+  }
+}
