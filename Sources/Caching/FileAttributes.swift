@@ -22,6 +22,6 @@ enum FileAttributes {
     name == "security.capability" || name.hasPrefix("user.") && !systemNames.contains(name)
   }
 
-  /// Made by Samba, and by programs that fetch files.
+  /// Made by Samba.
   private static let systemNames: Set<String> = ["user.DOSATTRIB"]
 }

@@ -233,6 +233,8 @@ struct ResultFiles {
         hasUnnamedFiles = false
         return try putFile(entry)
       }
+      // Parts that nobody has locked are removed.
+      while flock(copy, LOCK_EX) != 0, errno == EINTR {}
       let partName = PartFile.newName
       guard PartFile.link(copy, as: partName, in: folder) else { throw unwritable(entry.path) }
       name = partName

@@ -84,7 +84,12 @@ func sizeOfFiles(in start: Int32) -> Int {
     }
     let found = contents(of: inner)
     size += found.size
-    walk.enter(name, owning: inner, status, found.folders)
+    // Nothing leads back from one that cannot be searched, in which nothing is found.
+    if found.folders.isEmpty {
+      close(inner)
+    } else {
+      walk.enter(name, owning: inner, status, found.folders)
+    }
   }
 }
 

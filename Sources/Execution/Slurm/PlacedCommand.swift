@@ -126,8 +126,10 @@ final class PlacedCommand {
   func listing(of nodes: [String], in environment: CommandEnvironment) -> Command {
     let key = CommandKey(
       operation: key.operation, role: .probe(Self.firstNumber + number), repetition: 3)
+    // These would hide steps.
     let script =
-      SlurmCommands.steps.map(shellWord).joined(separator: " ")
+      "unset SQUEUE_PARTITION SQUEUE_STATES SQUEUE_USERS; "
+      + SlurmCommands.steps.map(shellWord).joined(separator: " ")
       + " && exec scontrol --oneliner show nodes " + shellWord(nodes.joined(separator: ","))
     return ofOprun(key, ["/bin/sh", "-c", script], listingName, in: environment)
   }

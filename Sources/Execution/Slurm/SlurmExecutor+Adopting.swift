@@ -50,15 +50,18 @@ extension SlurmExecutor {
 
   /// The earlier runs that have something of the step with Slurm.
   func earlierRuns(of step: String) -> Set<String> {
-    let known = adoptable[step] ?? adoptable[JournalEntry.hidden(step)]
-    return Set((known ?? []).map(\.origin.run))
+    let known = [step, JournalEntry.hidden(step)].flatMap { adoptable[$0] ?? [] }
+    return Set(known.map(\.origin.run))
   }
 
   /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
   /// queue tells what is left of it. What it has for an older text of the step, or for an older result of what that
   /// depends on, is cancelled, and so is what was to end before.
   func adopt(for task: SlurmTask) throws(SystemError) -> Bool {
-    guard let candidates = adoptable.removeValue(forKey: task.entry.step) else { return false }
+    // What is a secret now may not have been one then.
+    let candidates = [task.step, JournalEntry.hidden(task.step)]
+      .flatMap { adoptable.removeValue(forKey: $0) ?? [] }.sorted { $0.number < $1.number }
+    if candidates.isEmpty { return false }
     let match = candidates.last {
       $0.entry.digest == task.digest && !$0.entry.wasStopped
         && !task.order.outdatedRuns.contains($0.origin.run)

@@ -84,7 +84,7 @@ extension SlurmExecutor {
         count += 1
         finish(task, result, at: now)
       }
-      isBlind = false
+      home.isBlind = false
     } catch {
       cannotList(home, error)
     }
@@ -97,8 +97,8 @@ extension SlurmExecutor {
       return news.append(.stateFailed(error.message))
     }
     home.distrust()
-    if isBlind { return }
-    isBlind = true
+    if home.isBlind { return }
+    home.isBlind = true
     news.append(.event(.notice(SlurmMessage.cannotList(error.message))))
   }
 

@@ -10,10 +10,10 @@ extension SlurmExecutor {
   /// When the queue is looked at next; nil if that would tell nothing.
   var lookDue: Nanoseconds? {
     guard !isLooking, !isLeaving else { return nil }
-    guard wantsLook || counts.open > 0 else { return nil }
-    guard let lookedAt else { return wantsLook ? 0 : firstLook }
-    // A step waits for what a look shows of them.
+    // A step waits for what a look shows of them, also if the last look has failed.
     let isAwaiting = earlierHomes.values.contains { !$0.forbidden.isEmpty }
+    guard wantsLook || isAwaiting || counts.open > 0 else { return nil }
+    guard let lookedAt else { return wantsLook || isAwaiting ? 0 : firstLook }
     let interval = isAwaiting ? min(lookInterval, 2 * plan.poll) : lookInterval
     return lookedAt + max(plan.poll, interval)
   }

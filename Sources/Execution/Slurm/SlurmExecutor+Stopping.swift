@@ -112,6 +112,8 @@ extension SlurmExecutor {
     for task in killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
       guard let givenUpAt = task.givenUpAt, givenUpAt <= now else { continue }
       let isOver = isOver(task)
+      // The next run ends it.
+      if !isOver { note(stopOf: [task]) }
       if !isOver, let job = task.job ?? (try? task.home.files.claim(of: task.number)) {
         let words =
           task.hasHeardStop

@@ -113,8 +113,6 @@ final class SlurmExecutor: Executor {
   /// A job that was cancelled may still go on.
   var hasGivenUp = false
   var taken: [CommandKey: [UInt8]] = [:]
-  /// That results cannot be listed was said.
-  var isBlind = false
   private(set) var isLeaving = false
   /// The tasks whose ends are not in the journal yet.
   var endedNumbers: [Int] = []

@@ -19,6 +19,8 @@ final class TaskHome {
   /// The tasks that must not go on, because the steps have changed since, and their numbers in the journal of this
   /// run. Their jobs are cancelled when a look shows them: a number from a journal may be that of another job by now.
   var forbidden: [Int: Int] = [:]
+  /// That its results cannot be listed was said.
+  var isBlind = false
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.

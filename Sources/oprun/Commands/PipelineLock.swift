@@ -7,14 +7,20 @@ import RunFiles
 
 /// The lock of the pipeline of this process, once it was waited for.
 final class PipelineLock {
-  var held: StateLock?
+  private var held: (lock: StateLock, key: String)?
   /// Whether what was read before the wait may be old.
   private var isStale = false
 
   /// Notes a wait after which the command begins again with what there is now.
-  func beginAgain(holding lock: StateLock) {
-    held = lock
+  func beginAgain(holding lock: StateLock, of key: String) {
+    held = (lock, key)
     isStale = true
+  }
+
+  /// The lock that was waited for, if it is that of this pipeline; another one is freed.
+  func takeHeld(of key: String) -> StateLock? {
+    defer { held = nil }
+    return held?.key == key ? held?.lock : nil
   }
 
   /// Whether the command is to begin again; true once.

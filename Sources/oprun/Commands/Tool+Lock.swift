@@ -14,7 +14,6 @@ extension Tool {
   func takeLock(
     _ plan: Plan, _ invocation: Invocation, _ state: StateDirectory, isResumed: Bool
   ) throws(ReportedFailure) -> StateLock? {
-    if let held = pipelineLock.held { return held }
     guard plan.isExclusive || invocation.isOn(Options.lock), let file = invocation.operands.first
     else { return nil }
     let folder: StateFolder
@@ -26,6 +25,7 @@ extension Tool {
     }
     let place = place(of: file, in: folder)
     let path = place.file
+    if let held = pipelineLock.takeHeld(of: place.key) { return held }
     let lock: StateLock
     do throws(SystemError) {
       lock = try StateLock(of: place.key, in: folder)
@@ -46,8 +46,10 @@ extension Tool {
     say("waiting for \(holder(of: lock)) of \(quoted(path)), which holds the lock")
     errors.flush()
     if lock.waitAndTake() {
-      if isResumed || hasChanged(plan) {
-        pipelineLock.beginAgain(holding: lock)
+      // Standard input can be read only once.
+      let mayResume = isResumed || invocation.isOn(Options.resume)
+      if mayResume || file != "-" && hasChanged(plan) {
+        pipelineLock.beginAgain(holding: lock, of: place.key)
         throw ReportedFailure(status: ExitStatus.success)
       }
       return lock

@@ -43,6 +43,7 @@ final class UnchangedRunNote {
       surroundings: [
         "\(version)", host.name, host.architecture, host.operatingSystem, "\(host.processorCount)",
         "\(physicalMemory ?? 0)", "\(geteuid())",
+        "\(canConfine(from: (try? currentFolder()) ?? "/"))",
       ])
   }
 

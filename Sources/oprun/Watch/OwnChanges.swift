@@ -27,6 +27,8 @@ struct OwnChanges {
   private var created: Set<PathName> = []
   /// What somebody has removed while no run was in progress: a run that sees it come back has not made it.
   private var vanished: Set<PathName> = []
+  /// Those of them that the run in progress has seen come back.
+  private var returned: Set<PathName> = []
   private var seen: Set<PathName> = []
   /// The number of runs on end in which a file was changed.
   private var streaks: [PathName: Int] = [:]
@@ -51,6 +53,9 @@ struct OwnChanges {
 
   /// `isWhole` is false if the run was cancelled, so that it may not have come to everything.
   mutating func runEnds(isWhole: Bool) {
+    // What is made there from now on is not what was removed.
+    vanished.subtract(returned)
+    returned = []
     if isWhole {
       streaks = streaks.filter { seen.contains($0.key) }
       waiting = waiting.filter(seen.contains)
@@ -87,6 +92,7 @@ struct OwnChanges {
     let name = PathName(path)
     if isThere {
       created.remove(name)
+      vanished.remove(name)
     } else if !isOfRuns(name), !created.contains(where: { $0.text.isBelow(path) }),
       !learned.contains(where: { $0.text.isBelow(path) }),
       !streaks.contains(where: { $0.key.text.isBelow(path) })
@@ -100,11 +106,15 @@ struct OwnChanges {
   }
 
   /// Whether somebody has removed a file, or a directory that it is in.
-  private func hasVanished(_ path: String) -> Bool {
+  private mutating func hasVanished(_ path: String) -> Bool {
     if vanished.isEmpty { return false }
     var path = path
     while !path.isEmpty {
-      if vanished.contains(PathName(path)) { return true }
+      let name = PathName(path)
+      if vanished.contains(name) {
+        returned.insert(name)
+        return true
+      }
       path = folder(around: path)
     }
     return false
@@ -113,7 +123,8 @@ struct OwnChanges {
   /// Judges a change of a file that no step declares, while a run is in progress. Hardly anybody changes
   /// files during the first run.
   mutating func judge(_ path: String, existed: Bool) -> Judgment {
-    let existed = existed || hasVanished(path)
+    let hasReturned = hasVanished(path)
+    let existed = existed || hasReturned
     let path = PathName(path)
     if !existed { created.insert(path) }
     if created.contains(path) || learned.contains(path) { return Judgment(verdict: .isOwn) }

@@ -384,7 +384,11 @@ final class Watcher {
   private static func hasChanged(_ path: String, since time: timespec) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME, &now)
     let change = status.st_ctim
+    // A time that is yet to come, of another clock, would be a change each time.
     return (change.tv_sec, change.tv_nsec) >= (time.tv_sec, time.tv_nsec)
+      && (change.tv_sec, change.tv_nsec) <= (now.tv_sec, now.tv_nsec)
   }
 }

@@ -34,9 +34,10 @@ import Testing
     #expect(submissions(next) == ["0:sbatch", "10:sbatch"])
   }
 
-  @Test func `are asked to end as often as it takes`() throws {
+  @Test(arguments: [0, 1] as [Nanoseconds])
+  func `are asked to end as often as it takes`(outage: Nanoseconds) throws {
     let next = try SlurmRun(
-      "steps: [{id: a, run: '0@3'}]", id: "r2", outages: [1..<200],
+      "steps: [{id: a, run: '0@3'}]", id: "r2", outages: [outage..<200],
       after: try left("steps: [{id: a, run: '0@900'}]"))
     next.slurm.lookDelay = second
     #expect(next.timeline().hasSuffix("end=0"))
