@@ -72,7 +72,7 @@ import Testing
   @Test func `a wide scratch hides no inputs, but outputs are made`() throws {
     let text = """
       steps:
-        - {id: compile, run: cc, cache: {inputs: ["*.c", "!x.c", lib.a], outputs: [a.o]}}
+        - {id: compile, depends_on: [pack], run: cc, cache: {inputs: ["*.c", "!x.c", lib.a], outputs: [a.o]}}
         - {id: pack, run: ar, cache: {inputs: [], outputs: [lib.a], scratch: ["*", "tmp/**"]}}
       """
     let declarations = Declarations(try plan(text), workspace: "/w")
