@@ -181,7 +181,8 @@ import Testing
       #expect(write(file, text, text.count) == text.count)
       close(file)
     }
-    let caller = SlurmProcesses(VirtualWaiting(), environment: ["PATH=/bin:/usr/bin"])
+    let waiting = VirtualWaiting()
+    let caller = SlurmProcesses(waiting, environment: ["PATH=/bin:/usr/bin"])
     func call(_ words: [String]) -> SlurmCall {
       SlurmCall(words: ["\(path)/\(words[0])"] + words.dropFirst(), limit: 600 * second)
     }
@@ -195,6 +196,8 @@ import Testing
     caller.close(after: call(["scancel", "7"]))
     #expect(try kill(#require(process), 0) != 0)
     #expect(access("\(path)/cancelled", F_OK) == 0)
+    // Exit tests wait for ever beside processes whose ends nobody collects.
+    for worker in waiting.ownProcesses.processIDs { #expect(waitpid(worker, nil, 0) == worker) }
   }
 
   @Test func `no answer means nothing`() {
