@@ -26,15 +26,3 @@ extension StepCache {
     return nil
   }
 }
-
-extension String {
-  /// Whether it is clear at a glance that the path leads below the directory that it starts in.
-  fileprivate var goesDown: Bool {
-    var isStart = true
-    for byte in utf8 {
-      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
-      isStart = byte == UInt8(ascii: "/")
-    }
-    return !isEmpty
-  }
-}

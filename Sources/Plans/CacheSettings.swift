@@ -88,3 +88,15 @@ package struct CacheModel: Hashable, Sendable {
 package enum CachePart: String, Sendable {
   case inputs, outputs, scratch
 }
+
+extension String {
+  /// Whether it is a path as it would be written after it was resolved: no name begins with a dot, and none is empty.
+  package var goesDown: Bool {
+    var isStart = true
+    for byte in utf8 {
+      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
+      isStart = byte == UInt8(ascii: "/")
+    }
+    return !isStart
+  }
+}

@@ -60,16 +60,6 @@ private func isWildcard(_ byte: UInt8) -> Bool {
 }
 
 extension String {
-  /// Whether it is a path as it would be written after it was resolved: no name begins with a dot, and none is empty.
-  fileprivate var goesDown: Bool {
-    var isStart = true
-    for byte in utf8 {
-      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
-      isStart = byte == UInt8(ascii: "/")
-    }
-    return !isStart
-  }
-
   /// The part before the first wildcard.
   var partBeforeWildcards: String {
     String(Substring(utf8.prefix { !isWildcard($0) }))
