@@ -26,7 +26,7 @@ struct `Files that are hashed while running` {
     let asked = Date()
     oprun.send(SIGTERM)
     #expect(oprun.wait() == 143)
-    #expect(Date().timeIntervalSince(asked) < 2)
+    #expect(Date().timeIntervalSince(asked) < 30)
     #expect(oprun.exists("hook") && !oprun.exists("late"))
     #expect(!hashing.isEmpty && eventually { hashing.allSatisfy { kill($0, 0) != 0 } })
   }
@@ -58,7 +58,7 @@ struct `Files that are hashed while running` {
         - {id: late, depends_on: [make], if: "hashFiles('endless') != ''", run: touch late}
       """)
     #expect(oprun.wait() == 124)
-    #expect(oprun.elapsed < 5)
+    #expect(oprun.elapsed < 30)
   }
 
   @Test func `its own death ends what hashes`() throws {

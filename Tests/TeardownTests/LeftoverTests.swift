@@ -31,10 +31,12 @@ struct `Leftovers of a step` {
 
     let mark = Mark()
     defer { mark.endAll() }
-    let oprun = try OprunProcess(pipeline(script: script.replacing("MARK", with: mark.seconds)))
+    let oprun = try OprunProcess(
+      pipeline(
+        script: script.replacing("MARK", with: mark.seconds), keys: "stop: {grace: 60s}"))
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
     #expect(mark.processes == [])
-    #expect(oprun.elapsed < 5)
+    #expect(oprun.elapsed < 30)
     #expect(oprun.standardError.contains("left 1 process behind, killed"), "\(oprun.standardError)")
   }
 

@@ -41,7 +41,8 @@ struct `Stopping oprun` {
     let oprun = try OprunProcess(
       pipeline(
         script: "sleep \(mark) & sleep \(mark)",
-        keys: "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"),
+        keys: "stop: {grace: 60s}\n"
+          + "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"),
       prefix: prefix)
     #expect(eventually { mark.processes.count == 2 })
     oprun.send(signal)
@@ -52,7 +53,7 @@ struct `Stopping oprun` {
     #expect(oprun.standardError.contains(", stopped: \(name)"))
     #expect(mark.processes == [])
     #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))
-    #expect(oprun.elapsed < 5)
+    #expect(oprun.elapsed < 30)
   }
 
   @Test func `a stubborn step has its grace and is then killed`() throws {
@@ -107,7 +108,7 @@ struct `Stopping oprun` {
     oprun.send(SIGUSR1)
     let asked = Date()
     #expect([130, 138, 143].contains(oprun.wait()))
-    #expect(Date().timeIntervalSince(asked) < 2)
+    #expect(Date().timeIntervalSince(asked) < 4, "less than the grace")
     #expect(mark.processes == [])
     let said = oprun.standardError
     #expect(said.contains(": 1 failed, 3 cancelled, 1 ok in "), "\(said)")
@@ -267,7 +268,7 @@ struct `Stopping oprun` {
           "trap '' TERM INT HUP\nsetsid sleep \(mark) &\n(trap '' TERM; sleep \(mark)) &\nwait",
         keys: "timeout: 500ms\nstop: {grace: 500ms}"))
     #expect(oprun.wait() == 1)
-    #expect(oprun.elapsed < 1.5 + 1.5, "the last is for a test machine with much else to do")
+    #expect(oprun.elapsed < 1.5 + 4.5, "the last is for a test machine with much else to do")
     #expect(mark.processes == [])
     #expect(oprun.standardError.contains("timed out after 500ms"), "\(oprun.standardError)")
   }
