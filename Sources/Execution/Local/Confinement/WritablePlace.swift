@@ -60,10 +60,13 @@ extension Confinement.Patterns {
 }
 
 extension [WritablePlace] {
-  /// Makes the directories that a command makes files in. The command need not be confined.
+  /// Makes the directories that a command makes files in, which is not confined.
   func makeFolders() -> Placeholders {
     var placeholders = Placeholders()
-    for place in self { place.makeFolder(&placeholders) }
+    for place in self {
+      place.makeFolder(&placeholders)
+      if place.kind == .file { placeholders.removeLeft(place.path) }
+    }
     placeholders.mark()
     return placeholders
   }
