@@ -61,7 +61,8 @@ struct ConfinementRules {
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
     let found = files(
-      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns)
+      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns,
+      without: state)
     for path in plain + found {
       addTree(path, without: excluded, isInput: isInput)
     }
@@ -157,13 +158,6 @@ struct ConfinementRules {
       workspace.hasSameBytes(as: real) || real.isBelow(workspace)
     else { return false }
     return state.map { !$0.hasSameBytes(as: real) && !real.isBelow($0) } ?? true
-  }
-
-  /// The path without links; nil if it leads to nothing.
-  private func realPath(_ path: FileName) -> String? {
-    guard let resolved = realpath(path.bytes, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   private mutating func addReadable(_ file: FileName) {
