@@ -71,6 +71,10 @@ package final class StepCache {
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
   var use: SharedUse?
+  /// The state directory, below the workspace; nil if it is elsewhere.
+  private(set) lazy var statePath: String? = realPath(options.workspace).flatMap { workspace in
+    folder.state?.path?.path(below: workspace)
+  }
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
 
