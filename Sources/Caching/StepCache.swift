@@ -244,12 +244,15 @@ package final class StepCache {
   private func advanceResult(_ lookup: CacheLookup) -> CacheNext {
     if let candidate = lookup.candidate {
       guard let files = lookup.restored else { return .miss }
-      return hit(lookup, candidate, files)
+      return hit(lookup, candidate.result, files)
     }
     let known = lookup.record?.outputs ?? []
     // Not from the record, which only says what was seen in the place of the files.
-    lookup.candidate = lookup.keys.lazy.compactMap { self.result(of: $0, lookup) }.first
-    guard let candidate = lookup.candidate else { return askOthers(lookup) }
+    let found = lookup.openKeys.lazy.compactMap { key in
+      self.result(of: key, lookup).map { (result: $0, key: key) }
+    }.first
+    guard let (candidate, _) = found else { return askOthers(lookup) }
+    lookup.candidate = found
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
     guard lock(lookup) else {
       lookup.candidate = nil
@@ -311,7 +314,7 @@ package final class StepCache {
     {
       return
     }
-    if lookup.record?.day != today { folder.touch(lookup.key) }
+    if lookup.record?.day != today { for key in lookup.keys { folder.touch(key) } }
     var record = StepRecord()
     record.parts = lookup.description.parts
     record.description = lookup.description.digest
