@@ -74,6 +74,7 @@ extension RunLoop {
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
       return .keep(Ending(.cached))
     case .miss:
+      lookup.comparedAt = Int(turnTime)
       tellOfMiss(lookup, operation, caching)
       return runs
     }
@@ -295,6 +296,10 @@ extension RunLoop {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
       machine.undisturbedAttempt(of: key, end) != nil, !isEnding
     else { return false }
+    if end.lackedConfinement, lookup.expectsConfinement {
+      tellOfFault(.unconfined, key.operation)
+      return false
+    }
     let log =
       options.directory.logs.contains(key.operation, key.role)
       ? "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))" : nil

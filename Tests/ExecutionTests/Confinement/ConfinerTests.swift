@@ -54,8 +54,11 @@ final class ConfinerTests {
     for _ in 1...2 {
       let start = try #require(
         try confiner.start(of: command(outputs: ["x"]), in: run.directory))
-      #expect(!start.isConfined)
+      #expect(!start.isConfined && start.lacksConfinement)
     }
+    let open = try confiner.start(of: command(isEnforced: false), in: run.directory)
+    let openedByPattern = try confiner.start(of: command(outputs: ["*"]), in: run.directory)
+    #expect(open?.lacksConfinement == false && openedByPattern?.lacksConfinement == false)
     #expect(
       confiner.takeNotices() == ["cached steps are not confined to what they declare: \(reason)"])
     #expect(!exists("x"))

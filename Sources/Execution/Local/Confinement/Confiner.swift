@@ -47,8 +47,11 @@ final class Confiner {
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
-    guard let outsideRules = outsideRules(for: confinement, writable) else {
-      return PreparedStart(writable.makeFolders())
+    let outsideRules: RuleList
+    switch verdict(on: confinement, writable) {
+    case .confined(let rules): outsideRules = rules
+    case .open: return PreparedStart(writable.makeFolders())
+    case .impossible: return PreparedStart(writable.makeFolders(), lacksConfinement: true)
     }
     let folder = absolute(directory.path)
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
@@ -81,26 +84,33 @@ final class Confiner {
     return path
   }
 
-  /// What lies beside the workspace; nil if the command is not confined, because it need not be or cannot be, which is
-  /// said once.
-  private func outsideRules(
-    for confinement: Confinement, _ writable: [WritablePlace]
-  ) -> RuleList? {
-    if !confinement.isEnforced { return nil }
-    if let obstacle { return say(obstacle) }
-    if let place = writable.first(where: { $0.opens(workspace) }) {
-      return say(openedWorkspace(by: place.pattern))
-    }
-    do throws(SystemError) {
-      return try outside.current()
-    } catch {
-      return say(unconfined(error.message))
-    }
+  private enum Verdict {
+    /// With what lies beside the workspace.
+    case confined(RuleList)
+    /// It need not be, or declares what leaves nothing to confine, on every machine.
+    case open
+    /// It should be, and this machine cannot do it now.
+    case impossible
   }
 
-  private func say(_ obstacle: String) -> RuleList? {
+  /// Whether a command is confined; why it is not is said once.
+  private func verdict(on confinement: Confinement, _ writable: [WritablePlace]) -> Verdict {
+    if !confinement.isEnforced { return .open }
+    if let place = writable.first(where: { $0.opens(workspace) }) {
+      say(obstacle ?? openedWorkspace(by: place.pattern))
+      return .open
+    }
+    do throws(SystemError) {
+      if obstacle == nil { return .confined(try outside.current()) }
+    } catch {
+      say(unconfined(error.message))
+    }
+    if let obstacle { say(obstacle) }
+    return .impossible
+  }
+
+  private func say(_ obstacle: String) {
     if saidObstacles.insert(obstacle).inserted { notices.append(obstacle) }
-    return nil
   }
 
   private func absolute(_ path: String) -> String {
@@ -115,6 +125,8 @@ final class PreparedStart {
 
   /// False if the command can reach everything.
   let isConfined: Bool
+  /// True if it can do so although its step wants it confined.
+  let lacksConfinement: Bool
   /// Until the command is started: what lies beside the workspace stays open as long as they live.
   private var rules: Rules?
   /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
@@ -125,8 +137,9 @@ final class PreparedStart {
   private var isOver = false
 
   /// A command that can reach everything.
-  fileprivate init(_ placeholders: Placeholders) {
+  fileprivate init(_ placeholders: Placeholders, lacksConfinement: Bool = false) {
     isConfined = false
+    self.lacksConfinement = lacksConfinement
     temporaryPath = nil
     search = nil
     removeTemporary = {}
@@ -138,6 +151,7 @@ final class PreparedStart {
     removeTemporary: @escaping () -> Void
   ) {
     isConfined = true
+    lacksConfinement = false
     self.rules = rules
     self.placeholders = placeholders
     self.search = search
