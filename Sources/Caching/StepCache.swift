@@ -113,6 +113,7 @@ package final class StepCache {
       directory: step.settings.workingDirectory ?? "",
       description, record: index.record(of: name))
     lookup.upstream = upstream.results
+    lookup.ownInputCount = settings.inputs.count - upstream.inputs.count
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
     lookup.variables = step.settings.environment

@@ -16,7 +16,7 @@ let sampleTasks: [TaskFile] = {
   }
   let confinement = Confinement(
     inputs: Confinement.Patterns(["src/**", "!src/old"], in: "/work"),
-    madeBefore: ["/work/made"],
+    readable: ["/work/made"],
     outputsBefore: [
       Confinement.Patterns([], in: "/work/lib"), Confinement.Patterns(["gen"], in: "/work"),
     ], writable: Confinement.Patterns(["out"], in: "/work"), isEnforced: false)

@@ -24,7 +24,7 @@ struct ConfinementRules {
     self.workspace = workspace
     self.state = state
     for place in places { addWritable(place) }
-    for path in confinement.madeBefore { rules.append((path, .reading)) }
+    for path in confinement.readable { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }
     addReadable(confinement.inputs, isInput: true)
   }
