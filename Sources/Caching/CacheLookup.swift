@@ -55,6 +55,8 @@ package final class CacheLookup {
   var ownInputCount = 0
   /// The moment at which it was last seen that the files are those of its key.
   package var comparedAt: Int?
+  /// The variables that it uses and does not get, though oprun has them.
+  package var withheld: [String] = []
   /// True if it runs whatever is known of it.
   var isRefreshed = false
   /// True if nothing is to be restored or written down, but only found out.

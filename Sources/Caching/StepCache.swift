@@ -116,6 +116,7 @@ package final class StepCache {
     lookup.ownInputCount = settings.inputs.count - upstream.inputs.count
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
+    lookup.withheld = withheld(from: step, action, settings)
     lookup.variables = step.settings.environment
     lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
     return lookup
