@@ -1,14 +1,14 @@
 // The directory that no pattern looks into: the state directory, which changes in every run.
 
 import Diagnostics
-import Glibc
+package import Glibc
 
 /// Which directory of a file system.
 package struct FolderIdentity: Hashable {
   let device: UInt
   let number: UInt
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     device = UInt(status.st_dev)
     number = UInt(status.st_ino)
   }

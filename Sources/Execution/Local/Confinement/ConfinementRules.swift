@@ -40,11 +40,8 @@ struct ConfinementRules {
   mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
 
   private mutating func addWritable(_ place: WritablePlace) {
-    place.makeFolder(&placeholders)
-    switch place.kind {
-    case .file: addFile(place.path)
-    case .folder, .surroundings: addFolder(place.path)
-    }
+    place.make(&placeholders)
+    rules.append((place.path, place.kind == .file ? .wholeFile : .everything))
   }
 
   /// What lies behind links in a directory counts for inputs, but not for what a step before has made.

@@ -2,15 +2,20 @@
 // rules. It does not know why a command is confined. docs/confined-steps.md
 
 import CLinux
+import Caching
 import Diagnostics
 import Glibc
 import Plans
 import RunFiles
 import Running
+import Scheduling
 
 final class Confiner {
   private let workspace: String
   private var outside: OutsideRules
+  private var last: (moment: Nanoseconds, rules: RuleList)?
+  /// The workspace, and the directories that it is in.
+  private lazy var foldersAround = Confiner.folders(around: workspace)
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
@@ -41,14 +46,15 @@ final class Confiner {
     return notices
   }
 
-  /// Makes what the command of a cached step needs to start; nil for another one.
+  /// Makes what the command of a cached step needs to start; nil for another one. What lies beside the workspace is looked
+  /// at once for all that start at the same moment.
   func start(
-    of command: Command, in directory: RunDirectory
+    of command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
     let outsideRules: RuleList
-    switch verdict(on: confinement, writable) {
+    switch verdict(on: confinement, writable, at: moment) {
     case .confined(let rules): outsideRules = rules
     case .open: return PreparedStart(writable.makeFolders())
     case .impossible: return PreparedStart(writable.makeFolders(), lacksConfinement: true)
@@ -94,19 +100,37 @@ final class Confiner {
   }
 
   /// Whether a command is confined; why it is not is said once.
-  private func verdict(on confinement: Confinement, _ writable: [WritablePlace]) -> Verdict {
+  private func verdict(
+    on confinement: Confinement, _ writable: [WritablePlace], at moment: Nanoseconds?
+  ) -> Verdict {
     if !confinement.isEnforced { return .open }
-    if let place = writable.first(where: { $0.opens(workspace) }) {
+    if let place = writable.first(where: { $0.isOne(of: foldersAround) }) {
       say(obstacle ?? openedWorkspace(by: place.pattern))
       return .open
     }
     do throws(SystemError) {
-      if obstacle == nil { return .confined(try outside.current()) }
+      if obstacle == nil {
+        if let moment, let last, last.moment == moment { return .confined(last.rules) }
+        let rules = try outside.current()
+        last = moment.map { ($0, rules) }
+        return .confined(rules)
+      }
     } catch {
       say(unconfined(error.message))
     }
     if let obstacle { say(obstacle) }
     return .impossible
+  }
+
+  private static func folders(around workspace: String) -> Set<FolderIdentity> {
+    var folders: Set<FolderIdentity> = []
+    var path = workspace
+    while true {
+      var status = stat()
+      if stat(path, &status) == 0 { folders.insert(FolderIdentity(status)) }
+      guard path != "/", let slash = path.lastIndex(of: "/") else { return folders }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
   }
 
   private func say(_ obstacle: String) {

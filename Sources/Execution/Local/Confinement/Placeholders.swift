@@ -56,11 +56,15 @@ struct Placeholders {
   /// A time by which those that a killed run has left are known. Files of some package managers have a whole second.
   private static let markTime = timespec(tv_sec: 1, tv_nsec: 987_654_321)
 
-  /// Makes an empty file, unless there is something already or none can be made. It is marked at once, and by its
-  /// descriptor: another file may come in its place at any time.
+  /// Makes an empty file with the directories that lead to it, unless there is something already or none can be made. It is
+  /// marked at once, and by its descriptor: another file may come in its place at any time.
   mutating func addFile(_ path: String) {
     let common = O_WRONLY | O_NOFOLLOW | O_CLOEXEC
     var file = open(path, common | O_CREAT | O_EXCL, 0o666)
+    if file < 0, errno == ENOENT {
+      makeFolder(around: path)
+      file = open(path, common | O_CREAT | O_EXCL, 0o666)
+    }
     if file < 0, errno == EEXIST, Placeholders.wasLeft(path, isFolder: false) {
       file = open(path, common | O_NONBLOCK)
       if !Placeholders.isLeft(file) {
@@ -91,13 +95,18 @@ struct Placeholders {
     }
   }
 
+  /// Makes the directories that lead to a path.
+  func makeFolder(around path: String) {
+    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
+  }
+
   /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was
   /// there.
   @discardableResult
   func makeFolder(_ path: String) -> Bool {
     // A longer path names nothing, and has too many directories to go through.
     if path.isEmpty || path.utf8.count >= Int(PATH_MAX) || access(path, F_OK) == 0 { return false }
-    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
+    makeFolder(around: path)
     return mkdir(path, 0o777) == 0
   }
 
@@ -139,6 +148,11 @@ struct Placeholders {
   private static func isLeft(_ file: Int32) -> Bool {
     var status = stat()
     return file >= 0 && fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-      && Stamp(status, isFolder: false).isMarked
+      && isLeft(status)
+  }
+
+  /// The same for what was found.
+  static func isLeft(_ status: stat) -> Bool {
+    Stamp(status, isFolder: status.st_mode & S_IFMT == S_IFDIR).isMarked
   }
 }
