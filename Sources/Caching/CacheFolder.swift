@@ -11,10 +11,10 @@ package final class CacheFolder {
   /// The path for people.
   package let path: String
   /// Which directory no pattern looks into.
-  let state: FolderIdentity?
+  let state: HiddenFolder?
   private var locks = StepLocks()
 
-  private init(owning descriptor: Int32, path: String, state: FolderIdentity?) {
+  private init(owning descriptor: Int32, path: String, state: HiddenFolder?) {
     self.descriptor = descriptor
     self.path = path
     self.state = state
@@ -53,7 +53,7 @@ package final class CacheFolder {
       throw CacheFailure("cannot use \(quoted(path)): others can write to it")
     }
     return CacheFolder(
-      owning: folder, path: path, state: FolderIdentity(of: state.descriptor))
+      owning: folder, path: path, state: HiddenFolder(state.descriptor))
   }
 
   /// Whether it is marked as in use.

@@ -31,8 +31,12 @@ package final class CacheLookup {
   /// The key under which the result of the step would be known if it were confined, though it is not: what a confined
   /// step has made is right for it, too.
   private var confinedKey: CacheDigest?
-  /// The result that is being restored.
-  var candidate: StoredResult?
+  /// Whether its key is that of what a confined command makes, and of nothing else.
+  package var expectsConfinement: Bool { !isBypass && !description.isOfUnconfined }
+  /// The result that is being restored, and its key.
+  var candidate: (result: StoredResult, key: CacheDigest)?
+  /// The keys of results of which this machine lacks something.
+  private var brokenKeys: Set<CacheDigest> = []
   var restored: [FileEntry]?
   /// True if files were put back, or removed.
   package private(set) var hasRestored = false
@@ -47,6 +51,12 @@ package final class CacheLookup {
   var variables: [EnvironmentVariable] = []
   /// The outputs that the step declares; nil if it declares none.
   var declared: [OutputDeclaration]?
+  /// How many of the inputs in its settings are its own; the others are what steps before it may have made.
+  var ownInputCount = 0
+  /// The moment at which it was last seen that the files are those of its key.
+  package var comparedAt: Int?
+  /// The variables that it uses and does not get, though oprun has them.
+  package var withheld: [String] = []
   /// True if it runs whatever is known of it.
   var isRefreshed = false
   /// True if nothing is to be restored or written down, but only found out.
@@ -82,6 +92,15 @@ package final class CacheLookup {
 
   /// The keys of results that serve the step.
   var keys: [CacheDigest] { [key] + (confinedKey.map { [$0] } ?? []) }
+  /// Those of results that this machine may have whole.
+  var openKeys: [CacheDigest] { keys.filter { !brokenKeys.contains($0) } }
+
+  /// Takes note that a result is brought from elsewhere.
+  func expect(_ key: CacheDigest) {
+    fetched.insert(key)
+    brokenKeys.remove(key)
+    candidate = nil
+  }
 
   func take(inputs: [FileEntry]) {
     self.inputs = inputs
@@ -96,6 +115,7 @@ package final class CacheLookup {
     key = .none
     confinedKey = nil
     candidate = nil
+    brokenKeys = []
     restored = nil
     isMissing = false
   }
@@ -107,7 +127,10 @@ package final class CacheLookup {
     case .restored(let files, let hasChanged):
       restored = files
       hasRestored = hasChanged
-      if files == nil { isMissing = true }
+      if files == nil, let broken = candidate?.key {
+        brokenKeys.insert(broken)
+        candidate = nil
+      }
     case .fault(let fault):
       if inputs == nil {
         self.fault = fault

@@ -270,7 +270,7 @@ package final class CacheReview {
 
   private func noteRestored(_ lookup: CacheLookup) {
     restored.add(
-      lookup.candidate?.files ?? [], in: lookup.directory, outputs: lookup.settings.outputs)
+      lookup.candidate?.result.files ?? [], in: lookup.directory, outputs: lookup.settings.outputs)
   }
 
   /// What the step would read once the results of others are restored.

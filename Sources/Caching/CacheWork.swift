@@ -6,7 +6,7 @@ import Glibc
 package struct CacheWork {
   private let cache: CacheFolder?
   private let shared: SharedClient?
-  private let hidden: FolderIdentity?
+  private let hidden: HiddenFolder?
   /// Files that were read before, by the directory of the step.
   private var known: [String: FileInspector.Known] = [:]
   /// The files that were just restored.

@@ -13,23 +13,12 @@ package struct CacheFailure: Error, Hashable {
   static func unreadable(_ path: String, _ number: Int32) -> CacheFailure {
     CacheFailure("cannot read \(quoted(path)): \(SystemError.reason(number))")
   }
-}
 
-/// Which directory of a file system.
-package struct FolderIdentity: Hashable {
-  let device: UInt
-  let number: UInt
-
-  init(_ status: stat) {
-    device = UInt(status.st_dev)
-    number = UInt(status.st_ino)
-  }
-
-  /// Nil if the kernel does not say.
-  package init?(of descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
+  /// Why the result of a command is not kept that was to be confined.
+  package static var unconfined: CacheFailure {
+    CacheFailure(
+      "its command could not be confined, so what it made may depend on files that it does not declare; "
+        + "with 'enforce: false' it is kept all the same")
   }
 }
 
@@ -42,7 +31,7 @@ struct FileInspector {
   /// The content of files that were written a moment ago, so that their stamps are not settled.
   var copies: Known = [:]
   /// Never looked into: the state directory.
-  private let hidden: FolderIdentity?
+  private let hidden: HiddenFolder?
   /// Whether files are removed that a killed run was putting back.
   var removesParts = false
   /// Whether there were any.
@@ -63,7 +52,7 @@ struct FileInspector {
   private let moment = FileStamp.now
 
   /// Links are followed where the content behind them matters, which it does for what is read.
-  init(_ root: Int32, knowing known: Known?, hidden: FolderIdentity?, followsLinks: Bool) {
+  init(_ root: Int32, knowing known: Known?, hidden: HiddenFolder?, followsLinks: Bool) {
     self.root = root
     self.hidden = hidden
     self.followsLinks = followsLinks
@@ -150,7 +139,7 @@ struct FileInspector {
   private func folder(behind path: String, _ status: stat) throws(CacheFailure) -> stat? {
     guard FileEntry.Kind(status.st_mode) == .link, followsLinks,
       let target = try self.status(path, followsLinks: true),
-      FileEntry.Kind(target.st_mode) == .directory
+      FileEntry.Kind(target.st_mode) == .directory, hidden?.holds(path, in: root) != true
     else { return nil }
     return target
   }
@@ -171,6 +160,7 @@ struct FileInspector {
   }
 
   private mutating func addBehind(_ path: String) throws(CacheFailure) {
+    if hidden?.holds(path, in: root) == true { return }
     guard let status = try status(path, followsLinks: true) else {
       var entry = FileEntry(path, .absent)
       entry.isBehindLink = true
@@ -186,7 +176,7 @@ struct FileInspector {
   /// A directory with everything in it.
   private mutating func addTree(_ path: String, _ status: stat) throws(CacheFailure) {
     let folder = found(path, status)
-    guard folder.identity != hidden, !around.contains(folder) else { return }
+    guard folder.identity != hidden?.identity, !around.contains(folder) else { return }
     around.append(folder)
     whole.insert(folder)
     defer { around.removeLast() }
@@ -254,23 +244,27 @@ struct FileInspector {
   /// The names in a directory, which is noted; empty if there is none.
   private mutating func listed(_ path: String) throws(CacheFailure) -> FolderListing {
     let folder = path.isEmpty ? "." : path == "/" ? path : String(path.dropLast())
-    guard let status = try note(folder), FileEntry.Kind(status.st_mode) == .directory,
-      FolderIdentity(status) != hidden
-    else { return FolderListing() }
+    guard let status = try note(folder), FileEntry.Kind(status.st_mode) == .directory else {
+      return FolderListing()
+    }
     return try listing(of: folder)
   }
 
-  /// Notes what is in the place of a directory, by its stamp: something else may become one. Nil if there is nothing.
+  /// Notes what is in the place of a directory, by its stamp: something else may become one. Nil if there is nothing that
+  /// counts.
   private mutating func note(_ path: String) throws(CacheFailure) -> stat? {
     let own = try self.status(path)
     let isLink = own.map { FileEntry.Kind($0.st_mode) } == .link
     let status = try isLink ? self.status(path, followsLinks: true) : own
+    // The state directory changes in every run.
+    if let hidden, status.map(hidden.isIt) == true || isLink && hidden.holds(path, in: root) {
+      return nil
+    }
     var entry = FileEntry(path, status.map { FileEntry.Kind($0.st_mode) } ?? .absent)
     entry.isOnlyListed = true
     entry.isBehindLink = isLink
     if let status { entry.stamp = stamp(status) }
-    // The state directory changes in every run.
-    if hidden == nil || status.map({ FolderIdentity($0) }) != hidden { entries.append(entry) }
+    entries.append(entry)
     return status
   }
 

@@ -10,7 +10,9 @@ extension StepCache {
     if lookup.isBypass || lookup.fault != nil { return .miss }
     if hasWaited || !hasSameInputs(lookup) {
       lookup.forgetFiles()
-    } else if lookup.isRefreshed || lookup.candidate != nil || !folder.hasResult(of: lookup.key) {
+    } else if lookup.isRefreshed || lookup.candidate != nil
+      || !lookup.openKeys.contains(where: folder.hasResult)
+    {
       return .miss
     }
     lookup.isMissing = false
@@ -19,7 +21,7 @@ extension StepCache {
 
   /// Whether the step reads what it would have read when it was asked about, as far as stamps tell. It may have waited
   /// long for its turn since, and what a confined command can read is found out when it starts.
-  private func hasSameInputs(_ lookup: CacheLookup) -> Bool {
+  func hasSameInputs(_ lookup: CacheLookup) -> Bool {
     lookup.inputs?.allSatisfy { $0.isOfSameChange(in: lookup.directory) } ?? true
   }
 

@@ -18,8 +18,7 @@ extension StepCache {
     guard readsShared, !lookup.isReviewed,
       let key = lookup.keys.first(where: { !lookup.fetched.contains($0) })
     else { return .miss }
-    lookup.fetched.insert(key)
-    lookup.candidate = nil
+    lookup.expect(key)
     return .ask([(.step, .fetch(key, outputs: lookup.settings.outputs))])
   }
 

@@ -71,6 +71,10 @@ package final class StepCache {
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
   var use: SharedUse?
+  /// The state directory, below the workspace; nil if it is elsewhere.
+  private(set) lazy var statePath: String? = realPath(options.workspace).flatMap { workspace in
+    folder.state?.path?.path(below: workspace)
+  }
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
 
@@ -109,8 +113,10 @@ package final class StepCache {
       directory: step.settings.workingDirectory ?? "",
       description, record: index.record(of: name))
     lookup.upstream = upstream.results
+    lookup.ownInputCount = settings.inputs.count - upstream.inputs.count
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
+    lookup.withheld = withheld(from: step, action, settings)
     lookup.variables = step.settings.environment
     lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
     return lookup
@@ -240,12 +246,15 @@ package final class StepCache {
   private func advanceResult(_ lookup: CacheLookup) -> CacheNext {
     if let candidate = lookup.candidate {
       guard let files = lookup.restored else { return .miss }
-      return hit(lookup, candidate, files)
+      return hit(lookup, candidate.result, files)
     }
     let known = lookup.record?.outputs ?? []
     // Not from the record, which only says what was seen in the place of the files.
-    lookup.candidate = lookup.keys.lazy.compactMap { self.result(of: $0, lookup) }.first
-    guard let candidate = lookup.candidate else { return askOthers(lookup) }
+    let found = lookup.openKeys.lazy.compactMap { key in
+      self.result(of: key, lookup).map { (result: $0, key: key) }
+    }.first
+    guard let (candidate, _) = found else { return askOthers(lookup) }
+    lookup.candidate = found
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
     guard lock(lookup) else {
       lookup.candidate = nil
@@ -307,7 +316,7 @@ package final class StepCache {
     {
       return
     }
-    if lookup.record?.day != today { folder.touch(lookup.key) }
+    if lookup.record?.day != today { for key in lookup.keys { folder.touch(key) } }
     var record = StepRecord()
     record.parts = lookup.description.parts
     record.description = lookup.description.digest

@@ -68,6 +68,8 @@ struct StepDescription {
   /// The digest of the same step if it were confined; nil if it is, or never can be.
   private(set) var confinedDigest: CacheDigest?
   private static let unconfined = "enforce"
+  /// Whether it is that of a step whose command need not be confined.
+  private(set) var isOfUnconfined = false
 
   /// Makes it that of a step.
   mutating func describe(
@@ -77,6 +79,7 @@ struct StepDescription {
     content.removeAll()
     digest = .none
     confinedDigest = nil
+    isOfUnconfined = true
     let settings = step.settings
     let masker = run.masker
     add(.format, value: Self.format)
@@ -99,7 +102,8 @@ struct StepDescription {
     if settings.usesTerminal { add("tty", ["true"], masker) }
     // What an unconfined command has made may depend on files that the step does not declare.
     if case .helper = action { return }
-    if !cache.isEnforced || !run.canConfine { add(Self.unconfined, ["false"], nil) }
+    isOfUnconfined = !cache.isEnforced || !run.canConfine
+    if isOfUnconfined { add(Self.unconfined, ["false"], nil) }
   }
 
   private mutating func add(_ action: Action, shell: [String], _ run: DescribedRun) {

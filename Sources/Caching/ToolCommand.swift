@@ -8,6 +8,8 @@ enum ToolCommand {
   /// A command that takes longer is ended.
   private static let timeLimit = 60
   private static let longestOutput = 1 << 20
+  /// A longer line is not shown.
+  private static let longestLine = 200
 
   private enum Output {
     case text([UInt8])
@@ -34,9 +36,9 @@ enum ToolCommand {
     switch printed {
     case .refused(let reason): throw failure(command, reason)
     case .text(let text):
-      guard clinux_exited(status) != 0, clinux_exit_status(status) == 0 else {
-        throw failure(command, "the command failed")
-      }
+      // The minder has the status of the shell, or what a shell makes of a signal.
+      let code = clinux_exited(status) != 0 ? clinux_exit_status(status) : 1
+      guard code == 0 else { throw failure(command, reason(code, after: text)) }
       var builder = DigestBuilder()
       text.withUnsafeBytes { builder.addRaw($0) }
       return builder.finish()
@@ -47,7 +49,21 @@ enum ToolCommand {
     CacheFailure("tool \(quoted(command)): \(reason)")
   }
 
-  /// What comes until nobody has the other end any more.
+  /// How the command failed, and the last line of what it printed, if that can be shown whole: a part of a secret would
+  /// not be masked.
+  private static func reason(_ code: Int32, after text: [UInt8]) -> String {
+    let status =
+      code > 128 && code <= 128 + 64
+      ? "the command was ended by \(signalName(code - 128))"
+      : "the command exited with status \(code)"
+    let line = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).last {
+      !$0.allSatisfy(\.isWhitespace)
+    }
+    guard let line, line.utf8.count <= longestLine else { return status }
+    return "\(status): \(line)"
+  }
+
+  /// What comes until nobody has the other end any more, which the minder of the command keeps as long as it lives.
   private static func read(from pipe: Int32) -> Output {
     var printed: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 12)

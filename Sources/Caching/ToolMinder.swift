@@ -25,8 +25,6 @@ enum ToolMinder {
     clinux_close_all_but([output], 1)
     let shell = clinux_fork()
     if shell == 0 { execute(command, environment) }
-    // Only what the command starts may keep the other end waiting.
-    for descriptor in [1, 2, output] { close(descriptor) }
     let status = shell > 0 ? statusAtEnd(of: shell) : 1
     if shell > 0 { kill(-shell, SIGKILL) }
     endChildren()

@@ -19,9 +19,23 @@ extension RunLoop {
         .unenforced
     }
     let before = before(key.operation)
+    if let inputs = inputs(of: key.operation, command.settings) {
+      return Confinement(
+        inputs: Confinement.Patterns([], in: directory), readable: before.made + inputs,
+        writable: writable)
+    }
     return Confinement(
-      inputs: Confinement.Patterns(cache.inputs, in: directory), madeBefore: before.made,
+      inputs: Confinement.Patterns(cache.inputs, in: directory), readable: before.made,
       outputsBefore: before.others, writable: writable)
+  }
+
+  /// The files that are in the key of a step; nil if they must be looked for: it has no key, or it may wait in the queue of a
+  /// cluster until there are others.
+  private func inputs(of operation: OperationID, _ settings: StepSettings) -> [String]? {
+    guard slurm == nil || settings.slurm == nil, let caching,
+      let lookup = caching.lookups[operation]
+    else { return nil }
+    return caching.cache.readable(lookup, at: Int(turnTime))
   }
 
   /// What the steps that an operation depends on have made: the files that are in its key, and the declared outputs of

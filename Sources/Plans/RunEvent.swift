@@ -210,6 +210,8 @@ package struct CommandEnd: Hashable, Sendable {
   /// The executor knew for some time that the command was over before it reported this: neither a time limit
   /// nor somebody who cancelled it meanwhile has made it end.
   package private(set) var endedByItself: Bool
+  /// It ran unconfined although its step wants it confined: the machine that ran it could not do so.
+  package let lackedConfinement: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
@@ -221,14 +223,16 @@ package struct CommandEnd: Hashable, Sendable {
 
   package init(
     _ status: Status, timedOut: Bool = false, isStopped: Bool = false,
-    notReadyAfter: Nanoseconds? = nil, endedByItself: Bool = false, duration: Nanoseconds = 0,
-    processorTime: Nanoseconds = 0, peakMemory: Int64? = nil, outputByteCount: Int = 0
+    notReadyAfter: Nanoseconds? = nil, endedByItself: Bool = false,
+    lackedConfinement: Bool = false, duration: Nanoseconds = 0, processorTime: Nanoseconds = 0,
+    peakMemory: Int64? = nil, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut
     self.isStopped = isStopped
     self.notReadyAfter = notReadyAfter
     self.endedByItself = endedByItself
+    self.lackedConfinement = lackedConfinement
     self.duration = duration
     self.processorTime = processorTime
     self.peakMemory = peakMemory

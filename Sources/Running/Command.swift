@@ -119,12 +119,12 @@ package struct Confinement: Hashable, Sendable {
     }
   }
 
-  /// What it can read, also behind links that the patterns lead through.
+  /// What it can read of what nobody has looked for yet, also behind links that the patterns lead through.
   package let inputs: Patterns
-  /// What the steps before it have made, as far as that is known: paths of files, and of directories with everything
-  /// in them, which it can read.
-  package let madeBefore: [String]
-  /// What the others may have made, which it can read.
+  /// What it can read, as far as that is known: paths of files, and of directories with everything in them. These are its
+  /// inputs, and what the steps before it have made.
+  package let readable: [String]
+  /// What the steps may have made of which that is not known.
   package let outputsBefore: [Patterns]
   /// What it can read, write and make.
   package let writable: Patterns
@@ -132,11 +132,11 @@ package struct Confinement: Hashable, Sendable {
   package let isEnforced: Bool
 
   package init(
-    inputs: Patterns, madeBefore: [String] = [], outputsBefore: [Patterns] = [],
+    inputs: Patterns, readable: [String] = [], outputsBefore: [Patterns] = [],
     writable: Patterns, isEnforced: Bool = true
   ) {
     self.inputs = inputs
-    self.madeBefore = madeBefore
+    self.readable = readable
     self.outputsBefore = outputsBefore
     self.writable = writable
     self.isEnforced = isEnforced

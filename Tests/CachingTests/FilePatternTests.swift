@@ -186,7 +186,7 @@ struct FileInspectorTests {
     folder.write("y", to: "y")
     let hidden = open(folder.path + "/state", O_RDONLY)
     defer { close(hidden) }
-    let found = try folder.inspect([".", "**"], hidden: FolderIdentity(of: hidden))
+    let found = try folder.inspect([".", "**"], hidden: HiddenFolder(hidden))
     #expect(!found.contains { $0.path.contains("state/") })
     #expect(found.contains { $0.path == "y" })
   }
@@ -225,7 +225,7 @@ final class TemporaryFolder {
   }
 
   func inspect(
-    _ patterns: [String], known: [FileEntry] = [], hidden: FolderIdentity? = nil
+    _ patterns: [String], known: [FileEntry] = [], hidden: HiddenFolder? = nil
   ) throws -> [FileEntry] {
     let root = open(path, O_RDONLY | O_DIRECTORY)
     defer { close(root) }

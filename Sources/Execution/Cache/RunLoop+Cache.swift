@@ -74,18 +74,25 @@ extension RunLoop {
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
       return .keep(Ending(.cached))
     case .miss:
+      lookup.comparedAt = Int(turnTime)
       tellOfMiss(lookup, operation, caching)
       return runs
     }
   }
 
-  /// Says why a step runs, if that is not because of what it depends on.
+  /// Says why a step runs, if that is not because of what it depends on, and what it will miss.
   private func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
     if let refusal = lookup.refusal {
       let step = quoted(machine.steps[operation].id)
       say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
     }
     if let fault = lookup.fault { tellOfFault(fault, operation) }
+    for name in lookup.withheld where caching.told.insert("$" + name).inserted {
+      let step = quoted(machine.steps[operation].id)
+      say(
+        "step \(step) uses $\(name), which cached steps do not get: name it in 'env' of its 'cache'",
+        caching)
+    }
   }
 
   /// What the step may have got from cached steps. What others give it is among its inputs or in its command.
@@ -295,6 +302,10 @@ extension RunLoop {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
       machine.undisturbedAttempt(of: key, end) != nil, !isEnding
     else { return false }
+    if end.lackedConfinement, lookup.expectsConfinement {
+      tellOfFault(.unconfined, key.operation)
+      return false
+    }
     let log =
       options.directory.logs.contains(key.operation, key.role)
       ? "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))" : nil

@@ -10,15 +10,15 @@ import RunFiles
 ///
 /// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
 /// link to a directory that matches is among the results, for all that is in the directory. What is `excluded` is found
-/// all the same, but hides nothing else.
+/// all the same, but hides nothing else. The directory `closed`, which is without links, is not looked into.
 func files(
   matching patterns: [String], in folder: String = "", asInputs: Bool = false,
-  excluded: [FilePattern] = []
+  excluded: [FilePattern] = [], without closed: String? = nil
 ) -> [FileName] {
   var found: Set<FileName> = []
   for pattern in patterns {
     let pattern = FilePattern(pattern)
-    var search = GlobSearch(names: pattern.names, followsLinks: asInputs) { path in
+    var search = GlobSearch(names: pattern.names, followsLinks: asInputs, closed: closed) { path in
       excluded.map { $0.places(after: path, below: folder) }
     }
     let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
@@ -46,14 +46,19 @@ private struct GlobSearch {
 
   let names: [PatternName]
   let followsLinks: Bool
+  private let closed: (path: String, identity: FolderIdentity?)?
   private let exclusions: (String) -> [[Int]]
   private(set) var found: [FileName] = []
   private var visited: Set<Visit> = []
   private var linked: Set<Linked> = []
 
-  init(names: [PatternName], followsLinks: Bool, exclusions: @escaping (String) -> [[Int]]) {
+  init(
+    names: [PatternName], followsLinks: Bool, closed: String?,
+    exclusions: @escaping (String) -> [[Int]]
+  ) {
     self.names = names
     self.followsLinks = followsLinks
+    self.closed = closed.map { ($0, FolderIdentity(at: $0)) }
     self.exclusions = exclusions
   }
 
@@ -104,7 +109,9 @@ private struct GlobSearch {
     for entry in entries {
       let file = FileName(joining: path, entry.characters)
       var status = stat()
-      let isFile = stat(file.bytes, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      let isFile =
+        stat(file.bytes, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        && (closed == nil || kind(of: file) != S_IFLNK || !isClosed(file))
       if isFile || folder(behind: file) != nil { found.append(file) }
     }
   }
@@ -119,15 +126,27 @@ private struct GlobSearch {
   private func folder(behind path: FileName) -> stat? {
     guard followsLinks, kind(of: path) == S_IFLNK else { return nil }
     var status = stat()
-    guard stat(path.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+    guard stat(path.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, !isClosed(path)
+    else { return nil }
     return status
+  }
+
+  /// Whether it is in the directory that is not looked into, or is it.
+  private func isClosed(_ path: FileName) -> Bool {
+    guard let closed, let real = realPath(path) else { return false }
+    return real.hasSameBytes(as: closed.path) || real.isBelow(closed.path)
   }
 
   private func entries(of path: [CChar]) -> [FileName] {
     let here = path.isEmpty ? [dot, 0] : path + [0]
     let folder = open(here, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if folder < 0 { return [] }
+    if let identity = closed?.identity, FolderIdentity(of: folder) == identity {
+      close(folder)
+      return []
+    }
     var names: [FileName] = []
-    if folder >= 0 { _ = forEachName(owning: folder) { names.append(FileName($0)) } }
+    _ = forEachName(owning: folder) { names.append(FileName($0)) }
     // By which of several links a directory is found must not depend on the file system.
     return followsLinks ? names.sorted { $0.precedes($1) } : names
   }
@@ -139,4 +158,21 @@ private let slash = CChar(bitPattern: UInt8(ascii: "/"))
 extension String {
   /// The bytes without a NUL at the end.
   fileprivate var characters: [CChar] { utf8.map { CChar(bitPattern: $0) } }
+}
+
+extension FolderIdentity {
+  /// Nil if there is no such directory.
+  init?(at path: String) {
+    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return nil }
+    defer { close(folder) }
+    self.init(of: folder)
+  }
+}
+
+/// The path without links; nil if it leads to nothing.
+func realPath(_ path: FileName) -> String? {
+  guard let resolved = realpath(path.bytes, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
 }

@@ -26,10 +26,7 @@ private struct LinkSearch {
   init(isMeant: @escaping (FileName) -> Bool) { self.isMeant = isMeant }
 
   mutating func close(_ path: String) {
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return }
-    if let identity = FolderIdentity(of: folder) { visited.insert(identity) }
-    Glibc.close(folder)
+    if let identity = FolderIdentity(at: path) { visited.insert(identity) }
   }
 
   mutating func visit(_ path: FileName) {

@@ -94,7 +94,7 @@ final class LocalProcesses {
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
     var request = opened
-    request.prepared = try prepare(command, adding: &request.ownVariables)
+    request.prepared = try prepare(command, adding: &request.ownVariables, at: now)
     let pipe: OutputPipe
     do throws(SystemError) {
       pipe = try command.usesTerminal ? terminal() : pipes.pipe()
@@ -132,10 +132,10 @@ final class LocalProcesses {
 
   /// Makes what the command of a cached step needs to start.
   private func prepare(
-    _ command: Command, adding variables: inout [EnvironmentVariable]
+    _ command: Command, adding variables: inout [EnvironmentVariable], at now: Nanoseconds
   ) throws(SystemError) -> PreparedStart? {
     guard command.confinement != nil else { return nil }
-    let prepared = try confiner.start(of: command, in: directory)
+    let prepared = try confiner.start(of: command, in: directory, at: now)
     for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
     if let path = prepared?.temporaryPath {
       variables.append(EnvironmentVariable(name: "TMPDIR", value: path))

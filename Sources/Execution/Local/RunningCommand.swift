@@ -85,6 +85,7 @@ final class RunningCommand {
     exit.map {
       CommandEnd(
         $0.status, endedByItself: !$0.wasWanted && stopSignal == nil && $0.at < now,
+        lackedConfinement: prepared?.lacksConfinement == true,
         duration: $0.at - startedAt, processorTime: $0.processorTime, peakMemory: $0.peakMemory,
         outputByteCount: log.byteCount)
     }

@@ -85,7 +85,7 @@ extension ByteWriter {
     add(Int(command.limits.nice))
     addOptional(command.confinement) { writer, confinement in
       writer.add(confinement.inputs)
-      writer.add(confinement.madeBefore)
+      writer.add(confinement.readable)
       writer.add(confinement.outputsBefore) { $0.add($1) }
       writer.add(confinement.writable)
       writer.add(confinement.isEnforced)
@@ -153,10 +153,10 @@ extension ByteReader {
 
   private mutating func confinement() throws(ByteReadFailure) -> Confinement {
     let inputs = try patterns()
-    let made = try words()
+    let readable = try words()
     let before = try list { reader throws(ByteReadFailure) in try reader.patterns() }
     return Confinement(
-      inputs: inputs, madeBefore: made, outputsBefore: before, writable: try patterns(),
+      inputs: inputs, readable: readable, outputsBefore: before, writable: try patterns(),
       isEnforced: try flag())
   }
 

@@ -27,7 +27,7 @@ struct TaskResult: Hashable, Sendable {
   /// Why the log could not be kept; nil if it was.
   var stateFailure: String?
 
-  static let header = Array("oprun result 2\n".utf8)
+  static let header = Array("oprun result 3\n".utf8)
 }
 
 /// Where and when a start of a task ran.
@@ -84,6 +84,7 @@ extension ByteWriter {
     addOptional(end.status.code) { $0.add(Int($1)) }
     addOptional(end.status.detail) { $0.add($1) }
     add(end.timedOut)
+    add(end.lackedConfinement)
     add(Int(end.duration))
     add(Int(end.processorTime))
     add(Int(end.peakMemory ?? 0))
@@ -118,12 +119,14 @@ extension ByteReader {
   fileprivate mutating func end() throws(ByteReadFailure) -> CommandEnd {
     let status = try status()
     let timedOut = try flag()
+    let lackedConfinement = try flag()
     let duration = try time()
     let processorTime = try time()
     let peakMemory = try number(in: 0...Int64.max)
     return CommandEnd(
-      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory > 0 ? peakMemory : nil, outputByteCount: try number(in: 0...Int.max))
+      status, timedOut: timedOut, lackedConfinement: lackedConfinement, duration: duration,
+      processorTime: processorTime, peakMemory: peakMemory > 0 ? peakMemory : nil,
+      outputByteCount: try number(in: 0...Int.max))
   }
 
   private mutating func status() throws(ByteReadFailure) -> CommandEnd.Status {

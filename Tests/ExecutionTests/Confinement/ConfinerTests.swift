@@ -54,8 +54,11 @@ final class ConfinerTests {
     for _ in 1...2 {
       let start = try #require(
         try confiner.start(of: command(outputs: ["x"]), in: run.directory))
-      #expect(!start.isConfined)
+      #expect(!start.isConfined && start.lacksConfinement)
     }
+    let open = try confiner.start(of: command(isEnforced: false), in: run.directory)
+    let openedByPattern = try confiner.start(of: command(outputs: ["*"]), in: run.directory)
+    #expect(open?.lacksConfinement == false && openedByPattern?.lacksConfinement == false)
     #expect(
       confiner.takeNotices() == ["cached steps are not confined to what they declare: \(reason)"])
     #expect(!exists("x"))
@@ -124,6 +127,33 @@ final class ConfinerTests {
       try confiner.start(of: command(outputs: ["out/file", "deep/out/"]), in: run.directory))
     start.end()
     #expect(!exists("out/file") && !exists("deep/out"))
+  }
+
+  @Test func `a file that comes in the place of one that was made for a command is not ours`()
+    throws
+  {
+    var placeholders = Placeholders()
+    let path = "\(workspace)/out"
+    placeholders.addFile(path)
+    close(open("\(workspace)/edited", O_CREAT | O_WRONLY, 0o600))
+    var before = stat()
+    var after = stat()
+    stat("\(workspace)/edited", &before)
+    rename("\(workspace)/edited", path)
+    placeholders.mark()
+    stat(path, &after)
+    #expect(after.st_mtim.tv_sec == before.st_mtim.tv_sec)
+    placeholders.removeUntouched(hasSucceeded: false)
+    #expect(exists("out"))
+  }
+
+  @Test func `what a killed run had left is removed before a command that is not confined`() throws
+  {
+    var killed = Placeholders()
+    killed.addFile("\(workspace)/out")
+    killed.mark()
+    let start = try makeConfiner(version: 0).start(of: command(outputs: ["out"]), in: run.directory)
+    #expect(start?.isConfined == false && !exists("out"))
   }
 
   @Test func `a step that sets TMPDIR keeps its own`() throws {

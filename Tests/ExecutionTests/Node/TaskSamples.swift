@@ -16,7 +16,7 @@ let sampleTasks: [TaskFile] = {
   }
   let confinement = Confinement(
     inputs: Confinement.Patterns(["src/**", "!src/old"], in: "/work"),
-    madeBefore: ["/work/made"],
+    readable: ["/work/made"],
     outputsBefore: [
       Confinement.Patterns([], in: "/work/lib"), Confinement.Patterns(["gen"], in: "/work"),
     ], writable: Confinement.Patterns(["out"], in: "/work"), isEnforced: false)
@@ -61,7 +61,8 @@ let sampleResults: [TaskResult] = {
   ]
   var results = statuses.map { status in
     let end = CommandEnd(
-      status, timedOut: status == .signalled(9), duration: 12, processorTime: 3,
+      status, timedOut: status == .signalled(9), lackedConfinement: status == .exited(0),
+      duration: 12, processorTime: 3,
       peakMemory: status == .exited(0) ? nil : 1 << 40, outputByteCount: 77)
     return TaskResult(key: key, end: end, place: place)
   }

@@ -24,7 +24,7 @@ struct ConfinementRules {
     self.workspace = workspace
     self.state = state
     for place in places { addWritable(place) }
-    for path in confinement.madeBefore { rules.append((path, .reading)) }
+    for path in confinement.readable { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }
     addReadable(confinement.inputs, isInput: true)
   }
@@ -40,11 +40,8 @@ struct ConfinementRules {
   mutating func addFolder(_ path: String) { rules.append((path, .everything)) }
 
   private mutating func addWritable(_ place: WritablePlace) {
-    place.makeFolder(&placeholders)
-    switch place.kind {
-    case .file: addFile(place.path)
-    case .folder, .surroundings: addFolder(place.path)
-    }
+    place.make(&placeholders)
+    rules.append((place.path, place.kind == .file ? .wholeFile : .everything))
   }
 
   /// What lies behind links in a directory counts for inputs, but not for what a step before has made.
@@ -61,7 +58,8 @@ struct ConfinementRules {
     }
     let wild = patterns.filter { !FilePattern($0).isPlain }
     let found = files(
-      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns)
+      matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns,
+      without: state)
     for path in plain + found {
       addTree(path, without: excluded, isInput: isInput)
     }
@@ -157,13 +155,6 @@ struct ConfinementRules {
       workspace.hasSameBytes(as: real) || real.isBelow(workspace)
     else { return false }
     return state.map { !$0.hasSameBytes(as: real) && !real.isBelow($0) } ?? true
-  }
-
-  /// The path without links; nil if it leads to nothing.
-  private func realPath(_ path: FileName) -> String? {
-    guard let resolved = realpath(path.bytes, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
   }
 
   private mutating func addReadable(_ file: FileName) {

@@ -2,15 +2,20 @@
 // rules. It does not know why a command is confined. docs/confined-steps.md
 
 import CLinux
+import Caching
 import Diagnostics
 import Glibc
 import Plans
 import RunFiles
 import Running
+import Scheduling
 
 final class Confiner {
   private let workspace: String
   private var outside: OutsideRules
+  private var last: (moment: Nanoseconds, rules: RuleList)?
+  /// The workspace, and the directories that it is in.
+  private lazy var foldersAround = Confiner.folders(around: workspace)
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
@@ -41,14 +46,18 @@ final class Confiner {
     return notices
   }
 
-  /// Makes what the command of a cached step needs to start; nil for another one.
+  /// Makes what the command of a cached step needs to start; nil for another one. What lies beside the workspace is looked
+  /// at once for all that start at the same moment.
   func start(
-    of command: Command, in directory: RunDirectory
+    of command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
-    guard let outsideRules = outsideRules(for: confinement, writable) else {
-      return PreparedStart(writable.makeFolders())
+    let outsideRules: RuleList
+    switch verdict(on: confinement, writable, at: moment) {
+    case .confined(let rules): outsideRules = rules
+    case .open: return PreparedStart(writable.makeFolders())
+    case .impossible: return PreparedStart(writable.makeFolders(), lacksConfinement: true)
     }
     let folder = absolute(directory.path)
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
@@ -81,26 +90,51 @@ final class Confiner {
     return path
   }
 
-  /// What lies beside the workspace; nil if the command is not confined, because it need not be or cannot be, which is
-  /// said once.
-  private func outsideRules(
-    for confinement: Confinement, _ writable: [WritablePlace]
-  ) -> RuleList? {
-    if !confinement.isEnforced { return nil }
-    if let obstacle { return say(obstacle) }
-    if let place = writable.first(where: { $0.opens(workspace) }) {
-      return say(openedWorkspace(by: place.pattern))
+  private enum Verdict {
+    /// With what lies beside the workspace.
+    case confined(RuleList)
+    /// It need not be, or declares what leaves nothing to confine, on every machine.
+    case open
+    /// It should be, and this machine cannot do it now.
+    case impossible
+  }
+
+  /// Whether a command is confined; why it is not is said once.
+  private func verdict(
+    on confinement: Confinement, _ writable: [WritablePlace], at moment: Nanoseconds?
+  ) -> Verdict {
+    if !confinement.isEnforced { return .open }
+    if let place = writable.first(where: { $0.isOne(of: foldersAround) }) {
+      say(obstacle ?? openedWorkspace(by: place.pattern))
+      return .open
     }
     do throws(SystemError) {
-      return try outside.current()
+      if obstacle == nil {
+        if let moment, let last, last.moment == moment { return .confined(last.rules) }
+        let rules = try outside.current()
+        last = moment.map { ($0, rules) }
+        return .confined(rules)
+      }
     } catch {
-      return say(unconfined(error.message))
+      say(unconfined(error.message))
+    }
+    if let obstacle { say(obstacle) }
+    return .impossible
+  }
+
+  private static func folders(around workspace: String) -> Set<FolderIdentity> {
+    var folders: Set<FolderIdentity> = []
+    var path = workspace
+    while true {
+      var status = stat()
+      if stat(path, &status) == 0 { folders.insert(FolderIdentity(status)) }
+      guard path != "/", let slash = path.lastIndex(of: "/") else { return folders }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
     }
   }
 
-  private func say(_ obstacle: String) -> RuleList? {
+  private func say(_ obstacle: String) {
     if saidObstacles.insert(obstacle).inserted { notices.append(obstacle) }
-    return nil
   }
 
   private func absolute(_ path: String) -> String {
@@ -115,6 +149,8 @@ final class PreparedStart {
 
   /// False if the command can reach everything.
   let isConfined: Bool
+  /// True if it can do so although its step wants it confined.
+  let lacksConfinement: Bool
   /// Until the command is started: what lies beside the workspace stays open as long as they live.
   private var rules: Rules?
   /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
@@ -125,8 +161,9 @@ final class PreparedStart {
   private var isOver = false
 
   /// A command that can reach everything.
-  fileprivate init(_ placeholders: Placeholders) {
+  fileprivate init(_ placeholders: Placeholders, lacksConfinement: Bool = false) {
     isConfined = false
+    self.lacksConfinement = lacksConfinement
     temporaryPath = nil
     search = nil
     removeTemporary = {}
@@ -138,6 +175,7 @@ final class PreparedStart {
     removeTemporary: @escaping () -> Void
   ) {
     isConfined = true
+    lacksConfinement = false
     self.rules = rules
     self.placeholders = placeholders
     self.search = search

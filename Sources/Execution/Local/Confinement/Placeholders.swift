@@ -10,7 +10,7 @@ struct Placeholders {
   private struct Placeholder {
     let path: String
     let isFolder: Bool
-    /// What it was when all of them had been made.
+    /// What it was when it was marked.
     var stamp: Stamp?
   }
 
@@ -21,17 +21,24 @@ struct Placeholders {
     let modified: Time
     let size: off_t?
 
-    /// The size does not count for a directory.
     init?(of path: String, isFolder: Bool) {
       var status = stat()
       guard lstat(path, &status) == 0,
         status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG)
       else { return nil }
+      self.init(status, isFolder: isFolder)
+    }
+
+    /// The size does not count for a directory.
+    init(_ status: stat, isFolder: Bool) {
       number = status.st_ino
       changed = Time(status.st_ctim)
       modified = Time(status.st_mtim)
       size = isFolder ? nil : status.st_size
     }
+
+    /// Whether it is that of an empty file, or of a directory, that nobody has touched since it was marked.
+    var isMarked: Bool { modified == Time(markTime) && (size ?? 0) == 0 }
   }
 
   private struct Time: Equatable {
@@ -49,12 +56,34 @@ struct Placeholders {
   /// A time by which those that a killed run has left are known. Files of some package managers have a whole second.
   private static let markTime = timespec(tv_sec: 1, tv_nsec: 987_654_321)
 
-  /// Makes an empty file, unless there is something already or none can be made.
+  /// Makes an empty file with the directories that lead to it, unless there is something already or none can be made. It is
+  /// marked at once, and by its descriptor: another file may come in its place at any time.
   mutating func addFile(_ path: String) {
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-    let file = open(path, flags, 0o666)
-    if file >= 0 { close(file) } else if !Placeholders.wasLeft(path, isFolder: false) { return }
-    made.append(Placeholder(path: path, isFolder: false))
+    let common = O_WRONLY | O_NOFOLLOW | O_CLOEXEC
+    var file = open(path, common | O_CREAT | O_EXCL, 0o666)
+    if file < 0, errno == ENOENT {
+      makeFolder(around: path)
+      file = open(path, common | O_CREAT | O_EXCL, 0o666)
+    }
+    if file < 0, errno == EEXIST, Placeholders.wasLeft(path, isFolder: false) {
+      file = open(path, common | O_NONBLOCK)
+      if !Placeholders.isLeft(file) {
+        if file >= 0 { close(file) }
+        return
+      }
+    }
+    if file < 0 { return }
+    defer { close(file) }
+    var status = stat()
+    futimens(file, [Placeholders.markTime, Placeholders.markTime])
+    guard fstat(file, &status) == 0 else { return }
+    let stamp = Stamp(status, isFolder: false)
+    made.append(Placeholder(path: path, isFolder: false, stamp: stamp))
+  }
+
+  /// Removes a file that a killed run has left: a command that is not confined would find it.
+  func removeLeft(_ path: String) {
+    if Placeholders.wasLeft(path, isFolder: false) { unlink(path) }
   }
 
   /// Makes a directory that is an output, unless there is something already or none can be made. One that a
@@ -66,22 +95,27 @@ struct Placeholders {
     }
   }
 
+  /// Makes the directories that lead to a path.
+  func makeFolder(around path: String) {
+    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
+  }
+
   /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was
   /// there.
   @discardableResult
   func makeFolder(_ path: String) -> Bool {
     // A longer path names nothing, and has too many directories to go through.
     if path.isEmpty || path.utf8.count >= Int(PATH_MAX) || access(path, F_OK) == 0 { return false }
-    if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
+    makeFolder(around: path)
     return mkdir(path, 0o777) == 0
   }
 
-  /// Must be called when all of them are made: making one changes the directory that it is in.
+  /// Marks the directories. Must be called when everything is made: making something changes the directory that it is in.
   mutating func mark() {
     let times = [Placeholders.markTime, Placeholders.markTime]
-    for index in made.indices {
+    for index in made.indices where made[index].isFolder {
       utimensat(AT_FDCWD, made[index].path, times, AT_SYMLINK_NOFOLLOW)
-      made[index].stamp = Stamp(of: made[index].path, isFolder: made[index].isFolder)
+      made[index].stamp = Stamp(of: made[index].path, isFolder: true)
     }
   }
 
@@ -108,7 +142,17 @@ struct Placeholders {
 
   /// Whether it looks like one that nobody has touched since it was marked.
   private static func wasLeft(_ path: String, isFolder: Bool) -> Bool {
-    guard let stamp = Stamp(of: path, isFolder: isFolder) else { return false }
-    return stamp.modified == Time(markTime) && (stamp.size ?? 0) == 0
+    Stamp(of: path, isFolder: isFolder)?.isMarked == true
+  }
+
+  private static func isLeft(_ file: Int32) -> Bool {
+    var status = stat()
+    return file >= 0 && fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && isLeft(status)
+  }
+
+  /// The same for what was found.
+  static func isLeft(_ status: stat) -> Bool {
+    Stamp(status, isFolder: status.st_mode & S_IFMT == S_IFDIR).isMarked
   }
 }

@@ -43,9 +43,11 @@ final class RuleList {
 
     /// Nil if it cannot be opened, or is another mount than that with this number: what is open cannot be unmounted.
     init?(_ path: [CChar], in mount: UInt64) {
-      descriptor = open(path, onlyAPlace | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      // Where something is mounted on demand, O_DIRECTORY would mount it, and wait for its server.
+      descriptor = open(path, onlyAPlace | O_NOFOLLOW | O_CLOEXEC)
       var status = stat()
-      let isKnown = descriptor >= 0 && fstat(descriptor, &status) == 0
+      let isKnown =
+        descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
       number = status.st_ino
       guard isKnown, mount != 0, clinux_mount_id(descriptor) == mount else { return nil }
     }

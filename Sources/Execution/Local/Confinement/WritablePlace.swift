@@ -1,10 +1,8 @@
 // What a pattern of outputs or scratch opens to a command, and the directories that are made for it. It does not know
 // what a kernel is told. docs/confined-steps.md, “What a pattern opens”.
 
-import Diagnostics
 import Caching
 import Glibc
-import RunFiles
 import Running
 
 /// A path without wildcards is one file, if it is not a directory; anything else needs a directory in which files can
@@ -21,37 +19,47 @@ struct WritablePlace {
   let pattern: String
   let path: String
   let kind: Kind
+  /// What is there, or what a link there leads to; nil for nothing.
+  private let found: stat?
 
   init(_ pattern: String, in directory: String) {
     self.pattern = pattern
     let parts = FilePattern(pattern)
     path = parts.fixedPath(in: directory)
+    var status = stat()
+    found = stat(path, &status) == 0 ? status : nil
     if parts.isPlain {
-      kind = pattern.hasSuffix("/") || WritablePlace.isFolder(path) ? .folder : .file
+      let isFolder = found.map { $0.st_mode & S_IFMT == S_IFDIR } == true
+      kind = pattern.hasSuffix("/") || isFolder ? .folder : .file
     } else {
       kind = .surroundings
     }
   }
 
-  private static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
+  /// False if there is something that oprun has not made.
+  private var isMissing: Bool { found.map(Placeholders.isLeft) ?? true }
 
-  /// Makes the directory in which the command makes files, as far as it is missing.
-  func makeFolder(_ placeholders: inout Placeholders) {
+  /// Makes what a confined command needs to be there, as far as it is missing.
+  func make(_ placeholders: inout Placeholders) {
+    guard isMissing else { return }
     switch kind {
-    case .file:
-      placeholders.makeFolder(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "")
+    case .file: placeholders.addFile(path)
     case .folder: placeholders.addFolder(path)
     case .surroundings: placeholders.makeFolder(path)
     }
   }
 
-  /// True if it is a directory that the workspace is, or is in.
-  func opens(_ workspace: String) -> Bool {
-    guard kind != .file, let place = realPath(path) else { return false }
-    return place.hasSameBytes(as: workspace) || workspace.isBelow(place)
+  /// Makes the directory in which a command makes files, which can make these itself.
+  fileprivate func makeFolder(_ placeholders: inout Placeholders) {
+    guard isMissing else { return }
+    guard kind == .file else { return make(&placeholders) }
+    placeholders.removeLeft(path)
+    placeholders.makeFolder(around: path)
+  }
+
+  /// True if it is one of these directories.
+  func isOne(of folders: Set<FolderIdentity>) -> Bool {
+    found.map { kind != .file && folders.contains(FolderIdentity($0)) } ?? false
   }
 }
 
@@ -60,7 +68,7 @@ extension Confinement.Patterns {
 }
 
 extension [WritablePlace] {
-  /// Makes the directories that a command makes files in. The command need not be confined.
+  /// Makes the directories that a command makes files in, which is not confined.
   func makeFolders() -> Placeholders {
     var placeholders = Placeholders()
     for place in self { place.makeFolder(&placeholders) }
