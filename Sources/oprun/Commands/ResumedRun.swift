@@ -25,10 +25,12 @@ struct ResumedRun {
     directory.map { EarlierJobs(runID: earlier.name, folder: $0.path) }
   }
 
-  /// The parameters of the run; those on the command line win.
+  /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))
-    return earlier.request.parameters.filter { !names.contains($0.name) } + given
+    return (earlier.request.parameters + earlier.secretsInVariables).filter {
+      !names.contains($0.name)
+    } + given
   }
 
   func resumption(
@@ -64,6 +66,15 @@ struct ResumedRun {
     {
       throw .missingUpstream(
         plan.steps[missing.needed.index].id, of: plan.steps[missing.by.index].id)
+    }
+  }
+}
+
+extension EarlierRun {
+  /// The parameters whose values were not kept, because they hold secrets, and that variables have now.
+  var secretsInVariables: [ParameterArgument] {
+    request.secretParameters.compactMap { name in
+      environmentValue(parameterVariable(name)).map { ParameterArgument(name: name, value: $0) }
     }
   }
 }
@@ -165,7 +176,8 @@ extension Tool {
         endLeftovers(of: earlier.marks, process: earlier.process)
       }
     }
-    let given = Set(invocation.assignments(Options.param).map(\.name))
+    let given = Set(
+      invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
     if let secret = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
       // What the pipeline is with that value is not known.
       if isDone { return sayNothingLeft(of: earlier, store) }
