@@ -15,7 +15,7 @@ struct ResumedRun {
   let selection: ResumeSelection
   /// The database that it was found in.
   let store: StateStore
-  /// Held until the end, so that no other process resumes it at the same time.
+  /// Claimed until the end, so that no other process resumes it at the same time.
   let directory: RunDirectory?
   /// Whether it had all that is asked for, and succeeded.
   let isDone: Bool
@@ -124,16 +124,19 @@ extension Tool {
   }
 
   /// Resumes the run that is chosen; nil if there is none. It is chosen again if another one is newer by the time that
-  /// its lock is taken. The job of a submission goes on with its own run.
+  /// it is claimed, or that the lock of the pipeline was waited for; the claim is kept meanwhile. The job of a submission
+  /// goes on with its own run.
   private func resume(
     in store: StateStore, _ invocation: Invocation, isNamed: Bool = false,
     isOfSubmission: Bool = false, choosing choose: () throws(UsageFailure) -> String?
   ) throws(UsageFailure) -> Int32? {
+    var claimed: RunDirectory?
     while let name = try choose() {
       let resumes = store.resumes(of: name)
-      let directory = store.folder.run(named: name)
-      if let directory, !lock(directory, isPatient: isOfSubmission) {
-        return sayInUse(name, store)
+      let directory = claimed?.name == name ? claimed : store.folder.run(named: name)
+      claimed = directory
+      if let directory, !claim(directory, invocation, isPatient: isOfSubmission) {
+        return sayInUse(directory)
       }
       if isNamed, store.resumes(of: name) != resumes {
         say(
@@ -149,13 +152,13 @@ extension Tool {
     return nil
   }
 
-  /// Resumes the run with this name, of which the lock is held.
+  /// Resumes the run with this name, which is claimed.
   private func resume(
     _ name: String, _ store: StateStore, _ directory: RunDirectory?, _ invocation: inout Invocation,
     isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32 {
     let selection = selection(invocation)
-    // It is read under its lock: it may have ended while that was waited for.
+    // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
       if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
       return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
@@ -201,27 +204,32 @@ extension Tool {
     return selection
   }
 
-  /// Takes the lock of a run. A child of its oprun that had not loaded its program when that died
-  /// still holds it, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
+  /// Reserves a run. A child of its oprun that had not loaded its program when that died
+  /// still marks it as one in progress, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
   /// node may go on for a while where it was, and nobody else would go on with its run.
-  private func lock(_ directory: RunDirectory, isPatient: Bool) -> Bool {
+  private func claim(
+    _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
+  ) -> Bool {
+    let isTrial = invocation.isOn(Options.dryRun)
     for _ in 0..<200 {
-      if directory.lock() { return true }
+      if isTrial ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }
-    guard isPatient else { return false }
+    guard isPatient, !isTrial else { return false }
+    // Whoever has the run may wait for the lock of the pipeline.
+    pipelineLock.free()
     say("run \(directory.name) is still running, and is resumed when that has ended")
     errors.flush()
-    while !directory.lock() { usleep(200_000) }
+    while !directory.takeClaim() { usleep(200_000) }
     return true
   }
 
-  private func sayInUse(_ name: String, _ store: StateStore) -> Int32 {
-    if store.wasResumed(name) {
-      say("another oprun is resuming run \(name)", help: "wait for its end, or end it")
-    } else {
-      say("run \(name) is still running", help: "wait for its end, or end it")
-    }
+  private func sayInUse(_ directory: RunDirectory) -> Int32 {
+    let isRunning = directory.isInUse
+    say(
+      isRunning
+        ? "run \(directory.name) is still running"
+        : "another oprun is resuming run \(directory.name)", help: "wait for its end, or end it")
     return ExitStatus.inUse
   }
 }
