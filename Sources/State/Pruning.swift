@@ -34,7 +34,15 @@ package struct Pruned: Hashable, Sendable {
   package var failures: [String] = []
   /// Runs that stay because something of them goes on elsewhere.
   package var busy: [String] = []
+
+  /// Adds runs that are newer than those in it.
+  fileprivate mutating func add(_ older: [RunToRemove]) {
+    runs.insert(contentsOf: older.map(\.run.name), at: 0)
+    bytes += older.reduce(0) { $0 + $1.bytes }
+  }
 }
+
+private typealias RunToRemove = (run: RecordedRunStart, bytes: Int)
 
 extension StateStore {
   /// Runs look for old ones only every so often.
@@ -78,37 +86,57 @@ extension StateStore {
       now = min(now, starts.min() ?? now)
     }
     var pruned = Pruned()
-    var gone: [Int] = []
+    var over: [RunToRemove] = []
     var kept = (count: 0, bytes: 0)
     for (run, bytes) in logSizes(of: all, limit: limits.size) {
       let isOver =
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
         || limits.size.map { kept.bytes + bytes > $0 } == true
-      let isUsed = isOver && (isLocked(run.name) || isBusy(run.name))
-      guard isOver, !isUsed else {
-        if isUsed, !isLocked(run.name) { pruned.busy.append(run.name) }
-        kept.count += 1
-        kept.bytes += bytes
-        continue
+      if isOver, folder.run(named: run.name)?.isTaken != true {
+        guard isBusy(run.name) else {
+          over.append((run, bytes))
+          continue
+        }
+        pruned.busy.append(run.name)
       }
-      guard isTrial || folder.removeRun(run.name) else {
-        pruned.failures.append(
-          SystemError("cannot remove \(quoted(folder.shown("runs/\(run.name)")))", errno: errno)
-            .message)
-        continue
-      }
-      pruned.runs.append(run.name)
-      pruned.bytes += bytes
-      gone.append(run.number)
+      kept.count += 1
+      kept.bytes += bytes
     }
-    if isTrial { return pruned }
-    while !gone.isEmpty {
-      try remove(Array(gone.suffix(Self.batch)))
-      gone.removeLast(min(Self.batch, gone.count))
+    if isTrial {
+      pruned.add(over)
+      return pruned
+    }
+    while !over.isEmpty {
+      try remove(Array(over.suffix(Self.batch)), &pruned)
+      over.removeLast(min(Self.batch, over.count))
     }
     if let age = limits.age { try removeUnrecorded(before: now - age, &pruned, isBusy) }
     return pruned
+  }
+
+  /// Removes runs, except those that somebody has claimed meanwhile. Nobody can resume the others: they are claimed until
+  /// they are gone. Their rows go first, because a directory without rows is removed later if this process dies, while
+  /// rows without a directory look like a run that can be resumed.
+  private func remove(_ runs: [RunToRemove], _ pruned: inout Pruned) throws(StoreFailure) {
+    var claimed: [RunDirectory] = []
+    defer { withExtendedLifetime(claimed) {} }
+    let free = runs.filter { run, _ in
+      guard let directory = folder.run(named: run.name) else { return true }
+      claimed.append(directory)
+      return directory.takeClaim()
+    }
+    try perform("write") { database throws(DatabaseFailure) in
+      try database.transaction { () throws(DatabaseFailure) in
+        try database.removeRuns(free.map(\.run.number))
+      }
+    }
+    pruned.add(free)
+    for (run, _) in free where !folder.removeRun(run.name) {
+      let failure = SystemError(
+        "cannot remove \(quoted(folder.shown("runs/\(run.name)")))", errno: errno)
+      pruned.failures.append(failure.message)
+    }
   }
 
   /// The runs with the sizes of their logs. What is recorded is what commands printed, of which limits on their logs
@@ -128,31 +156,21 @@ extension StateStore {
     let limit = UTCTime(secondsSince1970: Int(time / 1_000_000_000)).compact
     let known = Set(try runNames())
     for name in folder.names(in: "runs")
-    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isLocked(name)
-      && !isBusy(name)
-    {
-      if folder.removeRun(name) { pruned.runs.append(name) }
+    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isBusy(name) {
+      let directory = folder.run(named: name)
+      defer { withExtendedLifetime(directory) {} }
+      if directory?.takeClaim() != false, folder.removeRun(name) { pruned.runs.append(name) }
     }
   }
 
-  /// Whether a process performs the run now: not one that has ended, and that another oprun is about to resume.
+  /// Whether a process performs the run now: not one that has only still to end.
   package func isInUse(_ name: String) -> Bool {
-    isLocked(name) && !wasResumed(name) && !hasEnded(name)
+    folder.run(named: name)?.isInUse == true && !hasEnded(name)
   }
-
-  /// Whether a process performs the run, or resumes it: one that waits to resume it again has taken over nothing yet.
-  private func isLocked(_ name: String) -> Bool { folder.run(named: name)?.isInUse == true }
 
   private func hasEnded(_ name: String) -> Bool {
     let status = "SELECT 1 FROM run WHERE name = ? AND exit_status IS NOT NULL"
     return (try? database.prepare(status).bind(1, name).next()) ?? false
-  }
-
-  /// Whether another run has begun to resume it. That one holds its lock meanwhile, and nobody resumes a run in
-  /// progress.
-  package func wasResumed(_ name: String) -> Bool {
-    let newer = "SELECT id FROM run WHERE resumed = (SELECT id FROM run WHERE name = ?) LIMIT 1"
-    return (try? database.prepare(newer).bind(1, name).next()) ?? false
   }
 
   /// How many runs have resumed it, and how many of them have ended.
@@ -165,11 +183,5 @@ extension StateStore {
       return []
     }
     return [0, 1].map { (try? row.number($0)) ?? 0 }
-  }
-
-  private func remove(_ runs: [Int]) throws(StoreFailure) {
-    try perform("write") { database throws(DatabaseFailure) in
-      try database.transaction { () throws(DatabaseFailure) in try database.removeRuns(runs) }
-    }
   }
 }

@@ -87,10 +87,14 @@ package final class StateStore {
   static func replace(
     _ damaged: ino_t?, in folder: StateFolder
   ) throws(StoreFailure) -> StateStore {
-    // Freed when it is closed. A file system without locks has at least the comparison.
+    // Freed when it is closed. Others lock the directory for purposes of their own, and file systems may have no
+    // locks: there is at least the comparison.
     let lock = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { if lock >= 0 { close(lock) } }
-    while lock >= 0, flock(lock, LOCK_EX) != 0, errno == EINTR {}
+    for _ in 0..<200 {
+      if lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { break }
+      usleep(10_000)
+    }
     if let present = status(of: fileName, in: folder)?.st_ino, present != damaged {
       return try connect(folder, Schema.migrations)
     }

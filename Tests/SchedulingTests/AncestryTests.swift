@@ -23,11 +23,20 @@ import Testing
     #expect(found == Set(expected.split(separator: " ").map(String.init)))
   }
 
-  @Test func `random graphs`() throws {
+  @Test func `what waits for a service comes after what the service waited for`() throws {
+    let (graph, _) = graph("a; s: a; b: s?ready; c: a")
+    let ancestry = try #require(Ancestry(graph, budget: 1000, followsServices: true))
+    let (a, b, c) = (OperationID(0), OperationID(2), OperationID(3))
+    #expect(ancestry.isBefore(a, b) && !ancestry.isBefore(b, a))
+    #expect(!ancestry.isBefore(b, c) && !ancestry.isBefore(c, b))
+  }
+
+  @Test(arguments: [false, true]) func `random graphs`(followsServices: Bool) throws {
     for seed in 0..<300 {
       let graph = randomGraph(seed)
-      let ancestry = try #require(Ancestry(graph, budget: .max))
-      let reached = ancestors(in: graph)
+      let ancestry = try #require(
+        Ancestry(graph, budget: .max, followsServices: followsServices))
+      let reached = ancestors(in: graph, followsServices)
       for (first, second) in pairs(of: graph) {
         let isBefore = ancestry.isBefore(first, second)
         #expect(isBefore == reached[second.index].contains(first.index), "seed \(seed)")
@@ -67,11 +76,11 @@ private func pairs(of graph: Graph) -> [(OperationID, OperationID)] {
 }
 
 /// For each operation, all that come before it.
-private func ancestors(in graph: Graph) -> [Set<Int>] {
+private func ancestors(in graph: Graph, _ followsServices: Bool) -> [Set<Int>] {
   var found = [Set<Int>](repeating: [], count: graph.count)
   for item in graph.dependenciesFirst().map({ Int($0) }) {
     for edge in graph.dependencies(of: OperationID(item))
-    where !edge.condition.waitsForReadiness {
+    where followsServices || !edge.condition.waitsForReadiness {
       found[item].formUnion(found[edge.from.index].union([edge.from.index]))
     }
   }

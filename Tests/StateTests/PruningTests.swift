@@ -1,6 +1,7 @@
 // Old runs, and clocks that are wrong for a while.
 
 import Foundation
+import RunFiles
 import Scheduling
 import Testing
 
@@ -71,6 +72,28 @@ import Testing
     #expect(pruned.runs == [Self.name(2)])
     #expect(pruned.busy == [Self.name(1)])
     #expect(try store.runs().map(\.number) == [3, 1])
+  }
+
+  @Test func `are none that another process claims`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0, 0, 0], in: place)
+    let claimed = try #require(place.makeRun(Self.name(1)))
+    #expect(claimed.takeClaim())
+    let running = try #require(place.makeRun(Self.name(2)))
+    #expect(running.lock())
+    #expect(try !#require(place.makeRun(Self.name(2))).takeClaim())
+    let late = try #require(place.makeRun(Self.name(3)))
+    _ = place.makeRun(Self.name(4))
+    // Somebody begins to resume it when it has been looked at.
+    let pruned = try store.prune(PruneLimits(count: 1), now: moment(0)) {
+      if $0 == Self.name(3) { #expect(late.takeClaim()) }
+      return false
+    }
+    #expect(pruned == Pruned(runs: [Self.name(4)]))
+    #expect(try store.runs().map(\.number) == [5, 3, 2, 1])
+    #expect(place.folder.names(in: "runs").sorted() == [1, 2, 3].map(Self.name))
+    #expect(try !#require(place.makeRun(Self.name(3))).takeClaim())
+    #expect(try #require(place.makeRun(Self.name(1))).isTaken)
   }
 
   @Test func `are those of more than 90 days before the newest ones`() throws {

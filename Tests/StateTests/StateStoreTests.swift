@@ -147,6 +147,16 @@ struct StateStoreTests {
     #expect(place.files.filter { $0.contains("damaged") }.count == 1)
   }
 
+  @Test func `a lock that somebody has on the directory keeps nobody from a new one`() throws {
+    let place = StatePlace()
+    try place.write("damaged", to: "state.db")
+    let other = open(place.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(other) }
+    #expect(flock(other, LOCK_EX) == 0)
+    _ = try StateStore.make(in: place.folder)
+    #expect(place.files.contains { $0.contains("damaged") })
+  }
+
   @Test func `looking at what is damaged changes nothing`() throws {
     try place.write(String(repeating: "#", count: 5000), to: "state.db")
     #expect(throws: StoreFailure.self) { try StateStore.find(in: place.folder) }

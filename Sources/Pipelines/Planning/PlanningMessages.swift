@@ -280,6 +280,16 @@ enum PlanningMessage {
     "add \(quoted(name)) to 'depends_on'" + (user.map { " of \(quoted($0))" } ?? "")
   }
 
+  /// `name` is a step that does not run when none is named.
+  static func runFirst(_ name: String) -> String {
+    "run \(quoted(name)) first, in a run of its own"
+  }
+
+  /// `help` says how the step waits for the one that makes the file.
+  static func waitsForFile(_ help: String) -> String {
+    "'wait_for' is met by what an earlier run has left: \(help)"
+  }
+
   static func outside(_ pattern: String, of step: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(pattern)), which \(quoted(step)) makes, is not below the directory that oprun was started in",

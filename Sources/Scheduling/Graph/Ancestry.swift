@@ -2,11 +2,15 @@
 
 /// Which operations come before which, by edges that wait for the end of an operation.
 ///
+/// What waits until a service is ready does not wait for the end of the service, but for the end of all that the service
+/// waited for: with `followsServices`, services count like other operations.
+///
 /// Each operation hangs below the latest of its dependencies, so the operations form trees. What is below
 /// another one in its tree comes after it, which two comparisons tell; for any other pair the operations
 /// between the two are searched.
 package final class Ancestry {
   private let graph: Graph
+  private let followsServices: Bool
   /// The number of edges on the longest way to each operation.
   private var levels: [Int32]
   /// The places of the operations in their trees: those below an operation follow it.
@@ -23,8 +27,9 @@ package final class Ancestry {
   package var isExhausted: Bool { budget < 0 }
 
   /// Nil if there is a cycle. `budget` limits how often two operations are compared, over all searches.
-  package init?(_ graph: Graph, budget: Int) {
+  package init?(_ graph: Graph, budget: Int, followsServices: Bool = false) {
     self.graph = graph
+    self.followsServices = followsServices
     self.budget = budget
     let order = graph.dependenciesFirst()
     guard order.count == graph.count else { return nil }
@@ -52,9 +57,7 @@ package final class Ancestry {
     var parents = [Int32](repeating: -1, count: graph.count)
     for item in order.lazy.map({ Int($0) }) {
       graph.forEachDependency(of: OperationID(item)) { edge in
-        guard !edge.condition.waitsForReadiness, levels[edge.from.index] >= levels[item] else {
-          return
-        }
+        guard isFollowed(edge), levels[edge.from.index] >= levels[item] else { return }
         levels[item] = levels[edge.from.index] + 1
         parents[item] = edge.from.rawValue
       }
@@ -71,7 +74,7 @@ package final class Ancestry {
     search += 1
     var open = [second]
     while let next = open.popLast() {
-      for edge in graph.dependencies(of: next) where !edge.condition.waitsForReadiness {
+      for edge in graph.dependencies(of: next) where isFollowed(edge) {
         let found = edge.from.index
         if isBelow(found, first.index) { return true }
         budget -= 1
@@ -83,6 +86,10 @@ package final class Ancestry {
       }
     }
     return false
+  }
+
+  private func isFollowed(_ edge: Graph.Edge) -> Bool {
+    followsServices || !edge.condition.waitsForReadiness
   }
 
   /// Whether an operation is in the tree below another one, or is that one.

@@ -159,7 +159,7 @@ extension UsageFailure {
   static func secretParameter(_ name: String) -> UsageFailure {
     UsageFailure(
       "parameter \(quoted(name)) holds a secret, which is not kept",
-      help: "set it again with --param", command: Command.resume.name)
+      help: "set it again with \(parameterVariable(name)) or --param", command: Command.resume.name)
   }
 
   static func missingUpstream(_ needed: String, of step: String) -> UsageFailure {

@@ -23,6 +23,9 @@ final class PipelineLock {
     return held?.key == key ? held?.lock : nil
   }
 
+  /// Gives the lock back, if it was not used yet.
+  func free() { held = nil }
+
   /// Whether the command is to begin again; true once.
   func takeStale() -> Bool {
     defer { isStale = false }

@@ -15,7 +15,7 @@ struct ResumedRun {
   let selection: ResumeSelection
   /// The database that it was found in.
   let store: StateStore
-  /// Held until the end, so that no other process resumes it at the same time.
+  /// Claimed until the end, so that no other process resumes it at the same time.
   let directory: RunDirectory?
   /// Whether it had all that is asked for, and succeeded.
   let isDone: Bool
@@ -25,10 +25,12 @@ struct ResumedRun {
     directory.map { EarlierJobs(runID: earlier.name, folder: $0.path) }
   }
 
-  /// The parameters of the run; those on the command line win.
+  /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))
-    return earlier.request.parameters.filter { !names.contains($0.name) } + given
+    return (earlier.request.parameters + earlier.secretsInVariables).filter {
+      !names.contains($0.name)
+    } + given
   }
 
   func resumption(
@@ -64,6 +66,15 @@ struct ResumedRun {
     {
       throw .missingUpstream(
         plan.steps[missing.needed.index].id, of: plan.steps[missing.by.index].id)
+    }
+  }
+}
+
+extension EarlierRun {
+  /// The parameters whose values were not kept, because they hold secrets, and that variables have now.
+  var secretsInVariables: [ParameterArgument] {
+    request.secretParameters.compactMap { name in
+      environmentValue(parameterVariable(name)).map { ParameterArgument(name: name, value: $0) }
     }
   }
 }
@@ -113,16 +124,19 @@ extension Tool {
   }
 
   /// Resumes the run that is chosen; nil if there is none. It is chosen again if another one is newer by the time that
-  /// its lock is taken. The job of a submission goes on with its own run.
+  /// it is claimed, or that the lock of the pipeline was waited for; the claim is kept meanwhile. The job of a submission
+  /// goes on with its own run.
   private func resume(
     in store: StateStore, _ invocation: Invocation, isNamed: Bool = false,
     isOfSubmission: Bool = false, choosing choose: () throws(UsageFailure) -> String?
   ) throws(UsageFailure) -> Int32? {
+    var claimed: RunDirectory?
     while let name = try choose() {
       let resumes = store.resumes(of: name)
-      let directory = store.folder.run(named: name)
-      if let directory, !lock(directory, isPatient: isOfSubmission) {
-        return sayInUse(name, store)
+      let directory = claimed?.name == name ? claimed : store.folder.run(named: name)
+      claimed = directory
+      if let directory, !claim(directory, invocation, isPatient: isOfSubmission) {
+        return sayInUse(directory)
       }
       if isNamed, store.resumes(of: name) != resumes {
         say(
@@ -138,13 +152,13 @@ extension Tool {
     return nil
   }
 
-  /// Resumes the run with this name, of which the lock is held.
+  /// Resumes the run with this name, which is claimed.
   private func resume(
     _ name: String, _ store: StateStore, _ directory: RunDirectory?, _ invocation: inout Invocation,
     isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32 {
     let selection = selection(invocation)
-    // It is read under its lock: it may have ended while that was waited for.
+    // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
       if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
       return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
@@ -165,7 +179,8 @@ extension Tool {
         endLeftovers(of: earlier.marks, process: earlier.process)
       }
     }
-    let given = Set(invocation.assignments(Options.param).map(\.name))
+    let given = Set(
+      invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
     if let secret = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
       // What the pipeline is with that value is not known.
       if isDone { return sayNothingLeft(of: earlier, store) }
@@ -189,27 +204,32 @@ extension Tool {
     return selection
   }
 
-  /// Takes the lock of a run. A child of its oprun that had not loaded its program when that died
-  /// still holds it, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
+  /// Reserves a run. A child of its oprun that had not loaded its program when that died
+  /// still marks it as one in progress, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
   /// node may go on for a while where it was, and nobody else would go on with its run.
-  private func lock(_ directory: RunDirectory, isPatient: Bool) -> Bool {
+  private func claim(
+    _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
+  ) -> Bool {
+    let isTrial = invocation.isOn(Options.dryRun)
     for _ in 0..<200 {
-      if directory.lock() { return true }
+      if isTrial ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }
-    guard isPatient else { return false }
+    guard isPatient, !isTrial else { return false }
+    // Whoever has the run may wait for the lock of the pipeline.
+    pipelineLock.free()
     say("run \(directory.name) is still running, and is resumed when that has ended")
     errors.flush()
-    while !directory.lock() { usleep(200_000) }
+    while !directory.takeClaim() { usleep(200_000) }
     return true
   }
 
-  private func sayInUse(_ name: String, _ store: StateStore) -> Int32 {
-    if store.wasResumed(name) {
-      say("another oprun is resuming run \(name)", help: "wait for its end, or end it")
-    } else {
-      say("run \(name) is still running", help: "wait for its end, or end it")
-    }
+  private func sayInUse(_ directory: RunDirectory) -> Int32 {
+    let isRunning = directory.isInUse
+    say(
+      isRunning
+        ? "run \(directory.name) is still running"
+        : "another oprun is resuming run \(directory.name)", help: "wait for its end, or end it")
     return ExitStatus.inUse
   }
 }

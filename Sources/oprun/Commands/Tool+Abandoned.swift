@@ -82,7 +82,7 @@ extension Tool {
       sayUnknown(error, name)
       return ExitStatus.refused
     }
-    guard let work = found, directory.lock() else { return nil }
+    guard let work = found, directory.takeClaim() else { return nil }
     switch work.end() {
     case .ended(0): return nil
     case .ended(let count):

@@ -153,8 +153,8 @@ extension Tool {
     return .failure(ReportedFailure(status: ExitStatus.notInProgress))
   }
 
-  /// The lock of a run is also held by an oprun that is about to resume it. The database knows which have ended; it is
-  /// asked only if there is a doubt.
+  /// The lock of a run is held until its oprun has ended. The database knows which runs have ended before; it is asked
+  /// only if there is a doubt.
   private func runsInProgress(among names: [String], _ folder: StateFolder) -> [String] {
     let locked = names.filter { folder.run(named: $0)?.isInUse ?? false }
     let isCertain = locked.count < 2 && locked.allSatisfy(folder.hasControl)

@@ -54,7 +54,9 @@ extension Tool {
   /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.
   func sayIgnoredVariables(_ resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation) {
     if environmentValue(OprunVariable.oprun.rawValue) != nil { return }
-    let given = Set(invocation.assignments(Options.param).map(\.name))
+    let given = Set(
+      invocation.assignments(Options.param).map(\.name)
+        + resumed.earlier.secretsInVariables.map(\.name))
     let recorded = resumed.earlier.request.parameters
     for parameter in plan.parameters where !given.contains(parameter.name) {
       let variable = parameterVariable(parameter.name)

@@ -78,10 +78,6 @@ extension Tool {
     case .success(let plan):
       var invocation = invocation
       if !part.isEverything { invocation.operands = [planned.path] + part.selection }
-      if !invocation.isOn(Options.dryRun) {
-        say(part.announcement)
-        errors.flush()
-      }
       let narrowed = PlannedPipeline(
         path: planned.path, pipeline: planned.pipeline, options: planned.options,
         reading: planned.reading, plan: plan)
@@ -100,7 +96,9 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
-    if let resumed { sayIgnoredVariables(resumed, plan, invocation) }
+    if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
+      sayIgnoredVariables(resumed, plan, invocation)
+    }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(plan, invocation, reading.secrets)
     if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
@@ -116,8 +114,18 @@ extension Tool {
       keepUntilExit((planned.pipeline, plan))
       return dryRun(plan, invocation, reading.secrets, part)
     }
-    return complete(reading).map { run(plan, invocation, $0, resumed, planned.note) }
+    return complete(reading).map { run(planned, invocation, $0, resumed, part) }
       ?? ExitStatus.usage
+  }
+
+  /// Says what is to run, when nothing is waited for any more: what was read before a wait is read again after it.
+  private func announce(
+    _ part: AffectedPart?, _ resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
+  ) {
+    if let resumed { sayIgnoredVariables(resumed, plan, invocation) }
+    guard let part else { return }
+    say(part.announcement)
+    errors.flush()
   }
 
   private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
@@ -204,9 +212,10 @@ extension Tool {
   }
 
   private func run(
-    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ resumed: ResumedRun?,
-    _ note: UnchangedRunNote?
+    _ planned: PlannedPipeline, _ invocation: Invocation, _ secrets: Secrets,
+    _ resumed: ResumedRun?, _ part: AffectedPart?
   ) -> Int32 {
+    let (plan, note) = (planned.plan, planned.note)
     if plan.slurm?.mode == .allocation, !isInAllocation {
       say(
         "'mode: allocation' works only if oprun runs in a job of Slurm",
@@ -222,6 +231,7 @@ extension Tool {
       return error.status
     }
     defer { withExtendedLifetime(lock) {} }
+    announce(part, resumed, plan, invocation)
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       lock?.say(holder: id)
@@ -244,8 +254,7 @@ extension Tool {
       var run = RecordedRun(
         plan: plan, directory: directory,
         request: request(invocation, plan, in: directory.state, resumed))
-      run.masker = secrets.masker
-      run.store = store
+      (run.masker, run.store) = (secrets.masker, store)
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { announced($0, plan, invocation, secrets) }

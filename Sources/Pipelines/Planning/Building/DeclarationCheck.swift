@@ -17,6 +17,8 @@ final class DeclarationCheck {
     let directory: String?
     /// Only the run decides whether it runs.
     let isConditional: Bool
+    /// What it waits for besides other steps.
+    let probes: [LateProbe]
   }
 
   private let planner: Planner
@@ -25,7 +27,12 @@ final class DeclarationCheck {
   /// The first step that makes each path, and the others.
   private var makers: [ExactText: Int] = [:]
   private var moreMakers: [ExactText: [Int]] = [:]
-  private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
+  // A step that makes files is no service, so it has ended when a service that waits for it is ready.
+  private lazy var ancestry = Ancestry(
+    planner.graph, budget: Self.budget, followsServices: true)
+  private let alternatives: Alternatives
+  /// Whether each operation runs if no step is named; nil means all.
+  private lazy var usually = planner.keptIfNoneIsNamed()
 
   /// How often operations are compared for a plan.
   private static let budget = 20_000_000
@@ -33,6 +40,7 @@ final class DeclarationCheck {
   init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
     self.planner = planner
     paths = DeclaredPaths(workspace: planner.options.workspace)
+    alternatives = Alternatives(planner, numbers, plan)
     let usual = planner.options.showsEveryStep ? planner.keptIfNoneIsNamed() : nil
     let copied = plan.copiedOperations
     for operation in 0..<planner.operationCount where usual?[operation] != false {
@@ -59,7 +67,8 @@ final class DeclarationCheck {
     }
     return Declaring(
       operation: operation, id: step.id, span: step.span, cache: known,
-      directory: step.settings.workingDirectory, isConditional: step.late?.condition != nil)
+      directory: step.settings.workingDirectory, isConditional: step.late?.condition != nil,
+      probes: step.late?.parts.probes ?? [])
   }
 
   func report(to log: inout DiagnosticLog) {
@@ -100,9 +109,12 @@ final class DeclarationCheck {
       guard !found.contains(number), !excludes(pattern, step),
         let maker = found.first(where: { areUnordered($0, number) })
       else { continue }
+      let help = order(number, after: maker)
+      let isAwaited = step.probes.contains { isMade($0, by: maker) }
       return log.report(
         PlanningMessage.readTooEarly(
-          pattern, of: place(of: maker), by: place(of: number), help: order(number, after: maker)))
+          pattern, of: place(of: maker), by: place(of: number),
+          help: isAwaited ? help.map(PlanningMessage.waitsForFile) : help))
     }
   }
 
@@ -118,6 +130,14 @@ final class DeclarationCheck {
     return nil
   }
 
+  /// Whether a condition of `wait_for` is a file that a step makes.
+  private func isMade(_ probe: LateProbe, by maker: Int) -> Bool {
+    guard probe.model.kind == .file, case .script(.plain(let file)) = probe.model.target,
+      let path = paths.plain(file, in: nil).flatMap(madePath)
+    else { return false }
+    return makers[path] == maker || moreMakers[path]?.contains(maker) == true
+  }
+
   /// Whether a pattern with `!` may take an input out again.
   private func excludes(_ pattern: String, _ step: Declaring) -> Bool {
     step.cache.inputs.contains {
@@ -125,21 +145,26 @@ final class DeclarationCheck {
     }
   }
 
-  /// Whether both may run at the same time. Of two steps with conditions perhaps only one runs.
+  /// Whether both may run at the same time. Of two steps with conditions, and of two that demand different ends of
+  /// another step, perhaps only one runs.
   private func areUnordered(_ first: Int, _ second: Int) -> Bool {
     let (one, other) = (steps[first], steps[second])
     guard !(one.isConditional && other.isConditional), let ancestry else { return false }
     let (before, after) = (OperationID(one.operation), OperationID(other.operation))
     return !ancestry.isBefore(before, after) && !ancestry.isBefore(after, before)
-      && !ancestry.isExhausted
+      && !ancestry.isExhausted && alternatives.mayBothRun(before, after)
   }
 
   private func place(of number: Int) -> PlanningMessage.StepPlace {
     PlanningMessage.StepPlace(id: steps[number].id, span: steps[number].span)
   }
 
-  /// What makes one step wait for another. A step can name only those beside it, or beside a group that it is in.
+  /// What makes one step wait for another. A step can name only those beside it, or beside a group that it is in; in
+  /// `depends_on`, a step that does not usually run would run each time.
   private func order(_ step: Int, after other: Int) -> String? {
+    if let usually, usually[steps[step].operation], !usually[steps[other].operation] {
+      return PlanningMessage.runFirst(steps[other].id)
+    }
     let path = planner.path(of: planner.address(of: steps[step].operation))
     let otherPath = planner.path(of: planner.address(of: steps[other].operation))
     for (level, (own, target)) in zip(path, otherPath).enumerated() {

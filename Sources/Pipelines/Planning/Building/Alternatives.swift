@@ -1,0 +1,112 @@
+// Tells which steps cannot both run in one run, because they demand different ends of another step. A file that both of
+// them declare is no collision.
+
+import Plans
+import Scheduling
+
+/// Compares what steps demand of those that they depend on, directly or through others.
+final class Alternatives {
+  /// What must be so in a run in which a step runs.
+  private struct Demands {
+    /// Steps that must have failed, or for which an expression may demand it.
+    var failures: Set<OperationID> = []
+    /// Steps that must not have failed.
+    var successes: Set<OperationID> = []
+    /// A condition must be true that only the run knows.
+    var isConditional = false
+  }
+
+  /// An operation that comes before a step which runs.
+  private struct Visit: Hashable {
+    let operation: OperationID
+    /// It must have run. Otherwise it may also have been skipped, but not blocked.
+    let mustRun: Bool
+  }
+
+  private let planner: Planner
+  private let numbers: Renumbering
+  private let plan: Plan
+  private var known: [OperationID: Demands] = [:]
+  /// How many edges may still be followed.
+  private var budget = 2_000_000
+
+  /// The planner as it is when the plan has been made of it.
+  init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
+    self.planner = planner
+    self.numbers = numbers
+    self.plan = plan
+  }
+
+  /// False if one of the two does not run when the other one does, or if only the run tells.
+  func mayBothRun(_ first: OperationID, _ second: OperationID) -> Bool {
+    let (one, other) = (demands(of: first), demands(of: second))
+    return !(one.isConditional && other.isConditional) && budget > 0
+      && one.failures.isDisjoint(with: other.successes)
+      && other.failures.isDisjoint(with: one.successes)
+  }
+
+  private func demands(of operation: OperationID) -> Demands {
+    if let known = known[operation] { return known }
+    var demands = Demands()
+    let start = Visit(operation: operation, mustRun: true)
+    var seen: Set<Visit> = [start]
+    var open = [start]
+    while let next = open.popLast() {
+      let hasCondition = next.mustRun && step(next.operation)?.late?.condition != nil
+      if hasCondition { demands.isConditional = true }
+      for edge in planner.graph.dependencies(of: next.operation) {
+        budget -= 1
+        if budget <= 0 { return demands }
+        guard let visit = visit(edge, from: next, hasCondition, &demands),
+          seen.insert(visit).inserted
+        else { continue }
+        open.append(visit)
+      }
+    }
+    known[operation] = demands
+    return demands
+  }
+
+  /// Adds what an edge demands; nil if the end of its source does not matter.
+  private func visit(
+    _ edge: Graph.Edge, from next: Visit, _ hasCondition: Bool, _ demands: inout Demands
+  ) -> Visit? {
+    let source = edge.from
+    guard let step = step(source) else { return nil }
+    switch edge.condition {
+    case .ready: break
+    case .ok: if !mayFail(step, source) { demands.successes.insert(source) }
+    case .succeeded:
+      demands.successes.insert(source)
+      return Visit(operation: source, mustRun: next.mustRun)
+    case .failed:
+      if next.mustRun { demands.failures.insert(source) }
+      return Visit(operation: source, mustRun: next.mustRun)
+    case .done, .readyOrDone:
+      // A group that has not failed has no member that has.
+      guard edge.condition == .done, hasMembers(next.operation) else {
+        if hasCondition { demands.failures.insert(source) }
+        return nil
+      }
+      guard demands.successes.contains(next.operation) else { return nil }
+      if !mayFail(step, source) { demands.successes.insert(source) }
+    }
+    return Visit(operation: source, mustRun: false)
+  }
+
+  /// Nil if it is not part of the plan.
+  private func step(_ operation: OperationID) -> PlannedStep? {
+    numbers[operation.index].map { plan.steps[$0.index] }
+  }
+
+  /// Whether what depends on it may run although it has failed.
+  private func mayFail(_ step: PlannedStep, _ operation: OperationID) -> Bool {
+    step.settings.allowFailure != .never || step.late?.allowance != nil
+      || numbers[operation.index].flatMap { plan.groups[$0] }?.allowsFailure == true
+  }
+
+  /// Whether it stands for others: all edges to it that wait for any end come from these.
+  private func hasMembers(_ operation: OperationID) -> Bool {
+    planner.group(operation.index)?.members.isEmpty == false
+  }
+}
