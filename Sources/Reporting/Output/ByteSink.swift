@@ -74,6 +74,9 @@ package final class ByteSink {
     didSet { if oldValue != isFormat { beginMasking() } }
   }
 
+  /// The output is JSON inside of a page.
+  var isInScript = false
+
   private func beginMasking() {
     masking = isFormat ? nil : masker.map(MaskingStream.init)
   }

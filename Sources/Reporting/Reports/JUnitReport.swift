@@ -229,7 +229,7 @@ extension ByteSink {
   /// Writes text between tags, or in an attribute in double quotes. Characters that XML 1.0 does
   /// not allow are left out.
   func write(xml text: String) {
-    for scalar in masked(text).unicodeScalars {
+    write(own: masked(text), plain: isPlainInXML) { scalar in
       switch scalar {
       case "&": write("&amp;")
       case "<": write("&lt;")
@@ -241,5 +241,12 @@ extension ByteSink {
       default: break
       }
     }
+  }
+}
+
+private func isPlainInXML(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""): false
+  default: (0x20..<0x7f).contains(byte)
   }
 }
