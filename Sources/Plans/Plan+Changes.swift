@@ -14,6 +14,16 @@ extension Plan {
     return plan
   }
 
+  /// The same plan with the durations of all steps, by their numbers.
+  package func expecting(_ durations: [Nanoseconds]) -> Plan {
+    var plan = self
+    for (index, duration) in durations.enumerated() {
+      plan.graph.setExpected(duration, of: OperationID(index))
+      plan.knowsEarlierRuns = true
+    }
+    return plan
+  }
+
   /// The same plan with other durations of some steps.
   package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
     var plan = self

@@ -12,12 +12,27 @@ package final class LogFile {
 
   deinit { close(descriptor) }
 
+  /// Takes ownership of what was opened by its name; nil if it is no file.
+  package convenience init?(opened descriptor: Int32) {
+    self.init(owning: descriptor)
+    guard let status, let identity = Self.identity(status) else { return nil }
+    self.identity = identity
+    firstSize = Int(status.st_size)
+  }
+
+  private var firstSize: Int?
+
+  /// The size of a log to which nothing is added any more: that which it had when it was opened by its name.
+  package var finalSize: Int { firstSize ?? size }
+
   /// The current size in bytes; 0 if the kernel does not say.
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
   /// Which file it is; nil if the kernel does not say, or it is not a regular file.
-  package private(set) lazy var identity: FileIdentity? = status.flatMap {
-    $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil
+  package private(set) lazy var identity: FileIdentity? = status.flatMap(Self.identity)
+
+  private static func identity(_ status: stat) -> FileIdentity? {
+    status.st_mode & S_IFMT == S_IFREG ? FileIdentity(status) : nil
   }
 
   private var status: stat? {

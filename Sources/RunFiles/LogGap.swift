@@ -20,7 +20,7 @@ package struct LogGap: Equatable {
     "\n[oprun: \(byteCount) bytes of output dropped here, see log_limit]\n"
   }
 
-  private var end: Int { start + marker.utf8.count }
+  fileprivate var end: Int { start + marker.utf8.count }
 
   /// Where the byte of the log is now that was at `position` when the log lacked `earlier`; that of the marker if it
   /// was dropped.
@@ -46,7 +46,11 @@ package struct LogGapFile {
   /// meanwhile depend on what the file says.
   package func announce(_ gap: LogGap, after earlier: Int, while body: () -> Bool) -> Bool {
     write([gap.start, gap.byteCount, earlier])
-    guard body() else { return false }
+    guard body() else {
+      // Nothing will move again, and nobody has to wait for it.
+      ftruncate(file.descriptor, 0)
+      return false
+    }
     write([gap.start, gap.byteCount, gap.byteCount])
     return true
   }
@@ -90,10 +94,35 @@ package struct LogCursor {
   /// The position in the log.
   package private(set) var position = 0
   private var gap: LogGap?
+  /// No more is read than up to here.
+  private var end = Int.max
 
   package init() {}
 
   package mutating func advance(by count: Int) { position += count }
+
+  /// Reads no more of a log than what is there now.
+  package mutating func stopAtEnd(
+    of log: LogFile, named name: String, in directory: RunDirectory, isLive: Bool
+  ) {
+    var now = directory.gap(ofLog: name, isLive: isLive)
+    repeat {
+      follow(now)
+      end = log.size
+      now = isLive ? directory.gap(ofLog: name, isLive: true) : nil
+    } while now != nil && now != gap
+  }
+
+  /// What is behind the end may be dropped as well; then the marker says so.
+  private mutating func follow(_ now: LogGap?) {
+    guard let now, now != gap else { return }
+    position = now.position(of: position, after: gap)
+    if end != .max {
+      let moved = now.position(of: end, after: gap)
+      end = moved == now.start && end > moved ? now.end : moved
+    }
+    gap = now
+  }
 
   /// Fills the buffer with what follows; returns fewer bytes at the end of the log. `isLive` says that a command may be
   /// writing to it.
@@ -102,11 +131,10 @@ package struct LogCursor {
     into buffer: UnsafeMutableRawBufferPointer
   ) -> Int {
     while true {
-      if let now = directory.gap(ofLog: name, isLive: isLive), now != gap {
-        position = now.position(of: position, after: gap)
-        gap = now
-      }
-      let count = log.read(at: position, into: buffer)
+      follow(directory.gap(ofLog: name, isLive: isLive))
+      let wanted = max(0, min(buffer.count, end - position))
+      let count = log.read(
+        at: position, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
       guard isLive else { return count }
       let now = directory.gap(ofLog: name, isLive: true)
       if now == nil || now == gap { return count }

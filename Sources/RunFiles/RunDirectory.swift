@@ -98,8 +98,7 @@ package final class RunDirectory {
   ) throws(LogReadFailure) -> LogFile {
     let file = open(name)
     guard file >= 0 else { throw LogReadFailure(errno: errno) }
-    let log = LogFile(owning: file)
-    guard log.identity == identity else { throw .replaced }
+    guard let log = LogFile(opened: file), log.identity == identity else { throw .replaced }
     return log
   }
 
@@ -108,8 +107,7 @@ package final class RunDirectory {
   package func log(_ name: String) -> LogFile? {
     let file = open(name)
     guard file >= 0 else { return nil }
-    let log = LogFile(owning: file)
-    return log.identity == nil ? nil : log
+    return LogFile(opened: file)
   }
 
   /// Whether the name still leads to the file. True if that cannot be determined.

@@ -286,17 +286,22 @@ extension StateStore {
         """
         SELECT step.name, outcome, cause, result.started, result.duration, attempts, result.status,
           result.detail, result.processor, result.memory, result.output, iif(origin IS NULL, NULL, ifnull(run.name, '')),
-          ifnull(last.duration, result.duration)
+          ifnull(last.duration, result.duration), place
         FROM \(try database.results(ofRun: "?1")) AS result
         JOIN step ON step.id = result.step LEFT JOIN run ON run.id = origin
         LEFT JOIN command AS last ON last.run = ifnull(origin, result.run)
           AND last.step = result.step AND last.role = CAST(attempts AS TEXT)
-        ORDER BY place
         """)
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []
-      while try rows.next() { steps.append(try step(rows)) }
-      return steps
+      var places: [Int] = []
+      while try rows.next() {
+        steps.append(try step(rows))
+        places.append(try rows.number(13) ?? 0)
+      }
+      // SQLite sorts thousands of rows in a file, although most are in order.
+      if zip(places, places.dropFirst()).allSatisfy({ $0 <= $1 }) { return steps }
+      return places.indices.sorted { (places[$0], $0) < (places[$1], $1) }.map { steps[$0] }
     }
   }
 

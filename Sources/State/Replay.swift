@@ -26,7 +26,7 @@ extension StateStore {
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
     replaying.reserve(steps.count, commands.count)
-    for step in steps { replaying.find(step.name) }
+    let found = steps.map { replaying.find($0.name) }
     let commanded = Set(commands.map(\.step))
     for step in steps where commanded.contains(step.name) {
       if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
@@ -36,7 +36,9 @@ extension StateStore {
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
     for change in try changes(of: run) { replaying.add(change) }
-    for step in steps { replaying.add(step) }
+    for (step, operation) in zip(steps, found) {
+      if let operation { replaying.add(step, operation) }
+    }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
       if command.end?.isSuccess == false { replaying.hasFailedHook = true }
@@ -50,11 +52,11 @@ extension StateStore {
 private struct Replaying {
   private let plan: Plan
   private let run: RecordedRunSummary
-  private var operations: [String: OperationID] = [:]
+  private let operations: RecordedNames
   /// What was made during the run, and from what.
   private var made: [(name: String, origin: OperationID)] = []
-  /// The events; at the same time those with a lower rank come first, then those with a lower place.
-  private var events: [(rank: Int, place: Int, event: RunEvent)] = []
+  private var events: [RunEvent] = []
+  private var order: [Order] = []
   /// The places of operations, what they depend on first.
   private let places: [Int]
   private var missing: [String] = []
@@ -62,7 +64,7 @@ private struct Replaying {
   var isDead = false
   /// The commands that ran then, and since when.
   private var running: [(operation: OperationID, role: CommandRole, start: Nanoseconds)] = []
-  /// The operations that have an end.
+  /// The operations that have an end, if it died.
   private var settled: Set<OperationID> = []
   /// A hook of the run itself failed.
   var hasFailedHook = false
@@ -78,19 +80,21 @@ private struct Replaying {
   init(_ plan: Plan, _ run: RecordedRunSummary, _ masker: Masker?) {
     self.plan = plan
     self.run = run
-    operations.reserveCapacity(plan.steps.count)
+    operations = RecordedNames(plan, masker)
     var places = [Int](repeating: 0, count: plan.steps.count)
     for (place, index) in plan.graph.dependenciesFirst().enumerated() { places[Int(index)] = place }
     self.places = places
-    for (index, step) in plan.steps.enumerated() {
-      operations[masker?.name(step.id, number: index) ?? step.id] = OperationID(index)
-    }
   }
 
   /// Makes room for what so many steps and commands become.
   mutating func reserve(_ stepCount: Int, _ commandCount: Int) {
     events.reserveCapacity(3 * stepCount + 2 * commandCount)
-    settled.reserveCapacity(stepCount)
+    order.reserveCapacity(3 * stepCount + 2 * commandCount)
+  }
+
+  private mutating func append(_ rank: Order.Rank, _ event: RunEvent, at place: Int = 0) {
+    order.append(Order(event.time, rank, place, events.count))
+    events.append(event)
   }
 
   static func isOfRun(_ command: RecordedStepCommand) -> Bool {
@@ -99,16 +103,18 @@ private struct Replaying {
 
   /// Finds the operation of a step. What was made during the run is appended to what it was made
   /// from.
-  mutating func find(_ name: String) {
-    guard operations[name] == nil else { return }
+  mutating func find(_ name: String) -> OperationID? {
+    if let operation = operations.next(named: name) { return operation }
     let origins = InstanceName(InstanceName.withoutNumber(name)).origins
     guard let origin = origins.first(where: { operations[$0] != nil }).flatMap({ operations[$0] })
     else {
       missing.append(name)
-      return
+      return nil
     }
-    operations[name] = OperationID(plan.steps.count + made.count)
+    let operation = OperationID(plan.steps.count + made.count)
+    operations[name] = operation
     made.append((name, origin))
+    return operation
   }
 
   /// The events that say what was made during the run.
@@ -152,15 +158,14 @@ private struct Replaying {
   /// Adds a change if somebody has asked for a step to run again. Of others no report says more than their words.
   mutating func add(_ change: RecordedChange) {
     guard change.action == "\(ControlAction.retry(.run).word)" else { return }
-    for (name, operation) in operations {
+    for (name, operation) in operations.all {
       let note = ControlNote(.retry(operation), by: change.user)
       guard note.words(queue: { _ in "" }, step: { _ in name }) == change.words else { continue }
-      return events.append((1, 0, RunEvent(at: nanoseconds(change.time), .controlled(note))))
+      return append(.outcome, RunEvent(at: nanoseconds(change.time), .controlled(note)))
     }
   }
 
-  mutating func add(_ step: RecordedStep) {
-    guard let operation = operations[step.name] else { return }
+  mutating func add(_ step: RecordedStep, _ operation: OperationID) {
     let isKept = step.origin != nil
     var end = isKept ? 0 : nanoseconds(step.ended ?? 0)
     if let start = step.started, step.duration != nil, !isKept {
@@ -188,16 +193,16 @@ private struct Replaying {
     _ operation: OperationID, _ role: CommandRole, from time: Nanoseconds
   ) {
     guard isDead else { return }
-    events.append((2, 0, RunEvent(at: time, .started(operation, role))))
+    append(.start, RunEvent(at: time, .started(operation, role)))
     running.append((operation, role, time))
   }
 
   /// Ends what had not ended when oprun died.
   mutating func endUnended() {
-    let end = (events.map(\.event.time).max() ?? 0) + 1000
+    let end = (order.lazy.map(\.time).max() ?? 0) + 1000
     for (operation, role, start) in running {
       let lost = CommandEnd(.lost("oprun died"), duration: end - start)
-      events.append((0, 0, RunEvent(at: end, .ended(operation, role, lost))))
+      append(.end, RunEvent(at: end, .ended(operation, role, lost)))
     }
     for index in 0..<(plan.steps.count + made.count) {
       let operation = OperationID(index)
@@ -211,9 +216,9 @@ private struct Replaying {
   private mutating func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
-    settled.insert(operation)
+    if isDead { settled.insert(operation) }
     let event = RunEvent(at: time, .settled(operation, ending, cause))
-    events.append((1, places[planned(operation).index], event))
+    append(.outcome, event, at: places[planned(operation).index])
   }
 
   /// Adds the only attempt of a step.
@@ -236,9 +241,9 @@ private struct Replaying {
   ) {
     // Times are recorded in microseconds: whatever was started when this ended was started after it.
     let time = start + max(1000, end.duration)
-    events.append((2, 0, RunEvent(at: start, .started(operation, role))))
-    if let place { events.append((2, 0, RunEvent(at: start, .placed(operation, role, place)))) }
-    events.append((0, 0, RunEvent(at: time, .ended(operation, role, end))))
+    append(.start, RunEvent(at: start, .started(operation, role)))
+    if let place { append(.start, RunEvent(at: start, .placed(operation, role, place))) }
+    append(.end, RunEvent(at: time, .ended(operation, role, end)))
   }
 
   func result(_ trace: TraceContext) -> Replay {
@@ -246,12 +251,9 @@ private struct Replaying {
       runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
       host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
       trace: trace)
-    let keys = events.indices.map { index in
-      (events[index].event.time, events[index].rank, events[index].place, index)
-    }
     var all = [RunEvent(at: 0, .began(beginning))] + appended
-    all.reserveCapacity(all.count + keys.count + 1)
-    for (_, _, _, index) in keys.sorted(by: <) { all.append(events[index].event) }
+    all.reserveCapacity(all.count + order.count + 1)
+    for position in order.sorted() { all.append(events[position.index]) }
     let last = all.last?.time ?? 0
     // It goes on.
     if run.exitStatus == nil, !isDead { return Replay(events: all, missing: missing) }
@@ -304,5 +306,27 @@ private struct Replaying {
     }
     return known.first { $0.words(name(of:)) == words } ?? StopReason(requestIn: words)
       ?? .stateFailure(words)
+  }
+}
+
+/// Where an event belongs: at the same time those with a lower rank come first, then those with a lower place.
+private struct Order: Comparable {
+  enum Rank: UInt64 {
+    case end, outcome, start
+  }
+
+  let time: Nanoseconds
+  /// The rank, the place and the index, 31 bits each of the latter.
+  private let rest: UInt64
+
+  init(_ time: Nanoseconds, _ rank: Rank, _ place: Int, _ index: Int) {
+    self.time = time
+    rest = rank.rawValue << 62 | UInt64(place) << 31 | UInt64(index)
+  }
+
+  var index: Int { Int(rest & (1 << 31 - 1)) }
+
+  static func < (one: Order, other: Order) -> Bool {
+    one.time != other.time ? one.time < other.time : one.rest < other.rest
   }
 }

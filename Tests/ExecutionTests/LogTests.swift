@@ -151,6 +151,31 @@ struct `A log` {
     #expect(seen.dropLast(Log.tailSize).suffix(missing.count) == missing)
   }
 
+  @Test func `is read up to where it ended, also if that is dropped`() throws {
+    var cursor = LogCursor()
+    var isBounded = false
+    let all = try fill(405) { number, _ in
+      guard number == 50 else { return }
+      let file = try #require(folder.directory.log("step.1.log"))
+      cursor.stopAtEnd(of: file, named: "step.1.log", in: folder.directory, isLive: true)
+      isBounded = true
+    }.all
+    let file = try #require(folder.directory.log("step.1.log"))
+    var seen = Data()
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = buffer.withUnsafeMutableBytes { bytes in
+        cursor.read(
+          file, named: "step.1.log", in: folder.directory, isLive: true, into: bytes)
+      }
+      if count == 0 { break }
+      seen += buffer[..<count]
+      cursor.advance(by: count)
+    }
+    #expect(isBounded)
+    #expect(seen == all.prefix(1000) + marker(all.count - 1000 - Log.tailSize))
+  }
+
   @Test func `that cannot be written says so once and goes on reading`() throws {
     let pipe = try OutputPipe(token: 0)
     try FileManager.default.removeItem(atPath: folder.directory.path)

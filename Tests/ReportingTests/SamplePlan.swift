@@ -75,7 +75,7 @@ private struct SamplePlan {
 
   mutating func add(_ text: String, settings: StepSettings, action: (String) -> Action) {
     let head = text.split(separator: ":")[0].filter { $0 != " " }
-    let id = String(head.prefix { !"~@^?".contains($0) })
+    let id = String(head.prefix { !"~@^?&".contains($0) })
     var spec = OperationSpec()
     if let seconds = part(of: head, after: "~") { spec.expected = Int64(seconds * 1e9) }
     if let priority = part(of: head, after: "^") { spec.priority = Int16(priority) }
@@ -84,6 +84,7 @@ private struct SamplePlan {
       spec.queue = QueueID(1)
     }
     spec.isGated = head.contains("?")
+    spec.takesSlot = !head.contains("&")
     graph.append(spec)
     let start = file.utf8.count + 6
     file += "- id: \(id)\n"
@@ -100,7 +101,7 @@ private struct SamplePlan {
   mutating func connect(_ text: String) {
     let parts = text.split(separator: ":")
     guard parts.count == 2 else { return }
-    let id = parts[0].filter { $0 != " " }.prefix { !"~@^?".contains($0) }
+    let id = parts[0].filter { $0 != " " }.prefix { !"~@^?&".contains($0) }
     for word in parts[1].split(separator: " ") {
       let pieces = word.split(separator: "!")
       let condition: EdgeCondition =

@@ -1,5 +1,6 @@
 // Who holds the stage, and when others are heard.
 
+import Glibc
 import Masking
 import Plans
 import Reporting
@@ -426,4 +427,35 @@ import Testing
 
     """,
   ]
+
+  @Test func `what nobody takes any more is not waited for`() throws {
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    let run = try StagedRun(
+      samplePlan("a; b; c"), .grouped, ScreenOptions(), elsewhere: full)
+    run.start("a", "b", "c")
+    try run.print("b", "b1\n")
+    for _ in 0..<5 { try run.print("a", String(repeating: "line\n", count: 1 << 18)) }
+    run.end("a")
+    run.settle("a")
+    try run.print("b", "b2\n")
+    run.end("b")
+    run.settle("b")
+    run.awaitDeadline(at: nil)
+  }
+
+  @Test func `what services print is shown a piece at a time`() throws {
+    let run = try StagedRun(samplePlan("s&; a"))
+    run.start("s")
+    let line = String(repeating: "x", count: 99) + "\n"
+    try run.print("s", String(repeating: line, count: 1 << 17))
+    let first = run.standardError.utf8.count
+    #expect(first > 1 << 20 && first < 10 << 20)
+    run.wake()
+    #expect(run.standardError.utf8.count > first)
+    run.end("s")
+    while let due = run.deadline, due < 1_000_000 { run.wake() }
+    let shown = run.standardError.split(separator: "\n").filter { $0.hasPrefix("[s] xxx") }
+    #expect(shown.count == 1 << 17)
+  }
 }

@@ -24,6 +24,7 @@ final class StagedRun {
   private var attempts: [String: Int] = [:]
   private var appended: [String: OperationID] = [:]
   private var time = 0
+  private var isInTurn = false
 
   /// With `together`, output and messages go to one file.
   convenience init(
@@ -35,10 +36,10 @@ final class StagedRun {
     try self.init(plan, mode, options, together: together)
   }
 
-  /// Output and messages go to a terminal with so many columns, if any.
+  /// Output and messages go to a terminal with so many columns, if any, or `elsewhere`.
   init(
     _ plan: Plan, _ mode: OutputMode, _ options: ScreenOptions, together: Bool = true,
-    columns: Int? = nil, emulator: TerminalEmulator? = nil,
+    elsewhere: Int32? = nil, columns: Int? = nil, emulator: TerminalEmulator? = nil,
     environment: [String: String] = [:]
   ) throws {
     self.plan = plan
@@ -54,7 +55,7 @@ final class StagedRun {
       owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
     output = try TemporaryFile()
     messages = together ? nil : try TemporaryFile()
-    let target = terminal?.device ?? output.descriptor
+    let target = elsewhere ?? terminal?.device ?? output.descriptor
     let screen = Screen(
       output: target, messages: messages?.descriptor ?? target, options: options,
       environment: { environment[$0] })
@@ -74,9 +75,18 @@ final class StagedRun {
 
   func at(_ milliseconds: Int) { time = milliseconds }
 
+  /// All that happens belongs to one turn.
+  func turn(_ body: () -> Void) {
+    isInTurn = true
+    body()
+    isInTurn = false
+    end(turnAt: Int64(time) * 1_000_000)
+  }
+
   func tell(_ kind: RunEvent.Kind) {
     let event = RunEvent(at: Int64(time) * 1_000_000, kind)
     console.observe(event)
+    if isInTurn { return }
     console.endTurn(at: event.time)
     look()
   }

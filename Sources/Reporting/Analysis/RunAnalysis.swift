@@ -43,26 +43,21 @@ package struct RunAnalysis {
     var record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
     for event in events { record.observe(event) }
     self.record = record
-    let durations = Self.durations(record, plan)
-    self.plan = plan.expecting { durations[$0] }
+    self.plan = plan.expecting(Self.durations(record, plan))
     simulated = Forecast(self.plan).makespan
   }
 
   /// How long the steps of the plan took. A step whose instances were not known took as long as all of
   /// them together; one that did not run took no time.
-  private static func durations(_ record: RunRecord, _ plan: Plan) -> [String: Nanoseconds] {
-    var durations: [String: Nanoseconds] = [:]
-    var spans: [OperationID: (start: Nanoseconds, end: Nanoseconds)] = [:]
+  private static func durations(_ record: RunRecord, _ plan: Plan) -> [Nanoseconds] {
+    var spans = [(start: Nanoseconds, end: Nanoseconds)?](repeating: nil, count: plan.steps.count)
     for step in record.steps {
-      let planned = record.operations.planned(step.operation)
+      let planned = record.operations.planned(step.operation).index
       guard let start = step.settled.record?.start else { continue }
       let span = spans[planned] ?? (start, step.end)
       spans[planned] = (min(span.start, start), max(span.end, step.end))
     }
-    for (index, step) in plan.steps.enumerated() {
-      durations[step.id] = spans[OperationID(index)].map { $0.end - $0.start } ?? 0
-    }
-    return durations
+    return spans.map { span in span.map { $0.end - $0.start } ?? 0 }
   }
 
   /// How long the run would take in a scenario.
@@ -87,20 +82,28 @@ package struct RunAnalysis {
 
   /// The steps of the critical path that took longest, and what it would bring to shorten them.
   func path(limit: Int) -> [PathStep] {
-    let steps = Dictionary(record.steps.map { ($0.operation, $0) }) { first, _ in first }
-    let longest = record.criticalPath.compactMap { steps[$0] }.enumerated()
+    let path = record.criticalPath
+    let isOnPath = Set(path)
+    var steps: [OperationID: StepRecord] = [:]
+    for step in record.steps where isOnPath.contains(step.operation) {
+      if steps[step.operation] == nil { steps[step.operation] = step }
+    }
+    let longest = path.compactMap { steps[$0] }.enumerated()
       .sorted { ($1.element.duration, $0.offset) < ($0.element.duration, $1.offset) }
       .prefix(limit).sorted { $0.offset < $1.offset }.map(\.element)
     return longest.map { step in
       let planned = record.operations.planned(step.operation)
       // A step whose instances were not known took as long as all of them together.
       let duration = duration(of: planned)
-      let atMost = simulated - Forecast(plan.expecting([planned: 0])).makespan
-      let shorter = Forecast(plan.expecting([planned: duration - duration / 10])).makespan
+      let atMost = max(0, simulated - Forecast(plan.expecting([planned: 0])).makespan)
+      // Where others take as long, it is worth nothing to shorten it.
+      let shorter =
+        atMost > 0
+        ? Forecast(plan.expecting([planned: duration - duration / 10])).makespan : simulated
       let tenth = Double(max(1, step.duration)) / 10
       return PathStep(
-        operation: step.operation, duration: step.duration,
-        atMost: max(0, atMost), worth: min(1, max(0, Double(simulated - shorter) / tenth)))
+        operation: step.operation, duration: step.duration, atMost: atMost,
+        worth: min(1, max(0, Double(simulated - shorter) / tenth)))
     }
   }
 }

@@ -28,13 +28,11 @@ extension RunAnalysis {
   func waits() -> [Wait] {
     let ran = record.steps.filter { $0.settled.record != nil }
     let ends = ran.sorted { $0.end < $1.end }
-    var ended: [OperationID: Nanoseconds] = [:]
-    for step in record.steps { ended[step.operation] = step.end }
+    var ended = Ends(record)
     var waits: [Wait.Cause: Wait] = [:]
     for step in ran {
       guard let start = step.settled.record?.start else { continue }
-      var ready: Nanoseconds = 0
-      forEachStep(before: step.operation) { ready = max(ready, ended[$0] ?? 0) }
+      let ready = ended.last(before: step.operation)
       guard start - ready >= Self.shortest else { continue }
       let cause = cause(of: step.operation, startedAt: start, after: ends)
       waits[cause, default: Wait(cause: cause, time: 0, stepCount: 0)].time += start - ready
@@ -43,17 +41,6 @@ extension RunAnalysis {
     return waits.values.sorted {
       ($1.time, $0.stepCount) < ($0.time, $1.stepCount)
     }
-  }
-
-  /// Visits the steps that a step depends on; groups stand for their members.
-  private func forEachStep(before operation: OperationID, _ body: (OperationID) -> Void) {
-    var seen: Set<OperationID> = []
-    func visit(_ dependency: OperationID) {
-      guard seen.insert(dependency).inserted else { return }
-      guard record.operations.standsForOthers(dependency) else { return body(dependency) }
-      record.operations.forEachDependency(of: dependency, visit)
-    }
-    record.operations.forEachDependency(of: operation, visit)
   }
 
   private func cause(
@@ -85,5 +72,36 @@ extension RunAnalysis {
       if ends[middle].end <= time { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+}
+
+/// When operations have ended. Groups stand for their members: thousands of steps may wait for the same one, which is
+/// looked at once.
+private struct Ends {
+  private let operations: RunOperations
+  /// By number; nil for what has not ended, and for groups that were not looked at.
+  private var ends: [Nanoseconds?]
+
+  init(_ record: RunRecord) {
+    operations = record.operations
+    ends = [Nanoseconds?](repeating: nil, count: operations.count)
+    for step in record.steps where !operations.standsForOthers(step.operation) {
+      ends[step.operation.index] = step.end
+    }
+  }
+
+  /// When the last step had ended that an operation depends on.
+  mutating func last(before operation: OperationID) -> Nanoseconds {
+    var last: Nanoseconds = 0
+    operations.forEachDependency(of: operation) { last = max(last, end(of: $0)) }
+    return last
+  }
+
+  private mutating func end(of operation: OperationID) -> Nanoseconds {
+    if let known = ends[operation.index] { return known }
+    guard operations.standsForOthers(operation) else { return 0 }
+    let last = last(before: operation)
+    ends[operation.index] = last
+    return last
   }
 }

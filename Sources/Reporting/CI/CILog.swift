@@ -43,9 +43,13 @@ final class CILog {
   private var now: Nanoseconds = 0
   /// The time since which messages wait.
   private var waitingSince: Nanoseconds?
+  /// There are too many of them.
+  private var isFull = false
 
   /// Messages wait no longer, however much a group prints.
   private static let longestWait: Nanoseconds = 10_000_000_000
+  /// Some thousand lines.
+  private static let mostWaiting = 32 << 10
 
   init(_ options: CIOptions) {
     self.options = options
@@ -61,12 +65,13 @@ final class CILog {
 
   /// When the group must be interrupted because messages wait; `silence` is when it is for being silent.
   func deadline(silence: Nanoseconds) -> Nanoseconds? {
-    waitingSince.map { min($0 + Self.longestWait, silence) }
+    waitingSince.map { isFull ? $0 : min($0 + Self.longestWait, silence) }
   }
 
   /// The end of a turn.
   func noteWaiting(_ messages: ByteSink) {
-    if !messages.isHeld || messages.isEmpty {
+    isFull = messages.heldByteCount >= Self.mostWaiting
+    if messages.heldByteCount == 0 {
       waitingSince = nil
     } else if waitingSince == nil {
       waitingSince = now
@@ -106,7 +111,7 @@ extension CILog {
     if !isTrusted {
       screen.output.guardRules = dialect.rules.subtracting(fence == nil ? [] : .colons)
     }
-    screen.messages.isHeld = true
+    screen.messages.hold()
     open = Open(group: group, fenceEnd: fence?.after)
   }
 
@@ -122,8 +127,7 @@ extension CILog {
       screen.output.writeNewline()
     }
     screen.output.flush()
-    screen.messages.isHeld = false
-    screen.messages.flush()
+    screen.messages.release()
     waitingSince = nil
   }
 

@@ -52,7 +52,8 @@ struct GroupedOutput: StepOutput {
   /// What services print comes in lines with their names, where no group is open: they would hold the
   /// stage for ever.
   private var services: PrefixedOutput
-  private var serviceNews: [Stream: Int] = [:]
+  /// How far the logs of services can be read of which something is not shown yet.
+  private var serviceNews: [(stream: Stream, byteCount: Int)] = []
 
   init(screen: Screen, operations: RunOperations) {
     stage = Stage(screen: screen, operations: operations)
@@ -72,12 +73,14 @@ struct GroupedOutput: StepOutput {
   mutating func grew(
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
   ) {
+    if screen.output.hasFailed { return }
     if isService(stream) {
-      if isFree {
-        services.grew(stream, to: byteCount, start: start, at: now)
+      if let index = serviceNews.firstIndex(where: { $0.stream == stream }) {
+        serviceNews[index].byteCount = byteCount
       } else {
-        serviceNews[stream] = byteCount
+        serviceNews.append((stream, byteCount))
       }
+      if isFree { _ = showServices() }
       return
     }
     if let live {
@@ -134,17 +137,21 @@ struct GroupedOutput: StepOutput {
   }
 
   mutating func ended(_ stream: Stream, isFailure: Bool) {
+    if screen.output.hasFailed { return }
     talkers.removeAll { $0.stream == stream }
     let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
-    serviceNews[stream] = nil
+    serviceNews.removeAll { $0.stream == stream }
     let isService = isService(stream)
     let log = operations.log(of: stream)
     if let live, live.stream == stream {
       ending.append((live, isFailure))
       self.live = nil
     } else if isFree {
-      if isService { return services.ended(stream, isFailure: isFailure) }
-      end(stream, log, from: state, as: isFailure ? .failed : .succeeded)
+      if !isService {
+        end(stream, log, from: state, as: isFailure ? .failed : .succeeded)
+      } else if !end(service: stream, log) {
+        waiting.append(Waiting(stream: stream, log: log?.identity, state: nil))
+      }
     } else if isFailure, screen.isShared, !isSuspended, !isService, ending.isEmpty {
       live?.interrupt()
       end(stream, log, from: state, as: .failed)
@@ -166,6 +173,7 @@ struct GroupedOutput: StepOutput {
 
   /// Shows what there is room for, and lets the next one have the stage when it is free.
   private mutating func goOn() {
+    if screen.output.hasFailed { return drop() }
     if isSuspended { return }
     while true {
       while let next = ending.first {
@@ -174,36 +182,64 @@ struct GroupedOutput: StepOutput {
       }
       if let live { return live.show(within: &room) }
       while waitingStart < waiting.count, ending.isEmpty {
+        guard end(waiting[waitingStart]) else { return }
         waitingStart += 1
-        end(waiting[waitingStart - 1])
       }
       if waitingStart == waiting.count {
         waiting.removeAll(keepingCapacity: true)
         waitingStart = 0
       }
       if ending.isEmpty {
+        guard showServices() else { return }
         openNext()
         if live == nil { return }
       }
     }
   }
 
-  private mutating func end(_ item: Waiting) {
+  /// Nobody sees any more of it.
+  private mutating func drop() {
+    live = nil
+    ending = []
+    waiting = []
+    waitingStart = 0
+    talkers = []
+    left = [:]
+    serviceNews = []
+    screen.ci?.closeGroup(on: screen)
+  }
+
+  /// False if there is no room for the rest of it.
+  private mutating func end(_ item: Waiting) -> Bool {
     do throws(LogReadFailure) {
       let log = try operations.log(of: item.stream, writtenTo: item.log)
-      if isService(item.stream) {
-        services.close(item.stream, log)
-      } else {
-        end(item.stream, log, from: item.state, as: .succeeded)
-      }
+      if isService(item.stream) { return end(service: item.stream, log) }
+      end(item.stream, log, from: item.state, as: .succeeded)
     } catch {
       screen.writeUnreadable(operations.logPath(of: item.stream), error)
     }
+    return true
+  }
+
+  /// False if there is no room for the rest of it.
+  private mutating func end(service stream: Stream, _ log: LogFile?) -> Bool {
+    guard let log else {
+      screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
+      return true
+    }
+    return services.close(stream, log, within: &room)
+  }
+
+  /// False if there is no room for all that they have printed.
+  private mutating func showServices() -> Bool {
+    while let next = serviceNews.first {
+      guard services.show(next.stream, upTo: next.byteCount, within: &room) else { return false }
+      serviceNews.removeFirst()
+    }
+    return true
   }
 
   private mutating func openNext() {
-    for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0, at: 0) }
-    serviceNews.removeAll()
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
     }
@@ -228,10 +264,11 @@ struct GroupedOutput: StepOutput {
     goOn()
   }
 
-  private var isCaughtUp: Bool { ending.isEmpty && live?.isCaughtUp != false }
+  /// Where there was no room, something may be left.
+  private var isCaughtUp: Bool { ending.isEmpty && live?.isCaughtUp != false && room > 0 }
 
   var deadline: Nanoseconds? {
-    if isCaughtUp { return silenceEnd }
+    if isCaughtUp { return silenceEnd.map { max($0, lastTurn + 1) } }
     return isSuspended ? nil : lastTurn + 1
   }
 

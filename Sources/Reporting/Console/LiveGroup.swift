@@ -85,7 +85,9 @@ final class LiveGroup {
   private func showRest(upTo size: Int, within room: inout Int) -> Bool {
     guard state.shown < size else { return true }
     let isLast = size - state.shown <= room
-    let end = isLast ? size : state.shown + max(0, room)
+    // A smaller piece might end within its only character.
+    guard isLast || room >= screen.scratch.count else { return false }
+    let end = isLast ? size : state.shown + room
     room -= end - state.shown
     if end > state.shown {
       copy(upTo: end, isEnd: isLast)
@@ -111,8 +113,10 @@ final class LiveGroup {
     writeLabel()
     screen.turnToOutput()
     state.filter.resumeColors(to: screen.output)
-    state.shown = screen.copy(
+    let reached = screen.copy(
       state.shown..<end, of: log, filter: &state.filter, isEnd: isEnd)
+    // Of what nobody takes any more, or what cannot be read, nothing comes later either.
+    state.shown = reached > state.shown ? reached : end
     state.filter.suspendColors(to: screen.output)
   }
 

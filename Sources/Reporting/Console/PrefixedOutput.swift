@@ -25,22 +25,30 @@ struct PrefixedOutput: StepOutput {
   mutating func grew(
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
   ) {
-    guard let log = operations.log(of: stream) else { return }
-    show(stream, of: log, upTo: byteCount, isEnd: false)
+    var room = Int.max
+    _ = show(stream, upTo: byteCount, within: &room)
+  }
+
+  /// Shows no more than `room` says, which shrinks; false if that was not all.
+  mutating func show(_ stream: Stream, upTo byteCount: Int, within room: inout Int) -> Bool {
+    guard let log = operations.log(of: stream) else { return true }
+    return show(stream, of: log, upTo: byteCount, isEnd: false, within: &room)
   }
 
   mutating func ended(_ stream: Stream, isFailure: Bool) {
     if let log = operations.log(of: stream) {
-      close(stream, log)
+      var room = Int.max
+      _ = close(stream, log, within: &room)
     } else {
       screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
   }
 
-  /// Shows the rest of it.
-  mutating func close(_ stream: Stream, _ log: LogFile) {
-    show(stream, of: log, upTo: log.size, isEnd: true)
+  /// Shows the rest of it; false if there is no room for all of that.
+  mutating func close(_ stream: Stream, _ log: LogFile, within room: inout Int) -> Bool {
+    guard show(stream, of: log, upTo: log.size, isEnd: true, within: &room) else { return false }
     positions[stream] = nil
+    return true
   }
 
   mutating func suspend(for stream: Stream) -> Int {
@@ -48,15 +56,21 @@ struct PrefixedOutput: StepOutput {
   }
 
   private mutating func show(
-    _ stream: Stream, of log: LogFile, upTo byteCount: Int, isEnd: Bool
-  ) {
+    _ stream: Stream, of log: LogFile, upTo size: Int, isEnd: Bool, within room: inout Int
+  ) -> Bool {
+    if screen.output.hasFailed { return true }
     var position = positions[stream, default: Position()]
     defer { positions[stream] = position }
-    let fresh = position.searched..<max(byteCount, position.searched)
+    let fresh =
+      position.searched..<(position.searched + max(0, min(room, size - position.searched)))
+    room -= fresh.count
+    let byteCount = fresh.upperBound
+    let isWhole = byteCount >= size
+    let isEnd = isEnd && isWhole
     let hasNewline = log.endOfLastLine(in: fresh, buffer: screen.scratch) != nil
-    position.searched = fresh.upperBound
+    position.searched = byteCount
     let isFull = byteCount - position.shown >= screen.scratch.count
-    guard hasNewline || isFull || isEnd else { return }
+    guard hasNewline || isFull || isEnd else { return isWhole }
     screen.turnToOutput()
     let isTrusted = screen.ci == nil || operations.isTrusted(stream)
     if !isTrusted { screen.output.guardRules = screen.ci?.dialect.rules }
@@ -72,6 +86,7 @@ struct PrefixedOutput: StepOutput {
       if used == 0 { break }
       position.shown += used
     }
+    return isWhole
   }
 
   /// Writes the whole lines, and what follows the last one if `takesAll`. A line that fills the

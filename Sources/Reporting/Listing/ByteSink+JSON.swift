@@ -8,15 +8,23 @@ extension ByteSink {
 
   /// Writes a word of oprun as a string literal.
   package func write(ownJSON text: String) {
-    var text = text
-    let isPlain = text.withUTF8 { bytes in
-      guard bytes.allSatisfy(isPlainInQuotes) else { return false }
-      write(UInt8(ascii: "\""))
-      write(UnsafeRawBufferPointer(bytes))
-      write(UInt8(ascii: "\""))
-      return true
+    write(UInt8(ascii: "\""))
+    let isInScript = isInScript
+    write(
+      own: text,
+      plain: { isPlainInQuotes($0) && !(isInScript && $0 == UInt8(ascii: "<")) },
+      writeInQuotes)
+    write(UInt8(ascii: "\""))
+  }
+
+  /// Writes a character of a string literal that may not be one of plain ASCII.
+  private func writeInQuotes(_ scalar: Unicode.Scalar) {
+    switch scalar {
+    case "\n": write("\\n")
+    // In strings only; nothing in a script can end its element then, or begin a comment.
+    case "<": write("\\u003c")
+    default: write(own: String(jsonString(String(scalar)).dropFirst().dropLast()))
     }
-    if !isPlain { write(own: jsonString(text)) }
   }
 
   /// Writes `"name":`, after a comma unless it is the first of its object.

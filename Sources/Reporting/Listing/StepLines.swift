@@ -34,6 +34,13 @@ struct StepLines {
     }
   }
 
+  /// `file:line` of an operation of the plan; empty without a file.
+  func location(of operation: OperationID) -> String {
+    let sources = plan.sources.files
+    return sources.isEmpty
+      ? "" : "\(sources[Int(files[operation.index])].path):\(lines[operation.index])"
+  }
+
   /// Writes the fields of an operation that say where it is written.
   func writeFields(of operation: OperationID, to sink: ByteSink) {
     let file = Int(files[operation.index])

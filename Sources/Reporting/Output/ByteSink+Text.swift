@@ -21,6 +21,30 @@ extension ByteSink {
     if isWritten == nil { for byte in text.utf8 { write(byte) } }
   }
 
+  /// Writes text of which some bytes are plain: they are ASCII, and written as they are. All else is written by
+  /// `writeOther`, character by character.
+  @inline(__always)
+  func write(
+    own text: String, plain isPlain: (UInt8) -> Bool, _ writeOther: (Unicode.Scalar) -> Void
+  ) {
+    var text = text
+    text.withUTF8 { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex { !isPlain($0) } ?? rest.endIndex
+        if end > rest.startIndex {
+          write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: rest[..<end])))
+        }
+        rest = rest[end...]
+        guard let first = rest.first else { return }
+        let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+        let scalar = String(decoding: rest.prefix(length), as: UTF8.self).unicodeScalars.first
+        if let scalar { writeOther(scalar) }
+        rest = rest.dropFirst(length)
+      }
+    }
+  }
+
   package func write(decimal number: Int) {
     if number < 0 { write(UInt8(ascii: "-")) }
     let magnitude = number.magnitude

@@ -26,7 +26,7 @@ package final class ByteSink {
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
-  /// Used in place of the descriptor if the output is wanted as text.
+  /// Used in place of the descriptor if the output is wanted as text, or held.
   private var memory: [UInt8]?
 
   /// What cuts the lines of a terminal.
@@ -61,12 +61,6 @@ package final class ByteSink {
     }
   }
 
-  /// What is written waits, as far as it fits.
-  var isHeld = false
-
-  /// Nothing waits to be written.
-  var isEmpty: Bool { count == 0 }
-
   /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
@@ -79,6 +73,9 @@ package final class ByteSink {
     willSet { if newValue != isFormat { flush() } }
     didSet { if oldValue != isFormat { beginMasking() } }
   }
+
+  /// The output is JSON inside of a page.
+  var isInScript = false
 
   private func beginMasking() {
     masking = isFormat ? nil : masker.map(MaskingStream.init)
@@ -140,12 +137,29 @@ package final class ByteSink {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// What is written from now on waits in memory, however much it is, until `release`.
+  func hold() {
+    flush()
+    memory = []
+  }
+
+  /// Writes what has waited.
+  func release() {
+    flush()
+    guard let waiting = memory else { return }
+    memory = nil
+    waiting.withUnsafeBytes { writeNow($0) }
+  }
+
+  /// How much waits, in bytes, as far as it was flushed.
+  var heldByteCount: Int { memory?.count ?? 0 }
+
   deinit {
-    isHeld = false
     flush()
     var rest: [UInt8] = []
     clipper.finish(into: &rest)
     rest.withUnsafeBytes { writeNow($0) }
+    if descriptor >= 0 { release() }
     buffer.deallocate()
   }
 
@@ -196,7 +210,6 @@ package final class ByteSink {
 
   /// Writes what was collected.
   package func flush() {
-    if isHeld { return }
     spill()
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
@@ -245,12 +258,12 @@ package final class ByteSink {
   }
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
-    if let pane { return pane.append(bytes) }
-    if let outlet { return outlet.write(bytes) }
     if memory != nil {
       memory?.append(contentsOf: bytes)
       return
     }
+    if let pane { return pane.append(bytes) }
+    if let outlet { return outlet.write(bytes) }
     guard let start = bytes.baseAddress else { return }
     var written = 0
     while written < bytes.count, !isSilent {

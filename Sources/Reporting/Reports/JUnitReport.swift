@@ -8,6 +8,22 @@ struct JUnitReport: Report {
   private static let tailLength = 200
   private static let linesOfFailure = 40
   private static let mostBlocked = 20
+  /// What steps have printed takes so much of a report, in bytes, and that of failures as much again: GitLab accepts
+  /// no file of more than 30 MB.
+  private static let mostOutput = 8 << 20
+  private static let leftOut = "… the output is left out: there is too much of it in this run"
+
+  /// The room that is left for what steps have printed.
+  private struct Room {
+    let buffer: UnsafeMutableRawBufferPointer
+    var ofFailures = mostOutput
+    var ofOthers = mostOutput
+
+    subscript(isFailure isFailure: Bool) -> Int {
+      get { isFailure ? ofFailures : ofOthers }
+      set { if isFailure { ofFailures = newValue } else { ofOthers = newValue } }
+    }
+  }
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
@@ -37,7 +53,8 @@ struct JUnitReport: Report {
       write([("exit status", passedOnWords(Int(passedOn.status), of: step))], to: sink)
     }
     withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
-      for step in record.steps { write(step, record, buffer, to: sink) }
+      var room = Room(buffer: buffer)
+      for step in record.steps { write(step, record, &room, to: sink) }
       for hook in hooks { write(hook, record, buffer, to: sink) }
     }
     if isRunAtFault { writeRun(record, to: sink) }
@@ -45,16 +62,16 @@ struct JUnitReport: Report {
   }
 
   private func write(
-    _ step: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
-    to sink: ByteSink
+    _ step: StepRecord, _ record: RunRecord, _ room: inout Room, to sink: ByteSink
   ) {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
     if !step.settled.isUnended { write("time", own: decimalSeconds(step.duration), to: sink) }
-    let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
+    let isBad = step.settled.isFailure || record.isInterrupted(step)
+    let output = output(of: step, record, room.buffer, isWanted: room[isFailure: isBad] > 0)
     let place = step.settled.decisive?.place
-    guard tail != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
+    guard output != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
       return sink.write("/>\n")
     }
     sink.write(">\n")
@@ -62,21 +79,30 @@ struct JUnitReport: Report {
       write(
         [("job", place.job), ("node", place.node), ("queue reason", place.reason)], to: sink)
     }
-    if step.settled.isFailure {
-      write("failure", step, record, tail, to: sink)
-    } else if record.isInterrupted(step) {
-      write("error", step, record, tail, to: sink)
+    let start = sink.position
+    if isBad {
+      write(step.settled.isFailure ? "failure" : "error", step, record, output, to: sink)
     } else if step.isLeftOut {
       sink.write("<skipped")
       write("message", record.sentence(of: step), to: sink)
       sink.write("/>\n")
     }
-    if let tail {
+    if let output {
       sink.write("<system-out>")
-      write(tail.lines, to: sink)
+      write(output, to: sink)
       sink.write("</system-out>\n")
+      room[isFailure: isBad] -= sink.position - start
     }
     sink.write("</testcase>\n")
+  }
+
+  /// The end of what decided about a step has printed; nil if that is nothing, or cannot be read.
+  private func output(
+    of step: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    isWanted: Bool
+  ) -> [String]? {
+    if isWanted { return record.tail(of: step, limit: Self.tailLength, buffer: buffer)?.lines }
+    return step.settled.decisive.flatMap { $0.end.outputByteCount > 0 ? [Self.leftOut] : nil }
   }
 
   /// Writes properties; those without a value are left out.
@@ -95,7 +121,7 @@ struct JUnitReport: Report {
   /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for
   /// a file and a line.
   private func write(
-    _ element: StaticString, _ step: StepRecord, _ record: RunRecord, _ tail: LogTail?,
+    _ element: StaticString, _ step: StepRecord, _ record: RunRecord, _ output: [String]?,
     to sink: ByteSink
   ) {
     sink.write("<")
@@ -110,7 +136,7 @@ struct JUnitReport: Report {
     let names = blocked.map(operations.name).joined(separator: ", ")
     let lines =
       [place.isEmpty ? nil : place, record.command(of: step).map { "$ \($0)" }].compactMap(\.self)
-      + (tail?.lines.suffix(Self.linesOfFailure) ?? [])
+      + (output?.suffix(Self.linesOfFailure) ?? [])
       + (names.isEmpty ? [] : ["blocked because of it: \(names)"])
     write(lines, to: sink)
     sink.write("</")
@@ -203,7 +229,7 @@ extension ByteSink {
   /// Writes text between tags, or in an attribute in double quotes. Characters that XML 1.0 does
   /// not allow are left out.
   func write(xml text: String) {
-    for scalar in masked(text).unicodeScalars {
+    write(own: masked(text), plain: isPlainInXML) { scalar in
       switch scalar {
       case "&": write("&amp;")
       case "<": write("&lt;")
@@ -215,5 +241,12 @@ extension ByteSink {
       default: break
       }
     }
+  }
+}
+
+private func isPlainInXML(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""): false
+  default: (0x20..<0x7f).contains(byte)
   }
 }

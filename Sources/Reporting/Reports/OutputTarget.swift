@@ -40,13 +40,15 @@ package final class OutputTarget {
   }
 
   /// Writes something that is replaced later, if its directory is there.
-  func writeDraft(_ bytes: [UInt8]) {
-    try? replaceFile(path, with: bytes, makesDirectories: false)
+  func writeDraft(_ write: (ByteSink) -> Void) {
+    try? replaceFile(path, makesDirectories: false, with: write)
   }
 
-  func replace(with bytes: [UInt8]) throws(SystemError) {
-    guard descriptor >= 0 else { return try replaceFile(path, with: bytes) }
-    try write(bytes, to: descriptor)
+  /// Has `write` write the contents, perhaps a second time if they did not get where they belong.
+  func replace(with write: (ByteSink) -> Void) throws(SystemError) {
+    guard descriptor >= 0 else { return try replaceFile(path, with: write) }
+    let error = pass(to: descriptor, write)
+    if error != 0 { throw unwritable(path, error) }
   }
 
   /// Adds to what others have written; `bytes` is told how much that is, in a file.
@@ -54,18 +56,20 @@ package final class OutputTarget {
     let file = descriptor >= 0 ? descriptor : openForWriting(path, O_APPEND)
     guard file >= 0 else { throw unwritable(path, errno) }
     defer { if file != descriptor { close(file) } }
-    try write(bytes(size(of: file)), to: file)
-  }
-
-  private func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
-    let error = pass(bytes, to: descriptor)
+    let added = bytes(size(of: file))
+    let error = pass(to: file) { sink in added.withUnsafeBytes { sink.write($0) } }
     if error != 0 { throw unwritable(path, error) }
   }
 }
 
 /// Replaces a file as a whole.
-package func replaceFile(
-  _ path: String, with bytes: [UInt8], makesDirectories: Bool = true
+package func replaceFile(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+  try replaceFile(path) { sink in bytes.withUnsafeBytes { sink.write($0) } }
+}
+
+/// The same with what `write` writes.
+private func replaceFile(
+  _ path: String, makesDirectories: Bool = true, with write: (ByteSink) -> Void
 ) throws(SystemError) {
   let target = try WrittenPath(path)
   let error: Int32
@@ -73,23 +77,23 @@ package func replaceFile(
   case .file:
     // Somebody may have made it read-only, although its directory is not.
     if target.status != nil, access(target.path, W_OK) != 0 { throw unwritable(path, errno) }
-    let refusal = replace(target, with: bytes, makesDirectories)
+    let refusal = replace(target, makesDirectories, with: write)
     // It is a mount point, or its directory belongs to somebody else.
     let canOverwrite =
       target.status != nil && [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(refusal)
     error =
       canOverwrite
-      ? passAndClose(bytes, to: open(target.path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK))
+      ? passAndClose(to: open(target.path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK), write)
       : refusal
-  case .descriptor(let number): error = passAndClose(bytes, to: reopened(number))
-  case .other: error = passAndClose(bytes, to: openForWriting(target.path, O_APPEND))
+  case .descriptor(let number): error = passAndClose(to: reopened(number), write)
+  case .other: error = passAndClose(to: openForWriting(target.path, O_APPEND), write)
   }
   if error != 0 { throw unwritable(path, error) }
 }
 
 /// Puts a new file in the place of another one; returns the error, or 0.
 private func replace(
-  _ target: WrittenPath, with bytes: [UInt8], _ makesDirectories: Bool
+  _ target: WrittenPath, _ makesDirectories: Bool, with write: (ByteSink) -> Void
 ) -> Int32 {
   // The name may have as many bytes as a name can.
   let number = hexadecimal(.random(in: .min ... .max), digits: 16)
@@ -101,7 +105,7 @@ private func replace(
     : openWithoutWaiting(temporary, O_EXCL | O_NOFOLLOW, mode: mode)
   guard file >= 0 else { return errno }
   if let status = target.status { keepAccess(status, of: file) }
-  var error = passAndClose(bytes, to: file)
+  var error = passAndClose(to: file, write)
   if error == 0, rename(temporary, target.path) != 0 { error = errno }
   if error != 0 { unlink(temporary) }
   return error
@@ -119,17 +123,17 @@ private func keepAccess(_ status: stat, of file: Int32) {
 }
 
 /// Returns the error, or 0.
-private func pass(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+private func pass(to descriptor: Int32, _ write: (ByteSink) -> Void) -> Int32 {
   let sink = ByteSink(report: descriptor)
-  bytes.withUnsafeBytes { sink.write($0) }
+  write(sink)
   sink.flush()
   return sink.errorNumber
 }
 
 /// The same for what was just opened; below zero if that failed.
-private func passAndClose(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+private func passAndClose(to descriptor: Int32, _ write: (ByteSink) -> Void) -> Int32 {
   guard descriptor >= 0 else { return errno }
-  let error = pass(bytes, to: descriptor)
+  let error = pass(to: descriptor, write)
   let isClosed = close(descriptor) == 0
   return error != 0 || isClosed ? error : errno
 }
@@ -140,7 +144,12 @@ private func reopened(_ number: Int32) -> Int32 {
   var status = stat()
   let isFile = fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   let file = isFile ? -1 : openForWriting("/proc/self/fd/\(number)", O_APPEND)
-  return file >= 0 ? file : fcntl(number, F_DUPFD_CLOEXEC, 0)
+  if file >= 0 { return file }
+  let copy = fcntl(number, F_DUPFD_CLOEXEC, 0)
+  guard copy >= 0, fcntl(copy, F_GETFL) & O_ACCMODE == O_RDONLY else { return copy }
+  close(copy)
+  errno = EBADF
+  return -1
 }
 
 /// The size of a file, in bytes; 0 for anything else.

@@ -95,7 +95,7 @@ package final class ReportFiles: RunObserver {
     let start = monotonicTime()
     for target in targets where target.form == .html {
       if let output = target.output, output.acceptsDrafts {
-        output.writeDraft(bytes(of: target.form.report))
+        output.writeDraft { writeMasked(target.form.report, to: $0) }
       }
     }
     let pause = max(Self.betweenDrafts, Self.shareOfDrafts * (monotonicTime() - start))
@@ -120,7 +120,7 @@ package final class ReportFiles: RunObserver {
   private func write(_ target: ReportTarget) throws(SystemError) {
     let output = if let known = target.output { known } else { try OutputTarget(target.path) }
     guard target.form.appends else {
-      return try output.replace(with: bytes(of: target.form.report))
+      return try output.replace { writeMasked(target.form.report, to: $0) }
     }
     try output.append { size in
       let summary = summary(after: size)
@@ -143,9 +143,13 @@ package final class ReportFiles: RunObserver {
 
   private func bytes(of report: some Report) -> [UInt8] {
     let sink = ByteSink.intoMemory(capacity: 64 << 10)
+    writeMasked(report, to: sink)
+    return sink.bytes
+  }
+
+  private func writeMasked(_ report: some Report, to sink: ByteSink) {
     sink.masker = masker
     write(report, to: sink)
-    return sink.bytes
   }
 }
 

@@ -49,13 +49,19 @@ struct RunRecord {
   /// The duration of the run, so far or in all.
   var wallTime: Nanoseconds = 0
   private(set) var ledger: RunLedger
-  private var running: [Stream: Int] = [:]
+  /// The indices of commands that run: for each operation, and the run itself before them, that of the one that was
+  /// started last, then those of others beside it.
+  private var running: [Int32]
+  private var others: [Stream: Int] = [:]
   private var freeLanes: [Int] = []
   private var laneCount = 0
 
   init(_ operations: RunOperations) {
     self.operations = operations
     ledger = RunLedger(operations)
+    running = [Int32](repeating: -1, count: operations.count + 1)
+    keptSteps.reserveCapacity(operations.count)
+    commands.reserveCapacity(operations.count)
   }
 
   mutating func observe(_ event: RunEvent) {
@@ -123,7 +129,11 @@ struct RunRecord {
       lane = laneCount
       laneCount += 1
     }
-    running[stream] = commands.count
+    let place = stream.operation.index + 1
+    while running.count <= place { running.append(-1) }
+    let other = running[place]
+    if other >= 0 { others[commands[Int(other)].stream] = Int(other) }
+    running[place] = Int32(commands.count)
     commands.append(CommandRecord(stream: stream, start: time, lane: lane))
   }
 
@@ -131,9 +141,18 @@ struct RunRecord {
     let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
     let result = CommandResult(role: stream.role, end: end, log: log)
     ledger.end(stream.operation, result, at: time)
-    guard let index = running.removeValue(forKey: stream) else { return }
+    guard let index = takeRunning(stream) else { return }
     commands[index].end = end
     freeLanes.append(commands[index].lane)
+  }
+
+  private mutating func takeRunning(_ stream: Stream) -> Int? {
+    let place = stream.operation.index + 1
+    guard running.indices.contains(place), running[place] >= 0,
+      case let index = Int(running[place]), commands[index].stream == stream
+    else { return others.removeValue(forKey: stream) }
+    running[place] = -1
+    return index
   }
 }
 

@@ -20,7 +20,7 @@ struct LogTail {
   /// Reads at most `limit` lines, each at most `columns` wide.
   init(of log: LogFile, limit: Int, columns: Int, buffer: UnsafeMutableRawBufferPointer) {
     self.log = log
-    byteCount = log.size
+    byteCount = log.finalSize
     start = max(0, byteCount - buffer.count)
     let beginsLine = start == 0 || log.endsInNewline(at: start, buffer: buffer)
     let end = UnsafeMutableRawBufferPointer(rebasing: buffer[..<(byteCount - start)])

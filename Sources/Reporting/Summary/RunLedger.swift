@@ -1,5 +1,5 @@
 // The results of a run so far: the facts that its summary needs, folded from its events. It needs
-// fixed memory, plus nine bytes per operation, plus what has not ended. Groups with members are not
+// fixed memory, plus 13 bytes per operation, plus what has not ended. Groups with members are not
 // counted: what happened to them happened to their members.
 
 import Plans
@@ -16,7 +16,7 @@ struct RunLedger {
   }
 
   private let operations: RunOperations
-  private var running: [OperationID: Running] = [:]
+  private var running: UnendedOperations
   /// How many operations have ended in which way.
   private(set) var counts = EndingCounts()
   /// How many of them ended as what does work ends.
@@ -59,6 +59,7 @@ struct RunLedger {
 
   init(_ operations: RunOperations) {
     self.operations = operations
+    running = UnendedOperations(count: operations.count)
     chains = [Nanoseconds](repeating: 0, count: operations.count)
     outcomes = [Outcome?](repeating: nil, count: operations.count)
   }
@@ -68,7 +69,7 @@ struct RunLedger {
   mutating func count(upToDate number: Int) { counts.add(Ending(.cached), number) }
 
   mutating func start(_ operation: OperationID, at time: Nanoseconds) {
-    if running[operation] == nil { running[operation] = Running(start: time) }
+    running.add(operation, at: time)
   }
 
   mutating func resolve(_ operation: OperationID, command: String?) {
@@ -84,19 +85,19 @@ struct RunLedger {
     // A command that cannot be started may end without a start.
     start(operation, at: time)
     if case .hook = command.role {
-      if !command.end.isSuccess { running[operation]?.failedHook = command }
+      if !command.end.isSuccess { running.change(operation) { $0.failedHook = command } }
     } else {
-      var command = command
-      command.place = running[operation]?.place
-      running[operation]?.last = command
-      running[operation]?.place = nil
+      running.change(operation) { running in
+        running.last = command
+        running.last?.place = running.place
+        running.place = nil
+      }
     }
   }
 
   /// Remembers where the command of an operation is.
   mutating func place(_ operation: OperationID, _ place: CommandPlacement) {
-    let place = place.following(running[operation]?.place)
-    running[operation]?.place = place
+    running.change(operation) { $0.place = place.following($0.place) }
   }
 
   /// Settles an operation; nil for a group whose members stand for it.
@@ -104,7 +105,7 @@ struct RunLedger {
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) -> SettledOperation? {
     makeRoom(for: operation)
-    let record = running.removeValue(forKey: operation)
+    let record = running.remove(operation)
     let command = commands.isEmpty ? nil : commands.removeValue(forKey: operation)
     outcomes[operation.index] = ending.outcome
     if ready.isEmpty || !ready.contains(operation) {
@@ -174,8 +175,8 @@ struct RunLedger {
   mutating func hear(_ note: ControlNote) {
     guard case .retry(let step) = note.action else { return }
     let name = StepName(operations.name(step))
-    for (operation, state) in running where state.last != nil {
-      if name.covers(operations.name(operation)) { askedFor.insert(operation) }
+    running.forEach { operation, state in
+      if state.last != nil, name.covers(operations.name(operation)) { askedFor.insert(operation) }
     }
   }
 

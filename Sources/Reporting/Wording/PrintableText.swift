@@ -5,9 +5,12 @@ import Diagnostics
 /// The text on one line, at most `columns` wide: colours removed, other control characters made
 /// visible, an ellipsis where it was cut. Bytes that are not UTF-8 are shown as U+FFFD.
 package func oneLine(_ text: String, columns: Int = .max) -> String {
+  let text = withoutHidden(text)
+  let isPlain = text.utf8.count <= columns && text.utf8.allSatisfy { (0x20..<0x7f).contains($0) }
+  if isPlain { return text }
   var result = ""
   var width = 0
-  var rest = withoutHidden(text).unicodeScalars[...]
+  var rest = text.unicodeScalars[...]
   while let scalar = rest.popFirst() {
     if scalar == "\u{1b}", skipColor(&rest) { continue }
     let piece = scalar == "\t" ? " " : escape(scalar) ?? String(scalar)

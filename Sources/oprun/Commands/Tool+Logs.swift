@@ -72,6 +72,7 @@ extension Tool {
       let isOver = !store.isInUse(run.name)
       if isOver { try? store.takeInJournals() }
       let newest = store.changeNumber
+      var isBehind = false
       if isOver || version == nil || version != newest {
         guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
         followed = try logs(of: words, shown, isOver: isOver)
@@ -83,6 +84,8 @@ extension Tool {
         let before = progress.byteCount
         progress.isTitled = false
         progress.isLive = !isOver
+        progress.isFollowed = true
+        progress.isLimited = !isOver
         progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
         let isWhole = followed.all.count == 1 || followed.isComplete(log)
@@ -96,12 +99,16 @@ extension Tool {
           last = (log.path, false)
         }
         written[log.path] = progress
+        if progress.isBehind {
+          isBehind = true
+        } else if followed.isOfEndedStep(log) {
+          finished.insert(log.path)
+        }
       }
-      for log in followed.unfinished where followed.isOfEndedStep(log) { finished.insert(log.path) }
       followed.unfinished.removeAll { finished.contains($0.path) }
       output.flush()
       if isOver || output.hasFailed { return ExitStatus.success }
-      usleep(100_000)
+      if !isBehind { usleep(100_000) }
     }
   }
 
@@ -131,16 +138,26 @@ extension Tool {
   ) -> Bool {
     guard let directory = store.folder.run(named: log.run), let file = directory.log(log.name)
     else { return false }
+    if !progress.isFollowed {
+      progress.cursor.stopAtEnd(
+        of: file, named: log.name, in: directory, isLive: progress.isLive)
+    }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
     let newline = UInt8(ascii: "\n")
     var isTitled = !hasHeading
-    while true {
+    progress.isBehind = false
+    let start = progress.byteCount
+    while !progress.isBehind {
       var count = progress.cursor.read(
         file, named: log.name, in: directory, isLive: progress.isLive, into: piece)
       let isLast = progress.isComplete && count < piece.count
       if !isWhole, count < piece.count {
         count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? 0
+      }
+      if progress.isLimited, progress.byteCount - start + count > Self.mostAtOnce {
+        progress.isBehind = true
+        count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? count
       }
       if count == 0 { break }
       if !isTitled {
@@ -158,6 +175,9 @@ extension Tool {
     }
     return true
   }
+
+  /// Other logs, and the end of the run, wait for no more.
+  private static let mostAtOnce = 1 << 20
 
   private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {
     store.folder.run(named: log.run)?.log(log.name)
@@ -205,6 +225,12 @@ private struct LogProgress {
   var isInLine = false
   /// A heading was written for it in this round.
   var isTitled = false
+  /// What comes while it is written is written, too.
+  var isFollowed = false
+  /// Only so much is written at once.
+  var isLimited = false
+  /// There was more than that.
+  var isBehind = false
 
   init(_ reading: LogReading) { self.reading = reading }
 }

@@ -73,6 +73,30 @@ import Testing
         """))
   }
 
+  @Test func `many messages in one turn come whole, and soon`() throws {
+    let ids = (1...4000).map { "step-with-a-long-name-\($0)" }
+    let run = try runOf((["a"] + ids).joined(separator: "; "), for: .github)
+    run.start("a")
+    try run.print("a", "a1\n")
+    run.turn { for id in ids { run.settle(id, .cached) } }
+    try run.print("a", "a2\n")
+    run.wake()
+    try run.print("a", "a3\n")
+    run.end("a")
+    run.settle("a")
+    let lines = run.standardError.split(separator: "\n").map(String.init)
+    #expect(
+      lines.prefix(5)
+        == ["sample.yml  4,001 steps, 4 at once", "::group::a", "a1", "a2", "::endgroup::"])
+    #expect(lines.suffix(4).dropLast() == ["::group::a (continued)", "a3", "::endgroup::"])
+    let messages = lines.dropFirst(5).dropLast(4)
+    #expect(messages.count == ids.count)
+    let areWhole = zip(messages, ids).allSatisfy { message, id in
+      message.hasPrefix("= \(id) ") && message.hasSuffix(" up to date")
+    }
+    #expect(areWhole)
+  }
+
   @Test func `a name is no command, and no more than a title`() throws {
     let plan = samplePlan("a", action: { _ in .script("x") })
     #expect(plan.steps.count == 1)

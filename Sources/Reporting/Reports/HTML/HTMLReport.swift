@@ -17,9 +17,12 @@ struct HTMLReport: Report {
     sink.write(HTMLPage.beforeTitle)
     sink.write(xml: record.operations.plan.name)
     sink.write(HTMLPage.beforeTable)
-    writeTable(record, to: sink)
+    let reasons = record.steps.map(record.reason)
+    writeTable(record, reasons, to: sink)
     sink.write(HTMLPage.beforeData)
-    sink.write(inScript: sink.captured { writeData(record, to: $0) })
+    sink.isInScript = true
+    writeData(record, reasons, to: sink)
+    sink.isInScript = false
     sink.write(HTMLPage.beforeScript)
     sink.write(HTMLPage.drawingScript)
     sink.write(HTMLPage.comparisonScript)
@@ -28,8 +31,8 @@ struct HTMLReport: Report {
   }
 
   /// Writes the table that is seen without the script.
-  private func writeTable(_ record: RunRecord, to sink: ByteSink) {
-    for step in record.steps {
+  private func writeTable(_ record: RunRecord, _ reasons: [String], to sink: ByteSink) {
+    for (step, reason) in zip(record.steps, reasons) {
       sink.write("<tr><td>")
       sink.write(own: step.words)
       sink.write("<td>")
@@ -37,12 +40,12 @@ struct HTMLReport: Report {
       sink.write("<td>")
       if let duration = step.knownDuration { sink.write(elapsed: duration) }
       sink.write("<td>")
-      sink.write(xml: record.reason(of: step))
+      sink.write(xml: reason)
       sink.writeNewline()
     }
   }
 
-  private func writeData(_ record: RunRecord, to sink: ByteSink) {
+  private func writeData(_ record: RunRecord, _ reasons: [String], to sink: ByteSink) {
     let operations = record.operations
     sink.write("{")
     sink.write(field: "name", isFirst: true)
@@ -90,7 +93,7 @@ struct HTMLReport: Report {
       sink.write("}")
     }
     sink.write(field: "steps")
-    writeSteps(record, to: sink)
+    writeSteps(record, reasons, to: sink)
     sink.write("}")
   }
 
@@ -143,16 +146,16 @@ struct HTMLReport: Report {
     sink.write("}")
   }
 
-  private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
+  private func writeSteps(_ record: RunRecord, _ reasons: [String], to sink: ByteSink) {
     var rest = Self.mostOfTails
     var restToCount = Self.mostCounted
     let before = Dictionary(
       (record.previous?.steps ?? []).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-    let positions = SourcePositions(record.operations.plan.sources)
+    let lines = StepLines(record.operations.plan)
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
-      sink.write(jsonList: record.steps) { step in
+      sink.write(jsonList: zip(record.steps, reasons)) { step, reason in
         sink.write("{")
-        write(step, record, positions, to: sink)
+        write(step, record, lines, to: sink, because: reason)
         if let was = before[record.operations.name(step.operation)] {
           sink.write(field: "was")
           sink.write(ownJSON: was.ending.words)
@@ -178,7 +181,8 @@ struct HTMLReport: Report {
   }
 
   private func write(
-    _ record: StepRecord, _ run: RunRecord, _ positions: SourcePositions, to sink: ByteSink
+    _ record: StepRecord, _ run: RunRecord, _ lines: StepLines, to sink: ByteSink,
+    because reason: String
   ) {
     let operations = run.operations
     let step = operations.step(record.operation)
@@ -191,7 +195,7 @@ struct HTMLReport: Report {
     sink.write(field: "outcome")
     sink.write(ownJSON: record.words)
     sink.write(field: "reason")
-    sink.write(json: run.reason(of: record))
+    sink.write(json: reason)
     if let start = record.settled.record?.start {
       sink.write(field: "start")
       sink.write(milliseconds: start)
@@ -199,7 +203,7 @@ struct HTMLReport: Report {
     sink.write(field: "end")
     sink.write(milliseconds: record.end)
     sink.write(field: "place")
-    sink.write(json: positions.position(of: step.span)?.location ?? "")
+    sink.write(json: lines.location(of: operations.planned(record.operation)))
     if let command = record.settled.command ?? step.work.shown?.text {
       sink.write(field: "command")
       sink.write(json: command)
@@ -244,19 +248,5 @@ extension RunOperations {
       next += 1
     }
     return groups
-  }
-}
-
-extension ByteSink {
-  /// Writes JSON as the content of a script element. Without `<`, which JSON has in strings only,
-  /// nothing in it can end the element or begin a comment.
-  fileprivate func write(inScript json: String) {
-    var json = json
-    json.withUTF8 { bytes in
-      for part in bytes.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false) {
-        if part.startIndex > bytes.startIndex { write("\\u003c") }
-        write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: part)))
-      }
-    }
   }
 }
