@@ -33,6 +33,13 @@ protocol Executor: AnyObject {
   /// has ended for this run.
   func leave(at now: Nanoseconds)
 
+  /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not kept
+  /// yet. The step is nil for the run itself.
+  func decided(_ operation: OperationID, of step: String?)
+
+  /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.
+  func kept()
+
   /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's
   /// choice.
   func ready(_ number: Int, at now: Nanoseconds)
@@ -81,6 +88,10 @@ extension Executor {
   func earlierRuns(of step: String) -> Set<String> { [] }
 
   func leave(at now: Nanoseconds) {}
+
+  func decided(_ operation: OperationID, of step: String?) {}
+
+  func kept() {}
 }
 
 /// News about commands, or about the executor.

@@ -12,6 +12,8 @@ struct Observers {
   private let masker: Masker?
   private var failures: [String] = []
   private var endOfTurn: Nanoseconds = -1
+  /// An observer has failed that had not kept everything.
+  private var hasLost = false
 
   init(_ list: [any RunObserver], masker: Masker?) {
     self.list = list
@@ -37,6 +39,9 @@ struct Observers {
     endOfTurn = time
     forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
   }
+
+  /// Whether everything that was told would survive the end of oprun.
+  var hasKeptAll: Bool { !hasLost && list.allSatisfy(\.hasKeptAll) }
 
   mutating func suspend() {
     forEach { observer throws(ObserverFailure) in try observer.suspend() }
@@ -66,7 +71,7 @@ struct Observers {
       }
       let last = masked(.finished(end), at: time)
       let others = notices.map { masked(.notice($0), at: time) }
-      attempt { () throws(ObserverFailure) in
+      attempt(observer) { () throws(ObserverFailure) in
         for notice in others { try observer.observe(notice) }
         try observer.observe(last)
         try observer.commit()
@@ -82,7 +87,7 @@ struct Observers {
     var index = 0
     while index < list.count {
       let observer = list[index]
-      if attempt({ () throws(ObserverFailure) in try body(observer) }) {
+      if attempt(observer, { () throws(ObserverFailure) in try body(observer) }) {
         index += 1
       } else {
         list.remove(at: index)
@@ -91,12 +96,15 @@ struct Observers {
   }
 
   @discardableResult
-  private mutating func attempt(_ body: () throws(ObserverFailure) -> Void) -> Bool {
+  private mutating func attempt(
+    _ observer: any RunObserver, _ body: () throws(ObserverFailure) -> Void
+  ) -> Bool {
     do throws(ObserverFailure) {
       try body()
       return true
     } catch {
       failures.append(error.message)
+      if !observer.hasKeptAll { hasLost = true }
       return false
     }
   }

@@ -167,8 +167,10 @@ extension RunLoop {
   }
 
   /// The id of the step; nil for the run itself.
-  private func step(of key: CommandKey) -> String? {
-    key.operation == .run ? nil : machine.steps[key.operation].id
+  private func step(of key: CommandKey) -> String? { step(of: key.operation) }
+
+  func step(of operation: OperationID) -> String? {
+    operation == .run ? nil : machine.steps[operation].id
   }
 }
 

@@ -209,6 +209,7 @@ final class RunLoop {
       if let end { return leave(end) }
       let time = beginTurn()
       observers.endTurn(at: time)
+      tellKept()
       writeCache(at: time)
       if !hearFailures(at: time) { turn() }
     }
@@ -297,6 +298,7 @@ final class RunLoop {
     for case .start(let key) in actions {
       if !isKept {
         observers.commit()
+        tellKept()
         hearFailures(at: time)
         isKept = true
       }
@@ -339,22 +341,32 @@ final class RunLoop {
     case .appended(let operation, let id, let group, let after):
       added.append(operation, id: id, from: group, after: after)
     case .reopened(let operation, _): forget(operation)
+    case .settled(let operation, _, _), .retrying(let operation, _, _):
+      executor.decided(operation, of: step(of: operation))
     default: break
     }
     if let caching { learn(event, caching, at: time) }
   }
 
+  private func tellKept() {
+    if observers.hasKeptAll { executor.kept() }
+  }
+
   var isFolderGone: Bool { outputFiles.isFolderGone }
 
-  /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch.
+  /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch, or the
+  /// end of jobs is yet to be recorded.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     var end = end
     // How the run was ended says more than how one of its steps ended.
     if !end.wasStopped { end.passedOn = passedOn }
     publishOutputs(at: time)
-    if caching == nil { executor.close() }
+    if closesEarly { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)
+    tellKept()
   }
+
+  private var closesEarly: Bool { caching == nil && !executor.isOnCluster }
 
   /// Finishes: ends processes that belong to nothing, and lets readers read the rest.
   private func leave(_ end: RunEnd) -> RunEnd {
@@ -362,7 +374,7 @@ final class RunLoop {
     endHashing()
     finishStoring(after: end)
     endCaching()
-    if caching != nil { executor.close() }
+    if !closesEarly { executor.close() }
     awaitOwnProcesses(after: end)
     closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }

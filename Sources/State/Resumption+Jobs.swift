@@ -4,11 +4,12 @@ import Plans
 import Scheduling
 
 extension Resumption {
-  /// The steps of these, with the runs that have started them, that cannot go on, because something that they depend on
-  /// runs again. Of others that is known later.
+  /// The steps of these, with the runs that have started them, that cannot go on, because the run does not have them any
+  /// more, or has them run here, or because something that they depend on runs again. Of others that is known later.
   package func outdated(among open: [String: Set<String>]) -> Set<String> {
     Set(
       open.filter { name, runs in
+        if isGone(name) || runsHere(name) { return true }
         // A cached step depends on contents, which may be the same again.
         guard let operation = operation(named: name),
           operation.index < plan.steps.count,
@@ -20,5 +21,26 @@ extension Resumption {
             && !foreseen.isUnchanged(edge, since: Moment(newest).endOfRun)
         }
       }.keys)
+  }
+
+  /// Whether no step has the name, and none can get it while running.
+  private func isGone(_ name: String) -> Bool {
+    // The name of a step that contains a secret is not known.
+    if name.hasPrefix("#") || operation(named: name) != nil { return false }
+    return ([name] + InstanceName(name).origins).allSatisfy { name in
+      // A used pipeline may be known later than the group that it is.
+      let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+      return (1...parts.count).allSatisfy { count in
+        let group = operation(named: parts.prefix(count).joined(separator: "/"))
+        return group.map { plan.groups[$0] == nil } ?? true
+      }
+    }
+  }
+
+  private func runsHere(_ name: String) -> Bool {
+    guard let operation = operation(named: name), operation.index < plan.steps.count else {
+      return false
+    }
+    return plan.groups[operation] == nil && plan.steps[operation.index].settings.slurm == nil
   }
 }

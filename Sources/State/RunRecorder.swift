@@ -102,6 +102,8 @@ package final class RunRecorder: RunObserver {
 
   package var deadline: Nanoseconds? { retryAt }
 
+  package var hasKeptAll: Bool { journaledCount == pending.count }
+
   /// Whether the run can be found in the database.
   package var isKept: Bool { writer != nil && store?.lostFile == nil }
   /// Whether the run has begun, recorded or not.

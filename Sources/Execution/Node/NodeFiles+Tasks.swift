@@ -31,15 +31,6 @@ struct TaskStart: Hashable, Comparable, Sendable {
     (left.task, left.restart) < (right.task, right.restart)
   }
 
-  /// The file that `OPRUN_OUTPUT` names in this start, given that of the command. An earlier start may
-  /// still be running on a node that Slurm has lost sight of, so they do not share one.
-  func outputsName(_ name: String) -> String {
-    if restart == 0 { return name }
-    let ending = ".outputs"
-    let stem = name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
-    return "\(stem).start\(restart)\(ending)"
-  }
-
   /// The starts whose results count, by task: only the result of the newest start of a task does, because
   /// an older one may have run on for a while.
   ///
@@ -178,6 +169,15 @@ extension NodeFiles {
     return (next..<next + 8).contains { restart in
       exists(.starts, TaskStart(task: start.task, restart: restart).name)
     }
+  }
+
+  // MARK: Outputs
+
+  /// The file that `OPRUN_OUTPUT` names in a start, in the directory of the run. An earlier start of the same command, also
+  /// as another task, may still be running on a node that Slurm has lost sight of, so they do not share one.
+  func outputsPlace(of start: TaskStart) throws(SystemError) -> String {
+    try Self.makeFolder("\(path)/outputs")
+    return "\(Self.folderName)/outputs/\(start.name)"
   }
 
   // MARK: Results

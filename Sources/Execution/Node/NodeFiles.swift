@@ -47,7 +47,7 @@ final class NodeFiles {
     return try open(in: run)
   }
 
-  private static func makeFolder(_ place: String) throws(SystemError) {
+  static func makeFolder(_ place: String) throws(SystemError) {
     guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
       throw .last("cannot create \(quoted(place))")
     }

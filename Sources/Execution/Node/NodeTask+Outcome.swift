@@ -17,7 +17,6 @@ extension Secrets {
 extension Command {
   /// The same with another file for its outputs, which is in the directory of the run.
   func withOutputs(named name: String, in folder: String) -> Command {
-    if name == outputsName { return self }
     let settings = StepSettings(
       workingDirectory: directory, standardInput: input, logLimit: limits.logSize,
       nice: limits.nice, usesTerminal: usesTerminal, orphans: orphans)

@@ -71,9 +71,7 @@ package struct NodeTask {
     _ task: TaskFile, at place: TaskOrigin, in directory: RunDirectory, _ file: inout AsideFile
   ) throws(NodeFailure) -> Int32 {
     let secrets = Secrets(ofTask: task.secrets)
-    let command = task.command.withOutputs(
-      named: request.start.outputsName(task.command.outputsName), in: request.folder)
-    directory.remove(command.outputsName)
+    let command = task.command.withOutputs(named: try outputsPlace(), in: request.folder)
     directory.remove(command.logName)
     let end = try execute(command, of: task, in: directory, secrets)
     switch end.conclusion {
@@ -92,6 +90,9 @@ package struct NodeTask {
         NodeTask.say(isSuperseded(request.start))
         return NodeStatus.nothingDone
       }
+      // What was left for inspection is where it would be without Slurm.
+      renameat(
+        directory.descriptor, command.outputsName, directory.descriptor, task.command.outputsName)
       try keep(result.masked(by: secrets.masker), in: &file)
       return result.end.exitStatus
     }
@@ -136,6 +137,14 @@ package struct NodeTask {
     let mask = umask(0)
     umask(mask)
     return RunDirectory(owning: number, path: request.folder, umask: mask)
+  }
+
+  private func outputsPlace() throws(NodeFailure) -> String {
+    do throws(SystemError) {
+      return try files.outputsPlace(of: request.start)
+    } catch {
+      throw NodeFailure(error)
+    }
   }
 
   private func begin(_ place: TaskOrigin) throws(NodeFailure) -> Bool {

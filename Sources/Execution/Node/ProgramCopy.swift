@@ -7,13 +7,22 @@ import Glibc
 package import RunFiles
 
 enum ProgramCopy {
+  /// The program of built-in steps.
+  static let helperName = "oprun-steps"
+
   /// Copies this program into an open directory, unless a copy of that name is there.
   static func make(named name: String, in folder: Int32, shownAs path: String) throws(SystemError) {
+    try make(named: name, of: "/proc/self/exe", in: folder, shownAs: path)
+  }
+
+  /// Copies a program under a name of its own, which it then loses: several may do that at once, also on other machines.
+  static func make(
+    named name: String, of program: String, in folder: Int32, shownAs path: String
+  ) throws(SystemError) {
     if faccessat(folder, name, X_OK, 0) == 0 { return }
     let action = "cannot copy oprun to \(quoted(path))"
-    let source = try Descriptor.open("/proc/self/exe", O_RDONLY).get(action)
-    let place = ".\(name).\(getpid())"
-    unlinkat(folder, place, 0)
+    let source = try Descriptor.open(program, O_RDONLY).get(action)
+    let place = ".\(name).\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
     let number = openat(folder, place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o700)
     guard number >= 0 else { throw .last(action) }
     let isCopied = copy(source.number, to: number)
@@ -58,13 +67,34 @@ extension NodeFiles {
   }
 }
 
-/// Copies this program into the state directory, for jobs that run whole pipelines; returns the path of the
-/// copy. Each build of oprun has a copy of its own, because running jobs use it.
+/// Copies this program, and that of built-in steps beside it if there is one, into a folder of the state directory, for
+/// jobs that run whole pipelines; returns the path of the copy. Each build of oprun has a folder of its own, because
+/// running jobs use it.
 package func copyProgram(to state: StateFolder) throws(SystemError) -> String {
+  let helper = neighbour(named: ProgramCopy.helperName)
+  let hasHelper = access(helper, X_OK) == 0
+  let name = "oprun-\(try age(of: "/proc/self/exe"))\(hasHelper ? "-\(try age(of: helper))" : "")"
+  let shown = state.shown(name)
+  guard mkdirat(state.descriptor, name, 0o700) == 0 || errno == EEXIST else {
+    throw .last("cannot create \(quoted(shown))")
+  }
+  let folder = openat(state.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+  guard folder >= 0 else { throw .last("cannot open \(quoted(shown))") }
+  defer { close(folder) }
+  if hasHelper {
+    try ProgramCopy.make(
+      named: ProgramCopy.helperName, of: helper, in: folder,
+      shownAs: "\(shown)/\(ProgramCopy.helperName)")
+  }
+  let program = "\(shown)/\(NodeFiles.programName)"
+  try ProgramCopy.make(named: NodeFiles.programName, in: folder, shownAs: program)
+  return program
+}
+
+/// What tells builds of a program apart.
+private func age(of program: String) throws(SystemError) -> String {
   var status = stat()
-  guard stat("/proc/self/exe", &status) == 0 else { throw .last("cannot find the program") }
+  guard stat(program, &status) == 0 else { throw .last("cannot find \(quoted(program))") }
   let age = UInt64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ UInt64(status.st_mtim.tv_nsec)
-  let name = "oprun-\(String(age ^ UInt64(status.st_size) << 40, radix: 36))"
-  try ProgramCopy.make(named: name, in: state.descriptor, shownAs: state.shown(name))
-  return state.shown(name)
+  return String(age ^ UInt64(status.st_size) << 40, radix: 36)
 }

@@ -69,7 +69,8 @@ package struct AbandonedWork {
   package init?(of run: EarlierJobs, _ kind: Kind) throws(SystemError) {
     try self.init(of: run.absolute(in: try currentFolder()), kind, clock: Clock()) { words, limit in
       let texts = SlurmProcess.run(
-        words, input: "", SlurmVariables(masker: nil).passed, milliseconds: limit)
+        words, input: "", SlurmVariables(masker: nil).passed + [SlurmCommands.lookVariable],
+        milliseconds: limit)
       return SlurmAnswer(
         exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
         refusal: texts[3].isEmpty ? nil : texts[3])
@@ -116,18 +117,18 @@ package struct AbandonedWork {
 
   /// Ends everything, and returns when nothing is left, or when that cannot be had.
   package func end() -> End {
-    // What begins later finds its task taken, and does nothing.
-    for home in homes {
-      for task in home.open { _ = try? home.files.claim(task, for: NodeFiles.nobody) }
-    }
+    let unknown = takeAway()
     let began = clock.now()
+    var pause = Self.firstPause
     var asked: Set<Item> = []
     var killedAt: Int?
     while true {
       let left: [Item]
       switch listing() {
       case .items(let items): left = items
-      case .failed(let answer) where answer.refusal != nil: return .unknown(answer.refusal ?? "")
+      case .failed(let answer) where answer.refusal != nil:
+        let words = answer.refusal ?? ""
+        return hasBegun || unknown != nil ? .goesOn(words) : .unknown(words)
       case .failed where clock.now() < began + Self.patience:
         clock.sleep(1000)
         continue
@@ -137,6 +138,8 @@ package struct AbandonedWork {
           sentence.isEmpty ? "squeue does not answer" : "squeue: \(printable(sentence))")
       }
       if left.isEmpty {
+        // It may begin later.
+        if let words = takeAway() { return .goesOn(words) }
         noteEnds()
         return .ended(asked.count)
       }
@@ -150,11 +153,32 @@ package struct AbandonedWork {
         killedAt = clock.now()
         signal(left, "KILL")
       }
-      clock.sleep(300)
+      let due = killedAt.map { $0 + Self.patience } ?? began + grace
+      clock.sleep(max(min(pause, due - clock.now()), 10))
+      pause = min(pause * 2, Self.longestPause)
     }
   }
 
+  /// What begins later finds its task taken, and does nothing. Returns why that is not so, if it is not.
+  private func takeAway() -> String? {
+    var unknown: String?
+    for home in homes {
+      for task in home.open {
+        if case .unknown(let words) = home.files.takeAway(task) { unknown = unknown ?? words }
+      }
+    }
+    return unknown
+  }
+
+  /// Whether jobs have begun that have left no result: only Slurm knows whether they go on.
+  private var hasBegun: Bool {
+    homes.contains { home in home.open.contains { home.files.holder(of: $0) == .job } }
+  }
+
   private static let patience = 30_000
+  /// Between looks at the queue: what ends at once is not waited for, and Slurm is not asked all the time.
+  private static let firstPause = 300
+  private static let longestPause = 5000
   private static let longestGrace = 60_000
 
   /// Who resumes the run submits it anew. Files of which nobody needs anything are removed, because they hold secrets.
@@ -199,26 +223,36 @@ package struct AbandonedWork {
   // MARK: What is left
 
   private func listing() -> Listing {
-    let answer = call(SlurmCommands.steps, 30_000)
-    guard answer.isSuccess else { return .failed(answer) }
     var items: [Item] = []
-    for line in answer.output.split(separator: "\n") {
+    if kind.hasSteps {
+      let answer = call(SlurmCommands.steps, 30_000)
+      guard answer.isSuccess else { return .failed(answer) }
+      items = steps(in: answer.output)
+    }
+    if kind == .steps { return .items(items) }
+    let queue = call(SlurmCommands.look.words, 30_000)
+    guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
+    for home in homes {
+      let listing = QueueListing(queue.output, home.mark)
+      if listing.isIncomplete { return .failed(queue) }
+      let jobs = listing.jobs
+        .filter { kind.hasSteps || home.open.contains($0.key) }
+      items += jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
+        .map { Item(id: $0.id, grace: Self.longestGrace) }
+    }
+    return .items(items)
+  }
+
+  private func steps(in output: String) -> [Item] {
+    var items: [Item] = []
+    for line in output.split(separator: "\n") {
       guard let bar = line.firstIndex(of: "|") else { continue }
       for home in homes {
         guard let task = home.mark.task(in: line[line.index(after: bar)...]) else { continue }
         items.append(Item(id: String(line[..<bar]), grace: grace(of: task, home.files)))
       }
     }
-    if kind == .steps { return .items(items) }
-    let queue = call(SlurmCommands.look.words + ["--array"], 30_000)
-    guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
-    for home in homes {
-      let jobs = QueueListing(queue.output, home.mark).jobs
-        .filter { kind.hasSteps || home.open.contains($0.key) }
-      items += jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
-        .map { Item(id: $0.id, grace: Self.longestGrace) }
-    }
-    return .items(items)
+    return items
   }
 
   private func grace(of task: Int, _ files: NodeFiles) -> Int {

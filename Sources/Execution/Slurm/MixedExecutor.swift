@@ -41,6 +41,12 @@ final class MixedExecutor: Executor {
 
   func leave(at now: Nanoseconds) { slurm.leave(at: now) }
 
+  func decided(_ operation: OperationID, of step: String?) {
+    slurm.decided(operation, of: step)
+  }
+
+  func kept() { slurm.kept() }
+
   func ready(_ number: Int, at now: Nanoseconds) {
     let isOfSlurm =
       (ResultWatch.number..<SlurmProcesses.firstNumber + SlurmCall.Channel.allCases.count)

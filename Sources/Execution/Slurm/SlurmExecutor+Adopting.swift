@@ -62,6 +62,18 @@ extension SlurmExecutor {
     let candidates = [task.step, JournalEntry.hidden(task.step)]
       .flatMap { adoptable.removeValue(forKey: $0) ?? [] }.sorted { $0.number < $1.number }
     if candidates.isEmpty { return false }
+    do throws(SystemError) {
+      return try adopt(candidates, for: task)
+    } catch {
+      // As long as it is unknown what they are, another attempt must not run beside them either.
+      adoptable[task.step] = candidates
+      throw error
+    }
+  }
+
+  private func adopt(
+    _ candidates: [AdoptableTask], for task: SlurmTask
+  ) throws(SystemError) -> Bool {
     let match = candidates.last {
       $0.entry.digest == task.digest && !$0.entry.wasStopped
         && !task.order.outdatedRuns.contains($0.origin.run)
@@ -74,7 +86,7 @@ extension SlurmExecutor {
     task.number = match.origin.number
     task.ownNumber = match.number
     task.job = match.entry.job
-    task.earlierNames = (match.entry.logName, match.entry.outputsName)
+    task.earlierLog = match.entry.logName
     task.phase = .examined
     task.wasSubmitted = true
     home.tasks[task.number] = task
@@ -101,12 +113,12 @@ extension SlurmExecutor {
 
   /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.
   func makeOwnIfDamaged(_ task: SlurmTask) {
-    guard task.earlierNames != nil, let home, (try? task.home.files.task(task.number)) == nil
+    guard task.earlierLog != nil, let home, (try? task.home.files.task(task.number)) == nil
     else { return }
     task.home.tasks[task.number] = nil
     task.home = home
     task.number = task.ownNumber
-    task.earlierNames = nil
+    task.earlierLog = nil
   }
 
   /// Nil if it is gone.

@@ -190,12 +190,14 @@ extension SlurmExecutor {
   ) {
     guard tasks[task.key] === task else { return }
     var end = end
-    bringHome(task)
+    let isOver = hasResult || !isLeaving && self.isOver(task)
+    // What goes on writes where it did.
+    if isOver { bringHome(task) }
     task.hasShownLog = false
     let size = showLog(of: task)
     // Nobody has counted the output of a job without a result.
     if end.outputByteCount == 0, let size { end = end.with(outputByteCount: size) }
-    settle(task, hasResult: hasResult)
+    settle(task, isOver: isOver)
     tasks[task.key] = nil
     task.phase = .held
     stopped.remove(task.key)
@@ -208,21 +210,19 @@ extension SlurmExecutor {
     news.append(.ended(task.key, end))
   }
 
-  /// The files of a job that an earlier run had begun become those of this one.
+  /// The log of a job that an earlier run had begun becomes that of this one.
   private func bringHome(_ task: SlurmTask) {
-    guard let names = task.earlierNames else { return }
-    for (earlier, own) in [
-      (names.log, task.command.logName), (names.outputs, task.command.outputsName),
-    ] { rename("\(task.home.folder)/\(earlier)", "\(parts.folder)/\(own)") }
-    task.earlierNames = nil
+    guard let name = task.earlierLog else { return }
+    rename("\(task.home.folder)/\(name)", "\(parts.folder)/\(task.command.logName)")
+    task.earlierLog = nil
   }
 
   /// Lets those who show output find the log of a job; returns its size. It is not opened before they ask for it.
   @discardableResult
   private func showLog(of task: SlurmTask) -> Int? {
     let directory = parts.directory
-    let name = task.earlierNames?.log ?? task.command.logName
-    let path = task.earlierNames == nil ? nil : "\(task.home.folder)/\(name)"
+    let name = task.earlierLog ?? task.command.logName
+    let path = task.earlierLog == nil ? nil : "\(task.home.folder)/\(name)"
     var status = stat()
     guard
       fstatat(directory.descriptor, path ?? name, &status, AT_SYMLINK_NOFOLLOW) == 0,

@@ -7,8 +7,29 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// Called when what was said before is recorded: a task that has ended is not looked for again.
-  func noteEnds() {
+  func decided(_ operation: OperationID, of step: String?) {
+    if let numbers = endedTasks.removeValue(forKey: operation) { endedNumbers += numbers }
+    guard !adoptable.isEmpty, let step else { return }
+    for name in [step, JournalEntry.hidden(step)] { dropResults(of: name) }
+  }
+
+  /// What earlier runs have started, and the step did not need: nobody looks for its results any more.
+  private func dropResults(of step: String) {
+    guard let known = adoptable.removeValue(forKey: step) else { return }
+    let open = known.filter { task in
+      // If it cannot be read, a job may go on.
+      guard let files = try? NodeFiles.find(in: task.origin.folder) else { return true }
+      return (try? files.openTasks().contains(task.origin.number)) ?? true
+    }
+    if !open.isEmpty { adoptable[step] = open }
+    let numbers = Set(open.map(\.number))
+    endedNumbers += known.map(\.number).filter { !numbers.contains($0) }
+  }
+
+  /// A task that has ended is not looked for again. What has ended before that is recorded is in the journal as if it
+  /// went on: who resumes the run finds its result.
+  func kept() {
+    if endedNumbers.isEmpty { return }
     let numbers = endedNumbers
     endedNumbers = []
     var earlier: Set<EndedHome> = []

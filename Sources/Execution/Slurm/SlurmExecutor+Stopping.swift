@@ -65,8 +65,11 @@ extension SlurmExecutor {
   }
 
   /// What may be told to Slurm at the last moment.
-  var lastCancellation: SlurmCall? {
-    let jobs = isLeaving ? [] : unwanted + stopping.compactMap(\.job)
+  func takeLastCancellation() -> SlurmCall? {
+    if isLeaving { return nil }
+    let stopping = stopping
+    note(stopOf: stopping)
+    let jobs = unwanted + stopping.compactMap(\.job)
     return jobs.isEmpty ? nil : SlurmCommands.cancellation(of: jobs)
   }
 

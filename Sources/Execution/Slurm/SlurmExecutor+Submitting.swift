@@ -51,7 +51,7 @@ extension SlurmExecutor {
   private func prepare(_ task: SlurmTask) throws(SystemError) {
     task.home.tasks[task.number] = task
     // What an earlier run has written is submitted as it is.
-    if task.earlierNames != nil { return }
+    if task.earlierLog != nil { return }
     try task.home.files.write(
       TaskFile(
         command: parts.onNode(task.command), workspace: parts.workspace, runID: parts.runID,
@@ -212,11 +212,11 @@ extension SlurmExecutor {
   func tryAgain(_ task: SlurmTask, because reason: String, at now: Nanoseconds) -> Bool {
     guard task.againCount < task.request.infrastructureRetries, let home else { return false }
     // The job of the old number, which somebody may release later, must not begin beside the new one.
-    settle(task)
+    settle(task, isOver: isOver(task))
     task.wasSubmitted = false
     task.againCount += 1
     task.home = home
-    task.earlierNames = nil
+    task.earlierLog = nil
     task.number = nextNumber
     task.ownNumber = nextNumber
     nextNumber += 1

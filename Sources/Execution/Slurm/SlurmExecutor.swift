@@ -114,7 +114,9 @@ final class SlurmExecutor: Executor {
   var hasGivenUp = false
   var taken: [CommandKey: [UInt8]] = [:]
   private(set) var isLeaving = false
-  /// The tasks whose ends are not in the journal yet.
+  /// The tasks that have ended, and of which that is not decided yet.
+  var endedTasks: [OperationID: [Int]] = [:]
+  /// The tasks whose ends are decided, and not in the journal yet.
   var endedNumbers: [Int] = []
 
   /// How long tasks wait for others with which they may be submitted.
@@ -227,7 +229,6 @@ final class SlurmExecutor: Executor {
   }
 
   func advance(to now: Nanoseconds) {
-    noteEnds()
     for (number, answer) in caller.takeAnswers(at: now) { hear(answer, of: number, at: now) }
     cancelWhatIsStopped(at: now)
     killWhatIsStopped(at: now)
@@ -254,11 +255,11 @@ final class SlurmExecutor: Executor {
   var startTimes: [CommandKey: Nanoseconds] { tasks.mapValues(\.startedAt) }
 
   func close() {
-    noteEnds()
-    caller.close(after: lastCancellation)
+    caller.close(after: takeLastCancellation())
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
-    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty,
+    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
+      endedNumbers.isEmpty,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     {
       NodeFiles.remove(from: parts.directory)

@@ -134,8 +134,8 @@ final class SlurmTask {
   var hasShownLog = false
   var toldByteCount = 0
   var toldReason: String?
-  /// The names of its files in its home, if that is an earlier run.
-  var earlierNames: (log: String, outputs: String)?
+  /// The name of its log in its home, if that is an earlier run.
+  var earlierLog: String?
 
   var key: CommandKey { command.key }
   var request: SlurmRequest { order.request }

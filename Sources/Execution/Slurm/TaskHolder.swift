@@ -1,5 +1,7 @@
 // Whom a task belongs to. A claim is for ever, so this decides whether the task can be given to Slurm again.
 
+import Running
+
 /// What the claim of a task says, as far as it can be seen here.
 enum TaskHolder: Hashable {
   /// No job has begun with it.
@@ -68,13 +70,11 @@ extension SlurmExecutor {
   }
 
   /// Notes that the task is over, or that something of it may be left.
-  func settle(_ task: SlurmTask, hasResult: Bool = false) {
-    if !isLeaving {
-      if hasResult || isOver(task) {
-        endedNumbers.append(task.ownNumber)
-      } else {
-        hasGivenUp = true
-      }
+  func settle(_ task: SlurmTask, isOver: Bool) {
+    if isOver {
+      endedTasks[task.key.operation, default: []].append(task.ownNumber)
+    } else {
+      hasGivenUp = true
     }
     task.home.settle(task.number)
   }

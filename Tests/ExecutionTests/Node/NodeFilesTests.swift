@@ -115,9 +115,13 @@ struct NodeFilesTests {
     #expect(accepted("1.2 1.3", "") == [1: 3])
   }
 
-  @Test func `each start has a file of outputs of its own`() {
-    #expect(TaskStart(task: 1, restart: 0).outputsName("a.1.outputs") == "a.1.outputs")
-    #expect(TaskStart(task: 1, restart: 2).outputsName("a.1.outputs") == "a.1.start2.outputs")
+  @Test func `each start of each task has a file of outputs of its own`() throws {
+    let run = TemporaryRun()
+    let files = try NodeFiles.make(in: run.directory.path)
+    let places = try [(1, 0), (1, 2), (2, 0)].map {
+      try files.outputsPlace(of: TaskStart(task: $0, restart: $1))
+    }
+    #expect(places == ["@node/outputs/1.0", "@node/outputs/1.2", "@node/outputs/2.0"])
   }
 
   @Test func `the program is copied once`() throws {

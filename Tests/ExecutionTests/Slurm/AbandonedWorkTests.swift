@@ -25,6 +25,8 @@ import Testing
     var delay = 1
     var outage = 0..<0
     var refusal: String?
+    var endsWhenKilled = true
+    var looks = 0
     private var ending: [String: Int] = [:]
 
     func call(_ words: [String], _ limit: Int) -> SlurmAnswer {
@@ -39,6 +41,7 @@ import Testing
         jobs[id] = nil
       }
       if words[0] == "squeue" {
+        looks += 1
         if words.contains("--steps") {
           let lines = steps.sorted { $0.key < $1.key }.map { "\($0.key)|\($0.value)\n" }
           return SlurmAnswer(exitStatus: 0, output: lines.joined())
@@ -50,7 +53,7 @@ import Testing
           exitStatus: 0, output: "JOB|TASK|STATE|REASON|NODES|NAME|C\n" + lines.joined())
       }
       calls.append("\(now / 1000):" + words.joined(separator: " "))
-      let isKill = words.contains { $0.hasPrefix("--signal=KILL") }
+      let isKill = endsWhenKilled && words.contains { $0.hasPrefix("--signal=KILL") }
       for id in words where steps[id] != nil || jobs[id] != nil {
         ending[id] = isKill ? now + 1000 : min(ending[id] ?? .max, now + delay * 1000)
       }
@@ -128,6 +131,36 @@ import Testing
     #expect(try work(cluster)?.end() == .goesOn("squeue: Unable to contact slurm controller"))
     cluster.refusal = "'squeue' is not installed on this machine"
     #expect(try work(cluster)?.end() == .unknown("'squeue' is not installed on this machine"))
+  }
+
+  @Test func `goes on if it has begun and Slurm cannot be asked`() throws {
+    try writeTask(1)
+    try writeTask(2)
+    let files = try NodeFiles.open(in: folder.directory.path)
+    _ = try files.claim(1, for: "12.3")
+    let cluster = Cluster()
+    cluster.refusal = "'squeue' is not installed on this machine"
+    #expect(try work(cluster)?.end() == .goesOn("'squeue' is not installed on this machine"))
+    #expect(try claim(of: 2) == NodeFiles.nobody)
+  }
+
+  @Test func `goes on if its tasks cannot be taken away`() throws {
+    try writeTask(1)
+    let files = try NodeFiles.open(in: folder.directory.path)
+    try files.write([], to: .claims, "1")
+    let cluster = Cluster()
+    #expect(try work(cluster)?.end() == .goesOn("its claim is not seen here yet"))
+    #expect(access("\(folder.directory.path)/@node/tasks/1", F_OK) == 0)
+  }
+
+  @Test func `is looked for less and less often`() throws {
+    try writeTask(1)
+    let cluster = Cluster()
+    cluster.steps = ["12.3": "a.\(try mark.text(of: 1))"]
+    cluster.delay = 1000
+    cluster.endsWhenKilled = false
+    #expect(try work(cluster)?.end() == .goesOn("12.3 has not ended"))
+    #expect(cluster.looks < 15)
   }
 
   @Test func `includes jobs only if nobody takes them over`() throws {

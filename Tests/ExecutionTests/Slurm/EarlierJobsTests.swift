@@ -25,16 +25,47 @@ import Testing
     _ = first.timeline()
     #expect(try first.jobs.isOpen() && first.jobs.mayHaveJobs)
     #expect(exists(first, "@node/tasks/1"))
+    try Data("begun\n".utf8).write(to: URL(filePath: first.folder.path(of: "a.1.log")))
     let second = try SlurmRun(file, id: "r2", signals: [(8, 1)], after: first)
     _ = second.timeline()
+    // The job that goes on writes where it did.
+    #expect(exists(first, "a.1.log") && !exists(second, "a.1.log"))
     #expect(try second.jobs.isOpen() && second.jobs.mayHaveJobs)
     let third = try SlurmRun(file, id: "r3", after: second)
-    #expect(third.timeline() == "0:+a 52:-a=0 52:a=succeeded 52:end=0")
+    #expect(third.timeline() == "0:+a 0:a>6 52:-a=0 52:a=succeeded 52:end=0")
+    #expect(!exists(first, "a.1.log") && exists(third, "a.1.log"))
     for run in [first, second, third] {
       #expect(try !run.jobs.isOpen())
       #expect(!run.jobs.mayHaveJobs)
     }
     #expect(!exists(first, "@node") && !exists(third, "@node"))
+  }
+
+  @Test func `have not ended before that is recorded`() throws {
+    let first = try SlurmRun(
+      "steps: [{id: a, run: '0@2'}]",
+      observer: Recorder { event in
+        if case .began = event { false } else { nil }
+      })
+    #expect(first.timeline().hasSuffix("a=succeeded 4:end=0"))
+    #expect(try first.jobs.isOpen() && !first.jobs.mayHaveJobs)
+    let second = try SlurmRun("steps: [{id: a, run: '0@2'}]", id: "r2", after: first)
+    #expect(second.timeline().hasSuffix("a=succeeded 0:end=0"))
+    #expect(submissions(second) == ["0:sbatch"])
+    #expect(try !first.jobs.isOpen() && !exists(first, "@node"))
+  }
+
+  @Test func `have not ended while a hook of the step runs`() throws {
+    let isOpen = Found()
+    let run = try SlurmRun(
+      "steps: [{id: a, run: '0@2', on_success: '0@9'}, {id: b, run: '0@5'}]",
+      observer: Recorder { event in
+        if case .settled(OperationID(1), _, _) = event { isOpen.look() }
+        return nil
+      })
+    isOpen.jobs = run.jobs
+    #expect(run.timeline().hasSuffix("end=0"))
+    #expect(isOpen.steps == ["a", "b"])
   }
 
   @Test func `need no directory any more when they have left results`() throws {
@@ -88,7 +119,8 @@ import Testing
     let tasks = first.folder.path(of: "@node/tasks")
     rename(tasks, tasks + ".aside")
     symlink(tasks, tasks)
-    let third = try SlurmRun(file, id: "r3", after: second)
+    let third = try SlurmRun(
+      "steps: [{id: a, run: '0@50', retry: 2}]", id: "r3", after: second)
     #expect(third.timeline().contains("a=failed"))
     #expect(submissions(third) == ["0:sbatch"])
     #expect(try third.jobs.isOpen())
@@ -132,4 +164,22 @@ import Testing
     #expect(second.timeline().hasSuffix("end=0"))
     #expect(submissions(second) == ["0:sbatch"])
   }
+}
+
+/// Says of some events whether everything until then is kept.
+private final class Recorder: RunObserver {
+  private let decide: (RunEvent.Kind) -> Bool?
+  private(set) var hasKeptAll = true
+
+  init(_ decide: @escaping (RunEvent.Kind) -> Bool?) { self.decide = decide }
+
+  func observe(_ event: RunEvent) { hasKeptAll = decide(event.kind) ?? hasKeptAll }
+}
+
+/// The steps that a run has open with Slurm at a moment.
+private final class Found {
+  var jobs: EarlierJobs?
+  private(set) var steps: [String] = []
+
+  func look() { steps = ((try? jobs?.openSteps()) ?? [:]).keys.sorted() }
 }

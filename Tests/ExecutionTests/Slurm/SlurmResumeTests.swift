@@ -85,6 +85,19 @@ import Testing
 }
 
 @Suite struct `A run that ends before its jobs` {
+  @Test func `has noted which ones it cancels at the last moment`() throws {
+    let numbers = (1...600).map(String.init).joined(separator: ", ")
+    let run = try SlurmRun(
+      "steps: [{id: a, run: '0@50', matrix: {n: [\(numbers)]}}]",
+      signals: [(8, 15), (9, 15), (10, 15)], slurm: "{submit_rate: 1000/s, max_queued: 1000}",
+      outages: [8..<20])
+    #expect(run.timeline().hasSuffix("end=143"))
+    #expect(run.slurm.calls.last?.hasPrefix("end:scancel ") == true)
+    let entries = try SlurmJournal.entries(in: run.folder.path(of: "@node"))
+    #expect(entries.count == 600)
+    #expect(entries.values.allSatisfy { $0.wasStopped || $0.hasEnded })
+  }
+
   @Test func `cancels them although a look takes long`() throws {
     let run = try SlurmRun("steps: [{id: a, run: '0@50'}]", signals: [(6, 15)])
     run.slurm.lookDelay = 24 * second

@@ -26,7 +26,7 @@ final class SlurmRun {
     signals: [(second: Nanoseconds, signal: Int32)] = [],
     slurm settings: String = "{submit_rate: 1000/s}",
     outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil, path: String? = nil,
-    secret: String? = nil, memory: (any RunMemory)? = nil
+    secret: String? = nil, memory: (any RunMemory)? = nil, observer: (any RunObserver)? = nil
   ) throws {
     let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
@@ -55,7 +55,7 @@ final class SlurmRun {
     loop = RunLoop(
       plan, options,
       RunParts(waiting: waiting, executor: executor, workspace: "/work space", seed: 1),
-      observers: [chronicle])
+      observers: [chronicle] + [observer].compactMap(\.self))
   }
 
   /// What it has left open.
