@@ -349,8 +349,10 @@ final class PlanBuilder {
   ) throws(EvaluationFailure) -> StepCommand {
     let shell = settings.settings.shell
     if case .script(let text) = command {
-      let folded = try values.foldScript(text, for: shell)
-      return folded.plain.map { .known(.script(ScriptText($0))) } ?? .late(.script(folded))
+      return switch try values.foldScript(text, for: shell) {
+      case .known(let script): .known(.script(script))
+      case .late(let text): .late(.script(text))
+      }
     }
     let folded = try values.fold(command, for: shell)
     return folded.constant.map { .known($0) } ?? .late(folded)
