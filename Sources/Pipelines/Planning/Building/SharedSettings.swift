@@ -331,7 +331,7 @@ struct SettingsDraft {
   ) throws(EvaluationFailure) -> CacheSettings? {
     guard let cache else { return nil }
     let folded = try cache.mapped { text throws(EvaluationFailure) in try values.fold(text) }
-    if !folded.templates.isEmpty { late.cache = folded }
+    if folded.hasTemplates { late.cache = folded }
     return folded.shown
   }
 

@@ -321,7 +321,7 @@ extension Setting {
       text.template != nil
     case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
-    case .cache(let model): !model.templates.isEmpty
+    case .cache(let model): model.hasTemplates
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver,
       .outputs, .executor, .slurm:
