@@ -17,6 +17,9 @@ final class PlannedSettings {
     self.late = late
     self.input = input
   }
+
+  /// Whether nothing is left for the run.
+  var isKnown: Bool { late == nil && input == nil }
 }
 
 /// Builds each different `StepSettings` of a pipeline once.
