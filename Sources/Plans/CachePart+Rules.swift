@@ -6,6 +6,10 @@ package import Expressions
 extension CachePart {
   /// What is wrong with a pattern; nil if it can be one.
   package func fault(in pattern: String) -> UnlocatedFailure? {
+    pattern.isUsualPattern ? nil : faultOfUnusual(pattern)
+  }
+
+  private func faultOfUnusual(_ pattern: String) -> UnlocatedFailure? {
     let isInput = self == .inputs
     let path = isInput && pattern.hasPrefix("!") ? pattern.dropFirst() : pattern[...]
     if path.isEmpty {
@@ -24,6 +28,19 @@ extension CachePart {
         help: "write one pattern for each alternative")
     }
     return nil
+  }
+}
+
+extension String {
+  /// Whether no rule needs a look at more than each byte, as it is with nearly all patterns.
+  fileprivate var isUsualPattern: Bool {
+    var copy = self
+    return copy.withUTF8 { bytes in
+      guard let first = bytes.first, first != UInt8(ascii: "!"), first != UInt8(ascii: "/") else {
+        return false
+      }
+      return !bytes.contains { $0 == 0 || $0 == UInt8(ascii: "{") }
+    }
   }
 }
 

@@ -53,6 +53,13 @@ package struct CacheModel: Hashable, Sendable {
 
   package var templates: [Template] { (inputs + outputs + scratch).compactMap(\.template) }
 
+  /// Whether there are any, without making a list of them.
+  package var hasTemplates: Bool {
+    let isTemplate = { (text: Text) in text.template != nil }
+    return inputs.contains(where: isTemplate) || outputs.contains(where: isTemplate)
+      || scratch.contains(where: isTemplate)
+  }
+
   /// The model with every pattern replaced.
   package func mapped(
     _ body: (Text) throws(EvaluationFailure) -> Text
@@ -92,11 +99,14 @@ package enum CachePart: String, Sendable {
 extension String {
   /// Whether it is a path as it would be written after it was resolved: no name begins with a dot, and none is empty.
   package var goesDown: Bool {
-    var isStart = true
-    for byte in utf8 {
-      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
-      isStart = byte == UInt8(ascii: "/")
+    var copy = self
+    return copy.withUTF8 { bytes in
+      var isStart = true
+      for byte in bytes {
+        if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
+        isStart = byte == UInt8(ascii: "/")
+      }
+      return !isStart
     }
-    return !isStart
   }
 }

@@ -11,8 +11,11 @@ package struct ScriptText: Sendable {
   private let start: UInt32
   private let byteCount: UInt32
 
-  package init(_ text: String) {
-    bytes = Array(text.utf8)
+  package init(_ text: String) { self.init(utf8: Array(text.utf8)) }
+
+  /// Makes the text of bytes that are UTF-8.
+  package init(utf8 bytes: [UInt8]) {
+    self.bytes = bytes
     start = 0
     byteCount = UInt32(bytes.count)
   }

@@ -480,7 +480,7 @@ private struct RandomRun {
   ) -> PlannedStep {
     var parts = LateParts()
     let place = Span(start: 0, end: 0)
-    parts.outputs = [MemberModel(name: "x", span: place, value: .constant(.null))]
+    parts.rare.outputs = [MemberModel(name: "x", span: place, value: .constant(.null))]
     return PlannedStep(
       id: id, span: place, work: .known(.script(ScriptText(id))), settings: settings(&random),
       late: givesOutputs ? LateStep(parts, in: LateScope()) : nil)

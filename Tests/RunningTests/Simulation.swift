@@ -153,7 +153,7 @@ struct Simulation {
 
 private let lateOutputs: LateStep = {
   var parts = LateParts()
-  parts.outputs = [
+  parts.rare.outputs = [
     MemberModel(name: "x", span: Span(start: 0, end: 0), value: .constant(.null))
   ]
   return LateStep(parts, in: LateScope())

@@ -50,18 +50,31 @@ extension Template {
     try text(for: .knownValue, with: bindings)
   }
 
-  /// The literal text and the values, in order; nil if one is not known. `literal` receives the
-  /// literal text, and `objection` each value before it is accepted.
-  package func text(
+  /// The literal text and the values, in order; nil if one is not known. `objection` receives each
+  /// value before it is accepted.
+  private func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
-    literal: (ArraySlice<UInt8>) -> Void = { _ in },
     objection: (TextPiece) -> UnlocatedFailure? = { _ in nil }
   ) throws(EvaluationFailure) -> String? {
+    try utf8(for: goal, with: bindings, literal: { _ in }, objection: objection)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The bytes of the same. `literal` receives the literal text.
+  func utf8(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings,
+    literal: (UnsafeBufferPointer<UInt8>) -> Void, objection: (TextPiece) -> UnlocatedFailure?
+  ) throws(EvaluationFailure) -> [UInt8]? {
     var text = RenderedText(self)
     for part in parts {
       if part.isLiteral {
-        literal(content[part.range])
-        text.append(part)
+        content.withUnsafeBufferPointer { content in
+          let start = Int(part.start) - self.content.startIndex
+          let bytes = UnsafeBufferPointer(
+            rebasing: content[start..<start + Int(part.end - part.start)])
+          literal(bytes)
+          text.append(bytes)
+        }
         continue
       }
       let expression = expression(part)
@@ -139,27 +152,19 @@ extension Template {
 
 /// A string under construction: literal text and values.
 struct RenderedText {
-  private let template: Template
   private var bytes: [UInt8] = []
   private var valueByteCount = 0
   private var isKnown = true
 
-  package init(_ template: Template) {
-    self.template = template
-    bytes.reserveCapacity(template.content.count + 32)
-  }
+  /// Values are seldom longer than the expressions in whose place they are.
+  init(_ template: Template) { bytes.reserveCapacity(template.content.count) }
 
   /// Appends literal text.
-  package mutating func append(_ part: Template.Part) {
-    let start = Int(part.start) - template.content.startIndex
-    template.content.withUnsafeBufferPointer {
-      bytes += UnsafeBufferPointer(rebasing: $0[start..<start + part.range.count])
-    }
-  }
+  mutating func append(_ literal: UnsafeBufferPointer<UInt8>) { bytes += literal }
 
   /// Appends a value; nil means that it is not known yet. Returns what is wrong, because values
   /// could grow without limit.
-  package mutating func append(_ value: String?) -> UnlocatedFailure? {
+  mutating func append(_ value: String?) -> UnlocatedFailure? {
     guard var value else {
       isKnown = false
       return nil
@@ -170,8 +175,8 @@ struct RenderedText {
     return nil
   }
 
-  /// The finished string; nil if one of the values is not known.
-  package var result: String? { isKnown ? String(decoding: bytes, as: UTF8.self) : nil }
+  /// The bytes of the finished string; nil if one of the values is not known.
+  var result: [UInt8]? { isKnown ? bytes : nil }
 }
 
 extension Expression {

@@ -5,6 +5,7 @@ import Diagnostics
 
 struct ScriptChecker {
   private let reader: ScriptReader
+  private let isShell: Bool
   private var word = WordStart.nothing
   private var place = ShellPlace()
   /// Nil as long as the lines do not matter.
@@ -12,13 +13,14 @@ struct ScriptChecker {
 
   init(for reader: ScriptReader) {
     self.reader = reader
-    if !reader.isShell { text = InsertedText() }
+    isShell = reader.isShell
+    if !isShell { text = InsertedText() }
   }
 
   /// Moves past text that the author wrote.
-  mutating func append(_ literal: some BidirectionalCollection<UInt8>) {
+  mutating func append(_ literal: UnsafeBufferPointer<UInt8>) {
     word.append(literal)
-    if reader.isShell { place.append(literal) }
+    if isShell { place.append(literal) }
     // What comes before them is in no here-document, and in no parentheses.
     if text == nil,
       literal.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "(") })
@@ -31,9 +33,11 @@ struct ScriptChecker {
   /// The objection to the next piece, whatever follows it.
   mutating func objection(to piece: TextPiece) -> UnlocatedFailure? {
     switch piece {
-    case .authors(let text, _):
-      append(text.utf8)
-      return text.utf8.contains(0) ? ScriptMessage.nul : nil
+    case .authors(var text, _):
+      return text.withUTF8 { bytes in
+        append(bytes)
+        return bytes.contains(0) ? ScriptMessage.nul : nil
+      }
     case .value(let value):
       defer {
         word.append(value)
@@ -54,10 +58,10 @@ struct ScriptChecker {
   /// Must be called after the last piece. Fails for a value that is more than data on its line.
   func checkLines() throws(EvaluationFailure) {
     guard let text, !text.values.isEmpty else { return }
-    if let value = text.valueThatEndsDocument(isShell: reader.isShell) {
+    if let value = text.valueThatEndsDocument(isShell: isShell) {
       throw value.refusal(ScriptMessage.endOfDocument(value, reader))
     }
-    if reader.isShell {
+    if isShell {
       guard let value = text.valueThatEndsCase else { return }
       throw value.refusal(ScriptMessage.endOfCase(value, reader))
     }

@@ -49,21 +49,21 @@ extension Template {
     guard let script = try script(for: reader, .value, with: bindings) else {
       preconditionFailure("an evaluation that fails says so")
     }
-    return script
+    return String(decoding: script, as: UTF8.self)
   }
 
-  /// The same; nil if some of the values are not known yet. The known ones can already fail.
+  /// The same in UTF-8, as a plan keeps it; nil if some of the values are not known yet. The known ones can already fail.
   package func renderedScriptIfKnown(
     for reader: ScriptReader, with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) -> String? {
+  ) throws(EvaluationFailure) -> [UInt8]? {
     try script(for: reader, .knownValue, with: bindings)
   }
 
   private func script(
     for reader: ScriptReader, _ goal: FoldingGoal, with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) -> String? {
+  ) throws(EvaluationFailure) -> [UInt8]? {
     var checker = ScriptChecker(for: reader)
-    let script = try text(
+    let script = try utf8(
       for: goal, with: bindings, literal: { checker.append($0) },
       objection: { bindings.objection(toSecretIn: $0) ?? checker.objection(to: $0) })
     try checker.checkLines()

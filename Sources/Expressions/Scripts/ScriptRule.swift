@@ -33,13 +33,12 @@ package enum ScriptRule {
   private static func objection(
     to value: InsertedValue, after start: WordStart, _ reader: ScriptReader
   ) -> UnlocatedFailure? {
-    let bytes = value.text.utf8
-    guard let first = bytes.first else { return ScriptMessage.empty(value, reader) }
-    var holdsEqual = false
-    for byte in bytes {
-      if !isSafeInShell(byte) { return unsafe(value, reader) }
-      if byte == UInt8(ascii: "=") { holdsEqual = true }
+    guard let first = value.text.utf8.first else { return ScriptMessage.empty(value, reader) }
+    var text = value.text
+    let (isSafe, holdsEqual) = text.withUTF8 { bytes in
+      (bytes.allSatisfy(isSafeInShell), bytes.contains(UInt8(ascii: "=")))
     }
+    if !isSafe { return unsafe(value, reader) }
     switch start {
     case .nothing where first == UInt8(ascii: "-"): return ScriptMessage.option(value, reader)
     case .nothing where holdsEqual, .name where holdsEqual:
@@ -72,16 +71,20 @@ enum WordStart {
 
   /// Moves past text that the author wrote. It is examined from its end, no further than a word
   /// extends.
-  package mutating func append(_ text: some BidirectionalCollection<UInt8>) {
+  mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
     var isEmpty = true
-    var rest = text[...]
-    while let byte = rest.popLast() {
+    var place = text.count
+    while place > 0 {
+      place -= 1
+      let byte = text[place]
       if Self.begins(byte) {
         self = isEmpty ? .nothing : .name
         return
       }
       // The value of `$name` may be empty, as that of `$@`, or of `$=name` in zsh.
-      if byte == UInt8(ascii: "$") || !isNameByte(byte) && rest.last == UInt8(ascii: "$") {
+      if byte == UInt8(ascii: "$")
+        || !isNameByte(byte) && place > 0 && text[place - 1] == UInt8(ascii: "$")
+      {
         self = .nothing
         return
       }

@@ -13,7 +13,7 @@ struct ShellPlace {
   private var last: UInt8?
 
   /// Moves past text that the author wrote.
-  mutating func append(_ text: some BidirectionalCollection<UInt8>) {
+  mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
     guard let end = text.last else { return }
     readBraces(in: text)
     readParentheses(in: text)
@@ -22,28 +22,29 @@ struct ShellPlace {
 
   mutating func appendValue() { last = UInt8(ascii: "0") }
 
-  private mutating func readBraces(in text: some BidirectionalCollection<UInt8>) {
-    var place = text.endIndex
-    while place > text.startIndex {
-      place = text.index(before: place)
-      let previous = place > text.startIndex ? text[text.index(before: place)] : last
-      switch text[place] {
-      case UInt8(ascii: "{") where previous != UInt8(ascii: "$"):
+  private mutating func readBraces(in text: UnsafeBufferPointer<UInt8>) {
+    var place = text.count
+    while place > 0 {
+      place -= 1
+      let byte = text[place]
+      guard byte == UInt8(ascii: "{") || byte == UInt8(ascii: "\n") else { continue }
+      let previous = place > 0 ? text[place - 1] : last
+      if byte == UInt8(ascii: "{"), previous != UInt8(ascii: "$") {
         isInBraces = true
         return
-      case UInt8(ascii: "\n") where previous != UInt8(ascii: "\\"):
+      }
+      if byte == UInt8(ascii: "\n"), previous != UInt8(ascii: "\\") {
         isInBraces = false
         return
-      default: break
       }
     }
   }
 
-  private mutating func readParentheses(in text: some BidirectionalCollection<UInt8>) {
-    var place = text.endIndex
+  private mutating func readParentheses(in text: UnsafeBufferPointer<UInt8>) {
+    var place = text.count
     var closed = 0
-    while place > text.startIndex {
-      place = text.index(before: place)
+    while place > 0 {
+      place -= 1
       switch text[place] {
       case 9...13, UInt8(ascii: " "):
         isInQualifiers = false
@@ -51,7 +52,7 @@ struct ShellPlace {
       case UInt8(ascii: ")"): closed += 1
       case UInt8(ascii: "(") where closed > 0: closed -= 1
       case UInt8(ascii: "("):
-        let previous = place > text.startIndex ? text[text.index(before: place)] : last
+        let previous = place > 0 ? text[place - 1] : last
         isInQualifiers = previous.map(Self.precedesQualifiers) ?? false
         return
       default: break

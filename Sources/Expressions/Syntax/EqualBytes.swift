@@ -40,7 +40,9 @@ package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8
 /// Whether two strings consist of the same bytes: for `==` of Swift, `é` is also `e` with an accent of its
 /// own, which is another name to Linux and in JSON.
 package func areSameBytes(_ left: String, _ right: String) -> Bool {
-  left == right && left.utf8.elementsEqual(right.utf8)
+  guard left.utf8.count == right.utf8.count else { return false }
+  var (left, right) = (left, right)
+  return left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
 }
 
 /// A string that equals only what consists of the same bytes.
@@ -54,4 +56,11 @@ package struct ExactText: Hashable, Sendable {
   }
 
   package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+}
+
+extension Set<ExactText> {
+  /// Whether it holds the name. A few are compared with it, because to hash it takes longer.
+  package func holds(_ name: String) -> Bool {
+    count <= 8 ? contains { areSameBytes($0.text, name) } : contains(ExactText(text: name))
+  }
 }

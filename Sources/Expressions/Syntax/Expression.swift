@@ -206,7 +206,8 @@ extension Expression {
   }
 
   package func uses(_ root: ContextRoot) -> Bool {
-    references.contains { $0.root == root }
+    let first = self.root + 1 - Int(nodes[self.root].size)
+    return nodes[first...self.root].contains { $0.kind == .root && $0.detail == root.rawValue }
   }
 
   /// Whether the other one has the same source text, and so the same meaning where the same names

@@ -57,6 +57,7 @@ extension Decoder {
     if let list = fields[.dependsOn] { decodeDependencies(list) }
     if fields.holdsMore(than: plainKeys) {
       step.attributes = Int32(truncatingIfNeeded: model.attributes.count)
+      if model.attributes.isEmpty { model.attributes.reserveCapacity(roomForSome) }
       model.attributes.append(attributes(from: fields))
     }
     model.steps.append(step)
@@ -131,6 +132,7 @@ extension Decoder {
       }
     }
     guard let action = command(value, StepKey.run) else { return .none }
+    if model.actions.isEmpty { model.actions.reserveCapacity(roomForSome) }
     model.actions.append(action)
     return .kept(Int32(truncatingIfNeeded: model.actions.count - 1))
   }
@@ -206,6 +208,7 @@ extension Decoder {
     }
     let number = Int32(truncatingIfNeeded: model.settings.count)
     settingsNumbers[hash] = number
+    if model.settings.isEmpty { model.settings.reserveCapacity(roomForSome) }
     model.settings.append(settings)
     return number
   }

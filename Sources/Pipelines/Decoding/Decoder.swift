@@ -42,6 +42,11 @@ struct Decoder {
     model.dependencies.reserveCapacity(min(byteCount / 16, PipelineModel.maxDependencyCount))
   }
 
+  /// Room for what only some steps have; none in a group or a named pipeline, of which there may be many.
+  var roomForSome: Int {
+    partCount > 0 ? 0 : min(tree.source.count / 64, PipelineModel.maxStepCount)
+  }
+
   func span(_ node: NodeIndex) -> Span {
     Span(start: Int(tree.nodes[node].start), end: Int(tree.nodes[node].end))
   }

@@ -118,15 +118,17 @@ extension PatternCopier {
           expression: condition.expression, written: condition.written,
           scope: self.copy(condition.scope), group: condition.group.map { self.copy($0) }))
     }
-    for (giver, scope) in parts.givers { copy.givers[giver] = self.copy(scope) }
-    copy.hooks = parts.hooks.map { self.copy($0) }
-    copy.outputScope = parts.outputScope.map { self.copy($0) }
+    var rare = parts.rare
+    for (giver, scope) in parts.givers { rare.givers[giver] = self.copy(scope) }
+    rare.hooks = parts.hooks.map { self.copy($0) }
+    rare.outputScope = parts.outputScope.map { self.copy($0) }
     if let expansion = parts.expansion {
-      copy.expansion = LateExpansion(
+      rare.expansion = LateExpansion(
         axes: expansion.axes, included: expansion.included, excluded: expansion.excluded,
         writtenNames: expansion.writtenNames, spec: self.copy(expansion.spec),
         work: expansion.work, parts: self.copy(expansion.parts), allowance: expansion.allowance)
     }
+    copy.rare = rare
     return copy
   }
 
@@ -146,7 +148,7 @@ extension PatternCopier {
 
   private func names(_ scope: LateScope) -> Bool {
     scope.dependencies.contains { operations[$0] != nil }
-      || scope.steps.values.contains { operations[$0] != nil }
+      || scope.steps.operations.contains { operations[$0] != nil }
       || scope.matches.values.contains { $0.contains { operations[$0.operation] != nil } }
   }
 
@@ -155,7 +157,7 @@ extension PatternCopier {
   ) -> LateScope {
     var dependencies = LateDependencies(count: scope.dependencies.count)
     dependencies.all = scope.dependencies.map(copy)
-    for (name, operation) in zip(scope.steps.names, scope.steps.values) {
+    for (name, operation) in zip(scope.steps.names, scope.steps.operations) {
       dependencies.steps[name] = copy(operation)
     }
     dependencies.matches = scope.matches.mapValues { instances in

@@ -41,7 +41,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   }
 
   package func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
-    root == .matrix && scope.writtenNames.contains(ExactText(text: name))
+    root == .matrix && scope.writtenNames.holds(name)
   }
 
   package func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }

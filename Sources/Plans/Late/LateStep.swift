@@ -62,32 +62,69 @@ package struct LateParts: Sendable {
   /// The command, if it is not known.
   package var command: CommandModel?
   package var shell: [String] = []
-  package var settings: LateSettings?
-  /// The scopes of what pipeline uses gave to the settings, by their numbers.
-  package var givers: [Int32: LateScope] = [:]
-  /// The standard input, if it may be code and not all of it is known.
-  package var input: Template?
-  /// The matrix, if it is not known.
-  package var expansion: LateExpansion?
-  /// The outputs of a nested pipeline, in the scope of its own steps.
-  package var outputs: [MemberModel] = []
-  package var outputScope: LateScope?
-  /// What is not known of the hooks of a pipeline that is used, in the scope of its own steps.
-  package var hooks: LateStep?
-  package var probes: [LateProbe] = []
-  /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
-  package var stepName: String?
-  /// The conditions that make a service ready.
-  package var readiness: [LateProbe] = []
-  /// True if it is in a pipeline with an input that is not known yet.
-  package var hasLateInputs = false
+  private var rareParts: RareParts?
 
   package init() {}
 
   package var isEmpty: Bool {
-    conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && hooks == nil && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
+    conditions.isEmpty && command == nil && rareParts?.parts.isWithoutEffect != false
   }
+
+  /// What few steps have: the others take a quarter of the memory without it.
+  package struct Rare: Sendable {
+    package var settings: LateSettings?
+    /// The scopes of what pipeline uses gave to the settings, by their numbers.
+    package var givers: [Int32: LateScope] = [:]
+    /// The standard input, if it may be code and not all of it is known.
+    package var input: Template?
+    /// The matrix, if it is not known.
+    package var expansion: LateExpansion?
+    /// The outputs of a nested pipeline, in the scope of its own steps.
+    package var outputs: [MemberModel] = []
+    package var outputScope: LateScope?
+    /// What is not known of the hooks of a pipeline that is used, in the scope of its own steps.
+    package var hooks: LateStep?
+    package var probes: [LateProbe] = []
+    /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
+    package var stepName: String?
+    /// The conditions that make a service ready.
+    package var readiness: [LateProbe] = []
+    /// True if it is in a pipeline with an input that is not known yet.
+    package var hasLateInputs = false
+
+    package init() {}
+
+    fileprivate var isWithoutEffect: Bool {
+      settings == nil && expansion == nil && outputs.isEmpty && hooks == nil && probes.isEmpty
+        && readiness.isEmpty && !hasLateInputs && input == nil
+    }
+
+    fileprivate var isEmpty: Bool {
+      isWithoutEffect && givers.isEmpty && outputScope == nil && stepName == nil
+    }
+  }
+
+  private final class RareParts: Sendable {
+    let parts: Rare
+
+    init(_ parts: Rare) { self.parts = parts }
+  }
+
+  package var rare: Rare {
+    get { rareParts?.parts ?? Rare() }
+    set { rareParts = newValue.isEmpty ? nil : RareParts(newValue) }
+  }
+
+  package var settings: LateSettings? { rareParts?.parts.settings }
+  package var givers: [Int32: LateScope] { rareParts?.parts.givers ?? [:] }
+  package var input: Template? { rareParts?.parts.input }
+  package var expansion: LateExpansion? { rareParts?.parts.expansion }
+  package var outputs: [MemberModel] { rareParts?.parts.outputs ?? [] }
+  package var outputScope: LateScope? { rareParts?.parts.outputScope }
+  package var hooks: LateStep? { rareParts?.parts.hooks }
+  package var probes: [LateProbe] { rareParts?.parts.probes ?? [] }
+  package var stepName: String? { rareParts?.parts.stepName }
+  package var readiness: [LateProbe] { rareParts?.parts.readiness ?? [] }
 
   /// What is shown of the conditions, and of what is waited for.
   fileprivate var shown: (condition: String?, probes: [String], readiness: [String]) {
@@ -162,87 +199,6 @@ package struct LateProbe: Sendable {
   }
 
   package var shown: String { model.kind.words(model.target.asAction) }
-}
-
-/// What the names in late expressions stand for.
-package final class LateScope: Sendable {
-  /// The operations by their names in `depends_on`.
-  package let steps: OrderedMap<OperationID>
-  /// The same for names with `match: matrix` that stand for any number of instances.
-  package let matches: [String: [MatchedInstance]]
-  /// The dependencies that status functions look at.
-  package let dependencies: [OperationID]
-  package let matrix: ValueMap?
-  /// The members of the matrix that are written in the file as literals.
-  package let writtenNames: Set<ExactText>
-  package let inputs: LateInputs?
-  /// The scope of the group that the step stands in, where names are looked up that are not found here.
-  package let around: LateScope?
-  /// The `vars` of its pipeline, if some are not known before the run.
-  package let vars: NeededVars?
-  /// The own values of an instance that was made while running.
-  package let instance: ValueMap?
-  /// The group whose matrix gives its values to this scope, too, when it is known.
-  package let matrixGroup: OperationID?
-
-  package init(
-    _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    writtenNames: Set<ExactText> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
-    matrixGroup: OperationID? = nil, vars: NeededVars? = nil
-  ) {
-    self.matrixGroup = matrixGroup
-    steps = dependencies.steps
-    matches = dependencies.matches
-    self.dependencies = dependencies.all
-    self.matrix = matrix
-    self.writtenNames = writtenNames
-    self.inputs = inputs
-    self.around = around
-    self.vars = vars
-    instance = nil
-  }
-
-  private init(_ scope: LateScope, _ matrix: ValueMap, _ writtenNames: Set<ExactText>) {
-    steps = scope.steps
-    matches = scope.matches
-    dependencies = scope.dependencies
-    self.matrix = scope.matrix?.merging(matrix) ?? matrix
-    self.writtenNames = matrix.writtenNames(own: writtenNames, outer: scope.writtenNames)
-    inputs = scope.inputs
-    around = scope.around
-    matrixGroup = scope.matrixGroup
-    vars = scope.vars
-    instance = matrix
-  }
-
-  /// The scope of an instance; `writtenNames` are those of its own matrix.
-  package func with(_ matrix: ValueMap, writtenNames: Set<ExactText>) -> LateScope {
-    LateScope(self, matrix, writtenNames)
-  }
-}
-
-/// What a step waits for, by name and as a whole.
-package struct LateDependencies {
-  package var steps = OrderedMap<OperationID>()
-  package var matches: [String: [MatchedInstance]] = [:]
-  package var all: [OperationID] = []
-
-  /// Makes a collection for about this many.
-  package init(count: Int = 0) {
-    // Reserving room for a few would take longer than what it saves.
-    if count > 8 { steps.reserveCapacity(count) }
-    all.reserveCapacity(count)
-  }
-}
-
-package struct MatchedInstance: Sendable {
-  package let operation: OperationID
-  package let values: ValueMap
-
-  package init(operation: OperationID, values: ValueMap) {
-    self.operation = operation
-    self.values = values
-  }
 }
 
 /// The inputs of a nested pipeline that are not known yet, in the scope of the step that uses it.

@@ -87,8 +87,8 @@ package struct KnownMatrix {
       for axis in axes.indices.reversed() {
         (rest, places[axis]) = rest.quotientAndRemainder(dividingBy: axes[axis].values.count)
       }
-      var suffix = ""
-      for axis in axes.indices { suffix += texts[axis][places[axis]] }
+      var suffix = texts[0][places[0]]
+      for axis in 1..<axes.count { suffix += texts[axis][places[axis]] }
       let values = axes.indices.map { axes[$0].values[places[$0]] }
       return Instance(values: names.with(values), suffix: suffix)
     }

@@ -225,7 +225,8 @@ package final class ControlFlowModel: Sendable {
     condition == nil && matrix == nil && probes.isEmpty && readiness.isEmpty
   }
   /// Whether something besides a matrix may be left for the run.
-  package var decidesLate: Bool { condition != nil || !probes.isEmpty || !readiness.isEmpty }
+  package var decidesLate: Bool { condition != nil || hasProbes }
+  package var hasProbes: Bool { !probes.isEmpty || !readiness.isEmpty }
 }
 
 /// One instance of the step for each combination of the axes.

@@ -81,7 +81,7 @@ struct ArgumentParser {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let flag = String(parts[0])
     let attached = parts.count > 1 ? String(parts[1]) : nil
-    guard let option = options.first(where: { $0.flag == flag }) else {
+    guard let option = options.first(where: { $0.isFlag(flag) }) else {
       throw .unknownOption(flag, value: attached ?? following, of: command)
     }
     guard let kind = option.value else {
@@ -112,8 +112,8 @@ struct ArgumentParser {
   }
 
   private func isFlag(_ word: String) -> Bool {
-    let flag = word.prefix { $0 != "=" }
-    return options.contains { $0.flag == flag }
+    let flag = String(word.prefix { $0 != "=" })
+    return options.contains { $0.isFlag(flag) }
   }
 
   /// Whether a word is an option of the command, and so hardly the value of another.
@@ -185,11 +185,11 @@ struct ArgumentParser {
   private mutating func check(_ given: [Option]) {
     invocation.given = Set(given.map(\.name))
     for option in given {
-      if let flag = option.excludedFlag, given.contains(where: { $0.flag == flag }) {
+      if let flag = option.excludedFlag, given.contains(where: { $0.isFlag(flag) }) {
         mistakes.append(.excludes(flag, option, command))
       }
       guard let flag = option.neededFlag else { continue }
-      let isThere = options.contains { $0.flag == flag && invocation.isOn($0) }
+      let isThere = options.contains { $0.isFlag(flag) && invocation.isOn($0) }
       if !isThere { mistakes.append(.needs(flag, option, command)) }
     }
   }
@@ -201,7 +201,7 @@ struct ArgumentParser {
         && (option.value != nil || invocation.isOn(option))
     }
     for option in set {
-      if let flag = option.excludedFlag, let other = set.first(where: { $0.flag == flag }) {
+      if let flag = option.excludedFlag, let other = set.first(where: { $0.isFlag(flag) }) {
         mistakes.append(.excludesVariable(other, option, command))
       }
     }

@@ -18,8 +18,9 @@ struct Invocation {
   var directory: String?
   /// The absolute path of where oprun was started, if that is another directory.
   var startDirectory: String?
-  /// The values; more than one only for repeatable options.
-  private var values: [String: [OptionValue]] = [:]
+  /// The values of options, by their names; more than one only for repeatable ones. Few options are given, and to hash
+  /// the name of one that is asked for takes longer than to compare it with these.
+  private var values: [(name: String, values: [OptionValue])] = []
 
   /// The options that stand on the command line, not in the environment.
   var given: Set<String> = []
@@ -28,14 +29,29 @@ struct Invocation {
 
   func isGiven(_ option: Option) -> Bool { given.contains(option.name) }
 
-  func hasValue(for option: Option) -> Bool { values[option.name] != nil }
+  func hasValue(for option: Option) -> Bool { place(of: option) != nil }
 
   mutating func set(_ option: Option, _ value: OptionValue) {
-    if !option.isRepeatable { values[option.name] = [] }
-    values[option.name, default: []].append(value)
+    guard let place = place(of: option) else {
+      values.append((option.name, [value]))
+      return
+    }
+    if option.isRepeatable {
+      values[place].values.append(value)
+    } else {
+      values[place].values = [value]
+    }
   }
 
-  private func value(of option: Option) -> OptionValue? { values[option.name]?.last }
+  private func place(of option: Option) -> Int? {
+    values.firstIndex { $0.name == option.name }
+  }
+
+  private func values(of option: Option) -> [OptionValue] {
+    place(of: option).map { values[$0].values } ?? []
+  }
+
+  private func value(of option: Option) -> OptionValue? { values(of: option).last }
 
   /// The options whose values are paths.
   private static let paths = [
@@ -52,7 +68,7 @@ struct Invocation {
   mutating func anchorPaths(in directory: String) {
     for option in Self.paths {
       if let path = text(option), isRelative(path, option) {
-        values[option.name] = [.text("\(directory)/\(path)")]
+        set(option, .text("\(directory)/\(path)"))
       }
     }
   }
@@ -78,19 +94,19 @@ struct Invocation {
 
   /// The assignments in the order in which they were given.
   func assignments(_ option: Option) -> [(name: String, value: String)] {
-    (values[option.name] ?? []).compactMap {
+    values(of: option).compactMap {
       if case .assignment(let name, let value) = $0 { (name, value) } else { nil }
     }
   }
 
   /// The values of an option that may be repeated, in the order in which they were given.
   func texts(_ option: Option) -> [String] {
-    (values[option.name] ?? []).compactMap { if case .text(let text) = $0 { text } else { nil } }
+    values(of: option).compactMap { if case .text(let text) = $0 { text } else { nil } }
   }
 
   /// The values of an option as they may be written.
   func words(of option: Option) -> [String] {
-    (values[option.name] ?? []).map { value in
+    values(of: option).map { value in
       switch value {
       case .isOn(let isOn): isOn ? "1" : "0"
       case .count(let count): "\(count)"

@@ -4,7 +4,7 @@
 import Scheduling
 
 /// An option of the command line, which is also an environment variable.
-struct Option: Sendable {
+final class Option: Sendable {
   /// The name without the dashes.
   let name: String
   let letter: Character?
@@ -41,6 +41,11 @@ struct Option: Sendable {
 
   var flag: String { "--" + name }
 
+  /// Whether it is its flag, which is not made to find out: all options of a command are asked.
+  func isFlag(_ word: String) -> Bool {
+    word.utf8.count == name.utf8.count + 2 && word.hasPrefix("--") && word.hasSuffix(name)
+  }
+
   /// The variable, `OPRUN_JOBS` for `--jobs`. `OPRUN_PARAM_<NAME>` stands for many, which are read
   /// elsewhere. Empty if there is none.
   var variable: String { ownVariable ?? usualVariable }
@@ -56,7 +61,7 @@ struct Option: Sendable {
   }
 
   func excludes(_ other: Option) -> Bool {
-    excludedFlag == other.flag || other.excludedFlag == flag
+    excludedFlag.map(other.isFlag) == true || other.excludedFlag.map(isFlag) == true
   }
 }
 

@@ -25,7 +25,7 @@ final class DeclarationCheck {
   private let paths: DeclaredPaths
   private var steps: [Declaring] = []
   /// The first step that makes each path, and the others.
-  private var makers: [ExactText: Int] = [:]
+  private var makers = PathTable()
   private var moreMakers: [ExactText: [Int]] = [:]
   // A step that makes files is no service, so it has ended when a service that waits for it is ready.
   private lazy var ancestry = Ancestry(
@@ -72,22 +72,22 @@ final class DeclarationCheck {
   }
 
   func report(to log: inout DiagnosticLog) {
+    makers = PathTable(capacity: steps.reduce(0) { $0 + $1.cache.outputs.count })
     for number in steps.indices { checkOutputs(of: number, &log) }
     for number in steps.indices where !makers.isEmpty { checkInputs(of: number, &log) }
   }
 
   private func checkOutputs(of number: Int, _ log: inout DiagnosticLog) {
     let step = steps[number]
-    for pattern in step.cache.outputs + step.cache.scratch
-    where paths.isOutside(pattern, in: step.directory) {
-      log.report(at: step.span) { PlanningMessage.outside(pattern, of: step.id, at: $0) }
+    for patterns in [step.cache.outputs, step.cache.scratch] {
+      for pattern in patterns where paths.isOutside(pattern, in: step.directory) {
+        log.report(at: step.span) { PlanningMessage.outside(pattern, of: step.id, at: $0) }
+      }
     }
     for pattern in step.cache.outputs {
-      guard let name = paths.plain(pattern, in: step.directory) else { continue }
-      guard let first = makers[name] else {
-        makers[name] = number
-        continue
-      }
+      guard let name = paths.plain(pattern, in: step.directory),
+        let first = makers.add(number, at: name)
+      else { continue }
       let earlier = [first] + (moreMakers[name] ?? [])
       guard !earlier.contains(number) else { continue }
       if let other = earlier.last(where: { areUnordered($0, number) }) {
@@ -120,14 +120,7 @@ final class DeclarationCheck {
 
   /// The path itself, or that of a directory around it, if a step makes it.
   private func madePath(at path: ExactText) -> ExactText? {
-    if makers[path] != nil { return path }
-    var rest = path.text.utf8[...]
-    while let slash = rest.lastIndex(of: UInt8(ascii: "/")) {
-      rest = rest[..<slash]
-      let folder = ExactText(text: String(Substring(rest)))
-      if makers[folder] != nil { return folder }
-    }
-    return nil
+    makers.nearest(to: path)
   }
 
   /// Whether a condition of `wait_for` is a file that a step makes.

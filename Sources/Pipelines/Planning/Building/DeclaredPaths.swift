@@ -21,7 +21,8 @@ struct DeclaredPaths {
 
   /// The path of one file or directory; nil for a pattern with wildcards.
   func plain(_ pattern: String, in directory: String?) -> ExactText? {
-    if pattern.utf8.contains(where: isWildcard) { return nil }
+    var copy = pattern
+    if copy.withUTF8({ $0.contains(where: isWildcard) }) { return nil }
     if directory == nil, pattern.goesDown { return ExactText(text: pattern) }
     guard case .path(let path) = place(of: pattern, in: directory) else { return nil }
     return path

@@ -10,7 +10,12 @@ extension KnownValues {
     _ command: CommandModel, for shell: [String]
   ) throws(EvaluationFailure) -> CommandModel {
     switch command {
-    case .script(let text): return .script(try foldScript(text, for: shell))
+    case .script(.plain): return command
+    case .script(let text):
+      return switch try foldScript(text, for: shell) {
+      case .known(let script): .script(.plain(script.string))
+      case .late(let text): .script(text)
+      }
     case .arguments(let words):
       return .arguments(
         try keeping(words) { () throws(EvaluationFailure) -> [Text] in
@@ -23,22 +28,19 @@ extension KnownValues {
     }
   }
 
-  func foldScript(_ text: Text, for shell: [String]) throws(EvaluationFailure) -> Text {
-    try keeping(text) { () throws(EvaluationFailure) -> Text in
-      if let script = try scriptIfKnown(text, for: shell) { return .plain(script) }
-      guard case .template(let template) = text else { return text }
-      return .template(try template.folded(with: self))
+  func foldScript(_ text: Text, for shell: [String]) throws(EvaluationFailure) -> FoldedScript {
+    switch text {
+    case .plain(let text): .known(ScriptText(text))
+    case .template(let template):
+      try keeping(.late(text)) { () throws(EvaluationFailure) -> FoldedScript in
+        let reader = ScriptReader(shell: shell)
+        guard let script = try template.renderedScriptIfKnown(for: reader, with: self) else {
+          return .late(.template(try template.folded(with: self)))
+        }
+        try spend(script.count, on: template)
+        return .known(ScriptText(utf8: script))
+      }
     }
-  }
-
-  /// The script; nil if some of its values are not known.
-  func scriptIfKnown(
-    _ text: Text, for shell: [String]
-  ) throws(EvaluationFailure) -> String? {
-    guard case .template(let template) = text else { return text.plain }
-    let script = try template.renderedScriptIfKnown(for: ScriptReader(shell: shell), with: self)
-    if let script { try spend(script, on: template) }
-    return script
   }
 
   /// Folds all arguments or none, because each may determine what another one is to its program.
@@ -56,8 +58,14 @@ extension KnownValues {
       return folded
     }
     for (word, text) in zip(words, texts) {
-      if let template = word.template { try spend(text, on: template) }
+      if let template = word.template { try spend(text.utf8.count, on: template) }
     }
     return texts.map { .plain($0) }
   }
+}
+
+/// A script in which everything known is inserted.
+enum FoldedScript {
+  case known(ScriptText)
+  case late(Text)
 }

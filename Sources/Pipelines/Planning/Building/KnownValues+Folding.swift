@@ -25,7 +25,7 @@ extension KnownValues {
     guard case .template(let template) = text else { return text }
     return try keeping(text) { () throws(EvaluationFailure) -> Text in
       if let text = try rendered(template) {
-        try spend(text, on: template)
+        try spend(text.utf8.count, on: template)
         return .plain(text)
       }
       return .template(try template.folded(with: self))
@@ -46,8 +46,8 @@ extension KnownValues {
   }
 
   /// Counts a string against the budget, because strings that many steps repeat add up.
-  func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
-    guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {
+  func spend(_ byteCount: Int, on template: Template) throws(EvaluationFailure) {
+    guard !budget.allows(byteCount), let expression = template.expressions.first else {
       return
     }
     throw EvaluationFailure(
@@ -62,7 +62,7 @@ extension KnownValues {
       if let single = template.single {
         if let value = try single.valueIfKnown(with: self) { return .constant(value) }
       } else if let text = try template.renderedIfKnown(with: self) {
-        try spend(text, on: template)
+        try spend(text.utf8.count, on: template)
         return .constant(.string(text))
       }
       return .template(try template.folded(with: self))

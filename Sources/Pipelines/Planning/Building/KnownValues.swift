@@ -161,7 +161,7 @@ struct KnownValues: ExpressionBindings {
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
     root == .vars
       ? pipeline.inputs.derived?.isWritten(name) == true
-      : root == .matrix && writtenNames.contains(ExactText(text: name))
+      : root == .matrix && writtenNames.holds(name)
   }
 
   func value(of root: ContextRoot) -> Resolution {

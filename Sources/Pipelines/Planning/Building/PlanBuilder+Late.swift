@@ -26,14 +26,27 @@ extension PlanBuilder {
     parts.conditions = try conditions(of: operation, at: address)
     if case .late(let command) = command { parts.command = command }
     parts.shell = settings.settings.shell
-    parts.settings = settings.late
-    parts.givers = givers(of: settings)
-    parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
-    parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
-    parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
-    parts.stepName = hookOwner(settings, at: address)
-    parts.hasLateInputs = lateInputs(of: pipeline) != nil
+    if !settings.isKnown || controlFlow?.hasProbes == true || pipeline.parent != nil {
+      var rare = try rareParts(values, settings, command, at: address)
+      rare.hasLateInputs = lateInputs(of: pipeline) != nil
+      parts.rare = rare
+    }
     return parts.isEmpty ? nil : parts
+  }
+
+  private func rareParts(
+    _ values: KnownValues, _ settings: PlannedSettings, _ command: StepCommand,
+    at address: StepAddress
+  ) throws(EvaluationFailure) -> LateParts.Rare {
+    let controlFlow = planner.pipelines[address.pipeline].controlFlow(of: address.step)
+    var rare = LateParts.Rare()
+    rare.settings = settings.late
+    rare.givers = givers(of: settings)
+    rare.probes = try probes(controlFlow?.probes ?? [], settings, values)
+    rare.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
+    rare.input = try lateInput(values, settings, command, rare.probes + rare.readiness)
+    rare.stepName = hookOwner(settings, at: address)
+    return rare
   }
 
   private func hookOwner(_ settings: PlannedSettings, at address: StepAddress) -> String? {
@@ -74,10 +87,10 @@ extension PlanBuilder {
       var inner = LateParts()
       inner.conditions = try conditions(of: operation, at: address)
       try addOutputs(of: pattern.pipeline, to: &inner)
-      parts.expansion = try expansion(
+      parts.rare.expansion = try expansion(
         of: matrix, at: address, .none, inner, allowance: settings.late?.allowFailure)
     } else {
-      parts.expansion = try expansion(of: matrix, operation, at: address)
+      parts.rare.expansion = try expansion(of: matrix, operation, at: address)
     }
     // A condition that names the matrix belongs to each instance.
     parts.conditions = try conditions(of: operation, at: address).filter {
@@ -104,9 +117,11 @@ extension PlanBuilder {
   ) throws(EvaluationFailure) {
     // What a part of its steps gives is nothing that it could give.
     guard isWhole(planner.pipelines[pipeline]) else { return }
-    parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
+    var rare = parts.rare
+    rare.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
       .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
-    parts.outputScope = pipelineScope(pipeline)
+    rare.outputScope = pipelineScope(pipeline)
+    parts.rare = rare
   }
 
   /// Whether all of its steps are in the plan that run when none is named.
@@ -124,13 +139,7 @@ extension PlanBuilder {
     let command = try command(at: address, planner.pipelines[address.pipeline], values, settings)
     if case .late(let late) = command { parts.command = late }
     parts.shell = settings.settings.shell
-    parts.settings = settings.late
-    parts.givers = givers(of: settings)
-    let controlFlow = planner.pipelines[address.pipeline].controlFlow(of: address.step)
-    parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
-    parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
-    parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
-    parts.stepName = hookOwner(settings, at: address)
+    parts.rare = try rareParts(values, settings, command, at: address)
     return try expansion(of: matrix, at: address, command.work, parts)
   }
 

@@ -134,9 +134,9 @@ final class PlanBuilder {
     let values = planner.valuesForMatrix(at: StepAddress(pipeline: number, step: 0))
     let planned = try draft.settings(label: nil, values, try draft.foldedEnvironment(values))
     var parts = LateParts()
-    parts.settings = planned.late
-    parts.givers = givers(of: planned)
-    parts.hasLateInputs = lateInputs(of: pipeline) != nil
+    parts.rare.settings = planned.late
+    parts.rare.givers = givers(of: planned)
+    parts.rare.hasLateInputs = lateInputs(of: pipeline) != nil
     if parts.isEmpty { return (planned.settings, nil) }
     let needsSteps =
       planned.late?.hooks.isEmpty == false || number > 0
@@ -349,8 +349,10 @@ final class PlanBuilder {
   ) throws(EvaluationFailure) -> StepCommand {
     let shell = settings.settings.shell
     if case .script(let text) = command {
-      let folded = try values.foldScript(text, for: shell)
-      return folded.plain.map { .known(.script(ScriptText($0))) } ?? .late(.script(folded))
+      return switch try values.foldScript(text, for: shell) {
+      case .known(let script): .known(.script(script))
+      case .late(let text): .late(.script(text))
+      }
     }
     let folded = try values.fold(command, for: shell)
     return folded.constant.map { .known($0) } ?? .late(folded)
@@ -378,10 +380,10 @@ extension LateParts {
   fileprivate func with(_ hooks: LateStep?) -> LateParts {
     var parts = self
     guard let expansion else {
-      parts.hooks = hooks
+      parts.rare.hooks = hooks
       return parts
     }
-    parts.expansion = LateExpansion(
+    parts.rare.expansion = LateExpansion(
       axes: expansion.axes, included: expansion.included, excluded: expansion.excluded,
       writtenNames: expansion.writtenNames, spec: expansion.spec, work: expansion.work,
       parts: expansion.parts.withHooks(hooks), allowance: expansion.allowance)
@@ -390,7 +392,7 @@ extension LateParts {
 
   private func withHooks(_ hooks: LateStep?) -> LateParts {
     var parts = self
-    parts.hooks = hooks
+    parts.rare.hooks = hooks
     return parts
   }
 }

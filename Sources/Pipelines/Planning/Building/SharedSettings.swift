@@ -17,6 +17,9 @@ final class PlannedSettings {
     self.late = late
     self.input = input
   }
+
+  /// Whether nothing is left for the run.
+  var isKnown: Bool { late == nil && input == nil }
 }
 
 /// Builds each different `StepSettings` of a pipeline once.
@@ -331,7 +334,7 @@ struct SettingsDraft {
   ) throws(EvaluationFailure) -> CacheSettings? {
     guard let cache else { return nil }
     let folded = try cache.mapped { text throws(EvaluationFailure) in try values.fold(text) }
-    if !folded.templates.isEmpty { late.cache = folded }
+    if folded.hasTemplates { late.cache = folded }
     return folded.shown
   }
 

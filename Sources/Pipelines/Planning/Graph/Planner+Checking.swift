@@ -137,13 +137,14 @@ extension Planner {
     _ check: (SourceText, inout DiagnosticLog) -> Void
   ) {
     let pipeline = scope.pipeline
-    if let checked = pipeline.checked, checked.kind == scope.kind,
-      checked.expression.isWritten(as: expression), !scope.isOfStep(expression)
+    let isOfStep = scope.isOfStep(expression)
+    if !isOfStep, let checked = pipeline.checked, checked.kind == scope.kind,
+      checked.expression.isWritten(as: expression)
     {
       return
     }
     check(text, &log)
-    if log.isEmpty, !scope.isOfStep(expression) { pipeline.checked = (scope.kind, expression) }
+    if log.isEmpty, !isOfStep { pipeline.checked = (scope.kind, expression) }
   }
 
   private mutating func check(
@@ -320,7 +321,7 @@ extension Setting {
       text.template != nil
     case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
-    case .cache(let model): !model.templates.isEmpty
+    case .cache(let model): model.hasTemplates
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver,
       .outputs, .executor, .slurm:

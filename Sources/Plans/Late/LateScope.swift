@@ -1,0 +1,165 @@
+// What the names in late expressions stand for. Nearly every late step has a scope of its own, and most scopes have only
+// a few names: these take little memory.
+
+package import Expressions
+package import Scheduling
+
+/// What the names in late expressions stand for.
+package final class LateScope: Sendable {
+  /// The operations by their names in `depends_on`.
+  package let steps: StepNames
+  /// The dependencies that status functions look at.
+  package let dependencies: [OperationID]
+  /// The `vars` of its pipeline, if some are not known before the run.
+  package let vars: NeededVars?
+  /// Nil in a pipeline that no other uses, outside of matrices.
+  private let others: OtherNames?
+
+  package init(
+    _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
+    writtenNames: Set<ExactText> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
+    matrixGroup: OperationID? = nil, vars: NeededVars? = nil
+  ) {
+    steps = dependencies.steps.sharing(dependencies.all)
+    self.dependencies = dependencies.all
+    self.vars = vars
+    let hasNone =
+      dependencies.matches.isEmpty && matrix == nil && writtenNames.isEmpty && inputs == nil
+      && around == nil && matrixGroup == nil
+    others =
+      hasNone
+      ? nil
+      : OtherNames(
+        matches: dependencies.matches, matrix: matrix, writtenNames: writtenNames, inputs: inputs,
+        around: around, instance: nil, matrixGroup: matrixGroup)
+  }
+
+  private init(_ scope: LateScope, _ matrix: ValueMap, _ writtenNames: Set<ExactText>) {
+    steps = scope.steps
+    dependencies = scope.dependencies
+    vars = scope.vars
+    others = OtherNames(
+      matches: scope.matches, matrix: scope.matrix?.merging(matrix) ?? matrix,
+      writtenNames: matrix.writtenNames(own: writtenNames, outer: scope.writtenNames),
+      inputs: scope.inputs, around: scope.around, instance: matrix, matrixGroup: scope.matrixGroup)
+  }
+
+  /// The scope of an instance; `writtenNames` are those of its own matrix.
+  package func with(_ matrix: ValueMap, writtenNames: Set<ExactText>) -> LateScope {
+    LateScope(self, matrix, writtenNames)
+  }
+}
+
+extension LateScope {
+  /// The operations by names with `match: matrix` that stand for any number of instances.
+  package var matches: [String: [MatchedInstance]] { others?.matches ?? [:] }
+  package var matrix: ValueMap? { others?.matrix }
+  /// The members of the matrix that are written in the file as literals.
+  package var writtenNames: Set<ExactText> { others?.writtenNames ?? [] }
+  package var inputs: LateInputs? { others?.inputs }
+  /// The scope of the group that the step stands in, where names are looked up that are not found here.
+  package var around: LateScope? { others?.around }
+  /// The own values of an instance that was made while running.
+  package var instance: ValueMap? { others?.instance }
+  /// The group whose matrix gives its values to this scope, too, when it is known.
+  package var matrixGroup: OperationID? { others?.matrixGroup }
+}
+
+/// The names besides those of single steps.
+private final class OtherNames: Sendable {
+  let matches: [String: [MatchedInstance]]
+  let matrix: ValueMap?
+  let writtenNames: Set<ExactText>
+  let inputs: LateInputs?
+  let around: LateScope?
+  let instance: ValueMap?
+  let matrixGroup: OperationID?
+
+  init(
+    matches: [String: [MatchedInstance]], matrix: ValueMap?, writtenNames: Set<ExactText>,
+    inputs: LateInputs?, around: LateScope?, instance: ValueMap?, matrixGroup: OperationID?
+  ) {
+    self.matches = matches
+    self.matrix = matrix
+    self.writtenNames = writtenNames
+    self.inputs = inputs
+    self.around = around
+    self.instance = instance
+    self.matrixGroup = matrixGroup
+  }
+}
+
+/// What a step waits for, by name and as a whole.
+package struct LateDependencies {
+  package var steps = StepNames()
+  package var matches: [String: [MatchedInstance]] = [:]
+  package var all: [OperationID] = []
+
+  /// Makes a collection for about this many.
+  package init(count: Int = 0) {
+    // Reserving room for a few would take longer than what it saves.
+    if count > 8 { steps.reserveCapacity(count) }
+    all.reserveCapacity(count)
+  }
+}
+
+/// Operations by name, in the order in which they were added. Like `OrderedMap`, which is generic, and so takes several
+/// times as long where another module uses it.
+package struct StepNames: Sendable {
+  package private(set) var names: [String] = []
+  package private(set) var operations: [OperationID] = []
+  /// The positions by name; empty while there are only a few.
+  private var places: [ExactText: Int] = [:]
+
+  mutating func reserveCapacity(_ count: Int) {
+    names.reserveCapacity(count)
+    operations.reserveCapacity(count)
+  }
+
+  /// Setting nil changes nothing. O(1).
+  package subscript(name: String) -> OperationID? {
+    get { place(of: name).map { operations[$0] } }
+    set {
+      guard let newValue else { return }
+      if let place = place(of: name) {
+        operations[place] = newValue
+      } else {
+        names.append(name)
+        operations.append(newValue)
+        addPlace()
+      }
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    places.isEmpty
+      ? names.firstIndex { areSameBytes($0, name) } : places[ExactText(text: name)]
+  }
+
+  /// Adds the position of the last name.
+  private mutating func addPlace() {
+    if !places.isEmpty {
+      places[ExactText(text: names[names.count - 1])] = names.count - 1
+    } else if names.count > 8 {
+      for (place, name) in names.enumerated() { places[ExactText(text: name)] = place }
+    }
+  }
+
+  /// The same; if these are its operations, in memory that it shares with them.
+  fileprivate func sharing(_ all: [OperationID]) -> StepNames {
+    guard operations == all else { return self }
+    var copy = self
+    copy.operations = all
+    return copy
+  }
+}
+
+package struct MatchedInstance: Sendable {
+  package let operation: OperationID
+  package let values: ValueMap
+
+  package init(operation: OperationID, values: ValueMap) {
+    self.operation = operation
+    self.values = values
+  }
+}
