@@ -65,7 +65,7 @@ package final class CacheLookup {
   package internal(set) var isBypass = false
   /// True if another run runs the step, so that what is known will be out of date.
   var isLockedByOther = false
-  var isLocked = false
+  package internal(set) var isLocked = false
   var wasRestorable = false
   /// Files of the result that are not what they were, and not in the cache.
   var lost: [ChangedFile] = []
@@ -126,7 +126,7 @@ package final class CacheLookup {
     case .inspected(let entries): take(inputs: entries)
     case .restored(let files, let hasChanged):
       restored = files
-      hasRestored = hasChanged
+      hasRestored = hasRestored || hasChanged
       if files == nil, let broken = candidate?.key {
         brokenKeys.insert(broken)
         candidate = nil

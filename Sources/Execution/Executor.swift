@@ -34,7 +34,7 @@ protocol Executor: AnyObject {
   func leave(at now: Nanoseconds)
 
   /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not kept
-  /// yet. The step is nil for the run itself.
+  /// yet. The step is nil if another run may still need what earlier ones have of it: it has not succeeded.
   func decided(_ operation: OperationID, of step: String?)
 
   /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.

@@ -341,8 +341,10 @@ final class RunLoop {
     case .appended(let operation, let id, let group, let after):
       added.append(operation, id: id, from: group, after: after)
     case .reopened(let operation, _): forget(operation)
-    case .settled(let operation, _, _), .retrying(let operation, _, _):
-      executor.decided(operation, of: step(of: operation))
+    case .settled(let operation, let ending, _):
+      let isDone = ending.outcome == .succeeded || ending.outcome == .cached
+      executor.decided(operation, of: isDone ? step(of: operation) : nil)
+    case .retrying(let operation, _, _): executor.decided(operation, of: nil)
     default: break
     }
     if let caching { learn(event, caching, at: time) }

@@ -116,11 +116,10 @@ extension StateStore {
   }
 
   /// Removes runs, except those that somebody has claimed meanwhile. Nobody can resume the others: they are claimed until
-  /// they are gone. Their rows go first, because a directory without rows is removed later if this process dies, while
+  /// their rows are gone. These go first, because a directory without rows is removed later if this process dies, while
   /// rows without a directory look like a run that can be resumed.
   private func remove(_ runs: [RunToRemove], _ pruned: inout Pruned) throws(StoreFailure) {
     var claimed: [RunDirectory] = []
-    defer { withExtendedLifetime(claimed) {} }
     let free = runs.filter { run, _ in
       guard let directory = folder.run(named: run.name) else { return true }
       claimed.append(directory)
@@ -131,12 +130,20 @@ extension StateStore {
         try database.removeRuns(free.map(\.run.number))
       }
     }
-    pruned.add(free)
-    for (run, _) in free where !folder.removeRun(run.name) {
+    // Nobody finds them any more. NFS keeps a directory in which a file is open.
+    withExtendedLifetime(claimed) {}
+    claimed = []
+    var removed: [RunToRemove] = []
+    for entry in free {
+      if folder.removeRun(entry.run.name) {
+        removed.append(entry)
+        continue
+      }
       let failure = SystemError(
-        "cannot remove \(quoted(folder.shown("runs/\(run.name)")))", errno: errno)
+        "cannot remove \(quoted(folder.shown("runs/\(entry.run.name)")))", errno: errno)
       pruned.failures.append(failure.message)
     }
+    pruned.add(removed)
   }
 
   /// The runs with the sizes of their logs. What is recorded is what commands printed, of which limits on their logs
@@ -157,9 +164,10 @@ extension StateStore {
     let known = Set(try runNames())
     for name in folder.names(in: "runs")
     where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isBusy(name) {
-      let directory = folder.run(named: name)
-      defer { withExtendedLifetime(directory) {} }
-      if directory?.takeClaim() != false, folder.removeRun(name) { pruned.runs.append(name) }
+      // A claim would be an open file, with which NFS keeps the directory.
+      if folder.run(named: name)?.isTaken != true, folder.removeRun(name) {
+        pruned.runs.append(name)
+      }
     }
   }
 

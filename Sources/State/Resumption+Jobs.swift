@@ -9,7 +9,7 @@ extension Resumption {
   package func outdated(among open: [String: Set<String>]) -> Set<String> {
     Set(
       open.filter { name, runs in
-        if isGone(name) || runsHere(name) { return true }
+        if isWhole && isGone(name) || runsHere(name) { return true }
         // A cached step depends on contents, which may be the same again.
         guard let operation = operation(named: name),
           operation.index < plan.steps.count,
@@ -23,16 +23,19 @@ extension Resumption {
       }.keys)
   }
 
+  /// Whether neither run is one of steps that were named: then what the plan lacks, the file does not have.
+  private var isWhole: Bool { plan.named.isEmpty && earlier.request.steps.isEmpty }
+
   /// Whether no step has the name, and none can get it while running.
   private func isGone(_ name: String) -> Bool {
     // The name of a step that contains a secret is not known.
     if name.hasPrefix("#") || operation(named: name) != nil { return false }
     return ([name] + InstanceName(name).origins).allSatisfy { name in
-      // A used pipeline may be known later than the group that it is.
+      // Only groups whose matrix is not known get members while running.
       let parts = name.split(separator: "/", omittingEmptySubsequences: false)
       return (1...parts.count).allSatisfy { count in
         let group = operation(named: parts.prefix(count).joined(separator: "/"))
-        return group.map { plan.groups[$0] == nil } ?? true
+        return group.flatMap { plan.groups[$0] }?.isExpanding != true
       }
     }
   }

@@ -61,6 +61,7 @@ extension RunLoop {
   func startDecision(about operation: OperationID) -> Decision {
     let runs = Decision.run(machine.steps.ready(operation))
     guard let caching, let lookup = caching.lookups[operation] else { return runs }
+    let wasLocked = lookup.isLocked
     switch caching.cache.begin(lookup) {
     case .ask(let jobs):
       caching.await(jobs, by: operation)
@@ -74,7 +75,8 @@ extension RunLoop {
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
       return .keep(Ending(.cached))
     case .miss:
-      lookup.comparedAt = Int(turnTime)
+      // What has the lock already was looked at some time ago.
+      lookup.comparedAt = wasLocked ? nil : Int(turnTime)
       tellOfMiss(lookup, operation, caching)
       return runs
     }

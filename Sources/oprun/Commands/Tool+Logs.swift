@@ -83,6 +83,7 @@ extension Tool {
         var progress = written[log.path] ?? start
         let before = progress.byteCount
         progress.isTitled = false
+        progress.isBehind = false
         progress.isLive = !isOver
         progress.isFollowed = true
         progress.isLimited = !isOver

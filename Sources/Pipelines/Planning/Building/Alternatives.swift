@@ -12,6 +12,8 @@ final class Alternatives {
     var failures: Set<OperationID> = []
     /// Steps that must not have failed.
     var successes: Set<OperationID> = []
+    /// Groups in which nothing may have failed but what is allowed.
+    var intact: Set<OperationID> = []
     /// A condition must be true that only the run knows.
     var isConditional = false
   }
@@ -27,6 +29,7 @@ final class Alternatives {
   private let numbers: Renumbering
   private let plan: Plan
   private var known: [OperationID: Demands] = [:]
+  private var allowing: [OperationID: Bool] = [:]
   /// How many edges may still be followed.
   private var budget = 2_000_000
 
@@ -75,7 +78,7 @@ final class Alternatives {
     guard let step = step(source) else { return nil }
     switch edge.condition {
     case .ready: break
-    case .ok: if !mayFail(step, source) { demands.successes.insert(source) }
+    case .ok: demandOK(step, source, &demands)
     case .succeeded:
       demands.successes.insert(source)
       return Visit(operation: source, mustRun: next.mustRun)
@@ -88,8 +91,10 @@ final class Alternatives {
         if hasCondition { demands.failures.insert(source) }
         return nil
       }
-      guard demands.successes.contains(next.operation) else { return nil }
-      if !mayFail(step, source) { demands.successes.insert(source) }
+      guard
+        demands.successes.contains(next.operation) || demands.intact.contains(next.operation)
+      else { return nil }
+      demandOK(step, source, &demands)
     }
     return Visit(operation: source, mustRun: false)
   }
@@ -102,7 +107,34 @@ final class Alternatives {
   /// Whether what depends on it may run although it has failed.
   private func mayFail(_ step: PlannedStep, _ operation: OperationID) -> Bool {
     step.settings.allowFailure != .never || step.late?.allowance != nil
+      || step.late?.parts.expansion?.allowance != nil
       || numbers[operation.index].flatMap { plan.groups[$0] }?.allowsFailure == true
+  }
+
+  /// Adds that it has not failed, or that only what is allowed has failed in it.
+  private func demandOK(
+    _ step: PlannedStep, _ operation: OperationID, _ demands: inout Demands
+  ) {
+    if mayFail(step, operation) { return }
+    if holdsAllowedFailure(operation) {
+      demands.intact.insert(operation)
+    } else {
+      demands.successes.insert(operation)
+    }
+  }
+
+  /// Whether a member may fail so that the group has failed, too, and what depends on it still runs.
+  private func holdsAllowedFailure(_ group: OperationID) -> Bool {
+    guard let members = planner.group(group.index)?.members, !members.isEmpty else { return false }
+    if let known = allowing[group] { return known }
+    var isAllowing = false
+    for member in members where !isAllowing {
+      let operation = OperationID(member)
+      guard let step = self.step(operation) else { continue }
+      isAllowing = mayFail(step, operation) || holdsAllowedFailure(operation)
+    }
+    allowing[group] = isAllowing
+    return isAllowing
   }
 
   /// Whether it stands for others: all edges to it that wait for any end come from these.

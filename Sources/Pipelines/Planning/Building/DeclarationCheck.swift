@@ -68,7 +68,7 @@ final class DeclarationCheck {
     return Declaring(
       operation: operation, id: step.id, span: step.span, cache: known,
       directory: step.settings.workingDirectory, isConditional: step.late?.condition != nil,
-      probes: step.late?.parts.probes ?? [])
+      probes: (step.late?.parts.expansion?.parts ?? step.late?.parts)?.probes ?? [])
   }
 
   func report(to log: inout DiagnosticLog) {
@@ -110,7 +110,9 @@ final class DeclarationCheck {
         let maker = found.first(where: { areUnordered($0, number) })
       else { continue }
       let help = order(number, after: maker)
-      let isAwaited = step.probes.contains { isMade($0, by: maker) }
+      let isAwaited =
+        help != PlanningMessage.runFirst(steps[maker].id)
+        && step.probes.contains { isMade($0, by: maker) }
       return log.report(
         PlanningMessage.readTooEarly(
           pattern, of: place(of: maker), by: place(of: number),
