@@ -229,7 +229,9 @@ struct SharedCacheTests {
     try nginx.workspace.write("2\n", to: "in")
     let end = try machine.run("--cache-url=\(other)")
     #expect(end.status == 0)
-    #expect(end.notices == ["oprun: shared cache 'http://SERVER': takes no results: answers 405"])
+    // The server may answer before the last step has ended, or after the run.
+    let notice = "shared cache 'http://SERVER': takes no results: answers 405"
+    #expect([["! " + notice], ["oprun: " + notice]].contains(end.notices))
     #expect(machine.runCount == 2)
   }
 
