@@ -79,6 +79,10 @@ extension Tool {
         followed.unfinished.removeAll { finished.contains($0.path) }
         version = newest
       }
+      // A hook begins after the attempts of its step have ended.
+      let beginning = Set(
+        followed.unfinished.lazy.filter { $0.isOfHook && written[$0.path]?.byteCount ?? 0 == 0 }
+          .compactMap(\.step))
       for log in followed.unfinished {
         var progress = written[log.path] ?? start
         let before = progress.byteCount
@@ -89,7 +93,9 @@ extension Tool {
         progress.isLimited = !isOver
         progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
-        let isWhole = followed.all.count == 1 || followed.isComplete(log)
+        let isWhole =
+          followed.all.count == 1 || followed.isComplete(log)
+          || !log.isOfHook && log.step.map(beginning.contains) == true
         let isOther = last?.path != log.path
         _ = write(
           log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole,
@@ -244,6 +250,8 @@ struct ShownLog {
   let run: String
   let name: String
   let path: String
+
+  var isOfHook: Bool { Int(role) == nil }
 
   /// `unit`, `unit (attempt 2)`.
   var title: String {
