@@ -52,10 +52,18 @@ struct `A cache that is looked through` {
       .count { ($0 as? String)?.utf8.count ?? 0 > 3 } ?? 0
   }
 
-  private func sweep(size: Int, isTrial: Bool = false) throws -> SweptCache? {
+  private func sweepOnce(size: Int, isTrial: Bool = false) throws -> SweptCache? {
     var limits = CacheLimits()
     limits.size = size
     return try CacheFolder.sweep(state, limits, isTrial: isTrial)
+  }
+
+  /// A process that another test has just started has the lock of the last sweep until it runs its program.
+  private func sweep(size: Int, isTrial: Bool = false) throws -> SweptCache {
+    while true {
+      if let swept = try sweepOnce(size: size, isTrial: isTrial) { return swept }
+      usleep(1000)
+    }
   }
 
   @Test(arguments: [
@@ -78,7 +86,7 @@ struct `A cache that is looked through` {
     defer { try? FileManager.default.removeItem(atPath: path) }
     let run = try CacheFolder.open(in: state)
     run.lockShared()
-    #expect(try sweep(size: 0) == nil)
+    #expect(try sweepOnce(size: 0) == nil)
     #expect(contentCount() == 4)
     withExtendedLifetime(run) {}
   }
@@ -86,7 +94,7 @@ struct `A cache that is looked through` {
   @Test func `loses the one that was used before the one that is used now`() throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try CacheFolder.open(in: state).touch(CacheDigest(of: "old"))
-    #expect(try sweep(size: 3000)?.results == 1)
+    #expect(try sweep(size: 3000).results == 1)
     #expect(try left == ["old", "new"])
   }
 }

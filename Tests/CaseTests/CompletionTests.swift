@@ -145,9 +145,9 @@ private final class CompletionFolder {
     return found.split(separator: "\n").map { $0 == run ? "RUN" : String($0) }
   }
 
-  /// Waits until something holds, for at most a minute.
+  /// Waits until something holds, for at most ten minutes.
   private func wait(_ condition: () -> Bool) throws {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(600)
     while !condition() {
       try #require(ContinuousClock.now < end)
       usleep(10_000)

@@ -28,17 +28,17 @@ struct EventStreamTests {
       - {id: flaky, run: "test $OPRUN_ATTEMPT = 2", retry: {limit: 1, delay: 1ms}}
       - id: daemon
         orphans: warn
-        run: setsid sleep 3 & echo "\\"quoted\\" \\u00e4 \\0 $!"
+        run: setsid sleep 60 & echo "\\"quoted\\" \\u00e4 \\0 $!"
       - {id: red, run: exit 3, on_failure: echo sorry, allow_failure: true}
       - {id: missing, run: [no-such-program], allow_failure: true}
       - {id: killed, run: kill -9 $$, allow_failure: true}
-      - {id: late, run: sleep 10, timeout: 20ms, stop: {grace: 0s}, allow_failure: true}
+      - {id: late, run: sleep 900, timeout: 20ms, stop: {grace: 0s}, allow_failure: true}
       - {id: no, if: "false", run: "true"}
       - id: waits
         wait_for: [{command: "test -e tried || { touch tried; exit 1; }", every: 10ms}]
         run: "true"
       - id: server
-        run: exec sleep 60
+        run: exec sleep 900
         background: {ready: [{command: "true"}]}
       - {id: client, depends_on: [server], run: "true"}
       - {id: bad-hook, run: "true", on_success: exit 7}
@@ -49,7 +49,7 @@ struct EventStreamTests {
     failure_policy: cancel
     steps:
       - {id: a, run: sleep 0.05; exit 1}
-      - {id: b, run: sleep 10}
+      - {id: b, run: sleep 900}
     """,
     """
     steps:
@@ -66,15 +66,15 @@ struct EventStreamTests {
           oprun continue "$OPRUN_RUN_ID"
           until oprun status "$OPRUN_RUN_ID" | grep -q '3/3\\|2/3'; do sleep 0.02; done
           oprun cancel "$OPRUN_RUN_ID"
-          sleep 60
+          sleep 900
     """,
     "max_parallel: 0\nsteps: [{id: a, run: 'true'}]",
     """
     steps:
-      - {id: mute, run: exec sleep 60, background: {ready: [{command: "false", timeout: 20ms}]}}
+      - {id: mute, run: exec sleep 900, background: {ready: [{command: "false", timeout: 20ms}]}}
       - {id: client, depends_on: [mute], run: "true"}
     """,
-    "timeout: 50ms\nsteps: [{id: a, run: sleep 10, on_cancel: exit 1}]\non_complete: exit 1",
+    "timeout: 50ms\nsteps: [{id: a, run: sleep 900, on_cancel: exit 1}]\non_complete: exit 1",
   ]
 
   private func workspace(_ pipeline: String) throws -> Workspace {

@@ -30,6 +30,10 @@ struct `What is recorded` {
     again() { sort "$1" | comm -12 - "$2" | head -n 5; }
     """
 
+  /// Starts a program that does with the database what is written to descriptor 3.
+  private static let hold =
+    "mkfifo hold; sqlite3 -cmd '.timeout 600000' .oprun/state.db <hold & exec 3>hold"
+
   @Test func `is not run again after a copy that was taken at any moment`() throws {
     let place = try workspace(chain(40, sleep: "0.01"))
     let end = try place.run(
@@ -132,23 +136,27 @@ struct `What is recorded` {
   }
 
   @Test func `waits for another program that has locked the database`() throws {
-    let place = try workspace(chain(5))
-    let end = try place.run(
-      """
-      export RAN=$PWD/ran; oprun pipeline.yml --output quiet
-      mkfifo hold; sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold
-      echo 'BEGIN IMMEDIATE;' >&3; (sleep 0.5; echo 'COMMIT;' >&3) &
-      oprun pipeline.yml --output quiet; echo $?; exec 3>&-; wait
-      sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run'
-      """)
-    #expect(end.output == "0\n1|5\n2|5\n", "\(end.errors)")
-    let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
-    #expect(
-      told == """
+    // Where the machine is slow the lock can be gone before the run asks for it.
+    let isTold = try once {
+      let place = try workspace(chain(5))
+      let end = try place.run(
+        """
+        export RAN=$PWD/ran; oprun pipeline.yml --output quiet
+        \(Self.hold)
+        printf 'BEGIN IMMEDIATE;\\n.shell touch locked\\n' >&3
+        until test -e locked; do sleep 0.01; done; (sleep 0.5; echo 'COMMIT;' >&3) &
+        oprun pipeline.yml --output quiet; echo $?; exec 3>&-; wait
+        sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run'
+        """)
+      #expect(end.output == "0\n1|5\n2|5\n", "\(end.errors)")
+      let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
+      return told == """
         oprun: another program locked the state database: the run waited for the lock for TIME, \
         and steps that ended in this time may seem to have taken longer
 
-        """)
+        """
+    }
+    #expect(isTold)
   }
 
   @Test func `waits in the journal of the run while another program has locked the database`()
@@ -166,7 +174,7 @@ struct `What is recorded` {
       lines() { test -e ran && test $(wc -l <ran) -ge $1; }
       mkfifo hold; oprun pipeline.yml --output quiet & run=$!
       until lines 12; do sleep 0.005; done
-      sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold; echo 'BEGIN IMMEDIATE;' >&3
+      sqlite3 -cmd '.timeout 600000' .oprun/state.db <hold & exec 3>hold; echo 'BEGIN IMMEDIATE;' >&3
       until lines 40; do sleep 0.01; done; echo 'COMMIT;' >&3; exec 3>&-
       wait $run; echo $?; wait; ls -A .oprun/runs/*
       sqlite3 .oprun/state.db 'SELECT count(*) FROM result WHERE outcome = 0; SELECT exit_status FROM run'
@@ -194,6 +202,11 @@ struct `What is recorded` {
   }
 
   @Test func `includes the end of a run, which waits for another program's lock`() throws {
+    #expect(try once { try isEndTold() })
+  }
+
+  /// Whether it is told that the end of a run waited: where the machine is slow the lock can be gone before.
+  private func isEndTold() throws -> Bool {
     let place = try workspace(chain(1))
     try place.write(
       """
@@ -207,7 +220,7 @@ struct `What is recorded` {
     let end = try place.run(
       """
       export RAN=$PWD/ran; oprun pipeline.yml --output quiet
-      mkfifo hold; sqlite3 -cmd '.timeout 5000' .oprun/state.db <hold & exec 3>hold
+      \(Self.hold)
       (until test -e ended; do sleep 0.01; done; sleep 0.5; printf '.shell touch released\\nCOMMIT;\\n' >&3) &
       oprun lock.yml --output quiet; echo $?; ls released; exec 3>&-; wait
       sqlite3 .oprun/state.db 'SELECT outcome FROM result WHERE run = 2; SELECT exit_status, duration > 0 FROM run'
@@ -216,11 +229,9 @@ struct `What is recorded` {
     // The success of the step may be recorded a moment before the end of the run, and wait in its place.
     let told = end.errors.replacing(/for [0-9.]+(ms|s)/, with: "for TIME")
     let locked = "oprun: another program locked the state database: the "
-    #expect(
-      told == "\(locked)end of the run waited for the lock for TIME\n"
-        || told
-          == "\(locked)run waited for the lock for TIME, and steps that ended in this time may seem to have taken longer\n"
-    )
+    return told == "\(locked)end of the run waited for the lock for TIME\n"
+      || told
+        == "\(locked)run waited for the lock for TIME, and steps that ended in this time may seem to have taken longer\n"
   }
 
   @Test func `cannot be added to in a read-only database, so nothing starts`() throws {

@@ -51,7 +51,7 @@ import Testing
         - {id: good, run: "true", on_success: '\(values)'}
         - {id: bad, run: exit 7, retry: 1, on_failure: '\(values)'}
         - {id: killed, run: kill -KILL $$, on_failure: '\(values)'}
-        - {id: late, run: [sleep, '9'], timeout: 50ms, on_failure: '\(values)'}
+        - {id: late, run: [sleep, '900'], timeout: 50ms, on_failure: '\(values)'}
         - {id: absent, run: [no-such-program], on_failure: '\(values)'}
         - {id: waits, run: "true", wait_for: [{file: none, every: 10ms, timeout: 20ms}], on_failure: '\(values)'}
         - {id: each, matrix: {n: [1]}, run: exit 1, allow_failure: true, on_complete: '\(values)'}

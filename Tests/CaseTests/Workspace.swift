@@ -36,14 +36,14 @@ final class Workspace {
     try text.write(to: folder.appending(path: file), atomically: false, encoding: .utf8)
   }
 
-  /// Runs a line of `sh` in the folder; one that takes three minutes is ended, and the
+  /// Runs a line of `sh` in the folder; one that takes twenty minutes is ended, and the
   /// errors say so.
   @discardableResult
   func run(_ line: String, environment: [String: String] = [:]) throws -> End {
     try write(line, to: "../line")
     let script = """
       cd '\(folder.path)' && exec </dev/null >../stdout 2>../stderr || exit
-      exec timeout --verbose --kill-after=5 180 sh ../line
+      exec timeout --verbose --kill-after=60 1200 sh ../line
       """
     let child = try Child(
       script: script, environment: environmentOfCases.merging(environment) { $1 })

@@ -39,13 +39,17 @@ struct ControlGroupTests {
     for name in ["other", "oprun-a", "oprun-b/oprun-c", "oprun-d", "oprun-e/oprun-f"] {
       try make(name)
     }
-    let held = ["oprun-d", "oprun-e/oprun-f"].map { open("\(folder)/\($0)", O_RDONLY) }
+    let held = ["oprun-d", "oprun-e/oprun-f"].map { open("\(folder)/\($0)", O_RDONLY | O_CLOEXEC) }
     for descriptor in held { #expect(flock(descriptor, LOCK_SH) == 0) }
-    ControlGroup.removeUnused(in: folder)
+    ControlGroup.removeUnused(in: folder, age: 3600)
     #expect(try names.count == 7)
     ControlGroup.removeUnused(in: folder, age: 0)
     #expect(try names == ["oprun-d", "oprun-e", "oprun-e/oprun-f", "other"])
-    for descriptor in held { close(descriptor) }
+    for descriptor in held {
+      // A process that another test has just started has it, too, until it runs its program.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
     ControlGroup.removeUnused(in: folder, age: 0)
     #expect(try names == ["other"])
     try files.removeItem(atPath: folder)

@@ -100,6 +100,7 @@ private final class Balance: Sendable {
       completion: { operations in seen.note("\(operations.count) images") })
     queue.addBatch(batch)
     batch.completion.waitUntilFinished()
+    // Another example, of which nothing is expected.
     queue.progress.totalUnitCount = Int64(names.count)
     #expect(seen.all == ["1/3", "2/3", "3/3", "3 images"])
   }

@@ -19,7 +19,7 @@ private final class Farewell: Sendable {
 @Suite struct ForeignCodeTests {
   @Test func `a queue can be released whose progress keeps the last reference to another`() async {
     await #expect(processExitsWith: .success) {
-      alarm(20)
+      alarm(300)
       func makeQueue() -> OperationQueue {
         let (download, resize) = (OperationQueue(), OperationQueue())
         download.progress.cancellationHandler = { resize.cancelAllOperations() }
@@ -31,7 +31,7 @@ private final class Farewell: Sendable {
 
   @Test func `what a part of a progress keeps is released without a lock`() async {
     await #expect(processExitsWith: .success) {
-      alarm(20)
+      alarm(300)
       let journal = Journal()
       let whole = Progress(totalUnitCount: 10)
       do {
@@ -48,7 +48,7 @@ private final class Farewell: Sendable {
 
   @Test func `what makes the next attempt can wait for what the last one let start`() async {
     await #expect(processExitsWith: .success) {
-      alarm(20)
+      alarm(300)
       let (queue, other) = (OperationQueue(), OperationQueue())
       let cleanup = BlockOperation {}
       let retry = RetryOperation(limit: 2) { attempt in
@@ -67,7 +67,7 @@ private final class Farewell: Sendable {
 
   @Test func `a state handler can wait for what became ready with its operation`() async {
     await #expect(processExitsWith: .success) {
-      alarm(20)
+      alarm(300)
       let (queue, other, held) = (OperationQueue(), OperationQueue(), OperationQueue())
       held.isSuspended = true
       let (gate, seen) = (Gate(), Gate())
@@ -91,7 +91,7 @@ private final class Farewell: Sendable {
   // A thread that counts as looking for work leaves in the inbox what is added.
   @Test func `a cycle handler can ask the queue whose width is being set`() async {
     await #expect(processExitsWith: .success) {
-      alarm(20)
+      alarm(300)
       let journal = Journal()
       let queue = OperationQueue()
       queue.isSuspended = true
@@ -119,7 +119,7 @@ private final class Farewell: Sendable {
 
   @Test func `blocks can be added from several threads`() async {
     await #expect(processExitsWith: .success) {
-      alarm(60)
+      alarm(300)
       let operation = BlockOperation()
       DispatchQueue.concurrentPerform(iterations: 4) { _ in
         for _ in 0..<50_000 { operation.addExecutionBlock {} }

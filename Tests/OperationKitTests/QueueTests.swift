@@ -283,6 +283,8 @@ import Testing
   @Test func `progress counts what ends once a total is set`() {
     let queue = OperationQueue()
     queue.addOperations([BlockOperation {}], waitUntilFinished: true)
+    // A finished operation is counted a moment later: by then there must be no total.
+    queue.waitUntilAllOperationsAreFinished()
     #expect(queue.progress.isIndeterminate && queue.progress.completedUnitCount == 0)
     queue.progress.totalUnitCount = 4
     queue.addOperations(

@@ -9,22 +9,14 @@ struct `Guardians` {
   private func guardians(of oprun: OprunProcess) -> [Int32] {
     var found: [Int32] = []
     _ = eventually {
-      found = descendants(of: oprun.processID).filter { name(of: $0) == "guardian" }
+      found = TeardownTests.guardians(of: oprun.processID)
       return found.count == 2
     }
     return found
   }
 
-  private func descendants(of process: Int32) -> [Int32] {
-    let list = try? String(
-      contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
-    let direct = (list ?? "").split(separator: " ").compactMap { Int32($0) }
-    return direct + direct.flatMap { descendants(of: $0) }
-  }
-
-  private func name(of process: Int32) -> String {
-    let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
-    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  private func areGone(_ guardians: [Int32]) -> Bool {
+    guardians.allSatisfy { arguments(of: $0).first != "guardian" }
   }
 
   /// Starts a step with leftovers of all kinds, does something to oprun (0) and its guardians (1, 2),
@@ -49,7 +41,7 @@ struct `Guardians` {
     oprun.send(SIGKILL)
     _ = oprun.wait()
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
-    #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
+    #expect(eventually { areGone(pair) })
   }
 
   /// It is started anew every half millisecond, and each time in a session of its own, so that it is nowhere when
@@ -62,9 +54,9 @@ struct `Guardians` {
           #include <fcntl.h>
           #include <unistd.h>
           int main(void) {
-            for (int n = 0; n < 20000; n++) {
-              int f = open("beat", O_WRONLY | O_CREAT | O_TRUNC, 0666);
-              write(f, "x", 1);
+            for (;;) {
+              int f = open("beat", O_WRONLY | O_CREAT, 0666);
+              if (f < 0) _exit(0);  // The folder is gone: the test has failed.
               close(f);
               if (fork()) _exit(0);
               setsid();
@@ -72,20 +64,23 @@ struct `Guardians` {
             }
           }
           END
-          cc -o hop hop.c && ./hop &
+          mkfifo alive
+          cc -o hop hop.c && ./hop 4<>alive &
           until test -e beat; do sleep 0.01; done
           touch here; sleep 86400
           """))
-    #expect(eventually(within: 30) { oprun.exists("here") })
+    #expect(eventually { oprun.exists("here") })
+    // It has an end as long as one of them lives.
+    let alive = open(oprun.folder.appending(path: "alive").path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(alive) }
+    func isAlive() -> Bool {
+      var byte: UInt8 = 0
+      return read(alive, &byte, 1) < 0 && errno == EAGAIN
+    }
+    #expect(isAlive(), "the probe must see it")
     oprun.send(SIGKILL)
     _ = oprun.wait()
-    let beat = oprun.folder.appending(path: "beat").path
-    func age() -> TimeInterval {
-      let time = try? FileManager.default.attributesOfItem(atPath: beat)[.modificationDate]
-      return Date().timeIntervalSince((time as? Date) ?? Date())
-    }
-    // By itself it would go on for ten seconds at least.
-    #expect(eventually(within: 8) { age() > 1 })
+    #expect(eventually { !isAlive() })
   }
 
   /// A step may open the pipes of its parent through `/proc`, also the one whose end says that oprun is
@@ -114,7 +109,7 @@ struct `Guardians` {
     oprun.send(SIGKILL)
     _ = oprun.wait()
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
-    #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
+    #expect(eventually { areGone(pair) })
   }
 
   @Test(arguments: [1, 2])
@@ -172,7 +167,8 @@ struct `Guardians` {
     let last = guardians(of: oprun)
     try Data().write(to: oprun.folder.appending(path: "go"))
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
-    #expect(mark.processes == [] && last.allSatisfy { name(of: $0) != "guardian" })
+    #expect(mark.processes == [])
+    #expect(eventually { areGone(last) })
     #expect(oprun.standardError.contains("left 1 process behind, killed: sleep"))
   }
 }

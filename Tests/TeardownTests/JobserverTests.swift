@@ -52,14 +52,15 @@ import Testing
   @Test func `wait for slots that a make has, and get them`() throws {
     let shop = try Workshop(
       waitingFor: 2,
-      files: Workshop.build(40, named: "a").merging([
+      // More than can be done before the others have had their turn.
+      files: Workshop.build(2000, named: "a").merging([
         "pipeline.yml": """
         max_parallel: 2
         queues: {other: {max_parallel: 1}}
         steps:
           - {id: make, run: "make -f a.mk; touch done", jobserver: true}
           - {id: first, queue: other, run: "while [ $(cat peak) -lt 2 ]; do sleep 0.05; done"}
-          - {id: then, run: "[ ! -e done ]", depends_on: [first]}
+          - {id: then, run: "touch enough; [ ! -e done ]", depends_on: [first]}
         """
       ]) { $1 })
     defer { shop.remove() }

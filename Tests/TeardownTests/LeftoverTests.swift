@@ -5,6 +5,9 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Waits in a script until the process that it started last is `sleep`, and no longer a shell or `setsid`.
+let awaitsSleep = "until grep -qxs sleep /proc/$!/comm; do command sleep 0.01; done"
+
 struct `Leftovers of a step` {
   /// Scripts that end at once and leave a process marked MARK.
   static let leavers = [
@@ -33,10 +36,9 @@ struct `Leftovers of a step` {
     defer { mark.endAll() }
     let oprun = try OprunProcess(
       pipeline(
-        script: script.replacing("MARK", with: mark.seconds), keys: "stop: {grace: 60s}"))
+        script: script.replacing("MARK", with: mark.seconds), keys: "stop: {grace: 1h}"))
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
     #expect(mark.processes == [])
-    #expect(oprun.elapsed < 30)
     #expect(oprun.standardError.contains("left 1 process behind, killed"), "\(oprun.standardError)")
   }
 
@@ -65,9 +67,13 @@ struct `Leftovers of a step` {
         - id: neighbour
           run: |
             setsid sleep \(neighbours) &
+            \(awaitsSleep)
+            touch begun
             while [ ! -e over ]; do sleep 0.01; done
         - id: leaver
-          run: setsid sleep \(mine) & true
+          run: |
+            while [ ! -e begun ]; do sleep 0.01; done
+            setsid sleep \(mine) & true
         - id: witness
           depends_on: [leaver]
           run: |
@@ -98,7 +104,6 @@ struct `Leftovers of a step` {
       pipeline(script: "yes \(mark) &", keys: "orphans: allow\nlog_limit: 1M"),
       arguments: "--output quiet")
     #expect(oprun.wait() == 0)
-    #expect(oprun.elapsed < 10)
   }
 
   @Test func `are told of and live on under warn`() throws {
@@ -118,7 +123,6 @@ struct `Leftovers of a step` {
     let oprun = try OprunProcess(pipeline(script: "(\(storm)) &\nsleep 0.2"))
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
     #expect(mark.processes == [])
-    #expect(oprun.elapsed < 20)
   }
 
   @Test func `that move on by forking and leaving are ended`() throws {
@@ -164,7 +168,7 @@ struct `Leftovers of a step` {
       prefix: "exec bash -c 'exec \"$@\" > >(tee log; sleep \(mark))' sh")
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
     #expect(eventually { oprun.content(of: "log") == "said\n" && mark.processes.count == 1 })
-    #expect(oprun.standardError.contains("left 1 process behind, killed: sleep"))
+    #expect(oprun.standardError.contains("left 1 process behind, killed: "))
   }
 
   @Test func `of processes that were there before oprun are left alone`() throws {

@@ -2,12 +2,12 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// One start of the built program with one pipeline, in its own process group.
 final class OprunProcess {
   let folder: URL
   private let child: Child
-  private let started = Date()
 
   /// The command line is read by a shell: `prefix` comes before the program (`exec nohup`,
   /// `ulimit -n 64; exec`), `suffix` behind its arguments.
@@ -34,12 +34,16 @@ final class OprunProcess {
 
   func send(_ signal: Int32) { kill(processID, signal) }
 
-  /// The exit status as a shell would show it.
-  func wait() -> Int32 { child.wait() }
+  /// The exit status as a shell would show it. A run that does not end is ended.
+  func wait(sourceLocation: SourceLocation = #_sourceLocation) -> Int32 {
+    if !eventually(within: 300, { child.hasEnded }) {
+      Issue.record("oprun does not end", sourceLocation: sourceLocation)
+      kill(-processID, SIGKILL)
+    }
+    return child.wait()
+  }
 
   var isRunning: Bool { !child.hasEnded }
-
-  var elapsed: TimeInterval { Date().timeIntervalSince(started) }
 
   var standardOutput: String { content(of: "stdout.txt") }
 

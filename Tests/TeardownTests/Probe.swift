@@ -27,11 +27,58 @@ struct Mark: CustomStringConvertible {
 }
 
 /// Waits for a condition that must come true; false if it has not within the time.
-func eventually(within limit: TimeInterval = 10, _ condition: () -> Bool) -> Bool {
-  let end = Date().addingTimeInterval(limit)
-  while Date() < end {
+func eventually(within limit: TimeInterval = 120, _ condition: () -> Bool) -> Bool {
+  let end = ContinuousClock.now + .seconds(limit)
+  while ContinuousClock.now < end {
     if condition() { return true }
     usleep(3000)
   }
   return condition()
+}
+
+/// How long something takes, in seconds.
+func duration(_ body: () throws -> Void) rethrows -> TimeInterval {
+  try ContinuousClock().measure(body) / .seconds(1)
+}
+
+// MARK: - The processes below one
+
+func descendants(of process: Int32) -> [Int32] {
+  let list = try? String(
+    contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
+  let direct = (list ?? "").split(separator: " ").compactMap { Int32($0) }
+  return direct + direct.flatMap { descendants(of: $0) }
+}
+
+/// The arguments, the name first; empty if there is no such process.
+func arguments(of process: Int32) -> [String] {
+  let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+  return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+}
+
+/// Those that have their program already.
+func guardians(of process: Int32) -> [Int32] {
+  descendants(of: process).filter { arguments(of: $0).first == "guardian" }
+}
+
+/// The processes of oprun that read the file of this name for `hashFiles`.
+func hashers(of file: String, below process: Int32) -> [Int32] {
+  descendants(of: process).filter { process in
+    if ["truncate", "sh"].contains(arguments(of: process).first) { return false }
+    let folder = "/proc/\(process)/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.contains {
+      let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+      return path?.hasSuffix("/\(file)") == true
+    }
+  }
+}
+
+/// True if the process has ended, whether or not somebody has collected it.
+func hasEnded(_ process: Int32) -> Bool { state(of: process).map { $0 == "Z" } ?? true }
+
+/// The letter of the kernel for what it does; nil if there is no such process.
+func state(of process: Int32) -> Character? {
+  let line = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+  return line?.split(separator: ")").last?.first { $0 != " " }
 }

@@ -33,14 +33,17 @@ struct `Readers that stand still` {
       """
       max_parallel: 1
       steps:
-        - {id: loud, run: "seq 200000; exec sleep \(mark)", timeout: 1s, on_failure: touch hook}
+        - {id: loud, run: "seq 200000; touch full; exec sleep \(mark)", timeout: 1s, on_failure: touch hook}
         - {id: next, run: "touch next; echo next"}
       """)
     let reader = try Reader(of: oprun)
     #expect(eventually { oprun.exists("hook") && oprun.exists("next") })
     #expect(mark.processes == [])
     #expect(oprun.isRunning, "it waits for its reader at the end")
-    #expect(try reader.readAll() == numbers + "next\n")
+    let taken = try reader.readAll()
+    #expect(taken.hasSuffix("next\n"))
+    // On a slow machine the limit may come before the step has printed everything.
+    #expect(taken == numbers + "next\n" || !oprun.exists("full"))
     #expect(oprun.wait() == 1)
   }
 
@@ -62,36 +65,44 @@ struct `Readers that stand still` {
   }
 
   @Test func `whoever reads again after a signal gets the rest`() throws {
-    let oprun = try start(
-      pipeline(
-        script: "seq 200000\ntouch full\nwhile :; do sleep 0.01; done",
-        keys: "on_cancel: touch hook"))
-    let reader = try Reader(of: oprun)
-    #expect(eventually { oprun.exists("full") })
-    oprun.send(SIGTERM)
-    #expect(eventually { oprun.exists("hook") })
-    #expect(try reader.readAll() == numbers)
-    #expect(oprun.wait() == 143)
+    let isWhole = try once {
+      let oprun = try start(
+        pipeline(
+          script: "seq 200000\ntouch full\nwhile :; do sleep 0.01; done",
+          keys: "on_cancel: while [ ! -e go ]; do sleep 0.01; done"))
+      let reader = try Reader(of: oprun)
+      #expect(eventually { oprun.exists("full") })
+      oprun.send(SIGTERM)
+      #expect(eventually { oprun.standardError.contains("stopping") })
+      try Data().write(to: oprun.folder.appending(path: "go"))
+      // A reader that needs longer than its grace of two seconds loses the rest.
+      let taken = try reader.readAll()
+      #expect(oprun.wait() == 143)
+      return taken == numbers
+    }
+    #expect(isWhole)
   }
 
   @Test func `a second signal gives up what nobody reads`() throws {
-    let oprun = try start(
-      """
-      steps: [{id: step, run: "seq 200000; touch full; while :; do sleep 0.01; done"}]
-      on_complete: while [ ! -e go ]; do sleep 0.01; done; touch hook
-      """)
-    let reader = try Reader(of: oprun)
-    #expect(eventually { oprun.exists("full") })
-    oprun.send(SIGINT)
-    #expect(eventually { oprun.standardError.contains("stopping") })
-    oprun.send(SIGINT)
-    usleep(50_000)  // Two signals of one kind that wait together are one.
-    try Data().write(to: oprun.folder.appending(path: "go"))
-    #expect(eventually { oprun.exists("hook") })
-    let ended = Date()
-    #expect(oprun.wait() == 130)
-    #expect(Date().timeIntervalSince(ended) < 1.5, "less than the reader's grace")
-    try reader.handle.close()
+    let isSoon = try once {
+      let oprun = try start(
+        """
+        steps: [{id: step, run: "seq 200000; touch full; while :; do sleep 0.01; done"}]
+        on_complete: while [ ! -e go ]; do sleep 0.01; done; touch hook
+        """)
+      let reader = try Reader(of: oprun)
+      #expect(eventually { oprun.exists("full") })
+      // Each of another kind: signals of one kind that wait together are one.
+      oprun.send(SIGINT)
+      #expect(eventually { oprun.standardError.contains("stopping") })
+      oprun.send(SIGTERM)
+      try Data().write(to: oprun.folder.appending(path: "go"))
+      #expect(eventually { oprun.exists("hook") })
+      let time = duration { #expect(oprun.wait() == 130) }
+      try reader.handle.close()
+      return time < 2
+    }
+    #expect(isSoon, "less than the reader's grace")
   }
 
   @Test func `at the end of a run a signal gives up what nobody reads`() throws {
@@ -141,12 +152,15 @@ struct `Readers that stand still` {
       getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --" : ""
     let oprun = try OprunProcess(
       pipeline(
-        script: "seq 200000\nexec sleep 60", keys: "timeout: 1s\non_failure: touch state/hook"),
+        script: "seq 200000\ntouch state/full\nexec sleep 600",
+        keys: "timeout: 1s\non_failure: touch state/hook"),
       arguments: "--state-dir state/.oprun",
       prefix: "mkfifo pipe; exec >pipe; chmod 0 pipe; mkdir -m 777 state; exec \(user)")
     let reader = try Reader(of: oprun)
     #expect(eventually { oprun.exists("state/hook") }, "\(oprun.standardError)")
-    #expect(try reader.readAll() == numbers)
+    let taken = try reader.readAll()
+    // On a slow machine the limit may come before the step has printed everything.
+    #expect(taken == numbers || !oprun.exists("state/full"))
     #expect(oprun.wait() == 1)
   }
 
@@ -154,7 +168,8 @@ struct `Readers that stand still` {
     let terminal = try PseudoTerminal()
     terminal.type("\u{13}")  // Ctrl-S
     let oprun = try OprunProcess(
-      pipeline(script: "echo one\nexec sleep 60", keys: "timeout: 1s\non_failure: touch hook"),
+      pipeline(
+        script: "echo one\ntouch said\nexec sleep 600", keys: "timeout: 1s\non_failure: touch hook"),
       suffix: ">\(terminal.path) 2>&1")
     #expect(eventually { oprun.exists("hook") })
     #expect(!eventually(within: 0.2) { !oprun.isRunning })
@@ -162,7 +177,8 @@ struct `Readers that stand still` {
     terminal.type("\u{11}")  // Ctrl-Q
     #expect(oprun.wait() == 1)
     let shown = terminal.shown()
-    #expect(shown.contains("one\r\n") && shown.contains("1 timed out"), "\(shown)")
+    #expect(shown.contains("one\r\n") || !oprun.exists("said"), "\(shown)")
+    #expect(shown.contains("1 timed out"), "\(shown)")
   }
 
   @Test func `output that nobody reads costs no memory`() throws {
@@ -174,7 +190,7 @@ struct `Readers that stand still` {
           touch full
           """))
     let reader = try Reader(of: oprun)
-    #expect(eventually(within: 30) { oprun.exists("full") })
+    #expect(eventually { oprun.exists("full") })
     let peak = Int(oprun.content(of: "peak").filter(\.isNumber)) ?? .max
     #expect(peak < 40 << 10, "\(peak) kB")
     #expect(try reader.handle.readToEnd()?.count == 200_000_000)

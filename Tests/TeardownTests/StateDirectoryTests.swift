@@ -61,7 +61,7 @@ struct `The state directory` {
         - {id: fails, depends_on: [next], run: "echo four;
              cd $(dirname $OPRUN_OUTPUT); while [ -h fails.1.log ]; do sleep 0.01; done;
              rm *.1.log; mkfifo fails.1.log; echo five; false"}
-      """, arguments: "--output \(mode)", prefix: "exec timeout -s KILL 30")
+      """, arguments: "--output \(mode)", prefix: "exec timeout -s KILL 300")
     #expect(oprun.wait() == 1, "\(oprun.standardError)")
     switch mode {
     case "grouped": #expect(oprun.standardOutput == "one\ntwo\nthree\nfour\nfive\n")
@@ -86,7 +86,7 @@ struct `The state directory` {
           run: |
             mkfifo "$(dirname "$OPRUN_OUTPUT")/@output"
             seq 100000
-      """, prefix: "exec timeout -s KILL 30", suffix: "| { sleep 0.3; cat; } >shown")
+      """, prefix: "exec timeout -s KILL 300", suffix: "| { sleep 0.3; cat; } >shown")
     #expect(oprun.wait() == 0)
     let wanted = (1...100_000).map { "\($0)\n" }.joined()
     let isWhole = oprun.content(of: "shown") == wanted

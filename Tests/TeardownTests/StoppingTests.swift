@@ -41,7 +41,7 @@ struct `Stopping oprun` {
     let oprun = try OprunProcess(
       pipeline(
         script: "sleep \(mark) & sleep \(mark)",
-        keys: "stop: {grace: 60s}\n"
+        keys: "stop: {grace: 1h}\n"
           + "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"),
       prefix: prefix)
     #expect(eventually { mark.processes.count == 2 })
@@ -53,22 +53,22 @@ struct `Stopping oprun` {
     #expect(oprun.standardError.contains(", stopped: \(name)"))
     #expect(mark.processes == [])
     #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))
-    #expect(oprun.elapsed < 30)
   }
 
   @Test func `a stubborn step has its grace and is then killed`() throws {
     let mark = Mark()
     defer { mark.endAll() }
     let oprun = try OprunProcess(
-      pipeline(
-        script: "trap '' TERM\ntouch ready\nwhile :; do sleep \(mark); done",
-        keys: "stop: {grace: 300ms}"))
+      "defaults: {stop: {grace: 1h}}\n"
+        + pipeline(
+          script: "trap '' TERM\ntouch ready\nwhile :; do sleep \(mark); done",
+          keys: "stop: {grace: 300ms}"))
     #expect(eventually { oprun.exists("ready") && !mark.processes.isEmpty })
-    let asked = Date()
-    oprun.send(SIGTERM)
-    #expect(oprun.wait() == 143)
-    #expect(Date().timeIntervalSince(asked) >= 0.3)
-    #expect(Date().timeIntervalSince(asked) < 2)
+    let time = duration {
+      oprun.send(SIGTERM)
+      #expect(oprun.wait() == 143)
+    }
+    #expect(time >= 0.3)
     #expect(mark.processes == [])
   }
 
@@ -93,6 +93,7 @@ struct `Stopping oprun` {
     let oprun = try OprunProcess(
       """
       max_parallel: 4
+      defaults: {stop: {grace: 1h}}
       steps:
         - {id: ok, run: "true"}
         - {id: running, run: "trap '' TERM; sleep \(mark) & touch ready; while :; do sleep 0.01; done"}
@@ -106,9 +107,7 @@ struct `Stopping oprun` {
     oprun.send(SIGINT)
     oprun.send(SIGTERM)
     oprun.send(SIGUSR1)
-    let asked = Date()
     #expect([130, 138, 143].contains(oprun.wait()))
-    #expect(Date().timeIntervalSince(asked) < 4, "less than the grace")
     #expect(mark.processes == [])
     let said = oprun.standardError
     #expect(said.contains(": 1 failed, 3 cancelled, 1 ok in "), "\(said)")
@@ -121,16 +120,16 @@ struct `Stopping oprun` {
     defer { mark.endAll() }
     let oprun = try OprunProcess(
       pipeline(
-        script: "sleep \(mark)", keys: "on_cancel: \"touch hook; trap '' TERM; sleep \(mark)\""))
+        script: "sleep \(mark)",
+        keys: "stop: {grace: 1h}\non_cancel: \"trap '' TERM; touch hook; sleep \(mark)\""))
     #expect(eventually { !mark.processes.isEmpty })
     oprun.send(SIGINT)
     #expect(eventually { oprun.exists("hook") && !mark.processes.isEmpty })
-    oprun.send(SIGINT)
-    usleep(50_000)  // Two signals of one kind that wait together are one.
-    oprun.send(SIGINT)
+    // Each of another kind: signals of one kind that wait together are one.
+    oprun.send(SIGTERM)
+    oprun.send(SIGHUP)
     #expect(oprun.wait() == 130)
     #expect(mark.processes == [])
-    #expect(oprun.elapsed < 10)
   }
 
   @Test(arguments: [SIGKILL, SIGSEGV, SIGABRT, SIGILL])
@@ -184,14 +183,10 @@ struct `Stopping oprun` {
     let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
     // They have their names once they have their program.
-    #expect(
-      eventually {
-        let all = try? descendants(of: oprun.processID)
-        return all?.filter { (try? arguments(of: $0).contains("guardian")) == true }.count == 2
-      })
+    #expect(eventually { guardians(of: oprun.processID).count == 2 })
     // What `pkill -9 -f oprun` would end, of this run's processes.
-    let named = try descendants(of: oprun.processID).filter {
-      try arguments(of: $0).contains("oprun")
+    let named = descendants(of: oprun.processID).filter {
+      arguments(of: $0).contains { $0.contains("oprun") }
     }
     for process in named + [oprun.processID] { kill(process, SIGKILL) }
     _ = oprun.wait()
@@ -203,16 +198,13 @@ struct `Stopping oprun` {
     defer { mark.endAll() }
     let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
-    func guardians() throws -> [Int32] {
-      try descendants(of: oprun.processID).filter { try arguments(of: $0).contains("guardian") }
-    }
     // They have their names a moment after they exist.
-    #expect(eventually { (try? guardians().count) == 2 })
-    let first = Set(try guardians())
+    #expect(eventually { guardians(of: oprun.processID).count == 2 })
+    let first = Set(guardians(of: oprun.processID))
     for guardian in first { kill(guardian, SIGKILL) }
     #expect(
       eventually {
-        let all = (try? guardians()) ?? []
+        let all = guardians(of: oprun.processID)
         return !all.isEmpty && first.isDisjoint(with: all)
       })
     oprun.send(SIGKILL)
@@ -227,9 +219,10 @@ struct `Stopping oprun` {
     let oprun = try OprunProcess(
       pipeline(
         script: "printf '%s' \"\(inner)\" >inner.yml\n'\(OprunProcess.program)' inner.yml",
-        keys: "timeout: 1s\nstop: {signal: KILL}"))
+        keys: "stop: {signal: KILL}"))
     #expect(eventually { mark.processes.count == 2 })
-    #expect(oprun.wait() == 1)
+    oprun.send(SIGTERM)
+    #expect(oprun.wait() == 143)
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
 
@@ -259,16 +252,16 @@ struct `Stopping oprun` {
     #expect(oprun.exists("done"))
   }
 
-  @Test func `a time limit takes at most its grace and half a second more`() throws {
+  @Test func `a time limit takes its own grace, whatever ignores it`() throws {
     let mark = Mark()
     defer { mark.endAll() }
     let oprun = try OprunProcess(
-      pipeline(
-        script:
-          "trap '' TERM INT HUP\nsetsid sleep \(mark) &\n(trap '' TERM; sleep \(mark)) &\nwait",
-        keys: "timeout: 500ms\nstop: {grace: 500ms}"))
+      "defaults: {stop: {grace: 1h}}\n"
+        + pipeline(
+          script:
+            "trap '' TERM INT HUP\nsetsid sleep \(mark) &\n(trap '' TERM; sleep \(mark)) &\nwait",
+          keys: "timeout: 500ms\nstop: {grace: 500ms}"))
     #expect(oprun.wait() == 1)
-    #expect(oprun.elapsed < 1.5 + 4.5, "the last is for a test machine with much else to do")
     #expect(mark.processes == [])
     #expect(oprun.standardError.contains("timed out after 500ms"), "\(oprun.standardError)")
   }
@@ -279,21 +272,10 @@ struct `Stopping oprun` {
         script: """
           sh -c 'trap "sleep 0.3; touch clean; exit 0" TERM; touch ready; while :; do sleep 0.01; done' &
           wait
-          """))
+          """, keys: "stop: {grace: 1h}"))
     #expect(eventually { oprun.exists("ready") })
     oprun.send(SIGTERM)
     #expect(oprun.wait() == 143)
     #expect(oprun.exists("clean"), "the shell ends at once, its child needs 300 ms")
-  }
-
-  private func descendants(of process: Int32) throws -> [Int32] {
-    let list = try String(
-      contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
-    let direct = list.split(separator: " ").compactMap { Int32($0) }
-    return try direct + direct.flatMap { try descendants(of: $0) }
-  }
-
-  private func arguments(of process: Int32) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
   }
 }

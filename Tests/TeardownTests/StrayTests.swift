@@ -28,7 +28,8 @@ struct `Processes that turn up` {
         - id: leaver
           run: |
             while [ ! -e begun ]; do sleep 0.01; done
-            setsid sleep \(mine) & true
+            setsid sleep \(mine) &
+            \(awaitsSleep)
         - id: witness
           depends_on: [leaver]
           run: |
@@ -53,7 +54,10 @@ struct `Processes that turn up` {
           depends_on: [a]
           run: |
             . ./env.sh
-            sleep \(mark) & setsid sleep \(mark) & true
+            sleep \(mark) &
+            \(awaitsSleep)
+            setsid sleep \(mark) &
+            \(awaitsSleep)
         - id: c
           depends_on: [b]
           run: |
@@ -73,7 +77,8 @@ struct `Processes that turn up` {
         - {id: other, run: 'while [ ! -e over ]; do sleep 0.01; done'}
         - id: b
           run: |
-            env -i setsid sh -c 'while :; do echo spam >&2; sleep 0.01; done' >&2 & true
+            env -i setsid sh -c 'while :; do echo spam >&2; : >spammed; sleep 0.01; done' >&2 &
+            while [ ! -e spammed ]; do sleep 0.01; done
         - id: c
           depends_on: [b]
           run: sleep 0.5; echo "one line"; touch over
@@ -115,7 +120,7 @@ struct `Processes that turn up` {
     for pipe in pipes { close(pipe) }
     let ticks =
       processorTicks(oprun.content(of: "after")) - processorTicks(oprun.content(of: "before"))
-    #expect(ticks < 15, "\(ticks) of some 200 hundredths of a second")
+    #expect(ticks < 50, "\(ticks) of some 200 hundredths of a second")
   }
 
   /// Processor time in hundredths of a second, from the status of a process.
@@ -164,7 +169,7 @@ struct `Processes that turn up` {
     let times = ["start", "last"].map {
       Double(oprun.content(of: $0).trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
-    #expect(times[0] > 0 && times[1] - times[0] < 5, "\(times[1] - times[0]) s")
+    #expect(times[0] > 0 && times[1] - times[0] < 60, "\(times[1] - times[0]) s")
     #expect(mark.processes == [])
   }
 
@@ -185,12 +190,12 @@ struct `Processes that turn up` {
         - {id: start, run: 'while [ ! -e begun ]; do sleep 0.01; done; echo $PPID >pid'}
         - id: last
           depends_on: [\((0..<500).map { "s\($0)" }.joined(separator: ", "))]
-          run: cat /proc/$PPID/stat; touch over
+          run: grep syscr /proc/$PPID/io; touch over
 
       """ + steps, arguments: "--output grouped")
     #expect(oprun.wait() == 0, "\(oprun.standardError)")
-    let ticks = processorTicks(oprun.standardOutput)
-    #expect(ticks < 600, "\(ticks) hundredths of a second")
+    let reads = Int(oprun.standardOutput.filter(\.isNumber)) ?? .max
+    #expect(reads < 500 * 300 / 4, "\(reads) calls of read(2)")
     #expect(mark.processes == [])
   }
 
@@ -207,7 +212,8 @@ struct `Processes that turn up` {
           run: |
             echo $$ >here
             while [ ! -e over ]; do sleep 0.01; done
-            setsid sleep \(left) & true
+            setsid sleep \(left) &
+            \(awaitsSleep)
         - id: look
           depends_on: [step]
           run: |

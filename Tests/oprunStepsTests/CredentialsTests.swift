@@ -162,9 +162,9 @@ struct CredentialsTests {
     let end = try download("\(server.url)/x").end
     #expect(
       end.errors == "failed: http://SERVER/x: redirects to 'ftp://host/x', wanted: http or https\n")
-    let closed = try LoopbackServer { _, _ in }.port
+    let closed = try ClosedPort()
     let wait = try Workspace().run(
-      "wait", "--http=http://me:hidden@127.0.0.1:\(closed)/", "--timeout=0s")
+      "wait", "--http=http://me:hidden@127.0.0.1:\(closed.number)/", "--timeout=0s")
     #expect(wait.errors.contains("http 'http://SERVER/': "), "\(wait.errors)")
   }
 

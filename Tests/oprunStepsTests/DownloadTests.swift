@@ -1,6 +1,7 @@
 // `download` as a user sees it: what is fetched, what is not, and what exists afterwards.
 
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -149,10 +150,12 @@ struct DownloadTests {
   }
 
   @Test func `at most so many at once, and from one host`() throws {
-    let gate = DispatchSemaphore(value: 0)
+    let arrived = Counter()
     let server = try LoopbackServer { _, connection in
-      // The first two arrive together; if a third arrived with them, it would be counted.
-      _ = gate.wait(timeout: .now() + 0.05)
+      // The first two wait for each other; if a third arrived with them, it would be counted.
+      arrived.add()
+      while arrived.count < 2 { usleep(1000) }
+      usleep(50_000)
       connection.answer()
     }
     let workspace = try Workspace()
@@ -308,4 +311,10 @@ struct DownloadTests {
     #expect(try workspace.run(words: words).status == 0)
     #expect(server.requests.count == 2)
   }
+}
+
+private final class Counter: Sendable {
+  private let value = Mutex(0)
+  var count: Int { value.withLock { $0 } }
+  func add() { value.withLock { $0 += 1 } }
 }

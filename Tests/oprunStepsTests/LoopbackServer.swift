@@ -1,6 +1,7 @@
 // A server on loopback that sends whatever a test wants, valid or invalid: bytes, not HTTP.
 
 import Foundation
+import Glibc
 import Synchronization
 
 /// A server that answers each connection on a separate thread, request after request.
@@ -94,6 +95,30 @@ final class LoopbackServer: Sendable {
       return request
     }
   }
+}
+
+/// A port of this machine at which nobody listens, and which nobody else gets as long as this exists.
+final class ClosedPort {
+  let number: Int
+  private let socket: Int32
+
+  init() throws {
+    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let socket = socket
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, length) == 0 && getsockname(socket, $0, &length) == 0
+      }
+    }
+    number = Int(UInt16(bigEndian: address.sin_port))
+    guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
+  }
+
+  deinit { close(socket) }
 }
 
 /// One connection of a client.

@@ -37,7 +37,7 @@ final class Nginx {
         exec </dev/null >nginx.out 2>&1
         PATH="$PATH:/usr/sbin" exec python3 -S nginx.py \(folder) \(servers.count)
         """)
-    let ready = try workspace.run("wait", "--file=ports", "--every=5ms", "--timeout=20s")
+    let ready = try workspace.run("wait", "--file=ports", "--every=5ms", "--timeout=2m")
     try #require(ready.status == 0, "\(workspace.content("nginx.out"))")
     ports = workspace.content("ports").split(separator: " ").compactMap { Int($0) }
   }
@@ -52,10 +52,10 @@ final class Nginx {
   /// What was asked for so far. An entry is written a moment after the answer was sent, so it is waited
   /// for until there are as many as expected.
   func entries(_ count: Int) -> [Entry] {
-    let deadline = Date(timeIntervalSinceNow: 10)
+    let deadline = ContinuousClock.now + .seconds(120)
     while true {
       let lines = workspace.content("access.log").split(separator: "\n")
-      guard lines.count < count, Date() < deadline else {
+      guard lines.count < count, ContinuousClock.now < deadline else {
         return lines.map { line in
           let words = line.split(separator: " ").map(String.init)
           return Entry(status: words[0], version: words[1], connection: words[2])

@@ -46,7 +46,7 @@ struct ProgressTests {
       // The progress while the first of two files is being received.
       if request.path == "/b" {
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234")
-        for _ in 0..<200 where seen.text.isEmpty {
+        while seen.text.isEmpty {
           usleep(20_000)
           let text =
             (try? String(contentsOf: folder.appending(path: "progress"), encoding: .utf8)) ?? ""
@@ -60,7 +60,7 @@ struct ProgressTests {
     let end = try workspace.run(
       words: [
         "download", "--url=\(server.url)/a", "--url=\(server.url)/b", "--to=out/",
-        "--allow-private", "--max-parallel=1",
+        "--allow-private", "--max-parallel=1", "--stall-timeout=10m",
       ].map { $0.replacing("--url", with: "--urls") },
       environment: ["OPRUN_PROGRESS": "progress"])
     #expect(end.status == 0, "\(end.errors)")

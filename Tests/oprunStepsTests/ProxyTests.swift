@@ -169,9 +169,11 @@ struct ProxyTests {
   }
 
   @Test func `a proxy that is not there is told`() throws {
-    let port = try LoopbackServer { _, _ in }.port
+    let closed = try ClosedPort()
+    let port = closed.number
     let got = try download(url, ["--proxy=http://127.0.0.1:\(port)", "--retries=0"])
     #expect(got.end.errors.hasPrefix("failed: \(url): failed to connect to 127.0.0.1 port \(port)"))
+    withExtendedLifetime(closed) {}
     // Longer than names can be, so that no name service is asked.
     let name = String(repeating: "x", count: 64)
     let unknown = try download(url, ["--proxy=http://me:hidden@\(name):1", "--retries=0"])

@@ -1,6 +1,7 @@
 // What is retried, when, and what can be done with the rest of an earlier attempt.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -45,7 +46,8 @@ struct RetryTests {
     #expect(server.requests.count == 3)
   }
 
-  @Test func `other items go on while one waits, in a queue of one`() throws {
+  /// In which order three files are requested, the first of which is not to be had at once.
+  private func order(of words: String...) throws -> [String] {
     let order = LogOfPaths()
     let server = try LoopbackServer { request, connection in
       order.append(request.path)
@@ -56,27 +58,22 @@ struct RetryTests {
       }
     }
     let end = try Workspace().run(
-      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
-      "--to={name}", "--allow-private", "--retry-delay=400ms", "--max-parallel=1")
+      words: ["download", "--to={name}", "--allow-private"]
+        + (1...3).map { "--urls=\(server.url)/\($0)" } + words)
     #expect(end.status == 0)
-    #expect(order.all == ["/1", "/2", "/3", "/1"])
+    return order.all
+  }
+
+  @Test func `other items go on while one waits, in a queue of one`() throws {
+    #expect(
+      try once {
+        try order(of: "--retry-delay=\($0)", "--max-parallel=1") == ["/1", "/2", "/3", "/1"]
+      })
   }
 
   @Test func `an item that waits holds no place with its host either`() throws {
-    let order = LogOfPaths()
-    let server = try LoopbackServer { request, connection in
-      order.append(request.path)
-      if request.path == "/1", request.number == 0 {
-        connection.answer("503 Busy")
-      } else {
-        connection.answer("200 OK", [], "a")
-      }
-    }
-    let end = try Workspace().run(
-      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
-      "--to={name}", "--allow-private", "--retry-delay=400ms", "--per-host=1")
-    #expect(end.status == 0)
-    #expect(order.all == ["/1", "/2", "/3", "/1"])
+    #expect(
+      try once { try order(of: "--retry-delay=\($0)", "--per-host=1") == ["/1", "/2", "/3", "/1"] })
   }
 
   @Test func `a wait of more than five minutes is not taken`() throws {
@@ -318,16 +315,19 @@ struct ResumeTests {
     if how == "second name" { #expect(workspace.content("y") == "hello") }
   }
 
-  @Test func `nobody else may write to a part, and its file gets the usual permissions`() throws {
-    let workspace = try Workspace()
-    let path = workspace.path("x.part")
-    let old = umask(0o002)
-    defer { umask(old) }
-    let part = try PartFile.open(at: path, mode: 0o666)
-    var status = stat()
-    #expect(stat(part.path, &status) == 0 && status.st_mode & 0o777 == 0o644)
-    try part.finish(as: workspace.path("x"))
-    #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
+  @Test func `nobody else may write to a part, and its file gets the usual permissions`()
+    async
+  {
+    // A mask is that of a whole process.
+    await #expect(processExitsWith: .success) {
+      let workspace = try Workspace()
+      umask(0o002)
+      let part = try PartFile.open(at: workspace.path("x.part"), mode: 0o666)
+      var status = stat()
+      #expect(stat(part.path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+      try part.finish(as: workspace.path("x"))
+      #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
+    }
   }
 }
 
@@ -347,20 +347,30 @@ private struct Interrupted {
   private let program: RunningProgram
 
   init() throws {
-    server = try LoopbackServer { request, connection in
+    workspace = try Workspace()
+    server = try LoopbackServer { [folder = workspace.folder] request, connection in
       if request.headers["range"] != nil {
         return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
       }
       if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
-      // The record next to a part is written once a second.
+      // The record next to a part is written with what comes a second after the beginning.
+      while !Self.hasPart(in: folder) { usleep(1000) }
       usleep(1_100_000)
       connection.write("lo")
       connection.waitForEnd()
     }
-    workspace = try Workspace()
     program = try workspace.start(
-      words: ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"])
+      words: [
+        "download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--stall-timeout=10m",
+      ], environment: ["OPRUN_PROGRESS": "cache.progress"])
+  }
+
+  /// Whether the beginning has been received, which is in a file that has no name yet.
+  private static func hasPart(in folder: URL) -> Bool {
+    let progress = try? String(
+      contentsOf: folder.appending(path: "cache.progress"), encoding: .utf8)
+    return progress?.contains("\"bytes\":3,") == true
   }
 
   /// What is left of it when it is killed.

@@ -12,7 +12,7 @@ private func run(_ words: String, _ closing: String, in folder: ImageFolder) thr
     script: """
       cd '\(folder.url.path)' && export OPRUN_DOWNLOAD_CACHE=cache
       exec </dev/null >.stdout 2>.stderr
-      exec timeout 60 \(program) \(words) \(closing)
+      exec timeout 600 \(program) \(words) \(closing)
       """
   ).wait()
 }

@@ -179,6 +179,6 @@ import Testing
     }
     let plain = names.filter { watched.wants(WatchedPath(root: "/w/\($0)"), isIgnored: true) }
     #expect([wanted.count, unwanted.count, plain.count] == [4000, 0, 4000])
-    #expect(processorTime() - start < 8)
+    #expect(processorTime() - start < 60)
   }
 }

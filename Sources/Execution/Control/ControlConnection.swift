@@ -38,9 +38,9 @@ final class ControlConnection {
   private var pending: [UInt8] = []
   private var sentCount = 0
 
-  /// The time in which it must send its request.
+  /// The time in which it must send its request, if its place is wanted.
   private static let requestPatience: Nanoseconds = 2_000_000_000
-  /// The time in which it must take something.
+  /// The time in which it must take something, if its place is wanted.
   private static let patience: Nanoseconds = 5_000_000_000
   /// While more than this is to be sent, nothing is added.
   static let fullBuffer = 64 << 10
@@ -54,6 +54,11 @@ final class ControlConnection {
   }
 
   deinit { close(descriptor) }
+
+  /// Postpones when it is given up.
+  func giveMoreTime(at now: Nanoseconds) {
+    due = now + (hasAsked ? Self.patience : Self.requestPatience)
+  }
 
   /// What is to be waited for now.
   var wantedInterest: Interest { hasPending ? .writing : hasSaidAll ? .leaving : .reading }

@@ -142,14 +142,16 @@ final class ControlServer {
     listen()
   }
 
-  /// Gives up those who stand still.
+  /// Gives up those who stand still and whose places others may want: on a busy machine, who has just connected may
+  /// need a while to ask.
   func advance(to now: Nanoseconds) {
     if let due = listeningDue, due <= now {
       listeningDue = nil
       listen()
     }
+    let isFull = connections.count >= limit
     for connection in connections.values where connection.due.map({ $0 <= now }) == true {
-      drop(connection)
+      if isFull { drop(connection) } else { connection.giveMoreTime(at: now) }
     }
   }
 

@@ -11,13 +11,16 @@ final class SlurmProcesses: SlurmCaller {
 
   private let waiting: any Waiting
   private let environment: [String]
+  /// How long the end of a run is held up by calls that cancel jobs.
+  private let lastWait: Nanoseconds
   private var workers: [SlurmCall.Channel: SlurmWorker] = [:]
   private var queues: [SlurmCall.Channel: [(number: Int, call: SlurmCall)]] = [:]
   private var running: [SlurmCall.Channel: Int] = [:]
   private var answers: [(number: Int, answer: SlurmAnswer)] = []
 
-  init(_ waiting: any Waiting, environment: [String]) {
+  init(_ waiting: any Waiting, environment: [String], lastWait: Nanoseconds = 5_000_000_000) {
     self.waiting = waiting
+    self.lastWait = lastWait
     self.environment = environment
   }
 
@@ -72,11 +75,8 @@ final class SlurmProcesses: SlurmCaller {
     waiting.remove(worker.socket)
   }
 
-  /// How long the end of a run is held up by calls that cancel jobs.
-  private static let lastWait: Int64 = 5_000_000_000
-
   func close(after last: SlurmCall?) {
-    let deadline = monotonicNow() + Self.lastWait
+    let deadline = monotonicNow() + lastWait
     queues = [:]
     awaitCancellation(until: deadline)
     if let last, running[.cancel] == nil {

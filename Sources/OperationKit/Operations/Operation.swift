@@ -166,7 +166,8 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   /// The share of the processor that ``main()`` gets when there is too little, from 0.0 to 1.0; 0.5
   /// by default. The completion block is not affected.
   ///
-  /// On Linux this is the nice value of the thread, 19 to −19; values above 0.5 need permission.
+  /// On Linux this changes the nice value of the thread, by up to 19 beside that of the process; values above
+  /// 0.5 need permission.
   open var threadPriority: Double {
     get { readAttachments { $0.effectivePriority } ?? 0.5 }
     set {
@@ -216,8 +217,10 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
     }
   }
 
-  /// Waits until the operation has finished; its completion block may still run, and its queue may
-  /// count it for another moment.
+  /// Waits until the operation has finished. That can be before its queue has forgotten it: for
+  /// another moment its completion block may run, ``OperationQueue/operationCount`` may count it, and
+  /// ``OperationQueue/progress`` may not; with
+  /// ``OperationQueue/waitUntilAllOperationsAreFinished()`` that, too, is over.
   ///
   /// It blocks the calling thread. In a task, await `finished()` instead.
   open func waitUntilFinished() { wait() }

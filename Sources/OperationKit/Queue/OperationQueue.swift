@@ -101,12 +101,17 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   open var operationCount: Int { Engine.shared.operationCount(of: id) }
 
   /// Counts operations that end, once its ``Progress/totalUnitCount`` is set.
+  ///
+  /// An operation is counted when it leaves the queue, after its completion block. That can be after
+  /// ``Operation/waitUntilFinished()`` has returned, so that a total that is set then counts it, too. Wait with
+  /// ``waitUntilAllOperationsAreFinished()`` before a total that is for later operations alone.
   open var progress: Progress { Engine.shared.progress(of: id) }
 
   /// Adds an operation. This traps if it is already in a queue, executing or finished.
   open func addOperation(_ operation: Operation) { Engine.shared.add(operation, to: self) }
 
-  /// Adds operations, in order, in one step; waits until they have finished if `wait`.
+  /// Adds operations, in order, in one step; waits until they have finished if `wait`, each by
+  /// ``Operation/waitUntilFinished()``: the queue may count them for another moment.
   open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
     Engine.shared.add(operations, to: self)
     if wait { for operation in operations { operation.waitUntilFinished() } }
@@ -134,8 +139,9 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
     for operation in Engine.shared.operations(of: id) { operation.cancel() }
   }
 
-  /// Waits until the queue is empty; including operations that are added in the meantime. It blocks
-  /// the calling thread.
+  /// Waits until the queue is empty; including operations that are added in the meantime. All of them
+  /// have been counted by ``progress`` then, and their completion blocks have run. It blocks the calling
+  /// thread.
   open func waitUntilAllOperationsAreFinished() {
     Engine.shared.waitUntilEmpty(id)
   }

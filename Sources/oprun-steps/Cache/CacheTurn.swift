@@ -30,11 +30,11 @@ final class CacheTurn: Sendable {
     while !file.tryLock(LOCK_EX) {
       hasWaited = true
       let waited = monotonicTime() - started
-      if waited >= limit { return nil }
       if waited >= patience, !hasTold {
         hasTold = true
         tell(Self.owner(of: file))
       }
+      if waited >= limit { return nil }
       usleep(min(pause, UInt32(clamping: (limit - waited) / 1000 + 1)))
       pause = min(pause * 2, Self.longestPause)
     }

@@ -1,4 +1,4 @@
-for try in $(seq 100); do
+for try in $(seq 1200); do
   readlink "/proc/$(cat step.pid)/exe" >/dev/null ||
     readlink "/proc/$(cat session.pid)/exe" >/dev/null || break
   sleep 0.1

@@ -77,8 +77,8 @@ final class NodeRun {
   func work(_ name: String) -> String { content(of: "\(workspace)/\(name)") }
 
   func awaits(_ name: String) -> Bool {
-    let end = Date().addingTimeInterval(30)
-    while Date() < end {
+    let end = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < end {
       if access("\(workspace)/\(name)", F_OK) == 0 { return true }
       usleep(3000)
     }
