@@ -7,11 +7,32 @@ import Scheduling
 
 /// What happened in a recorded run.
 package struct Replay {
-  /// The events in order of time: those that say what was started, how it ended, and how each step
-  /// came out.
-  package let events: [RunEvent]
+  private let beginning: [RunEvent]
+  private let events: [RunEvent]
+  private let order: [Order]
+  private let end: RunEvent?
   /// Steps of the run that its pipeline does not have any more, and which are left out.
   package let missing: [String]
+
+  /// `order` has the places of `events` in time.
+  fileprivate init(
+    _ beginning: [RunEvent], _ events: [RunEvent], in order: [Order], _ end: RunEvent?,
+    missing: [String]
+  ) {
+    self.beginning = beginning
+    self.events = events
+    self.order = order
+    self.end = end
+    self.missing = missing
+  }
+
+  /// Passes on the events in order of time: those that say what was started, how it ended, and how each step came
+  /// out.
+  package func forEachEvent(_ body: (RunEvent) -> Void) {
+    beginning.forEach(body)
+    for position in order { body(events[position.index]) }
+    if let end { body(end) }
+  }
 }
 
 extension StateStore {
@@ -251,12 +272,12 @@ private struct Replaying {
       runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
       host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
       trace: trace)
-    var all = [RunEvent(at: 0, .began(beginning))] + appended
-    all.reserveCapacity(all.count + order.count + 1)
-    for position in order.sorted() { all.append(events[position.index]) }
-    let last = all.last?.time ?? 0
+    let first = [RunEvent(at: 0, .began(beginning))] + appended
+    let sorted = order.sorted()
     // It goes on.
-    if run.exitStatus == nil, !isDead { return Replay(events: all, missing: missing) }
+    if run.exitStatus == nil, !isDead {
+      return Replay(first, events, in: sorted, nil, missing: missing)
+    }
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1),
       stopReason: isDead ? .died : run.stop.map(reason),
@@ -264,8 +285,9 @@ private struct Replaying {
       passedOn: run.passedOn.flatMap { passedOn in
         operations[passedOn.step].map { PassedOnStatus(Int32(clamping: passedOn.status), of: $0) }
       })
-    all.append(RunEvent(at: run.duration.map(nanoseconds) ?? last, .finished(end)))
-    return Replay(events: all, missing: missing)
+    let time = run.duration.map(nanoseconds) ?? sorted.last?.time ?? 0
+    return Replay(
+      first, events, in: sorted, RunEvent(at: time, .finished(end)), missing: missing)
   }
 
   private func nanoseconds(_ microseconds: Int) -> Nanoseconds {

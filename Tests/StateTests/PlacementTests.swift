@@ -64,11 +64,11 @@ struct PlacementTests {
     let ended = try store.placements(of: run).map(\.place.wordsAfterEnd)
     #expect(ended == ["job 7 on n3 (waited: Resources)", "job 8 (waited: Priority)"])
     let trace = TraceContext(continuing: nil, newTrace: { (1, 2) }, runID: run.name)
-    let replayed = try store.replay(run, plan, trace).events.compactMap { event in
+    var replayed: [String] = []
+    try store.replay(run, plan, trace).forEachEvent { event in
       if case .placed(let operation, .attempt(1), let place) = event.kind {
-        return "\(operation.index) \(place.words)"
+        replayed.append("\(operation.index) \(place.words)")
       }
-      return nil
     }
     #expect(replayed == ["0 job 7 on n3 (waited: Resources)", "1 job 8 waits: Priority"])
     #expect(try store.prune(PruneLimits(count: 0), now: 0).runs == [run.name])

@@ -28,7 +28,9 @@ extension RunLoop {
 
   /// Called when it is reported that the step has ended.
   func closeShownAgain(_ operation: OperationID) {
-    if options.showsCached { options.directory.logs.remove(of: operation, .attempt(1)) }
+    if options.showsCached {
+      endedTalkers.append(CommandKey(operation: operation, role: .attempt(1)))
+    }
   }
 
   /// What was no secret when it was written may be one now.

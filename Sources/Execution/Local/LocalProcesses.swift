@@ -32,6 +32,7 @@ final class LocalProcesses {
   private let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
+  private let processorCount: Int
   let wanted: Int
   var guardian: Guardian?
   private var controlGroup: ControlGroup?
@@ -64,6 +65,7 @@ final class LocalProcesses {
     directory = options.directory
     temporary = TemporaryFolders(in: directory, own: waiting.ownProcesses)
     masker = options.secrets.masker
+    processorCount = options.host.processorCount
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen, others)
@@ -113,7 +115,7 @@ final class LocalProcesses {
     if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
     guard process > 0 else {
       request.prepared?.end()
-      pipes.putBack(pipe)
+      pipes.putBack(pipe, at: now)
       throw SystemError("cannot start a process", errno: -process)
     }
     let running = RunningCommand(
@@ -123,8 +125,9 @@ final class LocalProcesses {
         name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
     running.prepared = request.prepared
     nextNumber += 1
-    pipes.use(pipe, by: running)
     commands.append(running)
+    // Where no processor is idle, whoever wakes oprun takes one from a command.
+    pipes.use(pipe, by: running, mayWait: commands.count >= processorCount, at: now)
     guardian?.note(group: process, slot: pipe.token)
     if pipe.isTerminal { terminalsDue = now }
     if keyboard != nil { giveKeys() }
@@ -311,6 +314,7 @@ final class LocalProcesses {
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
     // Only what the pipe contains now, because a tolerated orphan may write without end.
     let enough = command.log.readByteCount + 2 * OutputPipe.largestSize
+    let wasThere = command.log.file != nil
     while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
       let told = command.log.readableByteCount
@@ -324,7 +328,8 @@ final class LocalProcesses {
       news.append(.stateFailed(error.message))
     }
     command.prepared?.end(hasSucceeded: command.exit?.status == .exited(0))
-    if command.log.file != nil, !command.log.isInPlace {
+    // One that has just been made is.
+    if wasThere, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
     takeBackKeys(of: command)
@@ -333,7 +338,7 @@ final class LocalProcesses {
     if tolerated.contains(command.number) || command.hasLostProcesses || command.hasUnownedBeside {
       pipes.abandon(command.pipe)
     } else {
-      pipes.putBack(command.pipe)
+      pipes.putBack(command.pipe, at: now)
     }
     commands.removeAll { $0 === command }
     if let end = command.end(at: now) { news.append(.ended(command.key, end)) }

@@ -39,9 +39,12 @@ package struct RunAnalysis {
   let simulated: Nanoseconds
 
   /// Analyses a run; `plan` is the one that it ran.
-  package init(_ events: [RunEvent], _ plan: Plan, _ directory: RunDirectory, _ masker: Masker?) {
+  package init(
+    _ forEachEvent: ((RunEvent) -> Void) -> Void, _ plan: Plan, _ directory: RunDirectory,
+    _ masker: Masker?
+  ) {
     var record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
-    for event in events { record.observe(event) }
+    forEachEvent { record.observe($0) }
     self.record = record
     self.plan = plan.expecting(Self.durations(record, plan))
     simulated = Forecast(self.plan).makespan

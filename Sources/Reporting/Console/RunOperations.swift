@@ -188,15 +188,14 @@ extension RunOperations {
 
   /// Passes on the events of a run that is over. Its logs are opened only where they are shown. What a lost command
   /// has printed is as long as its log.
-  func replay(_ events: [RunEvent], to observe: (RunEvent) -> Void) {
+  func replay(
+    _ forEachEvent: @escaping ((RunEvent) -> Void) -> Void, to observe: (RunEvent) -> Void
+  ) {
     isReplayed = true
-    for event in events {
+    forEachEvent { event in
       guard case .ended(let operation, let role, let end) = event.kind, end.isLost,
         end.outputByteCount == 0
-      else {
-        observe(event)
-        continue
-      }
+      else { return observe(event) }
       let log = directory.log(logName(of: Stream(operation: operation, role: role)))
       observe(
         RunEvent(

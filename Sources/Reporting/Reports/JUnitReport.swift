@@ -29,16 +29,18 @@ struct JUnitReport: Report {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
     let skipped = record.steps.count { $0.isLeftOut && !record.isInterrupted($0) }
     let hooks = record.failedHooks
+    let failureCount = record.failures.count
+    let interruptedCount = record.interrupted.count
     // The run itself stands for what no step and no hook says.
     let isRunAtFault =
-      record.end != nil && record.exitStatus != 0 && record.failures.isEmpty
-      && record.interrupted.isEmpty && hooks.isEmpty
+      record.end != nil && record.exitStatus != 0 && failureCount == 0
+      && interruptedCount == 0 && hooks.isEmpty
     let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
     write("tests", count: record.steps.count + hooks.count + runCount, to: sink)
     let allowedHooks = hooks.count { $0.isAllowed }
-    write("failures", count: record.failures.count + hooks.count - allowedHooks, to: sink)
-    write("errors", count: record.interrupted.count + runCount, to: sink)
+    write("failures", count: failureCount + hooks.count - allowedHooks, to: sink)
+    write("errors", count: interruptedCount + runCount, to: sink)
     write("skipped", count: skipped + allowedHooks, to: sink)
     // A time that is not known is left out.
     if !record.hasDied { write("time", own: decimalSeconds(record.wallTime), to: sink) }

@@ -14,10 +14,13 @@ struct OTLPReport: Report {
       [("service.name", .own("oprun")), ("host.name", .text(beginning.host.name))], to: sink)
     sink.write("},\"scopeSpans\":[{\"scope\":{\"name\":\"oprun\"},\"spans\":[\n")
     writeRun(record, beginning, trace, to: sink)
+    let (id, parent) = (trace.traceID, trace.runSpan)
     for command in record.commands {
       guard let end = command.end else { continue }
       sink.write(",\n")
-      write(command, end, record, (beginning, trace), to: sink)
+      let span = trace.span(of: command.stream.operation, command.stream.role)
+      writeIDs(of: span, below: parent, in: id, to: sink)
+      write(command, end, record.operations, from: beginning.clock.wallTime, to: sink)
     }
     sink.write("\n]}]}]}\n")
   }
@@ -25,12 +28,11 @@ struct OTLPReport: Report {
   private func writeRun(
     _ record: RunRecord, _ beginning: RunBeginning, _ trace: TraceContext, to sink: ByteSink
   ) {
-    sink.write(own: "{\"traceId\":\"\(trace.traceID)\",\"spanId\":\"\(trace.runSpan)\"")
-    if let parent = trace.parentSpan { sink.write(own: ",\"parentSpanId\":\"\(parent)\"") }
+    writeIDs(of: trace.runSpan, below: trace.parentSpan, in: trace.traceID, to: sink)
     writeSpan(
       record.operations.plan.name, from: beginning.clock.wallTime,
       to: beginning.clock.wallTime + record.wallTime, sink)
-    var attributes: [(String, Attribute)] = [
+    var attributes: [(StaticString, Attribute)] = [
       ("oprun.run.id", .own(beginning.runID)), ("oprun.steps", .number(record.steps.count)),
     ]
     if let status = record.givenStatus {
@@ -42,30 +44,46 @@ struct OTLPReport: Report {
     writeStatus(isOK: record.end.map { _ in record.exitStatus == 0 }, to: sink)
   }
 
+  /// Writes the beginning of a span.
+  private func writeIDs(
+    of span: String, below parent: String?, in trace: String, to sink: ByteSink
+  ) {
+    sink.write("{\"traceId\":\"")
+    sink.write(own: trace)
+    sink.write("\",\"spanId\":\"")
+    sink.write(own: span)
+    if let parent {
+      sink.write("\",\"parentSpanId\":\"")
+      sink.write(own: parent)
+    }
+    sink.write("\"")
+  }
+
+  /// Writes what follows the ids in the span of a command.
   private func write(
-    _ command: CommandRecord, _ end: CommandEnd, _ record: RunRecord,
-    _ run: (beginning: RunBeginning, trace: TraceContext), to sink: ByteSink
+    _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations,
+    from beginning: Nanoseconds, to sink: ByteSink
   ) {
     let stream = command.stream
-    let span = run.trace.span(of: stream.operation, stream.role)
-    sink.write(own: "{\"traceId\":\"\(run.trace.traceID)\",\"spanId\":\"\(span)\"")
-    sink.write(own: ",\"parentSpanId\":\"\(run.trace.runSpan)\"")
-    let start = run.beginning.clock.wallTime + command.start
-    writeSpan(record.operations.title(of: stream), from: start, to: start + end.duration, sink)
-    var attributes: [(String, Attribute)] = [
-      ("oprun.step", .text(record.operations.name(stream.operation)))
-    ]
+    let start = beginning + command.start
+    writeSpan(operations.title(of: stream), from: start, to: start + end.duration, sink)
+    sink.write("[")
+    write("oprun.step", .text(operations.name(stream.operation)), to: sink)
     if case .attempt(let number) = stream.role {
-      attributes.append(("oprun.attempt", .number(number)))
+      sink.write(",")
+      write("oprun.attempt", .number(number), to: sink)
     }
     switch end.status {
-    case .exited(let status): attributes.append(("process.exit.code", .number(Int(status))))
+    case .exited(let status):
+      sink.write(",")
+      write("process.exit.code", .number(Int(status)), to: sink)
     case .signalled, .notStarted, .outputsRefused, .abandoned, .lost: break
     }
     let words = ByteSink.intoMemory()
     words.write(end, limit: nil, columns: .max)
-    attributes.append(("oprun.end", .text(words.text)))
-    writeAttributes(attributes, to: sink)
+    sink.write(",")
+    write("oprun.end", .text(words.text), to: sink)
+    sink.write("]")
     writeStatus(isOK: end.isSuccess, to: sink)
   }
 
@@ -75,15 +93,18 @@ struct OTLPReport: Report {
   ) {
     sink.write(",\"name\":")
     sink.write(json: name)
-    sink.write(
-      own: ",\"kind\":1,\"startTimeUnixNano\":\"\(start)\",\"endTimeUnixNano\":\"\(end)\"")
-    sink.write(",\"attributes\":")
+    sink.write(",\"kind\":1,\"startTimeUnixNano\":\"")
+    sink.write(decimal: Int(start))
+    sink.write("\",\"endTimeUnixNano\":\"")
+    sink.write(decimal: Int(end))
+    sink.write("\",\"attributes\":")
   }
 
   /// Nil is the status of a run that goes on.
   private func writeStatus(isOK: Bool?, to sink: ByteSink) {
-    let code = isOK.map { $0 ? 1 : 2 } ?? 0
-    sink.write(own: ",\"status\":{\"code\":\(code)}}")
+    sink.write(",\"status\":{\"code\":")
+    sink.write(decimal: isOK.map { $0 ? 1 : 2 } ?? 0)
+    sink.write("}}")
   }
 
   private enum Attribute {
@@ -93,19 +114,26 @@ struct OTLPReport: Report {
     case number(Int)
   }
 
-  private func writeAttributes(_ attributes: [(String, Attribute)], to sink: ByteSink) {
-    sink.write(jsonList: attributes) { name, value in
-      sink.write(own: "{\"key\":\"\(name)\",\"value\":{")
-      switch value {
-      case .text(let text):
-        sink.write("\"stringValue\":")
-        sink.write(json: text)
-      case .own(let text):
-        sink.write("\"stringValue\":")
-        sink.write(ownJSON: text)
-      case .number(let number): sink.write(own: "\"intValue\":\"\(number)\"")
-      }
-      sink.write("}}")
+  private func writeAttributes(_ attributes: [(StaticString, Attribute)], to sink: ByteSink) {
+    sink.write(jsonList: attributes) { name, value in write(name, value, to: sink) }
+  }
+
+  private func write(_ name: StaticString, _ value: Attribute, to sink: ByteSink) {
+    sink.write("{\"key\":\"")
+    sink.write(name)
+    sink.write("\",\"value\":{")
+    switch value {
+    case .text(let text):
+      sink.write("\"stringValue\":")
+      sink.write(json: text)
+    case .own(let text):
+      sink.write("\"stringValue\":")
+      sink.write(ownJSON: text)
+    case .number(let number):
+      sink.write("\"intValue\":\"")
+      sink.write(decimal: number)
+      sink.write("\"")
     }
+    sink.write("}}")
   }
 }

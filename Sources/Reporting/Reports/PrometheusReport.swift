@@ -31,65 +31,80 @@ struct PrometheusReport: Report {
     }
     for (name, help, value) in metrics {
       writeHead(name, help, to: sink)
-      write(name, [("pipeline", pipeline)], value, to: sink)
+      write(name, pipeline, to: sink)
+      sink.write(own: value)
+      sink.writeNewline()
     }
     writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
     for count in Count.allCases where record.counts[count] > 0 {
-      write(
-        "oprun_run_steps", [("pipeline", pipeline)], outcome: count.field,
-        "\(record.counts[count])", to: sink)
+      write("oprun_run_steps", pipeline, outcome: count.field, to: sink)
+      sink.write(decimal: record.counts[count])
+      sink.writeNewline()
     }
     writeSteps(record, pipeline, to: sink)
   }
 
   private func writeSteps(_ record: RunRecord, _ pipeline: String, to sink: ByteSink) {
-    let labels = { (step: StepRecord) in
-      [("pipeline", pipeline), ("step", record.operations.name(step.operation))]
+    let steps = record.steps
+    let name = { (index: Int) in record.operations.name(steps[index].operation) }
+    var isFirst = true
+    for index in steps.indices {
+      guard let duration = steps[index].knownDuration else { continue }
+      if isFirst {
+        writeHead(
+          "oprun_step_duration_seconds", "How long the step took, with retries and hooks.",
+          to: sink)
+      }
+      isFirst = false
+      write("oprun_step_duration_seconds", pipeline, step: name(index), to: sink)
+      sink.write(decimalSeconds: duration)
+      sink.writeNewline()
     }
-    let durations = record.steps.compactMap { step in step.knownDuration.map { (step, $0) } }
-    if !durations.isEmpty {
-      writeHead(
-        "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
+    isFirst = true
+    for index in steps.indices {
+      guard let isOK = steps[index].isOK else { continue }
+      if isFirst { writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink) }
+      isFirst = false
+      write("oprun_step_ok", pipeline, step: name(index), to: sink)
+      sink.write(isOK ? "1\n" : "0\n")
     }
-    for (step, duration) in durations {
-      write("oprun_step_duration_seconds", labels(step), decimalSeconds(duration), to: sink)
-    }
-    let results = record.steps.compactMap { step in step.isOK.map { (step, $0) } }
-    if results.isEmpty { return }
-    writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink)
-    for (step, isOK) in results { write("oprun_step_ok", labels(step), isOK ? "1" : "0", to: sink) }
   }
 
   private func writeHead(_ name: String, _ help: String, to sink: ByteSink) {
     sink.write(own: "# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
   }
 
+  /// Writes all of a line but its value.
   private func write(
-    _ name: String, _ labels: [(String, String)], outcome: StaticString? = nil, _ value: String,
+    _ name: String, _ pipeline: String, step: String? = nil, outcome: StaticString? = nil,
     to sink: ByteSink
   ) {
     sink.write(own: name)
-    for (index, label) in labels.enumerated() {
-      sink.write(index == 0 ? "{" : ",")
-      sink.write(own: label.0)
-      sink.write("=\"")
-      sink.write(own: escaped(sink.masked(label.1)))
-      sink.write("\"")
+    sink.write("{pipeline=\"")
+    sink.write(label: pipeline)
+    if let step {
+      sink.write("\",step=\"")
+      sink.write(label: step)
     }
     if let outcome {
-      sink.write(",outcome=\"")
+      sink.write("\",outcome=\"")
       sink.write(outcome)
-      sink.write("\"")
     }
-    sink.write("} ")
-    sink.write(own: value)
-    sink.writeNewline()
+    sink.write("\"} ")
   }
+}
 
-  private func escaped(_ text: String) -> String {
-    guard text.utf8.contains(where: "\\\"\n".utf8.contains) else { return text }
-    return text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
-      "\n", with: "\\n")
+extension ByteSink {
+  /// Writes the value of a label, which is between quotes.
+  fileprivate func write(label text: String) {
+    write(own: masked(text), plain: isPlainInQuotes) { scalar in
+      switch scalar {
+      case "\\": write("\\\\")
+      case "\"": write("\\\"")
+      case "\n": write("\\n")
+      default: write(own: String(scalar))
+      }
+    }
   }
 }
 

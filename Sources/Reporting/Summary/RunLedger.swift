@@ -11,8 +11,8 @@ struct RunLedger {
   struct Running {
     let start: Nanoseconds
     var last: CommandResult?
-    var place: CommandPlacement?
-    var failedHook: CommandResult?
+    @Rare var place: CommandPlacement?
+    @Rare var failedHook: CommandResult?
   }
 
   private let operations: RunOperations
@@ -88,8 +88,9 @@ struct RunLedger {
       if !command.end.isSuccess { running.change(operation) { $0.failedHook = command } }
     } else {
       running.change(operation) { running in
-        running.last = command
-        running.last?.place = running.place
+        var last = command
+        last.place = running.place
+        running.last = last
         running.place = nil
       }
     }

@@ -34,8 +34,8 @@ package final class RunReview {
   }
 
   /// Takes in the events of the run.
-  package func replay(_ events: [RunEvent]) {
-    record.operations.replay(events) { record.observe($0) }
+  package func replay(_ forEachEvent: @escaping ((RunEvent) -> Void) -> Void) {
+    record.operations.replay(forEachEvent) { record.observe($0) }
   }
 
   /// The step that failed first and has printed something, of those with these names; nil means all.

@@ -58,7 +58,23 @@ struct CommandResult {
   /// The file of its output; nil if there was none.
   var log: FileIdentity?
   /// Where it ran, if that was not here.
-  var place: CommandPlacement?
+  @Rare var place: CommandPlacement?
+}
+
+/// A large value that is hardly ever there: only then it takes room, which thousands of records would waste.
+@propertyWrapper struct Rare<Value> {
+  private final class Box {
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var box: Box?
+
+  var wrappedValue: Value? {
+    get { box?.value }
+    set { box = newValue.map(Box.init) }
+  }
 }
 
 /// A hook of the run itself, or of a used pipeline, that failed and did not decide how that came out.

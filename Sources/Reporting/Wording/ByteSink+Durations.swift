@@ -56,6 +56,17 @@ package func elapsedText(_ time: Nanoseconds) -> String {
   return sink.text
 }
 
+extension ByteSink {
+  /// Writes seconds as `decimalSeconds` has them.
+  func write(decimalSeconds time: Nanoseconds) {
+    let milliseconds = Int((time + 500_000) / 1_000_000)
+    write(decimal: milliseconds / 1000)
+    let rest = milliseconds % 1000
+    write(rest < 10 ? ".00" : rest < 100 ? ".0" : ".")
+    write(decimal: rest)
+  }
+}
+
 /// Seconds with three decimal places, for programs: `3.417`.
 func decimalSeconds(_ time: Nanoseconds) -> String {
   let milliseconds = (time + 500_000) / 1_000_000

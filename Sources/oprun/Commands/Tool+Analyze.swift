@@ -43,7 +43,7 @@ extension Tool {
         run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)
       sayMissing(replay)
       let analysis = RunAnalysis(
-        replay.events, recorded.plan, directory, recorded.secrets.masker)
+        replay.forEachEvent, recorded.plan, directory, recorded.secrets.masker)
       let flaky = try run.place.map { place throws(StoreFailure) in
         try store.flakySteps(of: place, lastRuns: Self.historyLength)
       }

@@ -14,7 +14,12 @@ import State
 extension Tool {
   func history(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
-    guard let store = try openStore(&invocation) else { return ExitStatus.usage }
+    guard let store = try openStore(&invocation) else {
+      guard invocation.isOn(Options.json) else { return ExitStatus.usage }
+      // For programs, no run is no mistake.
+      output.write("[]\n")
+      return ExitStatus.success
+    }
     let limit = invocation.count(Options.limit) ?? 20
     do throws(StoreFailure) {
       let runs = try store.runs(limit: limit == 0 ? .max : limit)
@@ -26,7 +31,13 @@ extension Tool {
         output.writeNewline()
       } else {
         let screen = listingScreen
-        for run in runs { write(run, store, screen) }
+        let here = store.folder.currentPlace
+        // Of a project that has its state directory for itself, all runs are where that is.
+        let isShared = runs.contains { $0.workspace != nil }
+        for run in runs {
+          let isElsewhere = isShared && run.workspace != here
+          write(run, store, screen, isElsewhere: isElsewhere)
+        }
       }
       return ExitStatus.success
     } catch {
@@ -35,13 +46,19 @@ extension Tool {
     }
   }
 
-  /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`.
-  private func write(_ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen) {
+  /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`, and where it ran if that is not here.
+  private func write(
+    _ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen, isElsewhere: Bool
+  ) {
     let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
     let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
     let blanks = 16 - state.utf8.count - duration.unicodeScalars.count
     let time = String(repeating: " ", count: max(0, blanks)) + duration
     var texts = [run.counts, oneLine(run.pipeline)]
+    if isElsewhere {
+      let folder = store.folder.directory(of: run.workspace) ?? run.workspace
+      if let folder { texts.append("in \(oneLine(folder))") }
+    }
     texts += run.remarks
     screen.writeLine([run.name, "\(state) \(time)"], texts)
   }

@@ -82,7 +82,7 @@ extension Tool {
       }
       let reports = ReportFiles(
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
-      reports.replay(replay.events)
+      reports.replay(replay.forEachEvent)
       let format = invocation.choice(Options.recordFormat, default: ReportFormat.html)
       if format == .html, let place = run.place {
         reports.previous = previousRun(before: run.name, of: place, in: store)

@@ -92,13 +92,13 @@ extension Tool {
       replay.missing.isEmpty
     {
       let review = RunReview(plan: current.plan, directory: directory, screen: screen)
-      review.replay(replay.events)
+      review.replay(replay.forEachEvent)
       return (review, { current.earlier.isEdited($0, $1, current.secrets.masker) })
     }
     let names = shown.steps.filter { !$0.standsForOthers }.map(\.name)
     let plan = Plan(name: shown.run.pipeline, stepsNamed: names)
     let review = RunReview(plan: plan, directory: directory, screen: screen)
-    if let replay = try? store.replay(shown.run, plan, trace) { review.replay(replay.events) }
+    if let replay = try? store.replay(shown.run, plan, trace) { review.replay(replay.forEachEvent) }
     return (review, { _, _ in false })
   }
 
