@@ -40,6 +40,7 @@ tests() {
 34 quick a step whose srun is killed runs once
 33 quick jobs of a killed oprun are cancelled
 29 quick a resumed run stays in Slurm without being told again
+35 quick a run that detaches itself goes on with each resumed one
 X
 }
 
@@ -631,7 +632,7 @@ X
     sed -i 's/-n "$PATH"/-e short/' p.yml
     begin_and_die 3
     expect status "$(status_of elsewhere "$program" cancel)" 0
-    grep -q 'died, and 1 step or job that it had left in Slurm was ended' out
+    grep -q '1 step or job that run .* had left in Slurm was ended' out
     expect "steps that are left" "$(squeue -h --steps --me -o %j | grep -c 'far.oprun:' || :)" 0
     expect "ended in order" "$(wc -l <ended)" 2
     expect "what is left to cancel" "$(status_of "$program" cancel)" 4
@@ -678,7 +679,7 @@ X
   begin_and_die 1
   eventually 10 eval '[ "$(squeue -h -r --me | wc -l)" = 2 ]'
   expect status "$(status_of elsewhere "$program" cancel)" 0
-  grep -q 'died, and 2 steps and jobs that it had left in Slurm were ended' out
+  grep -q '2 steps and jobs that run .* had left in Slurm were ended' out
   eventually 10 eval '[ -z "$(squeue -h -r --me)" ]'
   # What was cancelled is submitted anew.
   sed -i "s/sleep 120/true/; s/cpus: 99/cpus: 1/" p.yml
@@ -956,4 +957,36 @@ test_24() {
   setpriv --reuid=nobody --regid=nogroup --clear-groups \
     env -i PATH="$PATH" HOME="$copy/tmp" TMPDIR="$copy/tmp" USER=nobody CI=1 \
     timeout 900 "$copy/Scripts/test-slurm" --with 4,22 "$copy/oprun"
+}
+
+# No job of ours waits or runs.
+no_jobs() { [ -z "$(squeue -h --me)" ]; }
+
+state_of_last() {
+  "$program" history --limit 1 --json | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["state"])'
+}
+
+test_35() {
+  local round
+  { header; cat <<'X'
+steps:
+  - {id: a, run: 'echo a >>ran', on_success: 'echo a-success >>hooks', on_cancel: 'echo a-cancel >>hooks'}
+  - {id: b, depends_on: [a], run: 'echo b >>ran'}
+  - {id: c, depends_on: [b], executor: local, run: 'echo c >>ran'}
+on_cancel: echo cancel >>hooks
+on_complete: echo complete >>hooks
+X
+  } >p.yml
+  expect "status of the first round" "$(status_of oprun run p.yml --detach)" 0
+  grep -q '1 job continues in Slurm' out || fail "nothing says that a job continues"
+  for round in 1 2; do
+    expect "state after round $round" "$(state_of_last)" left
+    eventually 30 has_lines ran $round
+    eventually 30 no_jobs
+    expect "status of round $((round + 1))" "$(status_of oprun resume --detach)" 0
+  done
+  expect "state at last" "$(state_of_last)" succeeded
+  expect order "$(tr '\n' ' ' <ran)" "a b c "
+  expect hooks "$(tr '\n' ' ' <hooks)" "a-success complete "
+  expect "homes that are left" "$(find .oprun -name journal | wc -l)" 0
 }

@@ -29,9 +29,17 @@ protocol Executor: AnyObject {
   /// The earlier runs that may still run something of the step elsewhere, which can be taken over.
   func earlierRuns(of step: String) -> Set<String>
 
-  /// What goes on elsewhere is left to itself from now on: a command there that is asked to end, or killed,
-  /// has ended for this run.
-  func leave(at now: Nanoseconds)
+  /// Whether these commands, which are all that run, go on elsewhere even if oprun ends now, and nothing is being asked
+  /// there.
+  func areElsewhere(_ commands: [CommandKey]) -> Bool
+
+  /// Leaves what goes on elsewhere to itself, unless it was asked to end: returns these commands, of which there will be
+  /// no news any more.
+  func leave(at now: Nanoseconds) -> Set<CommandKey>
+
+  /// From now on, nothing elsewhere is waited for that is asked to end, or was: it has ended for this run, and the next
+  /// one sees to it.
+  func hurry(at now: Nanoseconds)
 
   /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not kept
   /// yet. The step is nil if another run may still need what earlier ones have of it: it has not succeeded.
@@ -39,6 +47,9 @@ protocol Executor: AnyObject {
 
   /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.
   func kept()
+
+  /// Every step has its outcome, and nothing stopped the run: what is left of other runs is told.
+  func conclude()
 
   /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's
   /// choice.
@@ -87,11 +98,17 @@ extension Executor {
 
   func earlierRuns(of step: String) -> Set<String> { [] }
 
-  func leave(at now: Nanoseconds) {}
+  func areElsewhere(_ commands: [CommandKey]) -> Bool { false }
+
+  func leave(at now: Nanoseconds) -> Set<CommandKey> { [] }
+
+  func hurry(at now: Nanoseconds) {}
 
   func decided(_ operation: OperationID, of step: String?) {}
 
   func kept() {}
+
+  func conclude() {}
 }
 
 /// News about commands, or about the executor.

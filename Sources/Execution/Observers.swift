@@ -141,10 +141,10 @@ struct Observers {
 
 extension RunEnd {
   /// The same end for a run whose state could not be kept; nil if it was stopped before, which
-  /// takes precedence.
+  /// takes precedence. Of a run that was left, nobody could wait for the rest.
   func failing(_ message: String) -> RunEnd? {
     switch stopReason {
-    case nil, .failure:
+    case nil, .failure, .left:
       RunEnd(
         exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
     case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:

@@ -62,7 +62,8 @@ extension RunLoop {
 
   func grace(after end: RunEnd) -> Nanoseconds? {
     switch end.stopReason {
-    case .signal, .request: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
+    case .left where machine.signalCount == 0: nil
+    case .signal, .request, .left: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout, .groupTimeout: RunLoop.readerGrace
     case .failure, .noWidth, .suspended, .stateFailure, .died, nil: nil
     }

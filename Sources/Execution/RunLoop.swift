@@ -18,6 +18,8 @@ package struct RunOptions {
   package var directory: RunDirectory
   /// The host as the first event reports it.
   package var host = RunHost(name: "", processorCount: 1)
+  /// True if the run is left as soon as nothing can begin before a job in Slurm has ended.
+  package var isDetached = false
   /// True if allowed failures make the exit status 1.
   package var isStrict = false
   /// True if something outside can resume or widen a queue: otherwise a run that can start nothing
@@ -208,6 +210,7 @@ final class RunLoop {
     while true {
       perform()
       if let end { return leave(end) }
+      if leavesJobs(at: turnTime) { continue }
       let time = beginTurn()
       observers.endTurn(at: time)
       tellKept()
@@ -255,10 +258,9 @@ final class RunLoop {
   func pass(_ item: Ready, at time: Nanoseconds) {
     switch item.owner {
     case .signals:
-      // Who has logged out wants jobs to go on.
-      if item.number == Int(SIGHUP) { executor.leave(at: time) }
-      machine.signalled(Int32(item.number), at: time)
+      signalled(Int32(item.number), at: time)
     case .watcher:
+      hurryIfAskedBefore(at: time)
       machine.endRequested(by: StopReason.watcher, at: time)
       machine.advance(to: time)
     case .executor: executor.ready(item.number, at: time)
@@ -365,6 +367,10 @@ final class RunLoop {
     // How the run was ended says more than how one of its steps ended.
     if !end.wasStopped { end.passedOn = passedOn }
     publishOutputs(at: time)
+    if !end.wasStopped, executor.isOnCluster {
+      executor.conclude()
+      for case .event(let event) in executor.takeNews() { tell(event, at: time) }
+    }
     if closesEarly { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)
     tellKept()

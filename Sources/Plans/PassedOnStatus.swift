@@ -18,10 +18,19 @@ extension RunEnd {
   package var wasStopped: Bool {
     switch stopReason {
     case nil, .failure: false
-    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .left,
+      .died:
       true
     }
   }
+}
+
+extension RunEnd {
+  /// Whether something of the run goes on elsewhere.
+  package var wasLeft: Bool { stopReason == .left }
+
+  /// Whether it was left because that was wanted from the start, and not because of a signal.
+  package var isDetached: Bool { wasLeft && exitStatus < 128 }
 }
 
 extension CommandEnd {

@@ -22,6 +22,9 @@ extension StopReason {
     return nil
   }
 
+  /// What is recorded of a run that was left, and of its steps.
+  package static let leftWords = "jobs continue in Slurm"
+
   private static let limit = "the time limit of '"
   private static let failure = "' failed"
 
@@ -34,6 +37,7 @@ extension StopReason {
     case .groupTimeout(let group): "\(Self.limit)\(name(group))'"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
+    case .left: Self.leftWords
     case .request(let user): Self.request + user
     case .stateFailure(let reason): reason
     case .died: "oprun died"

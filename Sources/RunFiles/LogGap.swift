@@ -61,7 +61,15 @@ package struct LogGapFile {
 }
 
 extension RunDirectory {
-  static func gapName(of log: String) -> String { "\(log).gap" }
+  /// The file that says which part of a log is missing.
+  package static func gapName(of log: String) -> String { "\(log).gap" }
+
+  /// Removes a log, so that another one can take its name. What says that a part of it is missing goes first: it would be
+  /// taken for that of the other one.
+  package func removeLog(_ name: String) {
+    remove(Self.gapName(of: name))
+    remove(name)
+  }
 
   /// What a log lacks; nil if nothing. With `isLive`, it waits until nothing moves.
   fileprivate func gap(ofLog name: String, isLive: Bool) -> LogGap? {

@@ -18,7 +18,7 @@ extension RunMachine {
       guard end == nil else { return }
       settleActive(at: now)
       settleGroups()
-      finish(RunEnd(exitStatus: exitStatus(hookFailed: false), stopReason: stopReason))
+      finish(RunEnd(exitStatus: exitStatus(hookFailed: false), stopReason: reasonOfEnd))
     }
   }
 
@@ -93,12 +93,20 @@ extension RunMachine {
   /// time limit wants the end; after a failure elsewhere it continues, since it may put something
   /// right.
   mutating func cancelRun(_ reason: StopReason, at now: Nanoseconds) {
-    let isFirst = stopReason == nil || stopReason?.isFailure == true
-    if isFirst {
+    stop(reason, at: now)
+    endCommands(because: reason, at: now)
+  }
+
+  /// Starts nothing new. Of several reasons the first one counts, unless that is a failure.
+  mutating func stop(_ reason: StopReason, at now: Nanoseconds) {
+    if stopReason == nil || stopReason?.isFailure == true {
       stopReason = reason
       say(.stopping(reason))
     }
     stopScheduler(reason, at: now)
+  }
+
+  mutating func endCommands(because reason: StopReason, at now: Nanoseconds) {
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.role {
@@ -214,13 +222,15 @@ extension RunMachine {
     concludedAt = now
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
-    run.planHooks(for: Ending(runOutcome))
+    // The hooks of a run that was left belong to the one that sees its end.
+    if left.isEmpty { run.planHooks(for: Ending(runOutcome)) }
     continueHooks(of: .run, &run, at: now)
   }
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout, .died: .cancelled
+    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout, .left, .died:
+      .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -231,7 +241,7 @@ extension RunMachine {
     let hookFailed = run.hasFailedHook
     finish(
       RunEnd(
-        exitStatus: exitStatus(hookFailed: hookFailed), stopReason: stopReason,
+        exitStatus: exitStatus(hookFailed: hookFailed), stopReason: reasonOfEnd,
         hookFailed: hookFailed))
   }
 
@@ -242,6 +252,7 @@ extension RunMachine {
     case .stateFailure: return 74
     case .request: return 128 + RunMachine.cancelSignal
     case .noWidth, .suspended, .failure, .groupTimeout, .died: return 1
+    case .left: return failedSteps.isEmpty ? 0 : 1
     case nil: break
     }
     return hookFailed || runOutcome != .succeeded ? 1 : 0
@@ -331,7 +342,7 @@ extension StopReason {
   var endsHooks: Bool {
     switch self {
     case .signal, .request, .runTimeout: true
-    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout, .died: false
+    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout, .left, .died: false
     }
   }
 }

@@ -67,6 +67,8 @@ package struct RunMachine {
   var timers = Timers()
   var startHold = StartHold()
   private(set) var actions: [Action] = []
+  /// What the run has left to itself, with all groups around it.
+  var left: Set<OperationID> = []
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0

@@ -176,6 +176,8 @@ package enum StopReason: Hashable, Sendable {
   case noWidth
   /// Everything that is left is in queues that are suspended, and nothing resumes them.
   case suspended
+  /// What goes on elsewhere was left to itself: another run waits for it.
+  case left
   /// Somebody asked for it from outside: a user of this machine.
   case request(String)
   /// The state directory cannot be written; the string has the call and the error.

@@ -65,6 +65,8 @@ package struct EarlierRun {
   package let process: Int32
   /// Its exit status; nil if oprun died before its end.
   package let exitStatus: Int32?
+  /// Why it ended early, in words; nil if it did not.
+  var stop: String?
   /// The steps that have an outcome, by id.
   var steps: [String: EarlierStep]
   /// Those that had begun and not ended.
@@ -104,6 +106,9 @@ extension EarlierRun {
     steps[row.step]?.ended = row.duration.map { (row.started ?? 0) + $0 }
   }
 
+  /// Whether it came to its end, and succeeded. One that was left has not, although its oprun exited with 0.
+  package var hasSucceeded: Bool { exitStatus == 0 && stop == nil }
+
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
   package var isOfSelection: Bool {
     steps.values.contains(where: \.outcome.isLeftOut)
@@ -138,7 +143,9 @@ extension StateStore {
   ) throws(StoreFailure) -> EarlierRun? {
     try perform { database throws(DatabaseFailure) in
       let run = try database.prepare(
-        "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
+        """
+        SELECT id, file, request, cookie, mark, exit_status, process, stop FROM run WHERE name = ?
+        """)
       guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
       var earlier = EarlierRun(
         name: name, number: number,
@@ -147,7 +154,7 @@ extension StateStore {
           submission: try database.fact(.submission, ofRun: number), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0,
-        exitStatus: try run.int32(5), steps: try steps(of: number, database),
+        exitStatus: try run.int32(5), stop: run.text(7), steps: try steps(of: number, database),
         unfinished: try unfinishedSteps(of: number, database),
         failed: findingFailed ? try failedSteps(of: number, database) : [])
       if earlier.exitStatus == nil, let directory = folder.run(named: name) {

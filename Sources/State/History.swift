@@ -33,6 +33,9 @@ package struct RecordedRunSummary: Hashable, Sendable {
   /// The status that it gave in place of `exitStatus`.
   package let passedOn: RecordedPassedOnStatus?
 
+  /// Whether it was left while jobs went on: whatever its exit status, it has not come to its end.
+  package var wasLeft: Bool { stop == StopReason.leftWords }
+
   /// The pipeline; nil for one from standard input.
   package var place: PipelinePlace? {
     file.map { PipelinePlace(file: $0, workspace: workspace) }
@@ -55,6 +58,8 @@ package struct EndingNumber: Hashable, Sendable {
   package let ending: Ending
   /// True if they ran in an earlier run.
   package let isKept: Bool
+  /// True if the run was left before their ends.
+  package let isLeft: Bool
   package let number: Int
 }
 
@@ -99,6 +104,12 @@ extension RecordedStep {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
     return !Self.ownCauses.contains { cause.hasPrefix($0) }
   }
+
+  /// The cause of a step that its run left before its end.
+  fileprivate static let leftCause = Cause.stopped(.left).recorded { _ in "" }
+
+  /// Whether its run left it before its end.
+  package var isLeft: Bool { cause == Self.leftCause }
 
   /// The name as the run printed it: the recorded one also tells names apart that contain secrets.
   package var shownName: String { InstanceName.withoutNumber(name) }
@@ -209,7 +220,10 @@ extension StateStore {
     let runs: [(name: String, hasSucceeded: Bool)] = try perform {
       database throws(DatabaseFailure) in
       let rows = try database.prepare(
-        "SELECT name, exit_status IS 0 FROM run WHERE \(try database.runsOfPlace()) ORDER BY id DESC"
+        """
+        SELECT name, exit_status IS 0 AND stop IS NULL FROM run
+        WHERE \(try database.runsOfPlace()) ORDER BY id DESC
+        """
       )
       rows.bind(place)
       var runs: [(name: String, hasSucceeded: Bool)] = []
@@ -263,18 +277,20 @@ extension StateStore {
   ) throws(DatabaseFailure) -> [EndingNumber] {
     let rows = try database.prepare(
       """
-      SELECT outcome & 15, origin IS NOT NULL, count(*) FROM \(try database.results(ofRun: "?1"))
+      SELECT outcome & 15, origin IS NOT NULL, count(*), cause IS ?2
+      FROM \(try database.results(ofRun: "?1"))
       WHERE outcome IS NOT NULL
-        AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2
+        AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2, 4
       """)
-    rows.bind(1, run)
+    rows.bind(1, run).bind(2, RecordedStep.leftCause)
     var endings: [EndingNumber] = []
     while try rows.next() {
       guard let ending = try rows.number(0).flatMap(RecordedOutcome.init)?.ending else { continue }
       let isKept = try rows.number(1) == 1
       endings.append(
         EndingNumber(
-          ending: isKept ? ending.asKept : ending, isKept: isKept, number: try rows.number(2) ?? 0))
+          ending: isKept ? ending.asKept : ending, isKept: isKept,
+          isLeft: try rows.number(3) == 1, number: try rows.number(2) ?? 0))
     }
     return endings
   }

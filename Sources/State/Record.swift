@@ -13,8 +13,9 @@ struct OpenStep {
   var last: RecordedCommand?
   var hasRowOfLast = false
   var hookStart: Nanoseconds = 0
-  /// Where its command is, if that is not here.
+  /// Where its command is, and which it is, if that is not here.
   var place: CommandPlacement?
+  var placedRole: CommandRole?
   /// Something else than attempts ran, which belongs to the time of the step.
   var hasHooks = false
 }

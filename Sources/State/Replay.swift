@@ -320,7 +320,8 @@ private struct Replaying {
   /// The reason that reads like this; whatever else it says is what was wrong with the state.
   private func reason(_ words: String) -> StopReason {
     let names = words.split(separator: "'", omittingEmptySubsequences: false)
-    var known: [StopReason] = [.runTimeout, .noWidth, .suspended] + (1...64).map { .signal($0) }
+    var known: [StopReason] =
+      [.runTimeout, .noWidth, .suspended, .left] + (1...64).map { .signal($0) }
     if names.count > 2,
       let operation = operations[names[1..<(names.count - 1)].joined(separator: "'")]
     {

@@ -52,7 +52,7 @@ package final class RunRecorder: RunObserver {
   let run: RecordedRun
   private(set) var store: StateStore?
   private(set) var writer: RunWriter?
-  private var pending: [Record] = []
+  var pending: [Record] = []
   /// True if something is pending that must be kept before other commands start.
   private var isPressing = false
   /// What keeps rows until the database has them; nil before it is worth a file, and if there can be none.
@@ -68,7 +68,7 @@ package final class RunRecorder: RunObserver {
   /// The exit status that is recorded.
   private var recordedStatus: Int32?
   /// What is known about steps that have not ended.
-  private var open: [OperationID: OpenStep] = [:]
+  var open: [OperationID: OpenStep] = [:]
   private let added: AddedOperations
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
   private var ended: [OperationID: RecordedCommand] = [:]
@@ -313,10 +313,7 @@ extension RunRecorder {
     _ operation: OperationID, _ role: CommandRole, _ end: CommandEnd, at time: Nanoseconds
   ) {
     tally.logBytes = (tally.logBytes ?? 0) + end.outputByteCount
-    if let place = open[operation]?.place {
-      if place.node == nil { pending.append(.placed(name(of: operation), role, place)) }
-      open[operation]?.place = nil
-    }
+    notePlace(ofEnded: operation)
     let step = open[operation] ?? OpenStep(start: time, attemptStart: time)
     if case .attempt = role {
       open[operation, default: step].last = RecordedCommand(
@@ -331,6 +328,8 @@ extension RunRecorder {
   private func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
+    // Of a command that goes on, this is the last that is known.
+    notePlace(ofEnded: operation)
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
     let takenOver = run.resumption?.settled(operation, ending, cause) ?? .forgotten
@@ -368,15 +367,6 @@ extension RunRecorder {
     guard let resumption = run.resumption else { return false }
     return resumption.held.contains(operation)
       || resumption.isUnfinished(operation, named: name(of: operation))
-  }
-}
-
-extension RunRecorder {
-  /// Records where a command is when it has a node, and not each reason for which it waits.
-  private func note(_ place: CommandPlacement, of operation: OperationID, _ role: CommandRole) {
-    let place = place.following(open[operation]?.place)
-    open[operation]?.place = place
-    if place.node != nil { pending.append(.placed(name(of: operation), role, place)) }
   }
 }
 

@@ -210,7 +210,7 @@ final class RunWriter {
     }
     // What was taken over for steps that are gone is of no use any more. With a selection, it may be for instances of a
     // matrix that was not looked at.
-    if end.exitStatus == 0, run.resumption?.foreseen.isOfAll == true {
+    if end.exitStatus == 0, !end.wasLeft, run.resumption?.foreseen.isOfAll == true {
       try database.removeTakenOver(by: [number])
     }
   }

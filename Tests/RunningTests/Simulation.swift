@@ -50,6 +50,8 @@ struct Simulation {
   var isStrict = false
   /// Signals by the second in which they arrive.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
+  /// Steps whose commands go on elsewhere after a signal 1.
+  var elsewhere: Set<String> = []
   var canBeChangedFromOutside = false
   /// Questions about what an end has led to are answered after the timers that are due in the same turn.
   var answersAfterTimers = false
@@ -224,7 +226,15 @@ private struct Playback {
       if let signal = signals.first, signal.0 <= now {
         signals.removeFirst()
         words.append("\(now / second):signal\(signal.1)")
-        machine.signalled(signal.1, at: now)
+        let left = commands.filter {
+          signal.1 == 1 && simulation.elsewhere.contains(id($0.key.operation))
+        }.map(\.key)
+        commands.removeAll { left.contains($0.key) }
+        if left.isEmpty {
+          machine.signalled(signal.1, at: now)
+        } else {
+          machine.leave(Set(left), because: signal.1, at: now)
+        }
       }
       if let change = changes.first, change.0 <= now {
         changes.removeFirst()
@@ -494,6 +504,7 @@ extension StopReason {
     case .runTimeout: "timeout"
     case .groupTimeout(let group): "limit(\(id(group)))"
     case .noWidth: "width"
+    case .left: "left"
     case .suspended: "suspended"
     case .request(let user): user
     case .stateFailure: "state"

@@ -258,7 +258,7 @@ extension RunLoop {
 
   /// Waits until results are stored in the shared cache, for a while, and says so if it takes long. A signal ends it.
   func finishStoring(after end: RunEnd) {
-    guard let caching, end.stopReason == nil else { return }
+    guard let caching, end.stopReason == nil || end.isDetached else { return }
     let deadline = now + Self.storingTime
     var tellingDue: Nanoseconds? = now + Self.silentStoringTime
     while caching.jobs.isStoring, now < deadline {
@@ -321,7 +321,8 @@ extension RunLoop {
   private var isEnding: Bool {
     switch machine.stopReason {
     case nil, .failure: false
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .stateFailure, .died:
+    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request, .stateFailure,
+      .died:
       true
     }
   }

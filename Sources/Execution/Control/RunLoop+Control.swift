@@ -210,6 +210,7 @@ extension RunLoop {
       connection.endsWhenSent = true
       let user = userName(of: connection.user) ?? String(connection.user)
       let action = try self.action(for: request)
+      if case .cancelRun = action { hurryIfAskedBefore(at: time) }
       switch machine.control(ControlNote(action, by: user), at: time) {
       case .done: connection.add(answerLine(doneWords(action)))
       case .unchanged(let words): connection.add(answerLine(words))

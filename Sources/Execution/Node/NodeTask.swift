@@ -72,7 +72,7 @@ package struct NodeTask {
   ) throws(NodeFailure) -> Int32 {
     let secrets = Secrets(ofTask: task.secrets)
     let command = task.command.withOutputs(named: try outputsPlace(), in: request.folder)
-    directory.remove(command.logName)
+    directory.removeLog(command.logName)
     let end = try execute(command, of: task, in: directory, secrets)
     switch end.conclusion {
     case .interrupted(let signal):

@@ -94,7 +94,9 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request, .died: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request,
+      .died:
+      self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

@@ -3,7 +3,7 @@
 import CLinux
 import Diagnostics
 import Glibc
-import Masking
+package import Masking
 package import Plans
 import Running
 import Scheduling
@@ -34,13 +34,13 @@ func mixed(
 }
 
 /// The inherited variables, as far as Slurm may see them.
-struct SlurmVariables {
+package struct SlurmVariables {
   /// Those of the commands of Slurm, and so of jobs: `NAME=value`.
   private(set) var passed: [String] = []
   /// Those that hold a secret.
-  private(set) var secret: [EnvironmentVariable] = []
+  package private(set) var secret: [EnvironmentVariable] = []
 
-  init(masker: Masker?) {
+  package init(masker: Masker?) {
     for (name, value) in inheritedEnvironment().values.sorted(by: { $0.key < $1.key }) {
       if directsSlurm(variable: name) || name == Cookie.variable { continue }
       if masker?.finds(in: value) == true {

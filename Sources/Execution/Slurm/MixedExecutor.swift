@@ -39,13 +39,19 @@ final class MixedExecutor: Executor {
 
   func earlierRuns(of step: String) -> Set<String> { slurm.earlierRuns(of: step) }
 
-  func leave(at now: Nanoseconds) { slurm.leave(at: now) }
+  func areElsewhere(_ commands: [CommandKey]) -> Bool { slurm.areElsewhere(commands) }
+
+  func leave(at now: Nanoseconds) -> Set<CommandKey> { slurm.leave(at: now) }
+
+  func hurry(at now: Nanoseconds) { slurm.hurry(at: now) }
 
   func decided(_ operation: OperationID, of step: String?) {
     slurm.decided(operation, of: step)
   }
 
   func kept() { slurm.kept() }
+
+  func conclude() { slurm.conclude() }
 
   func ready(_ number: Int, at now: Nanoseconds) {
     let isOfSlurm =

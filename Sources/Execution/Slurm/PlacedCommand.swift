@@ -30,6 +30,9 @@ final class PlacedCommand {
   /// Slurm knows its step no longer.
   var isGone = false
   var killedAt: Nanoseconds?
+  /// It was killed, and is not waited for any longer.
+  var isGivenUp = false
+  private var killCount = 0
   var log: LogFile?
   var toldByteCount = 0
 
@@ -113,12 +116,14 @@ final class PlacedCommand {
   func signalling(
     _ step: String, _ signal: String, in environment: CommandEnvironment
   ) -> Command {
-    let repetition = signal == "KILL" ? 2 : 1
+    // The call before may still be under way.
+    if signal == "KILL" { killCount += 1 }
+    let repetition = signal == "KILL" ? 2 + 2 * killCount : 1
     let key = CommandKey(
       operation: key.operation, role: .probe(Self.firstNumber + number), repetition: repetition)
     return ofOprun(
       key, ["scancel", "--quiet", "--signal=\(signal)", step],
-      "@node/jobs/\(number).\(signal).out", in: environment)
+      "@node/jobs/\(number).\(signal).\(repetition).out", in: environment)
   }
 
   /// Lists all steps, and the states of nodes: Slurm names the steps of a node that is down as if they went on. What it
@@ -212,6 +217,11 @@ enum AllocationMessage {
 
   static func lost(_ node: String) -> String {
     "node \(quoted(node)) has lost a step, and gets no more steps"
+  }
+
+  /// `id` is that of the step in Slurm.
+  static func notEnded(_ step: String, _ id: String) -> String {
+    "step \(id) of \(quoted(step)) was killed, and may go on"
   }
 
   static func again(_ step: String, _ words: String) -> String {

@@ -190,7 +190,7 @@ extension SlurmExecutor {
   ) {
     guard tasks[task.key] === task else { return }
     var end = end
-    let isOver = hasResult || !isLeaving && self.isOver(task)
+    let isOver = hasResult || self.isOver(task)
     // What goes on writes where it did.
     if isOver { bringHome(task) }
     task.hasShownLog = false
@@ -213,7 +213,10 @@ extension SlurmExecutor {
   /// The log of a job that an earlier run had begun becomes that of this one.
   private func bringHome(_ task: SlurmTask) {
     guard let name = task.earlierLog else { return }
-    rename("\(task.home.folder)/\(name)", "\(parts.folder)/\(task.command.logName)")
+    for (old, new) in [
+      (RunDirectory.gapName(of: name), RunDirectory.gapName(of: task.command.logName)),
+      (name, task.command.logName),
+    ] { rename("\(task.home.folder)/\(old)", "\(parts.folder)/\(new)") }
     task.earlierLog = nil
   }
 

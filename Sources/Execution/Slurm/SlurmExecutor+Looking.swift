@@ -9,7 +9,7 @@ import Scheduling
 extension SlurmExecutor {
   /// When the queue is looked at next; nil if that would tell nothing.
   var lookDue: Nanoseconds? {
-    guard !isLooking, !isLeaving else { return nil }
+    guard !isLooking else { return nil }
     // A step waits for what a look shows of them, also if the last look has failed.
     let isAwaiting = earlierHomes.values.contains { !$0.forbidden.isEmpty }
     guard wantsLook || isAwaiting || counts.open > 0 else { return nil }

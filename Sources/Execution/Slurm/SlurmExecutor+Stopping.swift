@@ -22,7 +22,7 @@ extension SlurmExecutor {
   }
 
   var cancellationDue: Nanoseconds? {
-    guard !isCancelling, !isLeaving else { return nil }
+    guard !isCancelling else { return nil }
     return unwanted.isEmpty && stopping.isEmpty ? nil : cancelRetryAt
   }
 
@@ -41,7 +41,7 @@ extension SlurmExecutor {
   }
 
   /// Before Slurm hears of it: another run would take a cancelled job for one that somebody else has cancelled.
-  private func note(stopOf tasks: [SlurmTask]) {
+  func note(stopOf tasks: [SlurmTask]) {
     keep { journal throws(SystemError) in
       for task in tasks where !task.hasNotedStop { try journal.noteStop(of: task.ownNumber) }
       try journal.flush()
@@ -66,10 +66,13 @@ extension SlurmExecutor {
 
   /// What may be told to Slurm at the last moment.
   func takeLastCancellation() -> SlurmCall? {
-    if isLeaving { return nil }
     let stopping = stopping
     note(stopOf: stopping)
-    let jobs = unwanted + stopping.compactMap(\.job)
+    // Of several calls, some may not have been made yet.
+    let asked = calls.values.flatMap { purpose -> [String] in
+      if case .cancellation(_, let jobs) = purpose { jobs } else { [] }
+    }
+    let jobs = unwanted + stopping.compactMap(\.job) + asked.sorted()
     return jobs.isEmpty ? nil : SlurmCommands.cancellation(of: jobs)
   }
 

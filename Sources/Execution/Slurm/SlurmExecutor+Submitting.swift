@@ -52,6 +52,8 @@ extension SlurmExecutor {
     task.home.tasks[task.number] = task
     // What an earlier run has written is submitted as it is.
     if task.earlierLog != nil { return }
+    if parts.copiesProgram, !hasProgram { try task.home.files.installProgram() }
+    hasProgram = true
     try task.home.files.write(
       TaskFile(
         command: parts.onNode(task.command), workspace: parts.workspace, runID: parts.runID,
@@ -145,7 +147,7 @@ extension SlurmExecutor {
     _ member: SlurmBatch.Member, of batch: SlurmBatch, _ submission: Submission, at now: Nanoseconds
   ) {
     guard let task = tasks[member.key], task.number == member.number else {
-      if case .accepted(let answer) = submission, !isLeaving {
+      if case .accepted(let answer) = submission, !left.contains(member.key) {
         unwanted.append(batch.job(of: member, answer))
       }
       return

@@ -70,6 +70,8 @@ final class SlurmExecutor: Executor {
   var largestIndex = SlurmExecutor.largestArray
   /// The files of this run's tasks; made with the first of them.
   var home: TaskHome?
+  /// Jobs find a program there; a run that has submitted none needs none.
+  var hasProgram = false
   var journal: SlurmJournal?
   /// Homes of earlier runs whose jobs were taken over.
   var earlierHomes: [String: TaskHome] = [:]
@@ -77,6 +79,8 @@ final class SlurmExecutor: Executor {
   var origins: [Int: JournalEntry.Origin] = [:]
   /// What earlier runs may still have with Slurm.
   var adoptable: [String: [AdoptableTask]] = [:]
+  /// Steps that have succeeded, and for which earlier runs had started something else; that they have is not kept yet.
+  var unneeded: [String] = []
   var news: [CommandNews] = []
   var nextNumber = 1
   var nextSubmission: Nanoseconds = 0
@@ -113,7 +117,12 @@ final class SlurmExecutor: Executor {
   /// A job that was cancelled may still go on.
   var hasGivenUp = false
   var taken: [CommandKey: [UInt8]] = [:]
-  private(set) var isLeaving = false
+  /// The commands that go on without this run.
+  var left: Set<CommandKey> = []
+  /// Nothing is waited for that is to end.
+  var isHurried = false
+  /// How many jobs were asked to end and are not waited for, and of which that was not said.
+  var unawaited = 0
   /// The tasks that have ended, and of which that is not decided yet.
   var endedTasks: [OperationID: [Int]] = [:]
   /// The tasks whose ends are decided, and not in the journal yet.
@@ -167,7 +176,6 @@ final class SlurmExecutor: Executor {
   func openHome() throws(SystemError) -> TaskHome {
     if let home { return home }
     let files = try NodeFiles.make(in: parts.folder)
-    if parts.copiesProgram { try files.installProgram() }
     let made = TaskHome(files, folder: parts.folder, run: parts.runID)
     journal = try SlurmJournal(in: files.path)
     home = made
@@ -191,9 +199,10 @@ final class SlurmExecutor: Executor {
     guard let task = tasks[key] else { return }
     if task.stopSignal == nil { task.stopSignal = signal }
     asked.insert(key)
-    if isLeaving || !task.isOut && task.phase != .examined {
+    if !task.isOut, task.phase != .examined {
       return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
     }
+    if isHurried { return abandon(task, signal, at: now) }
     // A number from a journal may be that of another job by now: only a look shows what is to be cancelled.
     if task.job != nil, !task.isCancelled, task.phase != .examined { stopped.insert(key) }
     wantsLook = true
@@ -208,14 +217,6 @@ final class SlurmExecutor: Executor {
     let isToBeTold = task.job != nil && task.phase != .examined
     if isToBeTold { toKill.append(key) }
     task.givenUpAt = now + (isToBeTold ? Self.longestKillWait : Self.killWait)
-  }
-
-  /// Leaves all jobs to themselves from now on: a command that is asked to end has ended for this run.
-  func leave(at now: Nanoseconds) {
-    guard !isLeaving else { return }
-    isLeaving = true
-    let count = counts.open
-    if count > 0 { news.append(.event(.notice(SlurmMessage.leftBehind(count)))) }
   }
 
   // MARK: The loop
@@ -247,6 +248,7 @@ final class SlurmExecutor: Executor {
 
   func takeNews() -> [CommandNews] {
     defer { news.removeAll(keepingCapacity: true) }
+    tellUnawaited()
     return news
   }
 
@@ -258,7 +260,7 @@ final class SlurmExecutor: Executor {
     caller.close(after: takeLastCancellation())
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
-    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
+    if home != nil, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
       endedNumbers.isEmpty,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     {

@@ -84,4 +84,24 @@ enum SlurmMessage {
     let jobs = count == 1 ? "1 job continues" : "\(count) jobs continue"
     return "\(jobs) in Slurm: 'oprun resume' waits for the results"
   }
+
+  /// Steps that did not run, with their jobs as far as these are known; of an earlier run.
+  static func unclaimed(_ steps: [(step: String, job: String?)], _ run: String) -> String {
+    let names = steps.map { $0.step.hasPrefix("#") ? "a step" : quoted($0.step) }
+    guard steps.count > 1 else {
+      let job = steps[0].job.map { "job \($0)" } ?? "a job"
+      return
+        "\(job) of \(names[0]), which did not run, may go on: 'oprun cancel \(run)' ends it"
+    }
+    let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
+    return
+      "jobs of steps that did not run may go on (\(names.prefix(3).joined(separator: ", "))\(rest)): "
+      + "'oprun cancel \(run)' ends them"
+  }
+
+  static func unawaited(_ count: Int) -> String {
+    let words =
+      count == 1 ? "1 job is to end, and is" : "\(count) jobs are to end, and are"
+    return "\(words) not waited for: 'oprun resume' does that"
+  }
 }

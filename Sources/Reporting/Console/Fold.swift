@@ -16,7 +16,7 @@ struct Fold {
 
   mutating func add(_ settled: SettledOperation, reason text: String?, isRestored: Bool) {
     if isRestored { restoredCount += 1 }
-    let count = Count(settled.ending)
+    let count = Count(settled.ending, settled.cause)
     counts[count, default: 0] += 1
     total += 1
     if let record = settled.record {
@@ -28,7 +28,7 @@ struct Fold {
 
   /// An instance runs again.
   mutating func remove(_ ending: Ending) {
-    let count = Count(ending)
+    let count = Count(ending, .itself)
     let rest = counts[count, default: 1] - 1
     counts[count] = rest > 0 ? rest : nil
     total -= 1
@@ -38,7 +38,7 @@ struct Fold {
     }
   }
 
-  private var notRun: [Count] { [.blocked, .cancelled, .skipped] }
+  private var notRun: [Count] { [.blocked, .cancelled, .left, .skipped] }
 
   /// `×40`.
   var multiplier: String { "×\(total)" }
@@ -47,7 +47,7 @@ struct Fold {
   var mark: Mark {
     let marks: [(Count, Mark)] = [
       (.failed, .failed), (.timedOut, .failed), (.allowed, .warning), (.blocked, .notRun),
-      (.cancelled, .notRun), (.ok, .succeeded), (.upToDate, .cached),
+      (.cancelled, .notRun), (.left, .waiting), (.ok, .succeeded), (.upToDate, .cached),
     ]
     return marks.first { counts[$0.0] != nil }?.1 ?? .notRun
   }

@@ -125,6 +125,8 @@ extension ProgressLines {
   }
 
   func writeStopping(_ reason: StopReason) {
+    // How many jobs continue is said at the same time.
+    if reason == .left { return }
     let isSignal = if case .signal = reason { true } else { false }
     let advice = isSignal ? "; a second signal kills running commands" : ""
     writeNotice("stopping: " + reason.words(operations) + reason.limit(in: operations) + advice)

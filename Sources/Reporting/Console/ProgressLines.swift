@@ -74,17 +74,20 @@ struct ProgressLines {
     guard settled.record != nil || settled.ending.outcome == .cached || tellsOneMore() else {
       return
     }
-    begin(Mark(settled.ending), settled.operation)
+    let goesOn = settled.isLeft && settled.record != nil
+    begin(goesOn ? .waiting : Mark(settled.ending), settled.operation)
     switch settled.ending.outcome {
     case .succeeded: writeSuccess(settled)
     case .failed, .timedOut: writeFailure(settled, to: sink)
     case .cached:
       sink.write(restored.remove(settled.operation) == nil ? "up to date" : "up to date, restored")
-    case .cancelled: sink.write(settled.record == nil ? "did not start" : "cancelled")
+    case .cancelled:
+      sink.write(
+        settled.record == nil ? "did not start" : goesOn ? "goes on in Slurm" : "cancelled")
     case .skipped: sink.write("skipped")
     case .blocked: sink.write("blocked")
     }
-    if let reason = settled.reason(operations) {
+    if !goesOn, let reason = settled.reason(operations) {
       sink.write(settled.linkToReason)
       sink.write(reason)
     }

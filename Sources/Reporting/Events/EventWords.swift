@@ -56,6 +56,7 @@ extension StopReason {
     case .groupTimeout: "group_timeout"
     case .noWidth: "no_width"
     case .suspended: "suspended"
+    case .left: "left"
     case .request: "request"
     case .stateFailure: "state_failure"
     case .died: "died"

@@ -69,7 +69,7 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
-    if !step.settled.isUnended { write("time", own: decimalSeconds(step.duration), to: sink) }
+    if !step.settled.hasNoEnd { write("time", own: decimalSeconds(step.duration), to: sink) }
     let isBad = step.settled.isFailure || record.isInterrupted(step)
     let output = output(of: step, record, room.buffer, isWanted: room[isFailure: isBad] > 0)
     let place = step.settled.decisive?.place

@@ -48,7 +48,7 @@ struct MarkdownReport: Report {
 
   private func writeVerdict(_ record: RunRecord, to sink: ByteSink) {
     sink.write("## ")
-    sink.write(record.end == nil ? "⏳ " : record.exitStatus == 0 ? "✅ " : "❌ ")
+    sink.write(record.end?.isDetached ?? true ? "⏳ " : record.exitStatus == 0 ? "✅ " : "❌ ")
     sink.write(markdown: record.operations.plan.name)
     sink.write("\n\n")
     sink.write(own: record.countsInWords)
@@ -124,7 +124,7 @@ struct MarkdownReport: Report {
 
   private func writeRow(_ step: StepRecord, _ record: RunRecord, to sink: ByteSink) {
     sink.write("| ")
-    sink.write(step.settled.ending.sign)
+    sink.write(step.settled.isLeft ? "⏳" : step.settled.ending.sign)
     sink.write(" | ")
     sink.write(markdown: record.operations.fullName(step.operation))
     sink.write(" | ")

@@ -41,7 +41,8 @@ struct OTLPReport: Report {
     let remarks = record.remarks.joined(separator: ", ")
     if !remarks.isEmpty { attributes.append(("oprun.end", .text(remarks))) }
     writeAttributes(attributes, to: sink)
-    writeStatus(isOK: record.end.map { _ in record.exitStatus == 0 }, to: sink)
+    let isUndecided = record.end?.isDetached ?? true
+    writeStatus(isOK: isUndecided ? nil : record.exitStatus == 0, to: sink)
   }
 
   /// Writes the beginning of a span.

@@ -8,15 +8,16 @@ import Scheduling
 struct PrometheusReport: Report {
   func write(_ record: RunRecord, to sink: ByteSink) {
     let pipeline = record.operations.plan.name
-    let isEnded = record.exitStatus != nil
+    let isEnded = record.exitStatus != nil && !record.wasLeft
     var metrics = [
       (
-        "oprun_run_ended", "1 if the run has ended, 0 if it is in progress or its oprun died.",
+        "oprun_run_ended",
+        "1 if the run has ended, 0 if it is in progress, its jobs go on, or its oprun died.",
         isEnded ? "1" : "0"
       )
     ]
     // What is not known has no metric.
-    if let status = record.givenStatus {
+    if isEnded, let status = record.givenStatus {
       let start = record.beginning?.clock.wallTime ?? 0
       metrics += [
         (
@@ -111,7 +112,7 @@ extension ByteSink {
 extension StepRecord {
   /// Nil of a step that was not to run, or could not.
   fileprivate var isOK: Bool? {
-    if settled.isUnended, settled.record == nil { return nil }
+    if settled.isLeft || settled.isUnended && settled.record == nil { return nil }
     return switch settled.ending.outcome {
     case .succeeded, .cached: true
     case .failed, .timedOut, .cancelled: false

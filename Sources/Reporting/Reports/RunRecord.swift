@@ -28,10 +28,12 @@ struct StepRecord {
   var duration: Nanoseconds { settled.record.map { end - $0.start } ?? 0 }
   /// The duration; nil if it never started, or nobody knows.
   var knownDuration: Nanoseconds? {
-    settled.record == nil || settled.isUnended ? nil : duration
+    settled.record == nil || settled.hasNoEnd ? nil : duration
   }
   /// How it ended, in words.
-  var words: String { settled.isUnended ? "not ended" : settled.ending.words }
+  var words: String {
+    settled.isUnended ? "not ended" : settled.isLeft ? "left" : settled.ending.words
+  }
 }
 
 struct RunRecord {
@@ -161,6 +163,9 @@ extension RunRecord {
   /// Whether oprun died before the end of the run: its exit status and its duration are not known then.
   var hasDied: Bool { end?.stopReason == .died }
 
+  /// Whether jobs of the run go on: what it comes to is not known.
+  var wasLeft: Bool { end?.wasLeft == true }
+
   /// The exit status; nil if the run goes on, or nobody knows.
   var exitStatus: Int32? { hasDied ? nil : end?.exitStatus }
 
@@ -187,6 +192,9 @@ extension RunRecord {
     let sink = ByteSink.intoMemory()
     if settled.isUnended {
       sink.write(unended: settled)
+    } else if settled.isLeft {
+      sink.write(settled.record == nil ? "did not start: " : "goes on: ")
+      sink.write(StopReason.leftWords)
     } else if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(hookOf: decisive.role)
@@ -206,7 +214,7 @@ extension RunRecord {
   func sentence(of step: StepRecord) -> String {
     let ending = step.settled.ending
     let reason = reason(of: step)
-    if step.settled.isUnended { return reason }
+    if step.settled.hasNoEnd { return reason }
     if reason.isEmpty { return ending.words }
     // `cancelled by ann` says it all.
     if reason.hasPrefix("\(ending.words) ") { return reason }

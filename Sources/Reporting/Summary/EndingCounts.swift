@@ -1,18 +1,22 @@
 // How many steps ended in which way. Every screen, listing and report that counts them does it here, so
 // that all say the same about a run.
 
+import Plans
 package import Scheduling
 
 /// What operations are counted as, in the order of the last line.
 package enum Count: Int, CaseIterable {
-  case failed, timedOut, allowed, blocked, cancelled, ok, upToDate, skipped, notEnded
+  case failed, timedOut, allowed, blocked, cancelled, left, ok, upToDate, skipped, notEnded
 
   /// The order for the instances of a step.
   static let inLinesOfGroups: [Count] = [
-    .ok, .upToDate, .failed, .timedOut, .allowed, .cancelled, .blocked, .skipped,
+    .ok, .upToDate, .failed, .timedOut, .allowed, .cancelled, .left, .blocked, .skipped,
   ]
 
-  init(_ ending: Ending) { self = ending.isAllowed ? .allowed : ending.outcome.count }
+  init(_ ending: Ending, _ cause: Cause) {
+    self =
+      cause == .stopped(.left) ? .left : ending.isAllowed ? .allowed : ending.outcome.count
+  }
 
   var words: StaticString {
     switch self {
@@ -21,6 +25,7 @@ package enum Count: Int, CaseIterable {
     case .allowed: " failed but allowed"
     case .blocked: " blocked"
     case .cancelled: " cancelled"
+    case .left: " left"
     case .ok: " ok"
     case .upToDate: " up to date"
     case .skipped: " skipped"
@@ -36,6 +41,7 @@ package enum Count: Int, CaseIterable {
     case .allowed: "allowed"
     case .blocked: "blocked"
     case .cancelled: "cancelled"
+    case .left: "left"
     case .ok: "ok"
     case .upToDate: "up_to_date"
     case .skipped: "skipped"
@@ -69,8 +75,8 @@ package struct EndingCounts {
   package var total: Int { numbers.reduce(0, +) }
 
   /// A negative number takes some back.
-  package mutating func add(_ ending: Ending, _ number: Int = 1) {
-    numbers[Count(ending).rawValue] += number
+  package mutating func add(_ ending: Ending, _ cause: Cause = .itself, _ number: Int = 1) {
+    numbers[Count(ending, cause).rawValue] += number
   }
 
   /// Adds operations of a run that goes on, or of one whose oprun died.
@@ -100,7 +106,8 @@ package struct EndingCounts {
     var remarks: [String] = []
     if hookFailed { remarks.append("a hook of the run failed") }
     if let stop {
-      remarks.append(exitStatus == 74 && !hasUnfinished ? stop : "stopped: \(stop)")
+      let isStopped = exitStatus != 74 || hasUnfinished
+      remarks.append(isStopped && stop != StopReason.leftWords ? "stopped: \(stop)" : stop)
     }
     let isAllAllowed =
       self[.allowed] > 0

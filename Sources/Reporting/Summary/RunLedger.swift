@@ -66,7 +66,7 @@ struct RunLedger {
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
 
-  mutating func count(upToDate number: Int) { counts.add(Ending(.cached), number) }
+  mutating func count(upToDate number: Int) { counts.add(Ending(.cached), .itself, number) }
 
   mutating func start(_ operation: OperationID, at time: Nanoseconds) {
     running.add(operation, at: time)
@@ -118,7 +118,7 @@ struct RunLedger {
       guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
       faultyGroups.insert(operation)
     }
-    if cause == .stopped(.died) { counts.add(unended: 1) } else { counts.add(ending) }
+    if cause == .stopped(.died) { counts.add(unended: 1) } else { counts.add(ending, cause) }
     if ending.outcome.isOfWork { workCount += 1 }
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
@@ -147,7 +147,7 @@ struct RunLedger {
     outcomes[operation.index] = nil
     serviceCommands[operation] = nil
     if operations.standsForOthers(operation), faultyGroups.remove(operation) == nil { return }
-    counts.add(ending, -1)
+    counts.add(ending, .itself, -1)
     if ending.outcome.isOfWork { workCount -= 1 }
     let group = operations.fold(of: operation)
     switch ending.outcome {
@@ -235,7 +235,7 @@ struct RunLedger {
     if end.stopReason == .request(StopReason.watcher) { return false }
     if !failures.isEmpty || !interrupted.isEmpty { return true }
     return switch end.stopReason {
-    case .died: true
+    case .died, .left: true
     case .signal, .request, .runTimeout, .groupTimeout, .failure:
       [Count.failed, .timedOut, .blocked, .cancelled].contains { counts[$0] > 0 }
     case nil: counts[.cancelled] > 0 && end.exitStatus != 0

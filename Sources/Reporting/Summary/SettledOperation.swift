@@ -39,6 +39,12 @@ extension SettledOperation {
   /// It had no end when oprun died: how it would have come out is not known.
   var isUnended: Bool { cause == .stopped(.died) }
 
+  /// The run was left before its end: it goes on elsewhere, or was to begin after what does.
+  var isLeft: Bool { cause == .stopped(.left) }
+
+  /// It was not seen to come to its end.
+  var hasNoEnd: Bool { isUnended || isLeft }
+
   /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
   /// what it did.
   var isInterrupted: Bool {
@@ -46,7 +52,7 @@ extension SettledOperation {
     else { return false }
     return switch reason {
     case .signal, .runTimeout, .groupTimeout, .request, .died: true
-    case .failure, .noWidth, .suspended, .stateFailure: false
+    case .failure, .noWidth, .suspended, .left, .stateFailure: false
     }
   }
 }

@@ -35,7 +35,7 @@ struct Summary {
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
     var advice: [Advice] = []
     if ledger.isWorthResuming(after: end), let command = screen.resumeCommand() {
-      advice.append(.resume(command))
+      advice.append(.resume(command, afterLeaving: end.wasLeft))
     }
     let isSomething = writeFailures(advice, after: isQuiet ? .nothing : .lines)
     if isSomething { sink.writeNewline() }
@@ -131,15 +131,18 @@ package struct Advice {
     self.purpose = purpose
   }
 
-  package static func resume(_ command: String) -> Advice {
-    Advice(command, to: "run what failed or did not run")
+  package static func resume(_ command: String, afterLeaving wasLeft: Bool = false) -> Advice {
+    Advice(
+      command,
+      to: wasLeft
+        ? "wait for the jobs, and run what did not run" : "run what failed or did not run")
   }
 }
 
 // The last line: `✗ gallery.yml: 1 failed, 2 blocked, 5 ok in 9.8s   (12.1s of work, …)`.
 extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
-    screen.write(end.exitStatus == 0 ? .succeeded : .failed)
+    screen.write(end.isDetached ? .waiting : end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
     var words = counts
     words.append("in " + sink.captured { $0.write(elapsed: wallTime) })

@@ -29,7 +29,8 @@ struct Command: Sendable {
       oprun.yml or pipeline.yml, here or in the nearest directory above, and runs in its directory.
       Without STEP, the steps that 'default' in the file names run, or every step that is not 'manual'.
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
-      a second signal kills at once.
+      a second signal kills at once. Jobs in Slurm go on after HUP, and are not waited for after a second
+      signal: 'oprun resume' goes on with them.
       'oprun run FILE --help' also lists the parameters of the pipeline.
       """,
     options: [
@@ -40,7 +41,7 @@ struct Command: Sendable {
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
       Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
-      Options.jobserver, Options.executor,
+      Options.jobserver, Options.executor, Options.detach,
     ])
 
   static let resume = Command(
@@ -170,7 +171,8 @@ struct Command: Sendable {
     details: runInProgress + """
 
       STEP is a step, an instance, or a group with all that is in it. One word that does not begin with a
-      digit is a step. Cancelling the run a second time kills what is still running.
+      digit is a step. Cancelling the run a second time kills what is still running, and
+      waits for no job in Slurm.
       """,
     options: [Options.cancelledQueue, Options.json, Options.stateDirectory])
 

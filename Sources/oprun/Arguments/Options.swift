@@ -14,6 +14,8 @@ enum Options {
   static let executor = Option(
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
     summary: "run steps here, or as jobs of Slurm, in place of what the file says")
+  static let detach = Option(
+    "detach", summary: "end as soon as only jobs in Slurm are waited for; resume goes on")
   static let examined = Option(
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
     summary: "what to examine: this machine, by default, or Slurm")

@@ -42,6 +42,12 @@ struct UsageFailure: Error, Hashable {
         + "file", help: "add '\(Options.lock.flag)'", command: command.name)
   }
 
+  static func detachesNothing(_ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(Options.detach.flag)' has no effect: no step is a job of its own in Slurm",
+      help: "leave it out, or add '\(Options.executor.flag) slurm'", command: command.name)
+  }
+
   static func excludes(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(flag)' cannot be given together", help: "leave one of them out",

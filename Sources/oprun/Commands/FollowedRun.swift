@@ -87,7 +87,9 @@ final class FollowedRun {
         .finished(
           RunEnd(
             exitStatus: line.int32("exit_status") ?? 0,
-            stopReason: line.text("stopping").map { .stateFailure($0) },
+            stopReason: line.text("stopping").map {
+              $0 == StopReason.leftWords ? .left : .stateFailure($0)
+            },
             hookFailed: line.isTrue("hook_failed"))))
       return true
     }

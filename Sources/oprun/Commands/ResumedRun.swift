@@ -169,7 +169,7 @@ extension Tool {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
     }
     let isDone =
-      earlier.exitStatus == 0 && selection == ResumeSelection()
+      earlier.hasSucceeded && selection == ResumeSelection()
       && !invocation.hasValue(for: Options.until)
       && (isOfSubmission || !invocation.hasValue(for: Options.param)) && !earlier.isOfSelection
     if !isDone, !invocation.isOn(Options.dryRun) {

@@ -56,7 +56,7 @@ struct ShownRun {
 
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {
-    run.file != nil && run.exitStatus != 0 && !isInUse
+    run.file != nil && (run.exitStatus != 0 || run.wasLeft) && !isInUse
       && (run.endingCounts[.notEnded] > 0 || steps.contains(where: \.isUnsuccessful))
   }
 
@@ -79,13 +79,22 @@ struct ShownRun {
   }
 
   /// `, job 12 on n3`; nothing for a command that ran here.
+  /// The role of the last attempt that is known; of one that goes on, there is no record.
+  func lastAttempt(of step: RecordedStep) -> String? {
+    if step.isLeft {
+      let ended = commands[step.name]?.count { Int($0.role) != nil && $0.duration != nil } ?? 0
+      return "\(ended + 1)"
+    }
+    return step.attempts.map { "\($0)" }
+  }
+
   func placeWords(of step: RecordedStep, _ role: String?) -> String {
     place(of: step, role).map { ", " + oneLine($0.wordsAfterEnd) } ?? ""
   }
 
   /// How a step ended, in a few words.
   func words(of step: RecordedStep) -> String {
-    let place = placeWords(of: step, step.attempts.map { "\($0)" })
+    let place = placeWords(of: step, lastAttempt(of: step))
     return endWords(of: step, place)
   }
 
@@ -107,6 +116,7 @@ struct ShownRun {
       if step.started == nil, !startedGroups.contains(step.name) {
         return "did not start" + (cause.isEmpty ? "" : ": \(cause)")
       }
+      if step.isLeft { return "goes on in Slurm" + place }
       // `cancelled by ann` says it all.
       return cause.hasPrefix("cancelled ")
         ? cause : "cancelled" + (cause.isEmpty ? "" : ": \(cause)")

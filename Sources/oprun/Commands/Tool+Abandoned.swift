@@ -48,6 +48,25 @@ extension Tool {
     endAbandoned(resumed?.earlierJobs, .stepsAndJobs)
   }
 
+  /// Looks at what the run that is resumed has left in Slurm, before anything is done or shown. Returns an exit status if
+  /// that cannot be read; throws if the run needs Slurm to know of it.
+  func checkJobs(
+    of resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32? {
+    guard let jobs = resumed?.earlierJobs else { return nil }
+    let isOpen: Bool
+    do throws(SystemError) {
+      isOpen = try jobs.isOpen()
+    } catch {
+      sayUnknown(error, jobs.runID)
+      return ExitStatus.cannotWrite
+    }
+    if isOpen, plan.slurm == nil, !invocation.isGiven(Options.executor) {
+      throw .hasJobs(jobs.runID, invocation.command)
+    }
+    return nil
+  }
+
   private func sayUnknown(_ error: SystemError, _ run: String) {
     say("\(error.message): what run \(run) has left in Slurm is unknown")
   }
@@ -87,8 +106,7 @@ extension Tool {
     case .ended(0): return nil
     case .ended(let count):
       let message =
-        "the oprun of run \(name) died, and \(counted(count)) that it had left in Slurm "
-        + "\(count == 1 ? "was" : "were") ended"
+        "\(counted(count)) that run \(name) had left in Slurm \(count == 1 ? "was" : "were") ended"
       if invocation.isOn(Options.json) {
         output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
         output.write(json: "\(version)")

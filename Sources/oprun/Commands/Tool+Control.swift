@@ -166,7 +166,7 @@ extension Tool {
     let run = (try? StateStore.find(in: folder)).flatMap { try? $0?.run(named: name) }
     var end = ""
     if let run, let status = run.exitStatus {
-      end = ": it \(run.state(isInUse: false)), exit \(status)"
+      end = ": it \(run.wasLeft ? "was left" : run.state(isInUse: false)), exit \(status)"
     } else if run != nil {
       end = ": its oprun died"
     }

@@ -9,6 +9,7 @@ import Glibc
 import Plans
 import Reporting
 import RunFiles
+import Scheduling
 import State
 
 extension Tool {
@@ -159,6 +160,7 @@ extension RecordedRunSummary {
   /// How the run stands, in one word.
   func state(isInUse: Bool) -> String {
     guard let exitStatus else { return isInUse ? "running" : "died" }
+    if wasLeft { return "left" }
     if exitStatus == 0 { return "succeeded" }
     return stop != nil && exitStatus != 1 ? "stopped" : "failed"
   }
@@ -180,7 +182,9 @@ extension RecordedRunSummary {
 
   var endingCounts: EndingCounts {
     var counts = EndingCounts()
-    for entry in endings { counts.add(entry.ending, entry.number) }
+    for entry in endings {
+      counts.add(entry.ending, entry.isLeft ? .stopped(.left) : .itself, entry.number)
+    }
     if exitStatus == nil { counts.add(unended: max(0, steps - counts.total)) }
     return counts
   }

@@ -25,7 +25,7 @@ extension Tool {
     let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
     // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
     // have printed something.
-    let isOpen = run.exitStatus == nil
+    let isOpen = run.exitStatus == nil || run.wasLeft
     let isLive = store.isInUse(run.name)
     let hooks = words.isEmpty ? shown.hooks : []
     let logs =
@@ -270,7 +270,8 @@ extension ShownRun {
       command.output ?? (isOpen ? 1 : 0) > 0
     }.map(\.role)
     var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
-    let last = step.attempts ?? (isOpen && step.ending == nil ? attempts.count + 1 : 0)
+    let last =
+      step.attempts ?? (isOpen && (step.ending == nil || step.isLeft) ? attempts.count + 1 : 0)
     if last > 0, isOpen || step.output ?? 0 > 0, !attempts.contains(String(last)) {
       attempts.append(String(last))
     }

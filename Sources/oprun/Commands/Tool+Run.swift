@@ -96,16 +96,15 @@ extension Tool {
     {
       throw .waitsForNothing(invocation.command)
     }
+    if invocation.isGiven(Options.detach), invocation.isOn(Options.detach), !hasJobs(plan) {
+      throw .detachesNothing(invocation.command)
+    }
     if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
       sayIgnoredVariables(resumed, plan, invocation)
     }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(plan, invocation, reading.secrets)
-    if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
-      (try? jobs.isOpen()) != false
-    {
-      throw .hasJobs(jobs.runID, invocation.command)
-    }
+    if let status = try checkJobs(of: resumed, plan, invocation) { return status }
     if let resumed, invocation.isOn(Options.dryRun) {
       return showForesight(of: resumed, plan, invocation, reading.secrets)
     }
@@ -330,6 +329,7 @@ extension Tool {
       plan.operation(named: $0)
     }
     options.isStrict = invocation.isOn(Options.strict)
+    options.isDetached = invocation.isOn(Options.detach)
     options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
     options.tellAtOnce = { [self] message in

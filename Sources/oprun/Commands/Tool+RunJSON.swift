@@ -26,7 +26,8 @@ extension Tool {
     write("resumes", run.resumed)
     let counts = run.endingCounts
     write("steps", counts.total)
-    for count in Count.allCases where count != .notEnded || run.exitStatus == nil {
+    for count in Count.allCases
+    where (count != .notEnded || run.exitStatus == nil) && (count != .left || run.wasLeft) {
       write(count.field, counts[count])
     }
     write("kept", run.endings.reduce(0) { $0 + ($1.isKept ? $1.number : 0) })
@@ -65,7 +66,7 @@ extension Tool {
       write("processor_ms", milliseconds: step.processor)
       write("peak_memory", step.memory.map { $0 << 10 })
       write("output_bytes", step.output)
-      write(shown.place(of: step, step.attempts.map { "\($0)" }))
+      write(shown.place(of: step, shown.lastAttempt(of: step)))
       if let attempt = step.attempts {
         write("log", shown.logPath(of: step, String(attempt), step.output))
       }

@@ -72,7 +72,10 @@ extension Tool {
           to: "everything that it printed"))
     }
     if shown.isWorthResuming, chosen?.contains(where: \.isUnsuccessful) ?? true {
-      advice += resumeCommand(invocation, of: shown.run.name).map { [.resume($0)] } ?? []
+      advice +=
+        resumeCommand(invocation, of: shown.run.name).map {
+          [.resume($0, afterLeaving: shown.run.wasLeft)]
+        } ?? []
     }
     review?.writeFailures(among: names, advice, isEdited: isEdited)
   }
@@ -113,7 +116,7 @@ extension Tool {
     var state = run.state(isInUse: shown.isInUse)
     // `stopped: SIGINT, exit 130`, but `failed, exit 1, stopped: 'unit' failed`.
     var remarks = run.remarks
-    if state == "stopped", let remark = remarks.popLast() { state = remark }
+    if ["stopped", "left"].contains(state), let remark = remarks.popLast() { state = remark }
     if let status = run.exitStatus, status != 0, run.passedOn == nil { state += ", exit \(status)" }
     for remark in remarks { state += ", \(remark)" }
     screen.writeLine([run.name], [state])

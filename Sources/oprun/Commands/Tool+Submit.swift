@@ -6,6 +6,7 @@ import Diagnostics
 import Execution
 import Expressions
 import Glibc
+import Masking
 import Pipelines
 import Plans
 import Reporting
@@ -19,8 +20,10 @@ extension Tool {
       throw .submitsOtherwise(word, invocation.command)
     }
     let options = planningOptions(invocation, nil)
+    guard var pipeline = load(file, options) else { return ExitStatus.invalidPipeline }
+    let reading = readSecrets(of: &pipeline)
     let plan: Plan
-    switch self.plan(file, options) {
+    switch self.plan(file, pipeline, options, reading) {
     case .failure(let exit): return exit.status
     case .success(let known): plan = known
     }
@@ -31,11 +34,22 @@ extension Tool {
         help: "read it from a file, with 'from: file'")
       return ExitStatus.usage
     }
+    // One that is missing here may be there where the job runs.
+    let secrets = reading.secrets
+    let given = invocation.assignments(Options.param).first {
+      secrets.masker?.finds(in: $0.value) == true
+    }
+    if let given {
+      say(
+        "parameter \(quoted(given.name)) holds a secret, and Slurm keeps what is submitted",
+        help: "let the pipeline read it, with 'secrets' and 'from: file'")
+      return ExitStatus.usage
+    }
     keepUntilExit(plan)
-    return submit(file, invocation)
+    return submit(file, invocation, secrets)
   }
 
-  private func submit(_ file: String, _ invocation: Invocation) -> Int32 {
+  private func submit(_ file: String, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     do throws(SystemError) {
       let folder = try currentFolder()
       let isTrial = invocation.isOn(Options.submitNothing)
@@ -50,12 +64,23 @@ extension Tool {
         output.write(submission.shown)
         return ExitStatus.success
       }
+      withhold(secrets)
       output.flush()
       throw submission.perform()
     } catch {
       say(error.message)
       return ExitStatus.internalError
     }
+  }
+
+  /// Takes variables away that hold a secret: Slurm keeps the environment of a job, and gives it to whoever starts it
+  /// again.
+  private func withhold(_ secrets: Secrets) {
+    let names = SlurmVariables(masker: secrets.masker).secret.map(\.name)
+    for name in names { unsetenv(name) }
+    if names.isEmpty { return }
+    say("variables that hold a secret are not given to the job: \(names.joined(separator: ", "))")
+    errors.flush()
   }
 
   /// The absolute path of a copy of oprun that nodes see; nil if there can be none, which has been said.

@@ -215,7 +215,7 @@ final class UnchangedRunWatch: RunObserver {
     case .began, .ended, .outputGrew, .ready, .heldUp, .waiting, .restored: break
     // The hooks of a run are of no step.
     case .started(let operation, _): isPlain = isPlain && operation.rawValue >= 0
-    case .finished(let end): isPlain = isPlain && end.exitStatus == 0
+    case .finished(let end): isPlain = isPlain && end.exitStatus == 0 && !end.wasLeft
     case .settled(let operation, let ending, _):
       if ending != Ending(.cached) { ran.insert(operations.count) }
       isPlain = isPlain && (ending == Ending(.cached) || ending == Ending(.succeeded))

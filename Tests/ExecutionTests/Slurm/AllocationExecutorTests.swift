@@ -189,7 +189,39 @@ struct AllocationExecutorTests {
     here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
     #expect(news(at: 2 * second) == [])
     #expect(news(at: 10 * second) == [])
-    #expect(news(at: 11 * second) == ["s1 signalled(9)"])
+    #expect(here.calls.count { $0 == "scancel --quiet --signal=KILL 12.1" } > 1)
+    #expect(
+      news(at: 11 * second) == [
+        "step 12.1 of 's1.1.log' was killed, and may go on", "s1 abandoned",
+      ])
+    executor.close()
+    #expect(try NodeFiles.find(in: folder.directory.path) != nil)
+  }
+
+  @Test func `the files of steps that nobody waits for are left to the next run`() throws {
+    _ = start(0)
+    _ = start(1)
+    try begin(1)
+    executor.close()
+    #expect(try files().openTasks() == [1])
+  }
+
+  @Test func `a queue that cannot be listed is said once, and asked again`() throws {
+    _ = start(0)
+    _ = start(1)
+    try begin(1)
+    here.listingEnd = CommandEnd(.exited(1))
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    #expect(
+      (1...20).flatMap { news(at: $0 * 5 * second) } == [
+        "Slurm does not answer (squeue did not answer): jobs continue, and the run waits"
+      ])
+    here.listingEnd = nil
+    #expect(news(at: 105 * second) == [])
+    #expect(news(at: 106 * second) == [])
+    here.listingEnd = CommandEnd(.exited(0))
+    #expect(news(at: 135 * second) == [])
+    #expect(here.calls.last?.hasPrefix("kill ") == true)
   }
 
   @Test func `what has not begun when its srun has ended never will`() throws {
@@ -316,6 +348,8 @@ private final class FakeProcesses: Executor {
   private var news: [CommandNews] = []
   /// Writes the list of steps to the file of this name.
   var listing: (String) -> Void = { _ in }
+  /// How that ends; nil if it hangs.
+  var listingEnd: CommandEnd? = CommandEnd(.exited(0))
 
   let commandLimit = 1000
 
@@ -323,7 +357,8 @@ private final class FakeProcesses: Executor {
     guard case .words(let words) = command.work else { return }
     if words[0] == "/bin/sh" {
       listing(command.logName)
-      return news.append(.ended(command.key, CommandEnd(.exited(0))))
+      if let listingEnd { news.append(.ended(command.key, listingEnd)) }
+      return
     }
     let task = Int(words.last ?? "") ?? 0
     guard words[0] == "srun" else { return calls.append(words.joined(separator: " ")) }
@@ -348,7 +383,6 @@ private final class FakeProcesses: Executor {
     keys.first { $0.value == key }.map { "srun \($0.key)" } ?? "\(key.operation.index)"
   }
 
-  func leave(at now: Nanoseconds) {}
   func ready(_ number: Int, at now: Nanoseconds) {}
   func advance(to now: Nanoseconds) {}
   let deadline: Nanoseconds? = nil

@@ -252,8 +252,7 @@ import Testing
     #expect(
       first.timeline()
         == "0:+a 0:+b 0:+c 4:-c=0 4:c=succeeded 8:!2 jobs continue in Slurm: 'oprun resume' "
-        + "waits for the results 8:stopping 8:-a=sig15 8:a=cancelled 8:-b=sig15 8:b=cancelled 8:end=129"
-    )
+        + "waits for the results 8:stopping 8:a=cancelled 8:b=cancelled 8:end=129")
     let second = try SlurmRun(file, id: "r2", after: first)
     #expect(
       second.timeline()

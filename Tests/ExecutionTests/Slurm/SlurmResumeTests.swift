@@ -105,7 +105,8 @@ import Testing
   }
 
   @Test func `leaves to the next run what goes on`() throws {
-    let run = try SlurmRun("steps: [{id: a, run: '0@50'}]", signals: [(8, 15), (9, 15)])
+    let run = try SlurmRun(
+      "steps: [{id: a, run: '0@50', stop: {grace: 1s}}]", signals: [(8, 15)])
     run.slurm.ignoresCancellation = true
     #expect(
       run.timeline()
@@ -120,14 +121,15 @@ import Testing
 
   @Test func `says of which jobs Slurm was not told`() throws {
     let run = try SlurmRun(
-      "steps: [{id: a, run: '0@90'}]", signals: [(8, 15), (9, 15)], outages: [7..<100])
+      "steps: [{id: a, run: '0@90', stop: {grace: 1s}}]", signals: [(8, 15)], outages: [7..<100])
     #expect(
       run.timeline().contains("!Slurm did not hear that job 101 of 'a' is to end: it may go on"))
     #expect(try run.jobs.isOpen())
   }
 
   @Test func `takes the task away from a job that comes to light later`() throws {
-    let run = try SlurmRun("steps: [{id: a, run: 'wait@90 hang'}]", signals: [(2, 15), (3, 15)])
+    let run = try SlurmRun(
+      "steps: [{id: a, run: 'wait@90 hang', stop: {grace: 1s}}]", signals: [(2, 15)])
     #expect(run.timeline().contains("13:-a=abandoned"))
     #expect(try !run.jobs.isOpen())
     #expect(run.slurm.jobs.map(\.state) == ["PENDING"])

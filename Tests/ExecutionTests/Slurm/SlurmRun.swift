@@ -26,7 +26,8 @@ final class SlurmRun {
     signals: [(second: Nanoseconds, signal: Int32)] = [],
     slurm settings: String = "{submit_rate: 1000/s}",
     outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil, path: String? = nil,
-    secret: String? = nil, memory: (any RunMemory)? = nil, observer: (any RunObserver)? = nil
+    secret: String? = nil, memory: (any RunMemory)? = nil, observer: (any RunObserver)? = nil,
+    isDetached: Bool = false
   ) throws {
     let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
@@ -41,6 +42,7 @@ final class SlurmRun {
     slurm.beginTime()
     var options = RunOptions(runID: id, directory: folder.directory)
     options.memory = memory
+    options.isDetached = isDetached
     var parts = SlurmParts(
       plan: plan.slurm ?? SlurmPlan(), runID: id, directory: folder.directory,
       folder: folder.directory.path, workspace: "/work space", secrets: [], secretVariables: [],

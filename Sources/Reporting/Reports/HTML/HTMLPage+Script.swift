@@ -76,7 +76,7 @@ extension HTMLPage {
 
     function writeHeader() {
       const isOver = run.status !== undefined || run.died;
-      const kind = !isOver ? 'none' : run.status === 0 ? 'good' : 'bad';
+      const kind = !isOver || run.left && !run.status ? 'none' : run.status === 0 ? 'good' : 'bad';
       const verdict = add(page, 'header', { class: 'verdict ' + kind });
       add(verdict, 'h1', {}, { none: '… ', good: '✓ ', bad: '✗ ' }[kind] + run.name);
       if (!isOver) add(verdict, 'div', {}, 'running for ' + time(run.wall) + ' when this page was written; reload it for news');

@@ -68,6 +68,10 @@ struct HTMLReport: Report {
       sink.write(field: "given")
       sink.write(decimal: Int(given))
     }
+    if record.wasLeft {
+      sink.write(field: "left")
+      sink.write("true")
+    }
     if record.hasDied {
       sink.write(field: "died")
       sink.write("true")

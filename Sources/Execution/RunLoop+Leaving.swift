@@ -1,0 +1,34 @@
+// How a run ends while jobs of it go on: because the terminal is gone, because that was wanted from the start, or because
+// somebody does not want to wait for their ends. docs/design-slurm.md, “Leaving”.
+
+import Glibc
+import Running
+import Scheduling
+
+extension RunLoop {
+  /// The first signal asks everything to end. Who has logged out wants jobs to go on.
+  func signalled(_ signal: Int32, at time: Nanoseconds) {
+    if machine.signalCount == 0, signal == SIGHUP {
+      return machine.leave(executor.leave(at: time), because: signal, at: time)
+    }
+    hurryIfAskedBefore(at: time)
+    machine.signalled(signal, at: time)
+  }
+
+  /// Called when somebody asks for the end of the run: for the second time, nothing elsewhere is waited for.
+  func hurryIfAskedBefore(at time: Nanoseconds) {
+    if machine.signalCount > 0 { executor.hurry(at: time) }
+  }
+
+  /// Leaves a run that is to be left as soon as jobs alone go on; false if it is not, or not yet. Called when nothing is
+  /// left to do in a turn.
+  func leavesJobs(at time: Nanoseconds) -> Bool {
+    guard options.isDetached, jobs == nil || !machine.lacksGrant(),
+      let commands = machine.commandsAlone(), executor.areElsewhere(commands)
+    else { return false }
+    let left = executor.leave(at: time)
+    for item in executor.takeNews() { hear(item, at: time) }
+    machine.leave(left, at: time)
+    return true
+  }
+}

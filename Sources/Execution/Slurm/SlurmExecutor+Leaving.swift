@@ -1,0 +1,72 @@
+// Jobs that this run does not wait for: those that go on when it is left, and those that were asked to end when somebody
+// does not want to wait for that. Both stay in the journal, by which the next run finds them.
+
+import Diagnostics
+import Plans
+import Running
+import Scheduling
+
+extension SlurmExecutor {
+  func areElsewhere(_ commands: [CommandKey]) -> Bool {
+    guard unwanted.isEmpty, calls.values.allSatisfy(\.isLook) else { return false }
+    return commands.allSatisfy { tasks[$0]?.goesOn == true }
+  }
+
+  func leave(at now: Nanoseconds) -> Set<CommandKey> {
+    let open = tasks.values.filter {
+      ($0.isOut || $0.phase == .examined) && $0.stopSignal == nil
+    }
+    if open.isEmpty { return [] }
+    news.append(.event(.notice(SlurmMessage.leftBehind(open.count))))
+    hasGivenUp = true
+    for task in open {
+      left.insert(task.key)
+      tasks[task.key] = nil
+      task.home.tasks[task.number] = nil
+      task.phase = .held
+      noticed.remove(task.key)
+    }
+    return left
+  }
+
+  func hurry(at now: Nanoseconds) {
+    isHurried = true
+    for task in killed.compactMap({ tasks[$0] }) { task.givenUpAt = now }
+  }
+
+  /// Ends a command whose job is to end, without waiting for that. The next run ends it if it goes on all the same.
+  func abandon(_ task: SlurmTask, _ signal: Int32, at now: Nanoseconds) {
+    let isOver = isOver(task)
+    if !isOver {
+      unawaited += 1
+      if !task.hasNotedStop {
+        task.hasNotedStop = true
+        keep { journal throws(SystemError) in try journal.noteStop(of: task.ownNumber) }
+      }
+    }
+    // A number from a journal may be that of another job by now.
+    if let job = task.job, !task.hasHeardStop, task.phase != .examined { unwanted.append(job) }
+    end(
+      task,
+      CommandEnd(isOver ? .signalled(signal) : .abandoned, duration: now - task.startedAt), at: now)
+  }
+
+  /// Says once of how many jobs the ends are not waited for.
+  func tellUnawaited() {
+    if unawaited == 0 { return }
+    news.insert(.event(.notice(SlurmMessage.unawaited(unawaited))), at: 0)
+    unawaited = 0
+  }
+}
+
+extension SlurmExecutor.Purpose {
+  fileprivate var isLook: Bool { if case .look = self { true } else { false } }
+}
+
+extension SlurmTask {
+  /// Slurm has its job, which nobody has asked to end, and which has not been seen to end.
+  fileprivate var goesOn: Bool {
+    guard case .submitted = phase else { return false }
+    return job != nil && stopSignal == nil && missedSince == nil
+  }
+}

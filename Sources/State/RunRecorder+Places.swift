@@ -1,0 +1,23 @@
+// Where commands are that do not run here.
+
+import Plans
+import Scheduling
+
+extension RunRecorder {
+  /// Records where a command is when it has a node, and not each reason for which it waits.
+  func note(_ place: CommandPlacement, of operation: OperationID, _ role: CommandRole) {
+    let place = place.following(open[operation]?.place)
+    open[operation]?.place = place
+    open[operation]?.placedRole = role
+    if place.node != nil { pending.append(.placed(name(of: operation), role, place)) }
+  }
+
+  /// Records where a command was that never had a node.
+  func notePlace(ofEnded operation: OperationID) {
+    guard let step = open[operation], let place = step.place, let role = step.placedRole else {
+      return
+    }
+    if place.node == nil { pending.append(.placed(name(of: operation), role, place)) }
+    open[operation]?.place = nil
+  }
+}
