@@ -10,10 +10,24 @@ package final class StateFolder {
   package let path: String
   package let descriptor: Int32
 
+  /// What it is on. Tests say it themselves.
+  package private(set) lazy var fileSystem = FileSystem(of: descriptor)
+  /// Why no file in it can be locked: an errno. Nil if that works, if it cannot be tried, or if no other machine has a
+  /// part in it.
+  package private(set) lazy var lockFault = fileSystem.network == nil ? nil : triedLock
+
   /// Takes ownership of the descriptor.
   package init(owning descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
+  }
+
+  package convenience init(
+    owning descriptor: Int32, path: String, on fileSystem: FileSystem, lockFault: Int32? = nil
+  ) {
+    self.init(owning: descriptor, path: path)
+    self.fileSystem = fileSystem
+    self.lockFault = lockFault
   }
 
   deinit { close(descriptor) }
@@ -62,6 +76,17 @@ package final class StateFolder {
     guard let run = openRun(name) else { return 0 }
     defer { close(run) }
     return sizeOfFiles(in: run)
+  }
+
+  /// What a file that is made for this, and removed again, says to a lock: an errno, or nil.
+  private var triedLock: Int32? {
+    let name = ".oprun-lock-\(getpid())"
+    let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    let fault = ByteLock.fault(of: file)
+    remove(name)
+    return fault
   }
 
   private func openRun(_ name: String) -> Int32? {
