@@ -65,10 +65,24 @@ package final class StateFolder {
     renameat(descriptor, name, descriptor, other) == 0
   }
 
-  /// Removes the directory of a run and all files in it; false, with `errno`, if it is still there.
+  /// Removes the directory of a run and all files in it; false, with `errno`, if something of it is still there. It has
+  /// another name by then, with a dot, so that nobody takes it for that of a run.
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
-    return removeTree("runs/\(name)", in: descriptor)
+    let isAside = rename("runs/\(name)", to: "runs/.\(name)")
+    return removeTree(isAside ? "runs/.\(name)" : "runs/\(name)", in: descriptor)
+  }
+
+  /// Removes what could not be removed of runs before, such as the directory of a file that somebody had open on NFS.
+  /// Returns the runs of which something is still there, and why.
+  package func removeLeftovers() -> [(run: String, error: Int32)] {
+    names(in: "runs").compactMap { name in
+      let run = String(name.dropFirst())
+      guard name.hasPrefix("."), Self.isRunName(run),
+        !removeTree("runs/\(name)", in: descriptor)
+      else { return nil }
+      return (run, errno)
+    }
   }
 
   /// The bytes in the logs of a run and in its other files.
