@@ -61,7 +61,7 @@ let package = Package(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
     module("Formatting", ["CYAML", "Diagnostics"], compact),
     module("Processes", ["CLinux", "Diagnostics"]),
-    module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
+    module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto", "CLinux"]),
     module("Running", ["Plans", "Expressions", "Scheduling"]),
     module(
       "Caching",

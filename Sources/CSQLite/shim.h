@@ -16,12 +16,3 @@ static inline int csqlite_distrust_schema(sqlite3 *database) {
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
   return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
 }
-
-#include <sys/vfs.h>
-
-// The kind of the file system of an open file; 0 if the kernel does not say. A log that is shared
-// through memory needs all its users on one machine.
-static inline long csqlite_file_system(int descriptor) {
-  struct statfs status;
-  return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
-}

@@ -56,25 +56,21 @@ package final class CacheFolder {
       owning: folder, path: path, state: HiddenFolder(state.descriptor))
   }
 
-  /// Whether it is marked as in use.
-  private var isShared = false
-
   /// Marks it as in use until the descriptor is closed, so that nothing in it is removed. While another process removes
   /// what is old, this is waited for, but not for ever; false if it takes longer.
   @discardableResult
   package func lockShared(patience: Int = 200) -> Bool {
     var tries = 0
-    while !isShared {
-      isShared = flock(descriptor, LOCK_SH | LOCK_NB) == 0
+    while !locks.share(in: descriptor) {
       tries += 1
-      guard !isShared, errno == EAGAIN, tries <= patience else { break }
+      if tries > patience { return false }
       usleep(10_000)
     }
-    return isShared
+    return true
   }
 
   /// Whether nobody else uses it, which is true from now on.
-  func lockAlone() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+  func lockAlone() -> Bool { locks.takeAll(in: descriptor) }
 
   /// Locks a step for this run, until it is unlocked or oprun has ended. False if another run has it.
   func lock(_ step: CacheDigest) -> Bool { locks.take(step, in: descriptor) }

@@ -1,6 +1,8 @@
-// The locks by which several runs that share a cache do not do the same step at the same time.
+// The locks by which several runs that share a cache do not do the same step at the same time, and nobody removes what a
+// run uses.
 
 import Glibc
+import RunFiles
 
 /// The steps that one run has locked. Each locks a byte of one file, which the kernel frees when oprun has ended, and all of
 /// its own processes that have the file.
@@ -10,10 +12,27 @@ import Glibc
 struct StepLocks {
   /// -1 if it is not open, -2 if it cannot be opened.
   private var file: Int32 = -1
+  /// Whether the cache is marked as in use.
+  private var isShared = false
+
+  /// The byte of the cache as a whole; those of steps are below it.
+  private static let whole = 1 << 62
+
+  /// Marks the cache as in use; false while another process has it alone. Without a file to lock, nobody removes anything.
+  mutating func share(in folder: Int32) -> Bool {
+    if isShared || !open(in: folder) { return true }
+    isShared = ByteLock.take(Self.whole, of: file, isShared: true) != .heldByOther
+    return isShared
+  }
+
+  /// Takes the cache alone; false if another process uses it, or if that cannot be known.
+  mutating func takeAll(in folder: Int32) -> Bool {
+    open(in: folder) && ByteLock.take(Self.whole, of: file) == .taken
+  }
 
   /// False if another run has the lock. Without a file to lock, nobody has to wait.
   mutating func take(_ step: CacheDigest, in folder: Int32) -> Bool {
-    !open(in: folder) || set(step, Int16(F_WRLCK))
+    !open(in: folder) || ByteLock.take(Self.byte(of: step), of: file) != .heldByOther
   }
 
   /// Opens the file, unless it is open; false if it cannot be opened.
@@ -29,19 +48,10 @@ struct StepLocks {
 
   /// Gives back a lock that was taken.
   func giveBack(_ step: CacheDigest) {
-    if file >= 0 { _ = set(step, Int16(F_UNLCK)) }
+    if file >= 0 { ByteLock.giveBack(Self.byte(of: step), of: file) }
   }
 
   func close() { if file >= 0 { Glibc.close(file) } }
 
-  /// Uses a lock of the open file, which no child that closes it has; `F_OFD_SETLK` of <fcntl.h>.
-  private func set(_ step: CacheDigest, _ kind: Int16) -> Bool {
-    var range = flock()
-    range.l_type = kind
-    range.l_whence = Int16(SEEK_SET)
-    range.l_start = off_t(step.words.0 >> 2)
-    range.l_len = 1
-    if fcntl(file, 37, &range) == 0 { return true }
-    return errno != EAGAIN && errno != EACCES
-  }
+  private static func byte(of step: CacheDigest) -> Int { Int(step.words.0 >> 2) }
 }

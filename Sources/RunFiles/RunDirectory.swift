@@ -22,8 +22,8 @@ package final class RunDirectory {
   package let state: StateFolder?
   /// Owned by the directory.
   package let descriptor: Int32
-  /// The open file whose lock keeps others from the run once that is over; -1 if this process has not taken it.
-  private var claim: Int32 = -1
+  /// The open file with the locks of this process; -1 if it has none.
+  var lockFile: Int32 = -1
 
   /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
   package init(
@@ -37,7 +37,7 @@ package final class RunDirectory {
 
   deinit {
     close(descriptor)
-    if claim >= 0 { close(claim) }
+    giveBackLocks()
   }
 
   package func path(of name: String) -> String { "\(path)/\(name)" }
@@ -134,48 +134,6 @@ package final class RunDirectory {
 
   /// The names of its files.
   package var names: [String] { state?.names(in: "runs/\(name)") ?? [] }
-
-  /// Marks it as that of a run in progress, until the descriptor is closed: by this process, or by
-  /// the kernel at its end. False if another process has marked it.
-  package func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
-
-  /// Whether a process is running the run now.
-  package var isInUse: Bool { isLocked(descriptor) }
-
-  /// Reserves a run that is over for this process, which resumes, ends or removes what is left of it, for as long as
-  /// the object lasts. False if the run is in progress, or another process has reserved it.
-  package func takeClaim() -> Bool {
-    if isInUse { return false }
-    if claim >= 0 { return true }
-    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let file = openat(descriptor, Self.claimName, flags, 0o600)
-    // Where nothing can be written or locked, nobody can resume it either.
-    guard file >= 0 else { return true }
-    guard flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-      close(file)
-      return false
-    }
-    if mendsModes { fchmod(file, 0o600) }
-    claim = file
-    return true
-  }
-
-  /// Whether a process is running the run now, or has reserved it.
-  package var isTaken: Bool {
-    if isInUse { return true }
-    let file = open(Self.claimName)
-    defer { if file >= 0 { close(file) } }
-    return file >= 0 && isLocked(file)
-  }
-
-  private func isLocked(_ file: Int32) -> Bool {
-    guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
-    flock(file, LOCK_UN)
-    return false
-  }
-
-  /// The name of the file whose lock reserves a run; no step can have it.
-  private static let claimName = "@claim"
 
   /// When the last file was created or removed, and whether the directory itself was removed; nil
   /// if the kernel does not say.

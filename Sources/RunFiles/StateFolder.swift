@@ -10,10 +10,24 @@ package final class StateFolder {
   package let path: String
   package let descriptor: Int32
 
+  /// What it is on. Tests say it themselves.
+  package private(set) lazy var fileSystem = FileSystem(of: descriptor)
+  /// Why no file in it can be locked: an errno. Nil if that works, if it cannot be tried, or if no other machine has a
+  /// part in it.
+  package private(set) lazy var lockFault = fileSystem.network == nil ? nil : triedLock
+
   /// Takes ownership of the descriptor.
   package init(owning descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
+  }
+
+  package convenience init(
+    owning descriptor: Int32, path: String, on fileSystem: FileSystem, lockFault: Int32? = nil
+  ) {
+    self.init(owning: descriptor, path: path)
+    self.fileSystem = fileSystem
+    self.lockFault = lockFault
   }
 
   deinit { close(descriptor) }
@@ -51,10 +65,24 @@ package final class StateFolder {
     renameat(descriptor, name, descriptor, other) == 0
   }
 
-  /// Removes the directory of a run and all files in it; false, with `errno`, if it is still there.
+  /// Removes the directory of a run and all files in it; false, with `errno`, if something of it is still there. It has
+  /// another name by then, with a dot, so that nobody takes it for that of a run.
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
-    return removeTree("runs/\(name)", in: descriptor)
+    let isAside = rename("runs/\(name)", to: "runs/.\(name)")
+    return removeTree(isAside ? "runs/.\(name)" : "runs/\(name)", in: descriptor)
+  }
+
+  /// Removes what could not be removed of runs before, such as the directory of a file that somebody had open on NFS.
+  /// Returns the runs of which something is still there, and why.
+  package func removeLeftovers() -> [(run: String, error: Int32)] {
+    names(in: "runs").compactMap { name in
+      let run = String(name.dropFirst())
+      guard name.hasPrefix("."), Self.isRunName(run),
+        !removeTree("runs/\(name)", in: descriptor)
+      else { return nil }
+      return (run, errno)
+    }
   }
 
   /// The bytes in the logs of a run and in its other files.
@@ -62,6 +90,17 @@ package final class StateFolder {
     guard let run = openRun(name) else { return 0 }
     defer { close(run) }
     return sizeOfFiles(in: run)
+  }
+
+  /// What a file that is made for this, and removed again, says to a lock: an errno, or nil.
+  private var triedLock: Int32? {
+    let name = ".oprun-lock-\(getpid())"
+    let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    let fault = ByteLock.fault(of: file)
+    remove(name)
+    return fault
   }
 
   private func openRun(_ name: String) -> Int32? {

@@ -25,14 +25,14 @@ package final class StateLock {
 
   /// Takes the lock if nobody has it.
   package func take() -> Bool {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    guard ByteLock.take(0, of: descriptor) == .taken else { return false }
     forgetHolder()
     return true
   }
 
   /// Waits for the lock and takes it; false if that fails.
   package func waitAndTake() -> Bool {
-    while flock(descriptor, LOCK_EX) != 0 { if errno != EINTR { return false } }
+    guard ByteLock.waitAndTake(0, of: descriptor) else { return false }
     forgetHolder()
     return true
   }

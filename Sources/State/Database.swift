@@ -19,6 +19,9 @@ struct DatabaseFailure: Error, Hashable {
   /// The failure for a file without tables.
   static let noTables = DatabaseFailure(code: SQLITE_NOTADB, reason: "it has no tables")
 
+  /// The failure for a database that others use.
+  static let otherUsers = DatabaseFailure(code: SQLITE_BUSY, reason: "others use it")
+
   /// The failure for a number that oprun cannot have written.
   static func impossible(_ number: Int) -> DatabaseFailure {
     DatabaseFailure(code: SQLITE_CORRUPT, reason: "it contains the impossible number \(number)")
@@ -37,9 +40,6 @@ struct DatabaseFailure: Error, Hashable {
     }
   }
 }
-
-/// The number of the file system of an open file, as in statfs(2); 0 if the kernel does not say.
-func fileSystemNumber(of descriptor: Int32) -> Int { csqlite_file_system(descriptor) }
 
 /// A connection to a database file.
 final class Database {

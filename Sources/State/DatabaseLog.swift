@@ -20,7 +20,7 @@ extension StateStore {
   /// Copies the log into the file, if that was not written for an hour: whoever removes the log takes no more
   /// than that. It waits for the disk twice.
   func copyLogNowAndThen(now: Int = time(nil)) {
-    guard let status = Self.status(of: Self.fileName, in: folder),
+    guard journal == .log, let status = Self.status(of: Self.fileName, in: folder),
       abs(now - status.st_mtim.tv_sec) > Self.longestLogTime
     else { return }
     // Another process may be reading: then the rest is copied after another run.

@@ -63,7 +63,7 @@ enum EmptyDatabase {
   ]
 
   /// The content of the file.
-  static var bytes: [UInt8] {
+  static func bytes(_ journal: JournalKind) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: byteCount)
     for piece in pieces {
       piece.digits.withUTF8Buffer { digits in
@@ -73,6 +73,8 @@ enum EmptyDatabase {
         }
       }
     }
+    // Who may write and who may read: 2 is who knows logs.
+    if journal == .rollback { (bytes[18], bytes[19]) = (1, 1) }
     return bytes
   }
 

@@ -30,15 +30,33 @@ package struct PruneLimits: Hashable, Sendable {
 package struct Pruned: Hashable, Sendable {
   package var runs: [String] = []
   package var bytes = 0
-  /// Runs that could not be removed, and why.
-  package var failures: [String] = []
-  /// Runs that stay because something of them goes on elsewhere.
-  package var busy: [String] = []
+  /// Runs beyond the limits that are still there.
+  package var kept: [KeptRun] = []
 
   /// Adds runs that are newer than those in it.
   fileprivate mutating func add(_ older: [RunToRemove]) {
     runs.insert(contentsOf: older.map(\.run.name), at: 0)
     bytes += older.reduce(0) { $0 + $1.bytes }
+  }
+}
+
+/// A run that was to be removed, and why it is still there.
+package struct KeptRun: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    /// Something of it goes on elsewhere.
+    case jobs
+    /// A process performs it, or resumes it, or ends or removes what is left of it.
+    case inUse
+    /// Its directory cannot be removed: the whole message. The run is in no listing any more.
+    case error(String)
+  }
+
+  package let run: String
+  package let reason: Reason
+
+  package init(_ run: String, _ reason: Reason) {
+    self.run = run
+    self.reason = reason
   }
 }
 
@@ -93,12 +111,12 @@ extension StateStore {
         limits.count.map { kept.count >= $0 } == true
         || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
         || limits.size.map { kept.bytes + bytes > $0 } == true
-      if isOver, folder.run(named: run.name)?.isTaken != true {
-        guard isBusy(run.name) else {
+      if isOver {
+        guard let reason = reasonToKeep(run.name, isBusy) else {
           over.append((run, bytes))
           continue
         }
-        pruned.busy.append(run.name)
+        pruned.kept.append(KeptRun(run.name, reason))
       }
       kept.count += 1
       kept.bytes += bytes
@@ -111,8 +129,26 @@ extension StateStore {
       try remove(Array(over.suffix(Self.batch)), &pruned)
       over.removeLast(min(Self.batch, over.count))
     }
+    // Those that could not be removed now were named.
+    let named = Set(pruned.kept.map(\.run))
+    for (run, error) in folder.removeLeftovers() where !named.contains(run) {
+      keep(run, error, &pruned)
+    }
     if let age = limits.age { try removeUnrecorded(before: now - age, &pruned, isBusy) }
     return pruned
+  }
+
+  private func reasonToKeep(_ run: String, _ isBusy: (String) -> Bool) -> KeptRun.Reason? {
+    if folder.run(named: run)?.isTaken == true { return .inUse }
+    return isBusy(run) ? .jobs : nil
+  }
+
+  private func keep(_ run: String, _ number: Int32, _ pruned: inout Pruned) {
+    let aside = "runs/.\(run)"
+    let isAside = faccessat(folder.descriptor, aside, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    let path = folder.shown(isAside ? aside : "runs/\(run)")
+    let failure = SystemError("cannot remove \(quoted(path))", errno: number)
+    pruned.kept.append(KeptRun(run, .error(failure.message)))
   }
 
   /// Removes runs, except those that somebody has claimed meanwhile. Nobody can resume the others: they are claimed until
@@ -123,7 +159,9 @@ extension StateStore {
     let free = runs.filter { run, _ in
       guard let directory = folder.run(named: run.name) else { return true }
       claimed.append(directory)
-      return directory.takeClaim()
+      if directory.takeClaim() { return true }
+      pruned.kept.append(KeptRun(run.name, .inUse))
+      return false
     }
     try perform("write") { database throws(DatabaseFailure) in
       try database.transaction { () throws(DatabaseFailure) in
@@ -137,11 +175,9 @@ extension StateStore {
     for entry in free {
       if folder.removeRun(entry.run.name) {
         removed.append(entry)
-        continue
+      } else {
+        keep(entry.run.name, errno, &pruned)
       }
-      let failure = SystemError(
-        "cannot remove \(quoted(folder.shown("runs/\(entry.run.name)")))", errno: errno)
-      pruned.failures.append(failure.message)
     }
     pruned.add(removed)
   }
@@ -163,10 +199,14 @@ extension StateStore {
     let limit = UTCTime(secondsSince1970: Int(time / 1_000_000_000)).compact
     let known = Set(try runNames())
     for name in folder.names(in: "runs")
-    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isBusy(name) {
+    where StateFolder.isRunName(name) && name < limit && !known.contains(name) {
       // A claim would be an open file, with which NFS keeps the directory.
-      if folder.run(named: name)?.isTaken != true, folder.removeRun(name) {
+      if let reason = reasonToKeep(name, isBusy) {
+        pruned.kept.append(KeptRun(name, reason))
+      } else if folder.removeRun(name) {
         pruned.runs.append(name)
+      } else {
+        keep(name, errno, &pruned)
       }
     }
   }

@@ -3,7 +3,6 @@
 // docs/design-state.md.
 
 import Diagnostics
-import Glibc
 package import Masking
 package import Plans
 package import RunFiles
@@ -59,9 +58,7 @@ package final class RunRecorder: RunObserver {
   private var journal: RunJournal?
   /// How many of those pending, from the first, the journal has.
   private var journaledCount = 0
-  /// How often the database was written before commands, and when it was written last.
-  private var commitCount = 0
-  private var lastWrite: Nanoseconds = 0
+  private var pace = RecordingPace()
   /// The time of the last event.
   private var now: Nanoseconds = 0
   private var isOver = false
@@ -86,11 +83,8 @@ package final class RunRecorder: RunObserver {
   private static let retryDelay: Nanoseconds = 50_000_000
   /// So much may a step take longer than its only command and still have the same duration.
   private static let unnoticedTime: Nanoseconds = 10_000_000
-  /// How long the database may lag behind the journal, and by how many records.
-  private static let journalTime: Nanoseconds = 100_000_000
+  /// By how many records the database may lag behind the journal.
   private static let mostJournaled = 1000
-  /// Making a file takes as long as some transactions.
-  private static let commitsBeforeJournal = 8
 
   package init(_ run: RecordedRun) {
     self.run = run
@@ -150,8 +144,8 @@ package final class RunRecorder: RunObserver {
 
   package func commit() throws(ObserverFailure) {
     guard !pending.isEmpty, isPressing || writer != nil else { return }
-    if commitCount >= Self.commitsBeforeJournal, keepInJournal() { return }
-    commitCount += 1
+    if pace.isWorthAJournal, keepInJournal() { return }
+    pace.noteCommit()
     // Who waits for another program notices neither signals nor the ends of commands.
     if writer != nil, try flush(isPatient: false) || keepInJournal() { return }
     try flush(isPatient: true)
@@ -161,8 +155,8 @@ package final class RunRecorder: RunObserver {
     now = time
     retryAt = nil
     guard !pending.isEmpty else { return }
-    if journaledCount == pending.count, time - lastWrite < Self.journalTime {
-      retryAt = lastWrite + Self.journalTime
+    if journaledCount == pending.count, time < pace.nextWrite {
+      retryAt = pace.nextWrite
       return
     }
     if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
@@ -172,6 +166,7 @@ package final class RunRecorder: RunObserver {
   @discardableResult
   private func flush(isPatient: Bool) throws(ObserverFailure) -> Bool {
     if pending.isEmpty { return true }
+    let start = monotonicTime()
     do throws(StoreFailure) {
       try write(isPatient: isPatient)
       if let store, let file = store.lostFile { throw .lost(file, in: store.folder) }
@@ -180,7 +175,7 @@ package final class RunRecorder: RunObserver {
       journal?.clear()
       if isOver { journal?.remove() }
       journaledCount = 0
-      lastWrite = now
+      pace.noteWrite(at: now, took: monotonicTime() - start, store?.journal)
       return true
     } catch {
       if error.isLocked, !isPatient { return false }
@@ -381,10 +376,4 @@ extension RunRecorder {
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))
   }
-}
-
-private func monotonicTime() -> Nanoseconds {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
 }

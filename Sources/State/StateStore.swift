@@ -14,11 +14,14 @@ package final class StateStore {
   /// The number of the inode of its file, and of the log that was opened with it; nil if there was none.
   let number: ino_t?
   let logNumber: ino_t?
+  /// What keeps its transactions whole.
+  package let journal: JournalKind
   /// What a person should know about how it was opened.
   package private(set) var notices: [String] = []
 
-  private init(_ database: Database, in folder: StateFolder) {
+  private init(_ database: Database, _ journal: JournalKind, in folder: StateFolder) {
     self.database = database
+    self.journal = journal
     self.folder = folder
     number = Self.status(of: Self.fileName, in: folder)?.st_ino
     logNumber = Self.status(of: Self.logName, in: folder)?.st_ino
@@ -35,15 +38,23 @@ package final class StateStore {
   /// Opens the database without changing anything in the directory; nil if there is none, or if it
   /// cannot be read like that.
   package static func look(in folder: StateFolder) -> StateStore? {
+    guard case .usable(let journal) = suitability(in: folder) else { return nil }
     let hasLog = faccessat(folder.descriptor, logName, F_OK, 0) == 0
-    guard unsuitability(in: folder) == nil,
-      !hasLog || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
-      // A database without a log is open for writing nowhere; opening it would make one.
-      let database = try? Database(
-        folder.path(of: fileName), hasLog ? .reading : .readingUnchanged),
+    let mode: Database.Mode
+    switch journal {
+    // A rollback journal that a dead process has left is applied only by who may write.
+    case .rollback: mode = .reading
+    case .log where folder.fileSystem.network != nil: return nil
+    case .log where hasLog:
+      guard faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0 else { return nil }
+      mode = .reading
+    // A database without a log is open for writing nowhere; opening it would make one.
+    case .log: mode = .readingUnchanged
+    }
+    guard let database = try? Database(folder.path(of: fileName), mode),
       (try? database.number("PRAGMA user_version")) == Schema.version
     else { return nil }
-    return StateStore(database, in: folder)
+    return StateStore(database, journal, in: folder)
   }
 
   /// Opens the database to record a run, and makes it if there is none. One that is damaged is put
@@ -70,6 +81,7 @@ package final class StateStore {
 
   /// Lets a checkpoint wait for the disk from now on; called when the first records of a run are written.
   func beginSyncing() throws(StoreFailure) {
+    if journal == .rollback { return }
     try perform("open") { database throws(DatabaseFailure) in
       try database.execute("PRAGMA synchronous = NORMAL")
     }
@@ -77,6 +89,7 @@ package final class StateStore {
 
   /// Lets every commit wait for the disk from now on.
   func makeDurable() throws(StoreFailure) {
+    if journal == .rollback { return }
     try perform("open") { database throws(DatabaseFailure) in
       try database.execute("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)")
     }
@@ -87,18 +100,35 @@ package final class StateStore {
   static func replace(
     _ damaged: ino_t?, in folder: StateFolder
   ) throws(StoreFailure) -> StateStore {
-    // Freed when it is closed. Others lock the directory for purposes of their own, and file systems may have no
-    // locks: there is at least the comparison.
-    let lock = openat(folder.descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { if lock >= 0 { close(lock) } }
-    for _ in 0..<200 {
-      if lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { break }
-      usleep(10_000)
-    }
-    if let present = status(of: fileName, in: folder)?.st_ino, present != damaged {
+    guard let aside = try putAside(damaged, in: folder) else {
       return try connect(folder, Schema.migrations)
     }
-    let isEmpty = status(of: fileName, in: folder)?.st_size == 0
+    let store = try connect(folder, Schema.migrations, isNew: true)
+    if aside.isEmpty {
+      folder.remove(aside.name)
+    } else {
+      store.notices.append(
+        "\(folder.shown(fileName)) was damaged: it is now \(folder.shown(aside.name)), and a new history starts"
+      )
+    }
+    return store
+  }
+
+  /// Gives a damaged database another name, and makes a file in its place; nil if another process has done so.
+  private static func putAside(
+    _ damaged: ino_t?, in folder: StateFolder
+  ) throws(StoreFailure) -> (name: String, isEmpty: Bool)? {
+    // Whoever has locked a byte of the damaged file that SQLite does not use is the one. File systems may have no locks:
+    // there is at least the comparison. The file is closed before a database is opened, which may be this one: SQLite
+    // would lose its own locks.
+    let lock = openat(folder.descriptor, fileName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    defer { if lock >= 0 { close(lock) } }
+    for _ in 0..<200 {
+      if lock < 0 || ByteLock.take(0, of: lock) != .heldByOther { break }
+      usleep(10_000)
+    }
+    let found = Self.status(of: fileName, in: folder)
+    if let present = found?.st_ino, present != damaged { return nil }
     let other = nameAside(in: folder)
     guard folder.rename(fileName, to: other) else {
       throw StoreFailure(
@@ -107,18 +137,10 @@ package final class StateStore {
         ).message)
     }
     // They belong to the damaged file, and would be applied to the new one.
-    _ = folder.rename(logName, to: "\(other)-wal")
+    for end in ["-wal", "-journal"] { _ = folder.rename(fileName + end, to: other + end) }
     folder.remove("\(fileName)-shm")
     try makeFile(in: folder)
-    let store = try connect(folder, Schema.migrations, isNew: true)
-    if isEmpty {
-      folder.remove(other)
-    } else {
-      store.notices.append(
-        "\(folder.shown(fileName)) was damaged: it is now \(folder.shown(other)), and a new history starts"
-      )
-    }
-    return store
+    return (other, found?.st_size == 0)
   }
 
   /// An unused name for a damaged database.
@@ -139,24 +161,32 @@ package final class StateStore {
     let newest = migrations.count + 1
     var version = newest
     do throws(DatabaseFailure) {
-      let database = try Database(folder.path(of: fileName), .writing)
+      let (database, journal) = try open(folder)
       version = try database.number("PRAGMA user_version") ?? 0
       if version < 1 { throw DatabaseFailure.noTables }
       if version <= newest {
-        let store = StateStore(database, in: folder)
+        let store = StateStore(database, journal, in: folder)
         if version < newest { try store.migrate(from: version, by: migrations) }
-        // The beginning of a new log waits for the disk, which a new file does not do either. Records are read and
-        // written one after the other, so few pages are needed again: the cache has 200 KiB instead of 2,000.
-        let synchronous = isNew ? "OFF" : "NORMAL"
-        try database.execute(
-          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -200"
-        )
+        try store.setUp(isNew: isNew)
         return store
       }
     } catch {
       throw StoreFailure(error, "open", folder)
     }
     throw .newer(version, than: newest, folder)
+  }
+
+  private func setUp(isNew: Bool) throws(DatabaseFailure) {
+    switch journal {
+    case .log:
+      // The beginning of a new log waits for the disk, which a new file does not do either. Records are read and
+      // written one after the other, so few pages are needed again: the cache has 200 KiB instead of 2,000.
+      let synchronous = isNew ? "OFF" : "NORMAL"
+      try database.execute(
+        "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -200"
+      )
+    case .rollback: try database.setUpRollback()
+    }
   }
 
   private func migrate(from version: Int, by migrations: [String]) throws(DatabaseFailure) {
@@ -184,7 +214,8 @@ package final class StateStore {
         SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: errno).message)
     }
     fchmod(file, 0o600)
-    let error = writeAll(EmptyDatabase.bytes, to: file)
+    let isShared = folder.fileSystem.network != nil
+    let error = writeAll(EmptyDatabase.bytes(isShared ? .rollback : .log), to: file)
     close(file)
     guard error == 0 else {
       throw StoreFailure(
@@ -212,78 +243,5 @@ package final class StateStore {
     } catch {
       throw StoreFailure(error, action, folder)
     }
-  }
-
-  /// Why no run can be recorded in a state directory, if that can be told without opening the
-  /// database: it is opened only when something already runs. Not to be called while this process
-  /// has the database open: closing any descriptor of it would give up SQLite's locks.
-  package static func refusal(in folder: StateFolder) -> StoreFailure? {
-    unsuitability(in: folder) ?? writeRefusal(in: folder)
-  }
-
-  /// Why nothing can be written to the database; nil if that is not known. It opens nothing, so it may be called
-  /// while the database is open.
-  package static func writeRefusal(in folder: StateFolder) -> StoreFailure? {
-    guard faccessat(folder.descriptor, fileName, W_OK, 0) != 0, errno != ENOENT else { return nil }
-    return StoreFailure(
-      SystemError("cannot write \(quoted(folder.shown(fileName)))", errno: errno).message,
-      help: "make it writable, or choose another directory with --state-dir")
-  }
-
-  /// Why the file cannot be a state database of this oprun; nil if it can.
-  private static func unsuitability(in folder: StateFolder) -> StoreFailure? {
-    do throws(StoreFailure) {
-      try refusePlace(folder)
-    } catch {
-      return error
-    }
-    // Opening a named pipe would wait for a writer.
-    let file = openat(folder.descriptor, fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else {
-      return errno == ELOOP
-        ? StoreFailure("\(quoted(folder.shown(fileName))) is a link, wanted a file") : nil
-    }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      return StoreFailure("\(quoted(folder.shown(fileName))) is not a regular file")
-    }
-    // The version is a big-endian number at byte 60 of the file.
-    var bytes = [UInt8](repeating: 0, count: 64)
-    guard pread(file, &bytes, 64, 0) == 64, bytes.starts(with: "SQLite format 3".utf8) else {
-      return nil
-    }
-    let version = bytes[60...].reduce(0) { $0 << 8 | Int($1) }
-    guard version > Schema.version else { return nil }
-    return .newer(version, than: Schema.version, folder)
-  }
-
-  private static func refusePlace(_ folder: StateFolder) throws(StoreFailure) {
-    // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
-    if let whole = realPath(folder.path(of: "")) {
-      let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
-      let length = whole.utf8.count
-      if length > most { throw .tooLong(length, most, folder) }
-    }
-    if let kind = networkFileSystem(fileSystemNumber(of: folder.descriptor)) {
-      throw .onNetwork(kind, folder)
-    }
-  }
-}
-
-/// The name of a file system that several machines may use at once, by its number in statfs(2).
-func networkFileSystem(_ number: Int) -> String? {
-  switch number {
-  case 0x6969: "NFS"
-  case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
-  case 0x0102_1997: "9P"
-  case 0x5346_414F: "AFS"
-  case 0x00C3_6400: "Ceph"
-  case 0x0BD0_0BD0: "Lustre"
-  case 0x4750_4653: "GPFS"
-  case 0x1983_0326: "BeeGFS"
-  case 0x0116_1970: "GFS2"
-  case 0x7461_636F: "OCFS2"
-  default: nil
   }
 }

@@ -22,7 +22,10 @@ package struct StoreFailure: Error, Hashable, Sendable {
     case .locked:
       self.init(
         "cannot \(action) \(quoted(file)): another process holds its lock",
-        help: "end that process; 'fuser \(file)' shows it")
+        help: folder.fileSystem.network == nil
+          ? "end that process; 'fuser \(file)' shows it"
+          : "end that process, which may be on another machine; 'fuser \(file)' shows it if it is on this one"
+      )
       isLocked = true
     case .damaged:
       self.init(
@@ -51,10 +54,26 @@ package struct StoreFailure: Error, Hashable, Sendable {
       help: "choose another directory with --state-dir or OPRUN_STATE_DIR")
   }
 
-  static func onNetwork(_ kind: String, _ folder: StateFolder) -> StoreFailure {
+  /// The failure for a file system that locks no file. SQLite would take it for a database that somebody else has locked.
+  static func noLocks(_ kind: String, _ number: Int32, _ folder: StateFolder) -> StoreFailure {
+    let advice =
+      switch kind {
+      case "Lustre": "ask for a mount with the option 'flock'"
+      case "NFS": "ask for NFS 4, or for rpc.statd on this machine and the server"
+      default: "ask for a mount with locks"
+      }
+    return StoreFailure(
+      "no file in the state directory \(quoted(folder.path)) can be locked (\(kind)): "
+        + SystemError.reason(number),
+      help: "\(advice), or choose another directory with --state-dir or OPRUN_STATE_DIR")
+  }
+
+  /// The failure for a file system whose locks the other machines do not see.
+  static func localLocks(_ kind: String, _ limit: String, _ folder: StateFolder) -> StoreFailure {
     StoreFailure(
-      "the state directory \(quoted(folder.path)) is on a network file system (\(kind)), where its "
-        + "database would not be safe",
-      help: "choose a local directory with --state-dir or OPRUN_STATE_DIR")
+      "locks in the state directory \(quoted(folder.path)) do not reach other machines "
+        + "(\(kind), \(limit)), and its database would not be safe",
+      help:
+        "ask for another mount, or choose another directory with --state-dir or OPRUN_STATE_DIR")
   }
 }

@@ -92,7 +92,13 @@ struct `The step cache` {
       \(Self.helpers)
       echo 1000 >size; r
       touch -d 2001-01-01 .oprun/cache/swept .oprun/cache/ac/*/*
-      flock .oprun/cache sh -c '
+      cat >holder.py <<'END'
+      import fcntl, subprocess, sys
+      lock = open(".oprun/cache/lock", "r+")
+      fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, 1 << 62)
+      sys.exit(subprocess.call(["sh", "-c", sys.argv[1]]))
+      END
+      python3 holder.py '
         \(Self.helpers.replacingOccurrences(of: "'", with: "'\\''"))
         rm -r out; r; find .oprun/cache/ac -type f | wc -l'
       """)

@@ -179,7 +179,7 @@ struct `What is recorded` {
       wait $run; echo $?; wait; ls -A .oprun/runs/*
       sqlite3 .oprun/state.db 'SELECT count(*) FROM result WHERE outcome = 0; SELECT exit_status FROM run'
       """)
-    #expect(end.output == "0\n40\n0\n", "\(end.errors)")
+    #expect(end.output == "0\n@lock\n40\n0\n", "\(end.errors)")
   }
 
   @Test func `is in the journal of a run that is killed, and found by everybody`() throws {

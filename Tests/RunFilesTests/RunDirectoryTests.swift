@@ -59,6 +59,40 @@ struct RunDirectoryTests {
       try String(contentsOf: folder.appending(path: "precious"), encoding: .utf8) == "precious")
   }
 
+  /// The same directory, as another process opens it.
+  private var other: RunDirectory {
+    RunDirectory(
+      owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
+  }
+
+  @Test func `is in use for other machines, which do not see the lock of a directory`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(!other.isInUse)
+    #expect(directory.lock())
+    let file = open(path("@lock"), O_RDWR | O_CLOEXEC)
+    #expect(ByteLock.isHeld(0, of: file))
+    directory.giveBackLocks()
+    #expect(flock(directory.descriptor, LOCK_UN) == 0)
+    #expect(!other.isTaken)
+    // So it looks from a machine that has not locked the directory.
+    #expect(ByteLock.take(0, of: file) == .taken)
+    #expect(other.isInUse)
+    #expect(!other.takeClaim())
+    close(file)
+    #expect(!other.isTaken)
+  }
+
+  @Test func `is claimed by one, without being in use`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(directory.takeClaim())
+    #expect(directory.takeClaim())
+    #expect(!other.isInUse)
+    #expect(other.isTaken)
+    #expect(!other.takeClaim())
+    directory.giveBackLocks()
+    #expect(other.takeClaim())
+  }
+
   @Test func `a folder with something in it stays, and is told of`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     try plant("a folder", at: "a.1.log")

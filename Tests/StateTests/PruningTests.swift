@@ -70,7 +70,7 @@ import Testing
     let store = try store([0, 0, 0], in: place)
     let pruned = try store.prune(PruneLimits(count: 1), now: moment(0)) { $0 == Self.name(1) }
     #expect(pruned.runs == [Self.name(2)])
-    #expect(pruned.busy == [Self.name(1)])
+    #expect(pruned.kept == [KeptRun(Self.name(1), .jobs)])
     #expect(try store.runs().map(\.number) == [3, 1])
   }
 
@@ -89,11 +89,26 @@ import Testing
       if $0 == Self.name(3) { #expect(late.takeClaim()) }
       return false
     }
-    #expect(pruned == Pruned(runs: [Self.name(4)]))
+    #expect(
+      pruned
+        == Pruned(runs: [Self.name(4)], kept: [2, 1, 3].map { KeptRun(Self.name($0), .inUse) }))
     #expect(try store.runs().map(\.number) == [5, 3, 2, 1])
     #expect(place.folder.names(in: "runs").sorted() == [1, 2, 3].map(Self.name))
     #expect(try !#require(place.makeRun(Self.name(3))).takeClaim())
     #expect(try #require(place.makeRun(Self.name(1))).isTaken)
+  }
+
+  @Test func `are gone from all listings if something of a directory cannot be removed yet`() throws
+  {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    for number in [1, 2] { _ = place.makeRun(Self.name(number)) }
+    // As if a file in it had been open on NFS when it was to be removed.
+    mkdir("\(place.path)/runs/.\(Self.name(7))", 0o700)
+    try place.write("", to: "runs/.\(Self.name(7))/.nfs0001")
+    #expect(try store.prune(PruneLimits(count: 1), now: moment(0)).kept.isEmpty)
+    #expect(place.folder.names(in: "runs").isEmpty)
+    #expect(try store.runs().map(\.number) == [3])
   }
 
   @Test func `are those of more than 90 days before the newest ones`() throws {

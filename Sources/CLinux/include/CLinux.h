@@ -18,6 +18,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <termios.h>
@@ -196,6 +197,12 @@ int clinux_accept(int listener, uint32_t *user);
 
 // Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
+
+// The kind of the file system of an open file, as in statfs(2); 0 if the kernel does not say.
+static inline long clinux_file_system(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
+}
 
 // Makes orphaned descendants children of this process.
 static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

@@ -19,26 +19,30 @@ package enum LocalChecks {
     Finding(state, .failed, message, help: help)
   }
 
-  /// Whether the state directory can be written or made.
-  package static func stateDirectory(_ path: String) -> Finding {
+  /// Whether the state directory can be written or made; `database` says what kind of database it has, or would get.
+  package static func stateDirectory(_ path: String, database: String) -> Finding {
     let name = state
     if access(path, F_OK) == 0 {
       if access(path, W_OK | X_OK) == 0 {
-        return Finding(name, .ok, "\(quoted(path)) can be written")
+        return Finding(name, .ok, "\(quoted(path)) can be written: \(database)")
       }
       return Finding(
         name, .failed, "\(quoted(path)) cannot be written: \(SystemError.reason(errno))",
         help: "name another directory with --state-dir")
     }
-    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    let place = path.hasPrefix("/") && parent.isEmpty ? "/" : parent.isEmpty ? "." : parent
-    if access(place, W_OK | X_OK) == 0 {
-      return Finding(name, .ok, "\(quoted(path)) can be created")
+    if access(folder(around: path), W_OK | X_OK) == 0 {
+      return Finding(name, .ok, "\(quoted(path)) can be created: \(database)")
     }
     return Finding(
       name, .failed, "\(quoted(path)) cannot be created: \(SystemError.reason(errno))",
       help: "name another directory with --state-dir")
+  }
+
+  /// The path of the directory that a state directory would be made in.
+  package static func folder(around path: String) -> String {
+    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    return path.hasPrefix("/") && parent.isEmpty ? "/" : parent.isEmpty ? "." : parent
   }
 
   /// The list of our children, by which processes are found that a command leaves behind (CONFIG_PROC_CHILDREN).

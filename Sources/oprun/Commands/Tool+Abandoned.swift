@@ -74,7 +74,7 @@ extension Tool {
   /// Ends jobs that the resumed run does not take over, because something that their steps depend on runs again. If one
   /// goes on, the new run does not begin, and its directory is removed.
   func endOutdated(
-    _ resumed: ResumedRun?, _ resumption: Resumption?, for run: String, _ directory: RunDirectory
+    _ resumed: ResumedRun?, _ resumption: Resumption?, _ directory: RunDirectory
   ) -> Int32? {
     guard let jobs = resumed?.earlierJobs, let resumption else { return nil }
     let steps: Set<String>
@@ -82,11 +82,11 @@ extension Tool {
       steps = resumption.outdated(among: try jobs.openSteps())
     } catch {
       sayUnknown(error, jobs.runID)
-      _ = directory.state?.removeRun(run)
+      directory.removeAll()
       return ExitStatus.cannotWrite
     }
     guard !steps.isEmpty, let status = endAbandoned(jobs, .jobs(of: steps)) else { return nil }
-    _ = directory.state?.removeRun(run)
+    directory.removeAll()
     return status
   }
 

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Execution
+import Glibc
 import Plans
 import Reporting
 import RunFiles
@@ -23,17 +24,32 @@ extension Tool {
     return report.hasFailed ? ExitStatus.unhealthy : ExitStatus.success
   }
 
-  /// Whether a run could use the state directory.
+  /// Whether a run could use the state directory, and how. If there is none, the directory that it would be made in says
+  /// which file system it would be on.
   private func stateFinding(_ path: String) -> Finding {
     do throws(StateFailure) {
       let folder = try StateDirectory(path: path).open()
-      if let refusal = folder.flatMap(StateStore.refusal) {
+      let place = folder ?? placeOfState(path)
+      let refusal =
+        folder.map(StateStore.refusal) ?? place.flatMap { StateStore.placeRefusal($0) }
+      if let refusal {
         return LocalChecks.unusableState(refusal.message, help: refusal.help)
       }
-      return LocalChecks.stateDirectory(path)
+      let network = place?.fileSystem.network
+      let words =
+        switch folder.map(StateStore.journal) ?? (network == nil ? .log : .rollback) {
+        case .log: "its database has a log (WAL), for this machine"
+        case .rollback: "its database has a rollback journal, for several machines"
+        }
+      return LocalChecks.stateDirectory(path, database: words + (network.map { " (\($0))" } ?? ""))
     } catch {
       return LocalChecks.unusableState(error.message, help: error.help)
     }
+  }
+
+  private func placeOfState(_ path: String) -> StateFolder? {
+    let place = open(LocalChecks.folder(around: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return place >= 0 ? StateFolder(owning: place, path: path) : nil
   }
 
   private func examineSlurm(_ invocation: Invocation, _ report: inout DoctorReport) {

@@ -90,10 +90,7 @@ extension Tool {
       let pruned = try store.prune(limits, now: now, isTrial: isTrial) {
         mayHaveJobs(store.folder, $0)
       }
-      for failure in pruned.failures { say(failure) }
-      for run in pruned.busy {
-        say("run \(run) may have jobs in Slurm, and stays", help: "'oprun cancel \(run)' ends them")
-      }
+      for kept in pruned.kept { say(kept) }
       let swept = sweepCache(store.folder, limits, isTrial)
       if invocation.isOn(Options.json) {
         writeJSON(pruned, swept)
@@ -101,10 +98,22 @@ extension Tool {
         write(pruned, isTrial)
         write(swept, isTrial)
       }
-      return pruned.failures.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+      let hasFailed = pruned.kept.contains { if case .error = $0.reason { true } else { false } }
+      return hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
     } catch {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
+    }
+  }
+
+  /// That a run in progress stays goes without saying.
+  private func say(_ kept: KeptRun) {
+    switch kept.reason {
+    case .error(let message): say(message)
+    case .jobs:
+      let run = kept.run
+      say("run \(run) may have jobs in Slurm, and stays", help: "'oprun cancel \(run)' ends them")
+    case .inUse: break
     }
   }
 
@@ -148,11 +157,30 @@ extension Tool {
     output.write(jsonList: pruned.runs) { output.write(json: $0) }
     output.write(",\"bytes\":")
     output.write(decimal: pruned.bytes)
+    output.write(",\"kept\":")
+    output.write(jsonList: pruned.kept) { write(json: $0) }
     output.write(",\"cached_results\":")
     output.write(decimal: swept.results)
     output.write(",\"cached_bytes\":")
     output.write(decimal: swept.bytes)
     output.write("}\n")
+  }
+}
+
+extension Tool {
+  private func write(json kept: KeptRun) {
+    output.write("{\"run\":")
+    output.write(json: kept.run)
+    output.write(",\"reason\":")
+    switch kept.reason {
+    case .jobs: output.write(json: "jobs")
+    case .inUse: output.write(json: "in_use")
+    case .error(let message):
+      output.write(json: "error")
+      output.write(",\"message\":")
+      output.write(json: message)
+    }
+    output.write("}")
   }
 }
 

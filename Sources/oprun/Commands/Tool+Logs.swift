@@ -115,7 +115,8 @@ extension Tool {
       followed.unfinished.removeAll { finished.contains($0.path) }
       output.flush()
       if isOver || output.hasFailed { return ExitStatus.success }
-      if !isBehind { usleep(100_000) }
+      // Where a commit waits for readers, these come less often.
+      if !isBehind { usleep(store.journal == .log ? 100_000 : 400_000) }
     }
   }
 

@@ -235,7 +235,7 @@ extension Tool {
       let (id, directory) = try state.makeRun()
       lock?.say(holder: id)
       if let refusal = directory.state.flatMap({ whyUnfit($0, isOpen: resumed != nil) }) {
-        _ = directory.state?.removeRun(id)
+        directory.removeAll()
         say(refusal.message, help: refusal.help)
         return ExitStatus.cannotWrite
       }
@@ -257,7 +257,7 @@ extension Tool {
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
       run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
-      if let status = endOutdated(resumed, run.resumption, for: id, directory) { return status }
+      if let status = endOutdated(resumed, run.resumption, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder
       options.cache = stepCache(for: plan, options, invocation)
@@ -360,7 +360,7 @@ extension Tool {
 
   /// Removes the directory of a run that never began.
   private func forgetUnbegun(_ options: RunOptions, _ recorder: RunRecorder) {
-    if !recorder.hasBegun { _ = options.directory.state?.removeRun(options.runID) }
+    if !recorder.hasBegun { options.directory.removeAll() }
   }
 }
 

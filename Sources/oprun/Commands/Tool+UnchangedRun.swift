@@ -170,7 +170,7 @@ extension Tool {
     guard let store = try? StateStore.find(in: folder),
       let number = try? store.repeatRun(unchanged.name, as: beginning, duration: duration)
     else {
-      _ = folder.removeRun(id)
+      directory.removeAll()
       return nil
     }
     let status = show(unchanged, beginning, duration, directory, invocation)

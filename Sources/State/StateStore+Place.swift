@@ -1,0 +1,82 @@
+// Which directories a state database can be in, and with which journal: asked without opening it.
+
+import Diagnostics
+import Glibc
+package import RunFiles
+
+extension StateStore {
+  /// Why no run can be recorded in a state directory, if that can be told without opening the
+  /// database: it is opened only when something already runs. Not to be called while this process
+  /// has the database open: closing any descriptor of it would give up SQLite's locks.
+  package static func refusal(in folder: StateFolder) -> StoreFailure? {
+    if case .unusable(let failure) = suitability(in: folder) { return failure }
+    return writeRefusal(in: folder)
+  }
+
+  /// Why nothing can be written to the database; nil if that is not known. It opens nothing, so it may be called
+  /// while the database is open.
+  package static func writeRefusal(in folder: StateFolder) -> StoreFailure? {
+    guard faccessat(folder.descriptor, fileName, W_OK, 0) != 0, errno != ENOENT else { return nil }
+    return StoreFailure(
+      SystemError("cannot write \(quoted(folder.shown(fileName)))", errno: errno).message,
+      help: "make it writable, or choose another directory with --state-dir")
+  }
+
+  /// Which journal the database of a state directory has, or would get.
+  package static func journal(in folder: StateFolder) -> JournalKind {
+    if folder.fileSystem.network == nil, case .usable(let kind) = suitability(in: folder) {
+      return kind
+    }
+    return .rollback
+  }
+
+  enum Suitability {
+    case unusable(StoreFailure)
+    /// It can be a database of this oprun, or there is none yet. It has, or would get, this journal.
+    case usable(JournalKind)
+  }
+
+  /// Whether the file can be a state database of this oprun. The same holds as for `refusal`.
+  static func suitability(in folder: StateFolder) -> Suitability {
+    if let failure = placeRefusal(folder) { return .unusable(failure) }
+    let journal: JournalKind = folder.fileSystem.network == nil ? .log : .rollback
+    // Opening a named pipe would wait for a writer.
+    let file = openat(folder.descriptor, fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else {
+      return errno == ELOOP
+        ? .unusable(StoreFailure("\(quoted(folder.shown(fileName))) is a link, wanted a file"))
+        : .usable(journal)
+    }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return .unusable(StoreFailure("\(quoted(folder.shown(fileName))) is not a regular file"))
+    }
+    // The version is a big-endian number at byte 60 of the file. Byte 19 is 2 if there may be a log.
+    var bytes = [UInt8](repeating: 0, count: 64)
+    guard pread(file, &bytes, 64, 0) == 64, bytes.starts(with: "SQLite format 3".utf8) else {
+      return .usable(journal)
+    }
+    let version = bytes[60...].reduce(0) { $0 << 8 | Int($1) }
+    guard version > Schema.version else { return .usable(bytes[19] == 2 ? .log : .rollback) }
+    return .unusable(.newer(version, than: Schema.version, folder))
+  }
+
+  static func refusePlace(_ folder: StateFolder) throws(StoreFailure) {
+    if let failure = placeRefusal(folder) { throw failure }
+  }
+
+  /// Why no database can be in a directory, whether there is one or not. To ask for a state directory that does not exist
+  /// yet, ask for the one that it would be made in.
+  package static func placeRefusal(_ folder: StateFolder) -> StoreFailure? {
+    // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
+    if let whole = realPath(folder.path(of: "")) {
+      let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
+      let length = whole.utf8.count
+      if length > most { return .tooLong(length, most, folder) }
+    }
+    guard let kind = folder.fileSystem.network else { return nil }
+    if let limit = folder.fileSystem.lockLimit { return .localLocks(kind, limit, folder) }
+    return folder.lockFault.map { .noLocks(kind, $0, folder) }
+  }
+}
