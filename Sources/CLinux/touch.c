@@ -19,7 +19,7 @@ extern char _start[], etext[], __bss_start[], _end[];
 extern char __start_swift5_backtrace[] __attribute__((weak));
 
 // The functions of a short run end within `most_code`; what follows is loaded when it is called.
-enum { page_size = 4096, most_code = 848 * page_size, most = 128 * page_size };
+enum { page_size = 4096, most_code = 480 * page_size, most = 128 * page_size };
 // The kernel maps the pages of a file around one that is touched, as far as it has them in memory
 // (fault_around_bytes): one in each such piece is enough to ask for.
 enum { piece_of_code = 64 * 1024 };

@@ -149,8 +149,9 @@ extension Expression {
 
   func memberNameRange(of node: Int) -> Range<Int> {
     let end = range(of: node).upperBound
-    let dot = content[base..<end].lastIndex(of: UInt8(ascii: "."))
-    return (dot.map { $0 + 1 } ?? base)..<end
+    var start = end
+    while start > base, content[start - 1] != UInt8(ascii: ".") { start -= 1 }
+    return start..<end
   }
 
   /// The range of the name of a call, or of a name without a meaning.

@@ -217,16 +217,7 @@ private struct TemplateReader {
   }
 
   private func nextOpening(from start: Int) -> Int? {
-    var place = start
-    while place + 2 < content.endIndex {
-      if content[place] == UInt8(ascii: "$"), content[place + 1] == UInt8(ascii: "{"),
-        content[place + 2] == UInt8(ascii: "{")
-      {
-        return place
-      }
-      place += 1
-    }
-    return nil
+    content[start...].withUnsafeBufferPointer { $0.expressionStart() }.map { start + $0 }
   }
 
   private mutating func addLiteral(_ range: Range<Int>) {
@@ -255,16 +246,17 @@ private struct TemplateReader {
   /// Where braces end an expression, unless they are in a string inside it. Nil if another one seems to
   /// begin before.
   private func closing(from start: Int) -> Int? {
-    var place = start
-    while place + 1 < content.endIndex {
-      let isDouble = content[place] == content[place + 1]
-      if isDouble, content[place] == UInt8(ascii: "}") { return place }
-      if isDouble, content[place] == UInt8(ascii: "{"), content[place - 1] == UInt8(ascii: "$") {
-        return nil
+    content[start...].withUnsafeBufferPointer { rest in
+      var next = 0
+      while let place = rest.place(of: UInt8(ascii: "}"), from: next), place + 1 < rest.count {
+        if rest[place + 1] == UInt8(ascii: "}") {
+          let inside = UnsafeBufferPointer(rebasing: rest[..<place])
+          return inside.expressionStart() == nil ? start + place : nil
+        }
+        next = place + 1
       }
-      place += 1
+      return nil
     }
-    return nil
   }
 
   /// Adds an expression whose nodes are the last ones.

@@ -54,30 +54,20 @@ package struct ExpressionType: Hashable, Sendable {
 
   /// The members of a map.
   package struct Members: Hashable, Sendable {
-    package let names: [String]
+    private let order: OrderedNames
     package let types: [ExpressionType]
     /// Whether there may be other members, of any type.
     package let isOpen: Bool
-    /// The positions by name; empty while there are only a few.
-    private let places: [ExactText: Int]
 
     package init(names: [String], types: [ExpressionType], isOpen: Bool) {
-      self.names = names
+      order = OrderedNames(names)
       self.types = types
       self.isOpen = isOpen
-      places =
-        names.count > 8
-        ? Dictionary(
-          zip(names.lazy.map(ExactText.init), names.indices),
-          uniquingKeysWith: { first, _ in first }
-        ) : [:]
     }
 
-    package subscript(name: String) -> ExpressionType? {
-      (places.isEmpty
-        ? names.firstIndex { areSameBytes($0, name) } : places[ExactText(text: name)])
-        .map { types[$0] }
-    }
+    package var names: [String] { order.all }
+
+    package subscript(name: String) -> ExpressionType? { order.place(of: name).map { types[$0] } }
   }
 
   package init(

@@ -1,6 +1,7 @@
 // Checks a pipeline file's bytes before they are parsed as YAML: UTF-8, no control characters.
 
 import Diagnostics
+import Expressions
 
 /// What is known about a text after reading every byte once.
 package struct TextCheck {
@@ -137,29 +138,21 @@ package struct TextCheck {
       let isBrace: UInt8 = start[offset + 1] == UInt8(ascii: "{") ? 1 : 0
       found |= isDollar & isBrace
     }
-    return found != 0 && expressionRange(in: text) != nil
+    return found != 0 && text.expressionStart() != nil
   }
 }
 
 /// Whether a value contains `${{`.
 func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-  expressionRange(in: text) != nil
+  text.expressionStart() != nil
 }
 
 /// The first `${{ … }}` of a string; up to its end if it is never closed.
 func expressionRange(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
-  var offset = 0
-  while offset + 2 < text.count {
-    if text[offset] == UInt8(ascii: "$"), text[offset + 1] == UInt8(ascii: "{"),
-      text[offset + 2] == UInt8(ascii: "{")
-    {
-      var end = offset + 3
-      while end < text.count, text[end] != UInt8(ascii: "}") || text[end - 1] != UInt8(ascii: "}") {
-        end += 1
-      }
-      return offset..<min(end + 1, text.count)
-    }
-    offset += 1
+  guard let start = text.expressionStart() else { return nil }
+  var end = start + 3
+  while end < text.count, text[end] != UInt8(ascii: "}") || text[end - 1] != UInt8(ascii: "}") {
+    end += 1
   }
-  return nil
+  return start..<min(end + 1, text.count)
 }

@@ -103,45 +103,29 @@ package struct LateDependencies {
   }
 }
 
-/// Operations by name, in the order in which they were added. Like `OrderedMap`, which is generic, and so takes several
-/// times as long where another module uses it.
+/// Operations by name, in the order in which they were added.
 package struct StepNames: Sendable {
-  package private(set) var names: [String] = []
+  private var order = OrderedNames()
   package private(set) var operations: [OperationID] = []
-  /// The positions by name; empty while there are only a few.
-  private var places: [ExactText: Int] = [:]
+
+  package var names: [String] { order.all }
 
   mutating func reserveCapacity(_ count: Int) {
-    names.reserveCapacity(count)
+    order.reserveCapacity(count)
     operations.reserveCapacity(count)
   }
 
   /// Setting nil changes nothing. O(1).
   package subscript(name: String) -> OperationID? {
-    get { place(of: name).map { operations[$0] } }
+    get { order.place(of: name).map { operations[$0] } }
     set {
       guard let newValue else { return }
-      if let place = place(of: name) {
+      if let place = order.place(of: name) {
         operations[place] = newValue
       } else {
-        names.append(name)
+        order.append(name)
         operations.append(newValue)
-        addPlace()
       }
-    }
-  }
-
-  private func place(of name: String) -> Int? {
-    places.isEmpty
-      ? names.firstIndex { areSameBytes($0, name) } : places[ExactText(text: name)]
-  }
-
-  /// Adds the position of the last name.
-  private mutating func addPlace() {
-    if !places.isEmpty {
-      places[ExactText(text: names[names.count - 1])] = names.count - 1
-    } else if names.count > 8 {
-      for (place, name) in names.enumerated() { places[ExactText(text: name)] = place }
     }
   }
 

@@ -40,6 +40,8 @@ struct PathTarget {
 extension PipelineUse {
   /// The step that a name stands for, in this pipeline or around the group.
   func find(path: String) -> PathTarget? {
+    // It is nearly always an id, which holds neither `[` nor `/`.
+    if let (use, step) = find(path) { return PathTarget(use: use, step: step) }
     let first = StepPath(path[...])
     guard let (use, step) = find(String(first.id)) else { return nil }
     var search = PathSearch()
