@@ -8,21 +8,15 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// The linker defines them: where the code begins and ends, and where the variables begin that are zero at first, and
-// where they end. Scripts/build places the functions that a short run calls at the beginning. What the Swift runtime needs
-// only to print a backtrace has a section of its own behind the other variables.
-extern char _start[], etext[], __bss_start[], _end[];
+// The linker defines them: where the variables begin that are zero at first, and where they end. What the Swift runtime
+// needs only to print a backtrace has a section of its own behind the other variables.
+extern char __bss_start[], _end[];
 extern char __start_swift5_backtrace[] __attribute__((weak));
 
-// The functions of a short run end within `most_code`; what follows is loaded when it is called.
-enum { page_size = 4096, most_code = 480 * page_size, most = 128 * page_size };
-// The kernel maps the pages of a file around one that is touched, as far as it has them in memory
-// (fault_around_bytes): one in each such piece is enough to ask for.
-enum { piece_of_code = 64 * 1024 };
+enum { page_size = 4096, most = 128 * page_size };
 
 // A kernel before 5.14 refuses it, and nothing is lost.
 static void populate(uintptr_t start, uintptr_t end) {
@@ -33,15 +27,7 @@ static void populate(uintptr_t start, uintptr_t end) {
   madvise((void *)start, size < most ? size : most, MADV_POPULATE_WRITE);
 }
 
-static void populate_code(void) {
-  uintptr_t start = (uintptr_t)_start & ~(uintptr_t)(page_size - 1), end = (uintptr_t)etext;
-  if (end > start + most_code) end = start + most_code;
-  for (uintptr_t piece = start; piece < end; piece = (piece | (piece_of_code - 1)) + 1)
-    madvise((void *)piece, 1, MADV_POPULATE_READ);
-}
-
 void clinux_touch_memory(void) {
-  populate_code();
   char *end_of_variables = __start_swift5_backtrace ? __start_swift5_backtrace : _end;
   populate((uintptr_t)__bss_start, (uintptr_t)end_of_variables);
   // The C library's heap begins somewhere after the variables; what it has of it already will be used.
