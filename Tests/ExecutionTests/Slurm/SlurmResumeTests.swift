@@ -61,6 +61,24 @@ import Testing
     #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
   }
 
+  @Test func `are left alone by a run in which their step has no turn, for the one after it`()
+    throws
+  {
+    let file = """
+      steps:
+        - {id: a, run: "0@50", depends_on: [b]}
+        - {id: b, run: "0@1; 3@1; 0@1"}
+      """
+    let first = try SlurmRun(file, signals: [(8, 1)])
+    _ = first.timeline()
+    let second = try SlurmRun(file, id: "r2", after: first)
+    #expect(second.timeline().contains("a=blocked"))
+    let third = try SlurmRun(file, id: "r3", after: second)
+    #expect(third.timeline().hasSuffix("a=succeeded 54:end=0"))
+    // Only the step before it was submitted again.
+    #expect(submissions(third) == ["0:sbatch", "2:sbatch", "0:sbatch", "0:sbatch"])
+  }
+
   @Test func `are cancelled when a look has shown them, and not by their number alone`() throws {
     let next = try SlurmRun(file, id: "r2", signals: [(1, 15)], after: try left(file))
     next.slurm.lookDelay = 3 * second
