@@ -49,11 +49,12 @@ struct `A log` {
     while case .moved = try log.absorb(from: pipe.input) {}
     #expect(FileManager.default.contents(atPath: path) == Data("few bytes".utf8))
     truncate(path, 0)
+    let file = log.file
     var bytes = [UInt8](repeating: 0, count: 5)
-    #expect(bytes.withUnsafeMutableBytes { log.file?.read(at: 4, into: $0) } == 5)
+    #expect(bytes.withUnsafeMutableBytes { file?.read(at: 4, into: $0) } == 5)
     #expect(bytes == Array("bytes".utf8))
     // What reaches beyond them is read from the file.
-    #expect(bytes.withUnsafeMutableBytes { log.file?.read(at: 5, into: $0) } == 0)
+    #expect(bytes.withUnsafeMutableBytes { file?.read(at: 5, into: $0) } == 0)
   }
 
   @Test func `of a silent command is not made`() throws {

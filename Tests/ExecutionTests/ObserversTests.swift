@@ -92,7 +92,7 @@ import Testing
     #expect(notes.lines.count > 900)
     #expect(observers.finish(RunEnd(exitStatus: 0), at: 1) == RunEnd(exitStatus: 0))
     let all = (1...1000).map { "screen: 0 notice \($0)" }
-    #expect(notes.lines.prefix(1001) == all + ["screen: 1 finished 0"])
+    #expect(Array(notes.lines.prefix(1001)) == all + ["screen: 1 finished 0"])
   }
 
   @Test(arguments: ["1 notice x", "commit", "end of turn 1"])

@@ -31,7 +31,7 @@ final class LateRun {
     loop = RunLoop(
       plan, options,
       RunParts(waiting: waiting, executor: executor, workspace: "/work space", seed: 1),
-      observers: [chronicle, watch(executor)].compactMap(\.self))
+      observers: [chronicle] + [watch(executor)].compactMap(\.self))
   }
 
   /// Every event as `second:what`, separated by blanks.
