@@ -66,6 +66,9 @@ protocol Executor: AnyObject {
   /// When the commands started that run now.
   var startTimes: [CommandKey: Nanoseconds] { get }
 
+  /// The processes that listen at a port of this machine; none if its commands run elsewhere.
+  func holders(of server: LocalServer) -> [PortHolder]
+
   /// The number of descriptors that a run can use for something other than commands.
   var spareDescriptorCount: Int { get }
 
@@ -84,6 +87,8 @@ extension Executor {
   var isOnCluster: Bool { false }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
+
+  func holders(of server: LocalServer) -> [PortHolder] { [] }
 
   func earlierRuns(of step: String) -> Set<String> { [] }
 

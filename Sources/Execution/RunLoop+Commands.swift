@@ -15,6 +15,9 @@ extension RunLoop {
     }
     switch key.role {
     case .attempt:
+      if machine.isService(key.operation), let reason = takenPort(of: key.operation) {
+        return machine.ended(key, CommandEnd(.notStarted(reason, exitCode: 126)), at: time)
+      }
       // Whether there are outputs of a job is known from its result alone.
       if slurm == nil || machine.steps[key.operation].settings.slurm == nil {
         outputFiles.attemptStarted(key.operation, name: outputsName(of: key))

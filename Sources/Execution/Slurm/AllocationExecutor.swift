@@ -247,8 +247,8 @@ final class AllocationExecutor: Executor {
     placed.mapValues(\.startedAt).merging(local.startTimes) { first, _ in first }
   }
 
+  func holders(of server: LocalServer) -> [PortHolder] { local.holders(of: server) }
   var spareDescriptorCount: Int { local.spareDescriptorCount }
-
   var isOnCluster: Bool { true }
 
   func close() {
