@@ -103,6 +103,8 @@ extension Executor {
 enum CommandNews {
   /// The log can be read up to here.
   case outputGrew(CommandKey, byteCount: Int)
+  /// The command has printed more than its `log_limit`: what follows is read only when it has ended.
+  case outputWithheld(CommandKey)
   /// The command has ended and its log is complete. The loop ignores an end that it does not wait
   /// for: a second one, or one that comes after the command was given up as lost.
   case ended(CommandKey, CommandEnd)

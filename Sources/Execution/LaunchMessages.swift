@@ -54,6 +54,11 @@ func logLost(_ path: String) -> String {
   "the log \(quoted(path)) was removed or replaced while its command was running"
 }
 
+func outputWithheld(by step: String) -> String {
+  "\(quoted(step)) has reached its 'log_limit': what it prints now is shown when it has ended, without "
+    + "the middle if that is much"
+}
+
 /// Why the kernel refused a new process.
 func refusalMessage(_ error: SystemError) -> String {
   switch error.errno {

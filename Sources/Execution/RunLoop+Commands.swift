@@ -60,6 +60,9 @@ extension RunLoop {
     case .outputGrew(let key, let count):
       guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
       tell(.outputGrew(key.operation, key.role, byteCount: count), at: time)
+    case .outputWithheld(let key):
+      guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
+      tell(.notice(outputWithheld(by: step(of: key) ?? "the run")), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
     case .event(let event): tell(event, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)

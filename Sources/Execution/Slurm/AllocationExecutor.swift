@@ -219,6 +219,7 @@ final class AllocationExecutor: Executor {
   private func hear(_ item: CommandNews, at now: Nanoseconds) {
     switch item {
     case .outputGrew(let key, _) where PlacedCommand.isSrun(key): break
+    case .outputWithheld(let key) where PlacedCommand.isSrun(key): break
     case .ended(let key, let end) where PlacedCommand.isSrun(key):
       parts.directory.logs.remove(of: key.operation, key.role)
       if let command = placedBySrun.removeValue(forKey: key) {
@@ -233,7 +234,7 @@ final class AllocationExecutor: Executor {
       let timedOut = command.hasTimedOut && !end.endedByItself
       self.end(
         command, timedOut ? end.marked(timedOut: true, isStopped: end.isStopped) : end, at: now)
-    case .outputGrew, .event, .stateFailed: news.append(item)
+    case .outputGrew, .outputWithheld, .event, .stateFailed: news.append(item)
     }
   }
 
