@@ -133,8 +133,12 @@ extension Tool {
     var claimed: RunDirectory?
     while let name = try choose() {
       let resumes = store.resumes(of: name)
-      let directory = claimed?.name == name ? claimed : store.folder.run(named: name)
-      claimed = directory
+      if claimed?.name != name {
+        claimed =
+          invocation.isOn(Options.dryRun)
+          ? store.folder.run(named: name) : store.folder.keptRun(named: name)
+      }
+      let directory = claimed
       if let directory, !claim(directory, invocation, isPatient: isOfSubmission) {
         return sayInUse(directory)
       }
