@@ -107,7 +107,7 @@ extension Tool {
       throw .hasJobs(jobs.runID, invocation.command)
     }
     if let resumed, invocation.isOn(Options.dryRun) {
-      return showForesight(of: resumed, plan, invocation, reading.secrets)
+      return showForesight(of: resumed, planned, invocation)
     }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(plan, invocation)
@@ -257,7 +257,7 @@ extension Tool {
       (run.masker, run.store) = (secrets.masker, store)
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
-      run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
+      run.resumption = resumed.map { announced($0, plan, of: planned, invocation) }
       if let status = endOutdated(resumed, run.resumption, for: id, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder
