@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -40,7 +42,7 @@ static const int wanted[] = {
 #endif
     SYS_openat, SYS_openat2, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat, SYS_truncate,
     SYS_mkdirat, SYS_mknodat, SYS_getdents64, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_execve,
-    SYS_execveat,
+    SYS_execveat, SYS_bind, SYS_connect,
 };
 enum { wanted_count = sizeof wanted / sizeof *wanted };
 
@@ -197,6 +199,28 @@ static int begin_listing(struct trace_call *call, pid_t process, int directory) 
   return read_link(link, call->first);
 }
 
+// The file of a Unix socket. A socket without a file, or another kind of socket, does not matter.
+static int begin_socket(struct trace_call *call, pid_t process, uint64_t address, uint64_t size) {
+  struct sockaddr_un name = {0};
+  size_t start = offsetof(struct sockaddr_un, sun_path);
+  char path[PATH_MAX], folder[PATH_MAX], link[64];
+  if (size <= start || size > sizeof name) return 0;
+  struct iovec here = {&name, size};
+  struct iovec there = {(void *)(uintptr_t)address, size};
+  if (process_vm_readv(process, &here, 1, &there, 1, 0) != (ssize_t)size) return 0;
+  if (name.sun_family != AF_UNIX || !*name.sun_path) return 0;
+  int length = (int)(size - start);
+  if (*name.sun_path == '/') {
+    snprintf(path, sizeof path, "%.*s", length, name.sun_path);
+  } else {
+    snprintf(link, sizeof link, "/proc/%d/cwd", process);
+    if (!realpath(link, folder)) return 0;
+    const char *end = strcmp(folder, "/") ? folder : "";
+    if (snprintf(path, sizeof path, "%s/%.*s", end, length, name.sun_path) >= PATH_MAX) return 0;
+  }
+  return resolve(path, call->first);
+}
+
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *a) {
   call->number = number;
   call->flags = 0;
@@ -253,6 +277,8 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   case SYS_unlinkat:
     call->flags = a[2];
     return begin_removal(call, process, (int)a[0], a[1]);
+  case SYS_bind:
+  case SYS_connect: return begin_socket(call, process, a[1], a[2]);
   case SYS_truncate:
     call->flags = a[1] == 0 ? O_TRUNC : 0;
     return begin_one(call, process, AT_FDCWD, a[0]);
@@ -356,6 +382,8 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
 #endif
   case SYS_mknodat: return trace_write('e', call->first, NULL);
   case SYS_unlinkat: return trace_write(call->flags & AT_REMOVEDIR ? 'K' : 'd', call->first, NULL);
+  case SYS_bind: return trace_write('b', call->first, NULL);
+  case SYS_connect: return trace_write('c', call->first, NULL);
   case SYS_truncate: return trace_write(call->flags & O_TRUNC ? 't' : 'u', call->first, NULL);
 #ifdef SYS_open
   case SYS_getdents:

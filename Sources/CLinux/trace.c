@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 static int report = -1;
+// What could not be written would leave a gap: nothing follows it, and the last record is missing.
+static int has_failed;
 enum { room = 1 << 16 };
 // Allocated when it is needed: a run without a trace asks for the pages of all variables.
 static char *pending;
@@ -24,9 +26,9 @@ static size_t pending_count;
 
 static void flush(void) {
   size_t done = 0;
-  while (done < pending_count) {
+  while (done < pending_count && !has_failed) {
     ssize_t count = write(report, pending + done, pending_count - done);
-    if (count < 0 && errno != EINTR) break;
+    if (count < 0 && errno != EINTR) has_failed = 1;
     if (count > 0) done += (size_t)count;
   }
   pending_count = 0;
@@ -139,6 +141,11 @@ static void handle_stop(pid_t id, int status) {
   resume(id, is_in_call ? PTRACE_SYSCALL : PTRACE_CONT, signal);
 }
 
+static void note_directory(void) {
+  char path[PATH_MAX];
+  if (getcwd(path, sizeof path)) trace_write('w', path, NULL);
+}
+
 static int64_t now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
@@ -218,7 +225,9 @@ int clinux_trace(const char *path, char *const *words) {
   }
   if (write(start[1], "", 1) != 1) return -errno;
   close(start[1]);
+  note_directory();
   int status = watch(command);
+  trace_write('E', "", NULL);
   flush();
   close(report);
   return status;

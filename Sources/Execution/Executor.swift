@@ -77,6 +77,9 @@ protocol Executor: AnyObject {
   /// When the commands started that run now.
   var startTimes: [CommandKey: Nanoseconds] { get }
 
+  /// The processes that listen at a port of this machine; none if its commands run elsewhere.
+  func holders(of server: LocalServer) -> [PortHolder]
+
   /// The number of descriptors that a run can use for something other than commands.
   var spareDescriptorCount: Int { get }
 
@@ -95,6 +98,8 @@ extension Executor {
   var isOnCluster: Bool { false }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
+
+  func holders(of server: LocalServer) -> [PortHolder] { [] }
 
   func earlierRuns(of step: String) -> Set<String> { [] }
 
@@ -115,6 +120,8 @@ extension Executor {
 enum CommandNews {
   /// The log can be read up to here.
   case outputGrew(CommandKey, byteCount: Int)
+  /// The command has printed more than its `log_limit`: what follows is read only when it has ended.
+  case outputWithheld(CommandKey)
   /// The command has ended and its log is complete. The loop ignores an end that it does not wait
   /// for: a second one, or one that comes after the command was given up as lost.
   case ended(CommandKey, CommandEnd)

@@ -39,8 +39,24 @@ func fewCommands(_ limits: DescriptorLimits) -> String {
     + "the limit on open files is \(limits.soft) (ulimit -n)"
 }
 
+/// Why a service is not started at whose port something else listens: the process of a step, or another one.
+func portTaken(
+  _ port: UInt16, by step: String?, _ process: PortHolder.ProcessName?, condition: String
+) -> String {
+  let holder =
+    step.map { "step \(quoted($0))" } ?? process.map { "\(quoted($0.name)) (process \($0.id))" }
+    ?? "another process"
+  return "port \(port) is already in use by \(holder), "
+    + "so '\(condition)' cannot tell whether this service is ready"
+}
+
 func logLost(_ path: String) -> String {
   "the log \(quoted(path)) was removed or replaced while its command was running"
+}
+
+func outputWithheld(by step: String) -> String {
+  "\(quoted(step)) has reached its 'log_limit': what it prints now is shown when it has ended, without "
+    + "the middle if that is much"
 }
 
 /// Why the kernel refused a new process.

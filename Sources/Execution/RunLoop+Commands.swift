@@ -15,6 +15,9 @@ extension RunLoop {
     }
     switch key.role {
     case .attempt:
+      if machine.isService(key.operation), let reason = takenPort(of: key.operation) {
+        return machine.ended(key, CommandEnd(.notStarted(reason, exitCode: 126)), at: time)
+      }
       // Whether there are outputs of a job is known from its result alone.
       if slurm == nil || machine.steps[key.operation].settings.slurm == nil {
         outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
@@ -57,6 +60,9 @@ extension RunLoop {
     case .outputGrew(let key, let count):
       guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
       tell(.outputGrew(key.operation, key.role, byteCount: count), at: time)
+    case .outputWithheld(let key):
+      guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
+      tell(.notice(outputWithheld(by: step(of: key) ?? "the run")), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
     case .event(let event): tell(event, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)

@@ -68,6 +68,17 @@ package enum OprunVariable: String, CaseIterable, Sendable {
   }
 }
 
+extension OprunVariable.Audience {
+  /// The commands, in the words of the reference page.
+  package var words: String {
+    switch self {
+    case .commands: "all commands"
+    case .hooks: "hooks"
+    case .runHooks: "hooks of a run or of a used pipeline"
+    }
+  }
+}
+
 extension EnvironmentVariable {
   package init(_ variable: OprunVariable, _ value: String) {
     self.init(name: variable.rawValue, value: value)

@@ -48,6 +48,18 @@ package final class StateFolder {
     }
   }
 
+  /// The directory of a run that is recorded. If somebody has removed it, it is made again, empty: who resumes the run
+  /// reserves it there. Nil if that is not possible.
+  package func keptRun(named name: String) -> RunDirectory? {
+    if let run = run(named: name) { return run }
+    guard Self.isRunName(name) else { return nil }
+    for folder in ["runs", "runs/\(name)"] where mkdirat(descriptor, folder, 0o700) == 0 {
+      // Whatever the caller's mask is.
+      fchmodat(descriptor, folder, 0o700, 0)
+    }
+    return run(named: name)
+  }
+
   /// The names in a folder within the state directory.
   package func names(in folder: String) -> [String] {
     let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -10,7 +10,7 @@ extension RunMachine {
   /// is called wrongly, has ended by then.
   package static let settlingTime: Nanoseconds = 50_000_000
 
-  func isService(_ operation: OperationID) -> Bool {
+  package func isService(_ operation: OperationID) -> Bool {
     services.isEmpty ? false : services.isService(operation)
   }
 

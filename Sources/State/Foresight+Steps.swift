@@ -1,6 +1,6 @@
 // What each step of a resumed run comes to, and why, for people who look before they resume.
 
-import Plans
+package import Plans
 package import Scheduling
 
 /// What a step of a resumed run comes to.
@@ -99,6 +99,18 @@ extension Foresight {
 }
 
 extension Foresight {
+  /// The edited steps that are what they were according to another plan of the same file: only what differs between the
+  /// two has changed them.
+  package func edited(onlySince former: Plan) -> Set<OperationID> {
+    let steps = Dictionary(former.steps.map { ($0.id, $0) }) { first, _ in first }
+    return Set(
+      edited.filter { operation in
+        guard let step = steps[plan.steps[operation.index].id] else { return false }
+        let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
+        return !names.contains { earlier.isEdited($0, step, masker) }
+      })
+  }
+
   /// What is something else than it was, or was not there; of a group that was edited only its members, if they are.
   package var differing: [OperationID] {
     let all = plan.steps.indices.lazy.map { OperationID($0) }

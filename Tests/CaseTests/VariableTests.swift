@@ -126,16 +126,6 @@ import Testing
   }
 }
 
-extension OprunVariable.Audience {
-  fileprivate var words: String {
-    switch self {
-    case .commands: "all commands"
-    case .hooks: "hooks"
-    case .runHooks: "hooks of a run or of a used pipeline"
-    }
-  }
-}
-
 /// Each variable once, with the commands that read it.
 private func flags() -> [(option: oprun.Option, commands: [String])] {
   var flags: [(option: oprun.Option, commands: [String])] = []

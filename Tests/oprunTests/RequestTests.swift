@@ -243,10 +243,14 @@ private let noFile =
     // A step may have the name of a file without an extension.
     ("Makefile", "run: oprun.yml Makefile"), ("./Makefile build", "run: ./Makefile build"),
     ("ns:build v1.2", "run: oprun.yml ns:build v1.2"), ("- build", "run: - build"),
+    // A step in a group has a name with a slash.
+    ("test/unit", "run: oprun.yml test/unit"), ("run test/unit b", "run: oprun.yml test/unit b"),
+    ("ci/build", "run: ci/build"), ("ci/none.yml", "run: ci/none.yml"),
+    ("./ci/none", "run: ./ci/none"), ("/ci/none", "run: /ci/none"),
   ])
   func `without a file the usual one is meant`(line: String, meaning: String) throws {
     for usual in ["oprun.yml", "../../oprun.yml"] {
-      let request = try request(line, files: ["a.yml", "Makefile"], usual: usual)
+      let request = try request(line, files: ["a.yml", "Makefile", "ci/build"], usual: usual)
       guard case .perform(let invocation) = request else {
         Issue.record("not performed: \(request)")
         return

@@ -11,7 +11,7 @@ struct TraceTests {
   /// unless they begin with a slash; `gone` are those that do not exist at the end.
   private func proposal(
     _ records: String, in directory: String = "/ws", gone: Set<String> = [],
-    upstream: [String] = [], names: [String: [String]] = [:]
+    upstream: [String] = [], names: [String: [String]] = [:], workspace: String = "/ws"
   ) -> [String] {
     let absolute = { (path: Substring) in path.hasPrefix("/") ? String(path) : "/ws/\(path)" }
     let list = records.split(separator: "\n").map { line in
@@ -21,9 +21,9 @@ struct TraceTests {
         newPath: words.count > 2 ? absolute(words[2]) : "")
     }
     let missing = Set(gone.map { absolute($0[...]) })
-    let files = TracedFiles(list, workspace: "/ws") { !missing.contains($0) }
+    let files = TracedFiles(list, workspace: workspace) { !missing.contains($0) }
     let place = TracedWorkspace(
-      workspace: "/ws", directory: directory, state: "/ws/.oprun",
+      workspace: workspace, directory: directory, state: "/ws/.oprun",
       upstream: upstream.map { (FilePattern($0), "/ws") })
     let declaration = TracedDeclaration(files, place) { names[$0] }
     return [
@@ -333,14 +333,45 @@ struct TraceTests {
       ])
   }
 
-  @Test func `records are read from bytes, and damaged ones are left out`() {
+  @Test func `sockets that the command makes are scratch, and those of others are named`() {
     #expect(
-      TraceRecord.all(in: Array("r\0/a\0\0m\0/a\0/b\0".utf8)) == [
+      proposal("b run/own\nc run/own\nb run/gone\nd run/gone\nc run/other\nc /run/far") == [
+        "scratch: run/*",
+        "sockets of other programs that the step connects to; nothing notices if they answer "
+          + "something else: run/other",
+      ])
+  }
+
+  @Test func `the workspace may be the root of all files`() {
+    #expect(
+      proposal("r /src/a.c\nn /out/a\nr /proc/1/stat\nu /dev/null", in: "/", workspace: "/") == [
+        "in: src/a.c", "out: out/a",
+      ])
+    #expect(
+      proposal("r /src/a.c\nr /lib/b.c\nn /src/a", in: "/src", workspace: "/") == [
+        "in: ../lib/b.c a.c", "out: a",
+      ])
+  }
+
+  @Test func `records are read from bytes, and damaged ones are left out`() {
+    let records = { (bytes: [UInt8]) in TraceReport(bytes).records }
+    #expect(
+      records(Array("r\0/a\0\0m\0/a\0/b\0".utf8)) == [
         TraceRecord(kind: "r", path: "/a", newPath: ""),
         TraceRecord(kind: "m", path: "/a", newPath: "/b"),
       ])
-    #expect(TraceRecord.all(in: [0x72, 0, 0xff, 0, 0]) == [])
-    #expect(TraceRecord.all(in: Array("r\0/a".utf8)) == [])
-    #expect(TraceRecord.all(in: []) == [])
+    #expect(records([0x72, 0, 0xff, 0, 0]) == [])
+    #expect(records(Array("r\0/a".utf8)) == [])
+    #expect(records([]) == [])
+  }
+
+  @Test func `a report says where the command began, what has no name, and whether it is whole`() {
+    let whole = TraceReport(Array("w\0/ws/src\0\0r\0/ws/a\0\0E\0\0\0".utf8))
+    #expect(whole.directory == "/ws/src" && whole.isComplete && whole.records.count == 1)
+    let part = TraceReport(Array("w\0/ws\0\0r\0/ws/a\0\0r\0/w".utf8))
+    #expect(!part.isComplete && part.records.count == 1)
+    let odd = TraceReport(
+      Array("r\0/ws/a".utf8) + [0xff, 0, 0] + Array("r\0/b".utf8) + [0xff, 0, 0])
+    #expect(odd.unnameable(below: "/ws") == [#"'a\xff'"#] && odd.records.isEmpty)
   }
 }

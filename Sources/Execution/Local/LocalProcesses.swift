@@ -255,6 +255,10 @@ final class LocalProcesses {
       if count >= 1 << 16 { command.pipe.widen() }
       command.lastOutputAt = now
       news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
+      if command.log.isBeyondLimit, command.exit == nil, !command.hasSaidLimit {
+        command.hasSaidLimit = true
+        news.append(.outputWithheld(command.key))
+      }
       return true
     } catch {
       news.append(.stateFailed(error.message))

@@ -28,6 +28,8 @@ final class RunningCommand {
   /// Set when the process was reaped; processes that it left behind may live on.
   var exit: Exit?
   var lastOutputAt: Nanoseconds = 0
+  /// True if it was reported that it has printed more than its log keeps.
+  var hasSaidLimit = false
   /// The signal that asked it to end; what it leaves behind is asked by the same one, and has until the kill to
   /// end by itself.
   var stopSignal: Int32?

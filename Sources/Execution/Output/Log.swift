@@ -58,6 +58,9 @@ struct Log: ~Copyable {
   /// The number of bytes of the file that are in place and will stay.
   var readableByteCount: Int { isDiscarding ? 0 : min(byteCount, headLimit) }
 
+  /// Whether more came than its head keeps.
+  var isBeyondLimit: Bool { byteCount > headLimit }
+
   /// Moves what the pipe holds into the file. After an error the output is dropped, so that the
   /// command is neither stopped nor kept waiting.
   mutating func absorb(

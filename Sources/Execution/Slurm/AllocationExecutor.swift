@@ -227,6 +227,7 @@ final class AllocationExecutor: Executor {
   private func hear(_ item: CommandNews, at now: Nanoseconds) {
     switch item {
     case .outputGrew(let key, _) where PlacedCommand.isSrun(key): break
+    case .outputWithheld(let key) where PlacedCommand.isSrun(key): break
     case .ended(let key, let end) where PlacedCommand.isSrun(key):
       parts.directory.logs.remove(of: key.operation, key.role)
       callLimits[key] = nil
@@ -242,7 +243,7 @@ final class AllocationExecutor: Executor {
       let timedOut = command.hasTimedOut && !end.endedByItself
       self.end(
         command, timedOut ? end.marked(timedOut: true, isStopped: end.isStopped) : end, at: now)
-    case .outputGrew, .event, .stateFailed: news.append(item)
+    case .outputGrew, .outputWithheld, .event, .stateFailed: news.append(item)
     }
   }
 
@@ -256,8 +257,8 @@ final class AllocationExecutor: Executor {
     placed.mapValues(\.startedAt).merging(local.startTimes) { first, _ in first }
   }
 
+  func holders(of server: LocalServer) -> [PortHolder] { local.holders(of: server) }
   var spareDescriptorCount: Int { local.spareDescriptorCount }
-
   var isOnCluster: Bool { true }
 
   func close() {

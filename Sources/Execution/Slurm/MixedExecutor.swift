@@ -79,6 +79,8 @@ final class MixedExecutor: Executor {
     local.startTimes.merging(slurm.startTimes) { first, _ in first }
   }
 
+  func holders(of server: LocalServer) -> [PortHolder] { local.holders(of: server) }
+
   var spareDescriptorCount: Int { local.spareDescriptorCount }
 
   var isOnCluster: Bool { true }

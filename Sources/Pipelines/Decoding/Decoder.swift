@@ -153,11 +153,14 @@ extension Decoder {
           }
           continue
         }
+        let advice = KeysElsewhere.advice[name]
         let close =
-          Key.elsewhere[name]?.row.key ?? suggestion(for: name, among: table.rows.lazy.map(\.key))
+          Key.elsewhere[name]?.row.key
+          ?? (advice == nil ? suggestion(for: name, among: table.rows.lazy.map(\.key)) : nil)
         let foreign = close == nil ? Key.foreign[name] : nil
+        let help = foreign.map(\.advice) ?? advice
         report(key) {
-          DecodingMessage.unknownKey(name, owner, suggestion: close, foreign: foreign, at: $0)
+          DecodingMessage.unknownKey(name, owner, suggestion: close, help: help, at: $0)
         }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }

@@ -4,12 +4,11 @@ import Diagnostics
 
 enum DecodingMessage {
   static func unknownKey(
-    _ name: String, _ owner: String, suggestion: String?, foreign: ForeignFile?, at span: Span
+    _ name: String, _ owner: String, suggestion: String?, help: String?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: suggestion.map { "did you mean \(quoted($0))?" }
-        ?? foreign.map { "this looks like \($0.words): \($0.help)" })
+      help: suggestion.map { "did you mean \(quoted($0))?" } ?? help)
   }
 
   static func foreign(_ file: ForeignFile, at span: Span) -> Diagnostic {

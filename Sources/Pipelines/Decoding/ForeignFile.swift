@@ -47,6 +47,11 @@ package enum ForeignFile: Hashable, Sendable {
   }
 }
 
+extension ForeignFile {
+  /// The help for one of its keys.
+  var advice: String { "this looks like \(words): \(help)" }
+}
+
 // What the name of a file says.
 extension ForeignFile {
   /// Recognises a file by the last component of its path. Names that pipelines of oprun also have

@@ -1,5 +1,5 @@
 // The names of keys in other tools: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is
-// unknown here, but its meaning is known.
+// unknown here, but its meaning is known. Messages and 'oprun explain' know the same ones.
 
 extension StepKey {
   package static let elsewhere: [String: StepKey] = [
@@ -61,4 +61,27 @@ extension PipelineKey {
     "schedule": .dagu, "handler_on": .dagu, "mail_on": .dagu, "max_active_runs": .dagu,
     "trigger": .azure, "pool": .azure, "kind": .drone, "agents": .buildkite,
   ]
+}
+
+/// Keys of other tools of which no single key here means the same.
+package enum KeysElsewhere {
+  /// What takes their place.
+  package static let advice: [String: String] = {
+    let container =
+      "steps are commands; one that starts a container is 'run: docker run --rm …'"
+    let files = "files stay where they are from step to step, so nothing passes them on"
+    let hooks =
+      "these are four keys, at top level and in steps: on_success, on_failure, on_cancel, on_complete"
+    return [
+      "image": container, "container": container, "docker": container,
+      "artifacts": files, "upload": files, "persist": files,
+      "extends":
+        "keys for all steps stand in 'defaults'; keys for some of them in an anchor, which '<<' merges",
+      "before_script":
+        "write it at the beginning of 'run', or make it a step that others depend on",
+      "stage":
+        "the order comes from 'depends_on', from 'sequence: true', or from groups ('steps')",
+      "handler_on": hooks, "handlers": hooks,
+    ]
+  }()
 }

@@ -28,12 +28,18 @@ package struct Probe: Sendable {
   package let timeout: Nanoseconds?
   /// The condition in words: `tcp localhost:5432`.
   package let words: String
+  /// The port of this machine that it asks; nil if it asks none.
+  package let server: LocalServer?
 
-  package init(action: Action, every: Nanoseconds, timeout: Nanoseconds?, words: String) {
+  package init(
+    action: Action, every: Nanoseconds, timeout: Nanoseconds?, words: String,
+    server: LocalServer? = nil
+  ) {
     self.action = action
     self.every = every
     self.timeout = timeout
     self.words = words
+    self.server = server
   }
 }
 
@@ -84,12 +90,16 @@ extension LateStep {
     for probe in conditions {
       let target = try bindings.action(
         of: probe.model.target, shell: shell, isScript: probe.model.kind == .command)
-      if case .script(let text) = target { try probe.model.check(text.string) }
+      var server: LocalServer?
+      if case .script(let text) = target {
+        try probe.model.check(text.string)
+        server = probe.model.kind.server(at: text.string)
+      }
       if probe.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
           action: probe.model.kind.action(target, in: workspace), every: probe.model.every,
-          timeout: probe.model.timeout, words: probe.model.kind.words(target)))
+          timeout: probe.model.timeout, words: probe.model.kind.words(target), server: server))
     }
     return probes
   }

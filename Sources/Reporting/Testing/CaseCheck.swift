@@ -17,6 +17,10 @@ package struct CaseResult {
     package let actual: String?
     /// The same without quotes, for a value of several lines.
     package var text: String?
+    /// True if what happened can be written into the file, so that nothing is wrong then.
+    package var canBeWritten: Bool { actual != nil || addsExpectations }
+    /// True if something was to be expected, and nothing is.
+    fileprivate var addsExpectations = false
   }
 
   package let test: TestCase
@@ -84,6 +88,7 @@ extension CaseResult {
         check(expectation, record, commands)
       }
     }
+    if test.checksNothing { faults.append(.checksNothing(test)) }
   }
 
   private mutating func fault(_ expectation: Expectation, _ message: String, _ actual: String?) {
@@ -176,6 +181,27 @@ extension CaseResult {
       missing.isEmpty
       ? wrong : "\(inWords(missing.map(quoted), last: "and")) did not start: " + wrong
     fault(expectation, message, list(started))
+  }
+}
+
+extension TestCase {
+  /// Whether the case is as expected whatever happens, as long as the run starts.
+  fileprivate var checksNothing: Bool {
+    expectations.allSatisfy { expectation in
+      if case .order(let steps) = expectation.kind { steps.isEmpty } else { false }
+    }
+  }
+}
+
+extension CaseResult.Fault {
+  fileprivate static func checksNothing(_ test: TestCase) -> CaseResult.Fault {
+    var fault = CaseResult.Fault(
+      message: test.hasExpectations
+        ? "the case checks nothing: its 'expect' is empty"
+        : "the case checks nothing: it has no 'expect', which 'oprun test --update' adds",
+      span: test.firstKey, actual: nil)
+    fault.addsExpectations = !test.hasExpectations
+    return fault
   }
 }
 

@@ -285,7 +285,7 @@ struct Command: Sendable {
 
   static let explain = Command(
     name: "explain", operands: "WORD", operandCount: 1...1,
-    summary: "explain a key, a function, an outcome, an exit status or an option",
+    summary: "explain a key, a function, an outcome, an exit status, an option or a variable",
     details: """
       WORD stands in a pipeline file, on a command line or in the output of a run: retry, retry.delay,
       hashFiles, blocked, 124, affected. Names of other tools, such as needs, lead to those of oprun.

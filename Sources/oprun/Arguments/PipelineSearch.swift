@@ -14,9 +14,17 @@ extension Invocation {
   /// already is one.
   func located(_ search: PipelineSearch) throws(UsageFailure) -> Invocation {
     guard command.takesFile, !operands.contains(where: \.isEmpty) else { return self }
-    if let first = operands.first, !command.takesSteps || Self.isFileName(first) { return self }
+    if let first = operands.first,
+      !command.takesSteps || Self.isFileName(first) && !Self.mayBeMember(first, search)
+    {
+      return self
+    }
     guard let path = try search.usualFile() else {
       guard let first = operands.first else { throw .noFile(command) }
+      if Self.isFileName(first) {
+        guard let file = fileBehindSteps(search.fileExists) else { return self }
+        throw .fileComesFirst(first, file)
+      }
       guard search.fileExists(first) else { throw refusal(of: first, search) }
       return self
     }
@@ -31,6 +39,12 @@ extension Invocation {
   /// Whether a word is a file name; a step can have any other name.
   private static func isFileName(_ word: String) -> Bool {
     word == "-" || word.contains("/") || word.hasSuffix(".yml") || word.hasSuffix(".yaml")
+  }
+
+  /// Whether a word with a slash may name a step in a group, such as `test/unit`: there is no such file.
+  private static func mayBeMember(_ word: String, _ search: PipelineSearch) -> Bool {
+    word != "-" && !word.hasPrefix(".") && !word.hasPrefix("/") && !word.hasSuffix(".yml")
+      && !word.hasSuffix(".yaml") && !search.fileExists(word)
   }
 
   /// The file of `build ci.yml`, where the step is named before it.

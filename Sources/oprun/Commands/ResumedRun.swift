@@ -1,4 +1,4 @@
-// The run that is resumed: which one, which part of it, and what is said about it first.
+// The run that is resumed: which one, and which part of it.
 
 import Diagnostics
 import Execution
@@ -133,8 +133,12 @@ extension Tool {
     var claimed: RunDirectory?
     while let name = try choose() {
       let resumes = store.resumes(of: name)
-      let directory = claimed?.name == name ? claimed : store.folder.run(named: name)
-      claimed = directory
+      if claimed?.name != name {
+        claimed =
+          invocation.isOn(Options.dryRun)
+          ? store.folder.run(named: name) : store.folder.keptRun(named: name)
+      }
+      let directory = claimed
       if let directory, !claim(directory, invocation, isPatient: isOfSubmission) {
         return sayInUse(directory)
       }
@@ -234,93 +238,7 @@ extension Tool {
   }
 }
 
-// What is said.
 extension Tool {
-  /// Says what is kept and what runs again, and why.
-  func announce(_ resumption: Resumption, _ invocation: Invocation) {
-    let foreseen = resumption.foreseen
-    let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
-    let least = foreseen.isUncertain ? "at least " : ""
-    say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
-    let change =
-      invocation.hasValue(for: Options.param)
-      ? "edited since that run, or changed by '--param'" : "edited since that run"
-    var groups = [
-      (change, "run again", foreseen.edited),
-      ("not up to date", "run again", foreseen.outdated),
-      ("gave an output with a secret", "run again", foreseen.secretGivers),
-      ("use the name of the run", "run again", foreseen.runNamers),
-      ("left out of that run", "run now", foreseen.omitted),
-    ]
-    groups += foreseen.downstreamByChange.map {
-      ("depend on what \($0.change.rawValue)", "run again", $0.operations)
-    }
-    if let names = resumption.namesOfOwedHooks {
-      say("hooks to run again (failed or did not end): \(names)")
-    }
-    let undecided = foreseen.cached.undecided
-    for (reason, verb, operations) in groups {
-      for (words, some) in [
-        (verb, operations.filter { !undecided.contains($0) }),
-        ("\(verb) unless up to date", operations.filter(undecided.contains)),
-      ] where !some.isEmpty {
-        say("steps to \(words) (\(reason)): \(resumption.names(of: some))")
-      }
-    }
-    errors.flush()
-  }
-
-  /// Shows what resuming would come to.
-  func showForesight(
-    of resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
-  ) -> Int32 {
-    let plan = expecting(plan, resumed.store, invocation, expanded: plan.expandedSteps)
-    var known = cacheForecast(ofResumed: plan, invocation, secrets)
-    let resumption = resumed.resumption(for: plan, secrets, known)
-    announce(resumption, invocation)
-    known.ends = resumption.foreseen.unusualEndings
-    for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
-      let operation = OperationID(index)
-      // What the cache knows of a step decides about it.
-      let isDecided = known.isDecided(operation)
-      switch resumption.foreseen.step(operation) {
-      case .leftOut(let words):
-        known.upToDate[operation] = nil
-        known.leftOut[operation] = words
-      case .kept(let isCertain):
-        if !isDecided {
-          known.upToDate[operation] = isCertain ? "kept" : "kept, unless it is no longer up to date"
-        }
-      case .didNotRun(let words):
-        known.reasons[operation] = nil
-        known.upToDate[operation] = words
-      case .selected(let option): known.reasons[operation] = option
-      case .runs(let words): if !isDecided { known.reasons[operation] = words }
-      }
-    }
-    let status = dryRun(plan, invocation, known)
-    let runsHooks = resumption.namesOfOwedHooks != nil
-    return runsHooks && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : status
-  }
-
-  /// What is kept of a run, which is said.
-  func announced(
-    _ resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
-  ) -> Resumption {
-    let known = cacheForecast(ofResumed: plan, invocation, secrets)
-    let resumption = resumed.resumption(for: plan, secrets, known)
-    announce(resumption, invocation)
-    return resumption
-  }
-
-  /// What the cache knows of the steps of a run that is resumed: without it, cached steps are kept like others.
-  func cacheForecast(
-    ofResumed plan: Plan, _ invocation: Invocation, _ secrets: Secrets
-  ) -> StepForecast {
-    invocation.isOn(Options.noCache)
-      ? StepForecast() : cacheForecast(plan, invocation, secrets, isResumed: true)
-  }
-
   /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because
   /// another one may begin before somebody reads it.
   func resumeCommand(_ invocation: Invocation, of run: String) -> String? {

@@ -24,11 +24,11 @@ struct TestedFile {
   }
 
   /// The faults for which nothing can be written into the file.
-  var lastingFaultCount: Int { results.reduce(0) { $0 + $1.faults.count { $0.actual == nil } } }
+  var lastingFaultCount: Int { results.reduce(0) { $0 + $1.faults.count { !$0.canBeWritten } } }
 
   /// The faults as messages about the file, in its order.
   func diagnostics(lastingOnly: Bool) -> [Diagnostic] {
-    results.flatMap(\.faults).filter { !lastingOnly || $0.actual == nil }.map {
+    results.flatMap(\.faults).filter { !lastingOnly || !$0.canBeWritten }.map {
       Diagnostic($0.message, at: $0.span)
     }
     .sorted { $0.primary.span.start < $1.primary.span.start }

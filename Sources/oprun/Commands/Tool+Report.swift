@@ -161,6 +161,12 @@ extension Tool {
     return PresentPlan(plan: plan, earlier: earlier, secrets: secrets)
   }
 
+  /// Whether the file of a run is still where it was; false for a run that was read from standard input.
+  func hasFile(_ run: RecordedRunSummary, _ store: StateStore) -> Bool {
+    guard let file = run.file else { return false }
+    return access(pathFromHere(of: file, run.workspace, store.folder), F_OK) == 0
+  }
+
   /// The path of a pipeline that was recorded relative to where its run was started.
   private func pathFromHere(
     of file: String, _ workspace: String?, _ folder: StateFolder

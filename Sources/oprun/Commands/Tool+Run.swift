@@ -106,7 +106,7 @@ extension Tool {
     try resumed?.check(plan, invocation, reading.secrets)
     if let status = try checkJobs(of: resumed, plan, invocation) { return status }
     if let resumed, invocation.isOn(Options.dryRun) {
-      return showForesight(of: resumed, plan, invocation, reading.secrets)
+      return showForesight(of: resumed, planned, invocation)
     }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(plan, invocation)
@@ -256,7 +256,7 @@ extension Tool {
       (run.masker, run.store) = (secrets.masker, store)
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
-      run.resumption = resumed.map { announced($0, plan, invocation, secrets) }
+      run.resumption = resumed.map { announced($0, plan, of: planned, invocation) }
       if let status = endOutdated(resumed, run.resumption, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder

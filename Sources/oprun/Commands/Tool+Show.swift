@@ -71,7 +71,9 @@ extension Tool {
           "oprun logs \(shown.run.name) \(shellQuoted(step))" + stateOption(invocation),
           to: "everything that it printed"))
     }
-    if shown.isWorthResuming, chosen?.contains(where: \.isUnsuccessful) ?? true {
+    if shown.isWorthResuming, hasFile(shown.run, store),
+      chosen?.contains(where: \.isUnsuccessful) ?? true
+    {
       advice +=
         resumeCommand(invocation, of: shown.run.name).map {
           [.resume($0, afterLeaving: shown.run.wasLeft)]
@@ -121,7 +123,10 @@ extension Tool {
     for remark in remarks { state += ", \(remark)" }
     screen.writeLine([run.name], [state])
     screen.writeField("pipeline", oneLine(run.pipeline))
-    if let file = run.file { screen.writeField("file", oneLine(file)) }
+    if let file = run.file {
+      let remark = hasFile(run, store) ? "" : ", which does not exist any more"
+      screen.writeField("file", oneLine(file) + remark)
+    }
     if let workspace = run.workspace {
       screen.writeField("workspace", oneLine(store.folder.directory(of: workspace) ?? workspace))
     }

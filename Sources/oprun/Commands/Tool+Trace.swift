@@ -37,11 +37,14 @@ extension Tool {
     _ plan: Plan, _ invocation: Invocation, _ directory: RunDirectory, _ status: Int32
   ) {
     guard let step = invocation.tracedStep else { return }
-    let records = directory.names.filter { $0.hasSuffix(CommandTrace.ending) }.sorted()
-      .flatMap { TraceRecord.all(in: content(of: $0, in: directory)) }
+    let reports = directory.names.filter { $0.hasSuffix(CommandTrace.ending) }.sorted()
+      .map { TraceReport(content(of: $0, in: directory)) }
+    let records = reports.flatMap(\.records)
     guard !records.isEmpty else { return say(nothingTraced(step, plan)) }
     if status != ExitStatus.success {
       say("the run failed: the step may use more files than were traced")
+    } else if !reports.allSatisfy(\.isComplete) {
+      say("the trace could not be written to its end: the step uses more files than were traced")
     }
     let traced = plan.steps(named: step)
     if traced.count > 1, let first = traced.first {
@@ -50,7 +53,22 @@ extension Tool {
         help: "write what differs with an expression such as ${{ matrix.NAME }}, or trace one: "
           + "'\(printable(plan.steps[first.index].id))'")
     }
-    guard let place = TracedWorkspace(step, in: plan, state: directory.path) else { return }
+    let directories = Set(reports.compactMap(\.directory))
+    guard
+      let place = TracedWorkspace(
+        step, in: plan, state: directory.path, directory: directories.min())
+    else { return }
+    if directories.count > 1 {
+      say(
+        "the instances ran in several directories: the paths in the proposal begin in "
+          + quoted(place.directory))
+    }
+    let unnameable = Set(reports.flatMap { $0.unnameable(below: place.workspace) }).sorted()
+    if !unnameable.isEmpty {
+      say(
+        "no pattern can name files whose names are not UTF-8: "
+          + firstNames(of: unnameable, most: 8))
+    }
     let files = TracedFiles(records, workspace: place.workspace) { path in
       var status = stat()
       return lstat(path, &status) == 0

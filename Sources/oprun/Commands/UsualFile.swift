@@ -89,6 +89,9 @@ extension Tool {
     if access(start + word, F_OK) == 0 {
       return "to name the file, write \(quoted("./" + word))"
     }
+    if word.contains("/") {
+      return "there is no file \(quoted(word)) either; a step in a group is named GROUP/STEP"
+    }
     if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
       return "did you mean the command 'oprun \(command)'?"
     }

@@ -19,7 +19,7 @@ struct Explanation {
   /// Everything that a word means; nothing if it means nothing.
   static func all(of word: String) -> [Explanation] {
     keys(word) + keysElsewhere(word) + functions(word) + builtinSteps(word) + outcomes(word)
-      + exitStatuses(word) + commands(word) + options(word) + otherTools(word)
+      + exitStatuses(word) + commands(word) + options(word) + variables(word) + otherTools(word)
   }
 
   /// The words that have a meaning.
@@ -28,7 +28,8 @@ struct Explanation {
     return kinds.flatMap { $0.rows.map(\.key) } + kinds.flatMap { $0.elsewhere.keys.sorted() }
       + Function.allCases.map(\.row.name) + BuiltinStep.all.map(\.name)
       + Outcome.allCases.map(\.word) + Command.all.map(\.name)
-      + Command.all.flatMap { $0.options.map(\.name) } + foreignWords.keys.sorted()
+      + Command.all.flatMap { $0.options.map(\.name) } + variableWords
+      + KeysElsewhere.advice.keys.sorted()
   }
 
   private static func functions(_ word: String) -> [Explanation] {

@@ -27,8 +27,9 @@ struct TracedWorkspace {
     self.upstream = upstream
   }
 
-  /// Nil if the current directory cannot be found. `state` is the directory of a run.
-  init?(_ step: String, in plan: Plan, state: String) {
+  /// Nil if the current directory cannot be found. `state` is the directory of a run. `directory` is the one in which the
+  /// step began; the plan does not know it if it became known during the run.
+  init?(_ step: String, in plan: Plan, state: String, directory: String?) {
     guard let workspace = realPath(".") else { return nil }
     let absolute = { (path: String?) -> String in
       guard let path else { return workspace }
@@ -47,21 +48,27 @@ struct TracedWorkspace {
     let folder = absolute(state).split(separator: "/").dropLast(2).joined(separator: "/")
     self.init(
       workspace: workspace,
-      directory: absolute(operation.flatMap { plan.steps[$0].settings.workingDirectory }),
+      directory: directory
+        ?? absolute(operation.flatMap { plan.steps[$0].settings.workingDirectory }),
       state: "/" + folder, upstream: upstream)
   }
 
   /// The path as the step's patterns write it; nil if it is not a matter of the declaration.
   func shown(_ path: String) -> String? {
-    guard path.hasPrefix(workspace + "/"), !path.hasPrefix(state + "/") else { return nil }
+    guard path.isBelow(workspace), !path.isBelow(state),
+      !Self.kernelFolders.contains(where: path.isBelow)
+    else { return nil }
     var base = directory
     var prefix = ""
-    while !path.hasPrefix(base + "/"), let slash = base.lastIndex(of: "/") {
-      base = String(base[..<slash])
+    while !path.isBelow(base), let slash = base.lastIndex(of: "/") {
+      base = slash == base.startIndex ? "/" : String(base[..<slash])
       prefix += "../"
     }
-    return prefix + path.dropFirst(base.count + 1)
+    return prefix + (path.path(below: base) ?? "")
   }
+
+  /// What is in them is no file, even where the workspace is `/`.
+  private static let kernelFolders = ["/proc", "/sys", "/dev"]
 
   /// The same for a directory, which may be that of the step, whose path is empty.
   func shownFolder(_ path: String) -> String? {
@@ -99,7 +106,8 @@ struct TracedDeclaration {
     let patterns = listed.patterns.map { FilePattern($0) }
     let rest = read.filter { path in !patterns.contains { $0.finds(path) } }
     let outputs = made.outputs(beside: read.union(shown(given))) { folder in
-      files.hasMadeAll(in: "\(place.directory)/\(folder)", names: names)
+      files.hasMadeAll(
+        in: place.directory == "/" ? "/\(folder)" : "\(place.directory)/\(folder)", names: names)
     }
     self.outputs = outputs
     let scratch = Self.scratch(made, avoiding: read).filter { pattern in
@@ -128,6 +136,10 @@ struct TracedDeclaration {
       ),
       ("changed in a repository, where no output should be", made.inRepository),
       ("removed, which a cached step cannot do", shown(files.removed)),
+      (
+        "sockets of other programs that the step connects to; nothing notices if they answer something else",
+        shown(files.connected)
+      ),
     ]
     let ofLinks = (
       "links that were read, which cannot be inputs because of what is in the directories that they lead to; if they lead elsewhere, nothing notices",

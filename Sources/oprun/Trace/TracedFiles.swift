@@ -1,5 +1,8 @@
 // What a command did with files, from the records of its calls, in their order.
 
+import Caching
+import Diagnostics
+
 /// One record of `clinux_trace`.
 struct TraceRecord: Hashable {
   let kind: Character
@@ -8,17 +11,49 @@ struct TraceRecord: Hashable {
   /// is listed, the program; of a link, the directory that it leads to.
   /// Empty if there is none.
   let newPath: String
+}
 
-  /// The records in a report. Paths that are not text cannot be written in a pipeline, and are left out.
-  static func all(in bytes: [UInt8]) -> [TraceRecord] {
+/// What was noted of one command.
+struct TraceReport {
+  private(set) var records: [TraceRecord] = []
+  /// The directory that the command began in; nil if nothing was noted.
+  private(set) var directory: String?
+  /// False if the end is missing: it could not be written, or the command was killed with the process that watched it.
+  private(set) var isComplete = false
+  /// Paths that are not UTF-8. No pattern can name them.
+  private var unnameable: Set<[UInt8]> = []
+
+  init(_ bytes: [UInt8]) {
     let fields = bytes.split(separator: 0, omittingEmptySubsequences: false)
-    return stride(from: 0, to: fields.count - 2, by: 3).compactMap { index in
-      guard let kind = fields[index].first, fields[index].count == 1,
-        let path = String(validating: fields[index + 1], as: UTF8.self),
-        let newPath = String(validating: fields[index + 2], as: UTF8.self)
-      else { return nil }
-      return TraceRecord(
-        kind: Character(Unicode.Scalar(kind)), path: path, newPath: newPath)
+    for index in stride(from: 0, to: fields.count - 2, by: 3) {
+      guard let kind = fields[index].first, fields[index].count == 1 else { continue }
+      add(Character(Unicode.Scalar(kind)), fields[index + 1], fields[index + 2])
+    }
+  }
+
+  /// The paths below a directory that no pattern can name, as they are shown.
+  func unnameable(below folder: String) -> [String] {
+    let around = Array((folder == "/" ? folder : folder + "/").utf8)
+    return unnameable.filter { $0.starts(with: around) }.map {
+      "'\(printable(Array($0.dropFirst(around.count))))'"
+    }
+  }
+
+  private mutating func add(
+    _ kind: Character, _ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>
+  ) {
+    guard let path = String(validating: first, as: UTF8.self),
+      let newPath = String(validating: second, as: UTF8.self)
+    else {
+      for path in [first, second] where String(validating: path, as: UTF8.self) == nil {
+        unnameable.insert(Array(path))
+      }
+      return
+    }
+    switch kind {
+    case "w": directory = path
+    case "E": isComplete = true
+    default: records.append(TraceRecord(kind: kind, path: path, newPath: newPath))
     }
   }
 }
@@ -55,6 +90,10 @@ struct TracedFiles {
   private(set) var temporaryFolders: Set<String> = []
   /// Directories that got the names that they have from the command.
   private(set) var renamedFolders: Set<String> = []
+  /// Unix sockets that others made, and that the command has connected to.
+  private(set) var connected: Set<String> = []
+  /// Unix sockets that the command made, which nothing can restore.
+  private var sockets: Set<String> = []
   /// Directories that the command removed, if they were there, and made again.
   private(set) var remadeFolders: Set<String> = []
   private var made: Set<String> = []
@@ -74,16 +113,16 @@ struct TracedFiles {
     for record in records { add(record) }
     missing.formUnion(absent.values.lazy.filter { $0.count > 0 }.map(\.name))
     for path in made.union(changed) {
-      if exists(path) {
+      if exists(path), !sockets.contains(path) {
         written.insert(path)
       } else if made.contains(path) {
         temporary.insert(path)
       }
     }
     looked = looked.filter(exists).subtracting(read).subtracting(written)
-    let elsewhere = Set(read.filter { !$0.hasPrefix(workspace + "/") }.map(Self.name(of:)))
+    let elsewhere = Set(read.filter { !$0.isBelow(workspace) }.map(Self.name(of:)))
     missing = missing.filter { path in
-      path.hasPrefix(workspace + "/") && !elsewhere.contains(Self.name(of: path))
+      path.isBelow(workspace) && !elsewhere.contains(Self.name(of: path))
         && !Self.kept.contains { path.hasSuffix($0) } && isUntouched(path)
     }
     missing = Set(missing.map { Self.firstMissing($0, exists) })
@@ -144,6 +183,10 @@ struct TracedFiles {
       absent[path, default: (Self.plainName(record.newPath) ?? path, 0)].count += 1
     case "y": leads[path] = record.newPath
     case "n": made.insert(path)
+    case "b":
+      made.insert(path)
+      sockets.insert(path)
+    case "c": if !sockets.contains(path) { connected.insert(path) }
     case "e":
       made.insert(path)
       replaced.insert(path)

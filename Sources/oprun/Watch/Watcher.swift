@@ -216,8 +216,9 @@ final class Watcher {
         let verdict = entry.isOfRun ? judgeInput(path, entry) : .counts
         if editing != .counts { editing = verdict }
       }
-      if hidden.contains(name), !watched.names(path) { continue }
-      sort(path, entry, isIgnored: hidden.contains(name), into: &sorted)
+      let isIgnored = hidden.contains(name) || EditorFiles.contain(path)
+      if isIgnored, !watched.names(path) { continue }
+      sort(path, entry, isIgnored: isIgnored, into: &sorted)
     }
     let rules = entries.filter {
       $0.path.hasSuffix("/.gitignore") || ignored.rules.contains($0.path)

@@ -14,8 +14,8 @@ final class Alternatives {
     var successes: Set<OperationID> = []
     /// Groups in which nothing may have failed but what is allowed.
     var intact: Set<OperationID> = []
-    /// A condition must be true that only the run knows.
-    var isConditional = false
+    /// Steps whose conditions, which only the run knows, must be true.
+    var conditions: Set<OperationID> = []
   }
 
   /// An operation that comes before a step which runs.
@@ -43,7 +43,10 @@ final class Alternatives {
   /// False if one of the two does not run when the other one does, or if only the run tells.
   func mayBothRun(_ first: OperationID, _ second: OperationID) -> Bool {
     let (one, other) = (demands(of: first), demands(of: second))
-    return !(one.isConditional && other.isConditional) && budget > 0
+    // Where the conditions of one of them hold, those of the other must do so, too.
+    let isCertain =
+      one.conditions.isSubset(of: other.conditions) || other.conditions.isSubset(of: one.conditions)
+    return isCertain && budget > 0
       && one.failures.isDisjoint(with: other.successes)
       && other.failures.isDisjoint(with: one.successes)
   }
@@ -56,7 +59,7 @@ final class Alternatives {
     var open = [start]
     while let next = open.popLast() {
       let hasCondition = next.mustRun && step(next.operation)?.late?.condition != nil
-      if hasCondition { demands.isConditional = true }
+      if hasCondition { demands.conditions.insert(next.operation) }
       for edge in planner.graph.dependencies(of: next.operation) {
         budget -= 1
         if budget <= 0 { return demands }

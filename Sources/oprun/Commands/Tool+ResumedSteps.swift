@@ -1,0 +1,143 @@
+// What is said of the steps of a resumed run before it begins: which are kept, which run again, and why.
+
+import Diagnostics
+import Execution
+import Glibc
+import Pipelines
+import Plans
+import Reporting
+import Scheduling
+import State
+
+/// The parameters to which `--param` gives another value than the run had that is resumed.
+private struct ChangedParameters {
+  let names: [String]
+  /// The pipeline with the values of that run; nil if nothing has changed, or if the file does not accept them any more.
+  let before: Plan?
+
+  init(since resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation) {
+    let request = resumed.earlier.request
+    var names: [String] = []
+    for (name, value) in invocation.assignments(Options.param) where !names.contains(name) {
+      let old =
+        request.parameters.last { $0.name == name }?.value
+        ?? planned.plan.parameters.first { $0.name == name }?.defaultValue
+      if old != value || request.secretParameters.contains(name) { names.append(name) }
+    }
+    self.names = names
+    if names.isEmpty {
+      before = nil
+    } else {
+      var options = planned.options.refusing(planned.reading.secrets)
+      options.parameters = resumed.parameters(with: [])
+      before = try? planned.pipeline.plan(options)
+    }
+  }
+
+  /// Why edited steps run again.
+  var edited: String {
+    names.isEmpty || before != nil
+      ? "edited since that run" : "edited since that run, or changed by '--param'"
+  }
+
+  /// Why the others do.
+  var words: String {
+    let shown = inWords(names.map(quoted), last: "and")
+    return names.count == 1
+      ? "parameter \(shown) has changed, which commands get as $\(parameterVariable(names[0]))"
+      : "parameters \(shown) have changed, which commands get as $OPRUN_PARAM_…"
+  }
+}
+
+extension Tool {
+  /// Says what is kept and what runs again, and why.
+  private func announce(
+    _ resumption: Resumption, of resumed: ResumedRun, _ planned: PlannedPipeline,
+    _ invocation: Invocation
+  ) {
+    let foreseen = resumption.foreseen
+    let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
+    let least = foreseen.isUncertain ? "at least " : ""
+    say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
+    let parameters = ChangedParameters(since: resumed, planned, invocation)
+    let changed = parameters.before.map { foreseen.edited(onlySince: $0) } ?? []
+    var groups = [
+      (parameters.edited, "run again", foreseen.edited.filter { !changed.contains($0) }),
+      (parameters.words, "run again", foreseen.edited.filter(changed.contains)),
+      ("not up to date", "run again", foreseen.outdated),
+      ("gave an output with a secret", "run again", foreseen.secretGivers),
+      ("use the name of the run", "run again", foreseen.runNamers),
+      ("left out of that run", "run now", foreseen.omitted),
+    ]
+    groups += foreseen.downstreamByChange.map {
+      ("depend on what \($0.change.rawValue)", "run again", $0.operations)
+    }
+    if let names = resumption.namesOfOwedHooks {
+      say("hooks to run again (failed or did not end): \(names)")
+    }
+    let undecided = foreseen.cached.undecided
+    for (reason, verb, operations) in groups {
+      for (words, some) in [
+        (verb, operations.filter { !undecided.contains($0) }),
+        ("\(verb) unless up to date", operations.filter(undecided.contains)),
+      ] where !some.isEmpty {
+        say("steps to \(words) (\(reason)): \(resumption.names(of: some))")
+      }
+    }
+    errors.flush()
+  }
+
+  /// Shows what resuming would come to.
+  func showForesight(
+    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
+  ) -> Int32 {
+    let secrets = planned.reading.secrets
+    let plan = expecting(
+      planned.plan, resumed.store, invocation, expanded: planned.plan.expandedSteps)
+    var known = cacheForecast(ofResumed: plan, invocation, secrets)
+    let resumption = resumed.resumption(for: plan, secrets, known)
+    announce(resumption, of: resumed, planned, invocation)
+    known.ends = resumption.foreseen.unusualEndings
+    for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
+      let operation = OperationID(index)
+      // What the cache knows of a step decides about it.
+      let isDecided = known.isDecided(operation)
+      switch resumption.foreseen.step(operation) {
+      case .leftOut(let words):
+        known.upToDate[operation] = nil
+        known.leftOut[operation] = words
+      case .kept(let isCertain):
+        if !isDecided {
+          known.upToDate[operation] = isCertain ? "kept" : "kept, unless it is no longer up to date"
+        }
+      case .didNotRun(let words):
+        known.reasons[operation] = nil
+        known.upToDate[operation] = words
+      case .selected(let option): known.reasons[operation] = option
+      case .runs(let words): if !isDecided { known.reasons[operation] = words }
+      }
+    }
+    let status = dryRun(plan, invocation, known)
+    let runsHooks = resumption.namesOfOwedHooks != nil
+    return runsHooks && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : status
+  }
+
+  /// What is kept of a run, which is said.
+  func announced(
+    _ resumed: ResumedRun, _ plan: Plan, of planned: PlannedPipeline, _ invocation: Invocation
+  ) -> Resumption {
+    let secrets = planned.reading.secrets
+    let known = cacheForecast(ofResumed: plan, invocation, secrets)
+    let resumption = resumed.resumption(for: plan, secrets, known)
+    announce(resumption, of: resumed, planned, invocation)
+    return resumption
+  }
+
+  /// What the cache knows of the steps of a run that is resumed: without it, cached steps are kept like others.
+  func cacheForecast(
+    ofResumed plan: Plan, _ invocation: Invocation, _ secrets: Secrets
+  ) -> StepForecast {
+    invocation.isOn(Options.noCache)
+      ? StepForecast() : cacheForecast(plan, invocation, secrets, isResumed: true)
+  }
+}
