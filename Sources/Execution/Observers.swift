@@ -141,9 +141,11 @@ struct Observers {
 
 extension RunEnd {
   /// The same end for a run whose state could not be kept; nil if it was stopped before, which
-  /// takes precedence. Of a run that was left, nobody could wait for the rest.
+  /// takes precedence. Of a run that left its jobs of itself, nobody could wait for the rest.
   func failing(_ message: String) -> RunEnd? {
     switch stopReason {
+    // A signal has its own status.
+    case .left where exitStatus > 128: nil
     case nil, .failure, .left:
       RunEnd(
         exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)

@@ -93,7 +93,10 @@ package final class StateFolder {
       guard name.hasPrefix("."), Self.isRunName(run),
         !removeTree("runs/\(name)", in: descriptor)
       else { return nil }
-      return (run, errno)
+      let reason = errno
+      // Another process may be removing it, too.
+      return faccessat(descriptor, "runs/\(name)", F_OK, AT_SYMLINK_NOFOLLOW) == 0
+        ? (run, reason) : nil
     }
   }
 

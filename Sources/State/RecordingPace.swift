@@ -12,7 +12,8 @@ struct RecordingPace {
   private var writeTime: Nanoseconds = 0
   private var waitsForDisk = false
 
-  /// How long the database may lag behind the journal: so long that writing takes at most a twentieth of the time.
+  /// How long the database may lag behind the journal: so long that writing takes at most a twentieth of the time, up
+  /// to `longestLag`.
   private static let shortestLag: Nanoseconds = 100_000_000
   private static let longestLag: Nanoseconds = 2_000_000_000
   /// Making a file takes as long as some transactions in a log.

@@ -127,20 +127,24 @@ package final class StateStore {
       if lock < 0 || ByteLock.take(0, of: lock) != .heldByOther { break }
       usleep(10_000)
     }
-    let found = Self.status(of: fileName, in: folder)
-    if let present = found?.st_ino, present != damaged { return nil }
+    guard let found = Self.status(of: fileName, in: folder) else {
+      // Another process has just put it aside, and makes one: this one is as good.
+      try makeFile(in: folder)
+      return nil
+    }
+    if found.st_ino != damaged { return nil }
     let other = nameAside(in: folder)
+    // They belong to the damaged file, and would be applied to one that another process makes in its place.
+    for end in ["-wal", "-journal"] { _ = folder.rename(fileName + end, to: other + end) }
+    folder.remove("\(fileName)-shm")
     guard folder.rename(fileName, to: other) else {
       throw StoreFailure(
         SystemError(
           "cannot put the damaged \(quoted(folder.shown(fileName))) aside", errno: errno
         ).message)
     }
-    // They belong to the damaged file, and would be applied to the new one.
-    for end in ["-wal", "-journal"] { _ = folder.rename(fileName + end, to: other + end) }
-    folder.remove("\(fileName)-shm")
     try makeFile(in: folder)
-    return (other, found?.st_size == 0)
+    return (other, found.st_size == 0)
   }
 
   /// An unused name for a damaged database.

@@ -29,7 +29,8 @@ extension RunLoop {
   /// Called when it is reported that the step has ended.
   func closeShownAgain(_ operation: OperationID) {
     if options.showsCached {
-      endedTalkers.append(CommandKey(operation: operation, role: .attempt(1)))
+      observers.show()
+      options.directory.logs.remove(of: operation, .attempt(1))
     }
   }
 

@@ -150,8 +150,10 @@ final class ControlServer {
       listen()
     }
     let isFull = connections.count >= limit
+    let lacksRoomForFollower = !hasRoomForFollower
     for connection in connections.values where connection.due.map({ $0 <= now }) == true {
-      if isFull { drop(connection) } else { connection.giveMoreTime(at: now) }
+      let isWanted = isFull || lacksRoomForFollower && connection.feed?.follows == true
+      if isWanted { drop(connection) } else { connection.giveMoreTime(at: now) }
     }
   }
 

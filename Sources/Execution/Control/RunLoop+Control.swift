@@ -47,7 +47,7 @@ extension RunLoop {
     controlDue = nil
     control = ControlServer(
       in: options.directory, waiting, spare: executor.spareDescriptorCount,
-      hasMailbox: executor.isOnCluster)
+      hasMailbox: executor.isOnCluster || options.directory.state?.fileSystem.network != nil)
     if control != nil || options.canBeChangedFromOutside { return }
     // What waits for a change would wait for ever.
     machine.canBeChangedFromOutside = false

@@ -34,21 +34,28 @@ extension LocalProcesses {
   private func holder(_ status: ProcessStatus) -> PortHolder {
     let process = PortHolder.ProcessName(name: status.name, id: status.processID)
     let number = cookie.command(of: status.processID)
+    let line = ancestors(of: status)
+    // A server may have overwritten its environment with its title.
+    let command =
+      commands.first { $0.number == number }
+      ?? commands.first { $0.exit == nil && line.contains($0.processID) }
     return PortHolder(
-      process: process, isOfRun: number != nil || isDescendant(status),
-      operation: commands.first { $0.number == number }?.key.operation)
+      process: process, isOfRun: number != nil || line.contains(getpid()),
+      operation: command?.key.operation)
   }
 
-  /// Whether a process was started by this one or by one of its children. What has lost its parent belongs to this one.
-  private func isDescendant(_ status: ProcessStatus) -> Bool {
+  /// The process and those that started it, up to this one. What has lost its parent belongs to this one.
+  private func ancestors(of status: ProcessStatus) -> [Int32] {
+    var line = [status.processID]
     var parent = status.parentID
     // A process may end meanwhile, and its number be given to another one.
-    for _ in 0..<1000 where parent > 1 {
-      if parent == getpid() { return true }
-      guard let next = ProcessStatus(of: parent)?.parentID else { return false }
+    while parent > 1, line.count < 1000 {
+      line.append(parent)
+      if parent == getpid() { break }
+      guard let next = ProcessStatus(of: parent)?.parentID else { break }
       parent = next
     }
-    return false
+    return line
   }
 }
 

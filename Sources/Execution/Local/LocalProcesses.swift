@@ -252,7 +252,8 @@ final class LocalProcesses {
         if command.pipe.isTerminal, case .ended = progress { waiting.remove(command.pipe.input) }
         return false
       }
-      if count >= 1 << 16 { command.pipe.widen() }
+      // A pipe that is full has 64 KiB, of which the first 4 KiB of a log come by themselves.
+      if count >= 60 << 10 { command.pipe.widen() }
       command.lastOutputAt = now
       news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
       if command.log.isBeyondLimit, command.exit == nil, !command.hasSaidLimit {

@@ -58,7 +58,8 @@ final class OutputPipes {
     return pipe
   }
 
-  /// With `mayWait`, what the command prints in its first moments is only looked at when something else wakes oprun.
+  /// With `mayWait`, what the command prints in its first moments is only looked at when it ends, or after these
+  /// moments.
   func use(
     _ pipe: OutputPipe, by command: RunningCommand, mayWait: Bool, at now: Nanoseconds
   ) {

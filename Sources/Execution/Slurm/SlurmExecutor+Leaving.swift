@@ -8,7 +8,9 @@ import Scheduling
 
 extension SlurmExecutor {
   func areElsewhere(_ commands: [CommandKey]) -> Bool {
-    guard unwanted.isEmpty, calls.values.allSatisfy(\.isLook) else { return false }
+    guard unwanted.isEmpty, calls.values.allSatisfy(\.isLook),
+      earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
+    else { return false }
     return commands.allSatisfy { tasks[$0]?.goesOn == true }
   }
 
@@ -26,6 +28,8 @@ extension SlurmExecutor {
       task.phase = .held
       noticed.remove(task.key)
     }
+    // What is held is asked to end next: the room of the others is not for it.
+    heldDue = nil
     return left
   }
 

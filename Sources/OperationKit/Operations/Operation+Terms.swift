@@ -94,7 +94,7 @@ extension Operation {
     let isStarted = Threads.start {
       // On Linux, 0 is the calling thread. The priority is beside that of other threads: a program may
       // run at a lower one as a whole.
-      let usual = getpriority(.init(PRIO_PROCESS.rawValue), 0)
+      let usual = getpriority(.init(PRIO_PROCESS.rawValue), id_t(getpid()))
       let change = Int32(((0.5 - priority) * 38).rounded())
       setpriority(.init(PRIO_PROCESS.rawValue), 0, usual + change)
       queue.asCurrent { self.main() }

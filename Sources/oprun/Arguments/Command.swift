@@ -29,8 +29,8 @@ struct Command: Sendable {
       oprun.yml or pipeline.yml, here or in the nearest directory above, and runs in its directory.
       Without STEP, the steps that 'default' in the file names run, or every step that is not 'manual'.
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
-      a second signal kills at once. Jobs in Slurm go on after HUP, and are not waited for after a second
-      signal: 'oprun resume' goes on with them.
+      a second signal kills at once. Jobs in Slurm go on after HUP: 'oprun resume' waits
+      for them. After a second signal their ends are not waited for.
       'oprun run FILE --help' also lists the parameters of the pipeline.
       """,
     options: [

@@ -44,7 +44,7 @@ extension Invocation {
   /// Whether a word with a slash may name a step in a group, such as `test/unit`: there is no such file.
   private static func mayBeMember(_ word: String, _ search: PipelineSearch) -> Bool {
     word != "-" && !word.hasPrefix(".") && !word.hasPrefix("/") && !word.hasSuffix(".yml")
-      && !word.hasSuffix(".yaml") && !search.fileExists(word)
+      && !word.hasSuffix(".yaml") && (!search.fileExists(word) || search.fileExists(word + "/."))
   }
 
   /// The file of `build ci.yml`, where the step is named before it.

@@ -148,6 +148,12 @@ extension Tool {
           help: "'oprun show' shows what became of that")
         return ExitStatus.inUse
       }
+      if isNamed, resumes.first ?? 0 > 0, (try? store.run(named: name))?.wasLeft == true {
+        say(
+          "run \(name) was left, and another run goes on with its jobs",
+          help: "'oprun resume' without a name resumes the newest run")
+        return ExitStatus.inUse
+      }
       if try choose() != name { continue }
       var own = invocation
       let status = try resume(name, store, directory, &own, isOfSubmission: isOfSubmission)

@@ -78,7 +78,6 @@ struct ShownRun {
     places.isEmpty ? nil : role.flatMap { places["\($0) \(step.name)"] }
   }
 
-  /// `, job 12 on n3`; nothing for a command that ran here.
   /// The role of the last attempt that is known; of one that goes on, there is no record.
   func lastAttempt(of step: RecordedStep) -> String? {
     if step.isLeft {
@@ -88,6 +87,7 @@ struct ShownRun {
     return step.attempts.map { "\($0)" }
   }
 
+  /// `, job 12 on n3`; nothing for a command that ran here.
   func placeWords(of step: RecordedStep, _ role: String?) -> String {
     place(of: step, role).map { ", " + oneLine($0.wordsAfterEnd) } ?? ""
   }

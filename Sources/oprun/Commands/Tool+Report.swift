@@ -165,6 +165,7 @@ extension Tool {
   func hasFile(_ run: RecordedRunSummary, _ store: StateStore) -> Bool {
     guard let file = run.file else { return false }
     return access(pathFromHere(of: file, run.workspace, store.folder), F_OK) == 0
+      || errno != ENOENT && errno != ENOTDIR
   }
 
   /// The path of a pipeline that was recorded relative to where its run was started.

@@ -27,7 +27,9 @@ extension Tool {
     let counts = run.endingCounts
     write("steps", counts.total)
     for count in Count.allCases
-    where (count != .notEnded || run.exitStatus == nil) && (count != .left || run.wasLeft) {
+    where (count != .notEnded || run.exitStatus == nil)
+      && (count != .left || run.wasLeft || counts[.left] > 0)
+    {
       write(count.field, counts[count])
     }
     write("kept", run.endings.reduce(0) { $0 + ($1.isKept ? $1.number : 0) })

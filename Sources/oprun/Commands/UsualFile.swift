@@ -86,8 +86,11 @@ extension Tool {
     }
     guard invocation.isFileFound else { return nil }
     let start = invocation.startDirectory.map { $0 + "/" } ?? ""
-    if access(start + word, F_OK) == 0 {
+    if access(start + word, F_OK) == 0, access(start + word + "/.", F_OK) != 0 {
       return "to name the file, write \(quoted("./" + word))"
+    }
+    if let file = invocation.fileBehindSteps({ access(start + $0, F_OK) == 0 }) {
+      return UsageFailure.fileFirst(file, word)
     }
     if word.contains("/") {
       return "there is no file \(quoted(word)) either; a step in a group is named GROUP/STEP"
@@ -95,8 +98,7 @@ extension Tool {
     if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
       return "did you mean the command 'oprun \(command)'?"
     }
-    return invocation.fileBehindSteps { access(start + $0, F_OK) == 0 }
-      .map { UsageFailure.fileFirst($0, word) }
+    return nil
   }
 }
 

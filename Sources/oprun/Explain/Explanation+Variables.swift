@@ -64,6 +64,8 @@ private struct VariableRow {
 
   var sentence: String {
     let plain = meaning.replacingText("`", with: "'")
-    return plain.prefix(1).uppercased() + plain.dropFirst() + "."
+    return
+      (plain.hasPrefix("'") ? "Always " + plain : plain.prefix(1).uppercased() + plain.dropFirst())
+      + "."
   }
 }

@@ -56,7 +56,7 @@ struct TracedWorkspace {
   /// The path as the step's patterns write it; nil if it is not a matter of the declaration.
   func shown(_ path: String) -> String? {
     guard path.isBelow(workspace), !path.isBelow(state),
-      !Self.kernelFolders.contains(where: path.isBelow)
+      workspace != "/" || !Self.kernelFolders.contains(where: path.isBelow)
     else { return nil }
     var base = directory
     var prefix = ""

@@ -248,6 +248,7 @@ struct TracedFiles {
 
   private mutating func noteRemoval(_ path: String) {
     unwanted.insert(path)
+    sockets.remove(path)
     if made.remove(path) != nil { temporary.insert(path) } else { removed.insert(path) }
   }
 
@@ -256,6 +257,9 @@ struct TracedFiles {
     let isInside = { (path: String) in path == old || path.hasPrefix(old + "/") }
     let inner = made.filter(isInside)
     let innerFolders = folders.filter(isInside)
+    let innerSockets = sockets.filter(isInside)
+    sockets.subtract(innerSockets)
+    sockets.formUnion(innerSockets.map { new + $0.dropFirst(old.count) })
     if innerFolders.isEmpty, !inner.contains(where: { $0 != old }) {
       noteRemoval(old)
       made.insert(new)
