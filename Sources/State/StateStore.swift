@@ -260,7 +260,7 @@ package final class StateStore {
 
   private static func refusePlace(_ folder: StateFolder) throws(StoreFailure) {
     // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
-    if let whole = realPath(folder.path(of: "")) {
+    if let whole = folder.wholePath {
       let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
       let length = whole.utf8.count
       if length > most { throw .tooLong(length, most, folder) }
