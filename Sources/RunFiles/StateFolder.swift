@@ -36,9 +36,20 @@ package final class StateFolder {
   package func shown(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
   /// A path for programs that want one: it leads here, whatever has the folder's name by now.
-  package func path(of name: String) -> String {
+  package func path(of name: String) -> String { own.map { $0 + name } ?? shown(name) }
+
+  private lazy var own: String? = {
     let own = "/proc/self/fd/\(descriptor)/"
-    return access(own, F_OK) == 0 ? own + name : shown(name)
+    return access(own, F_OK) == 0 ? own : nil
+  }()
+
+  /// The absolute path that leads here now; nil if there is none any more. The kernel tells it in one call, where
+  /// realpath(3) looks at each directory on the way.
+  package var wholePath: String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return realPath(path(of: "")) }
+    return String(decoding: bytes[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.

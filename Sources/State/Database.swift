@@ -64,7 +64,10 @@ final class Database {
   /// Waits at most this long for another process that writes.
   static let patience: Int32 = 10_000
 
+  private static let setsNothingAside: Void = csqlite_set_nothing_aside()
+
   init(_ path: String, _ mode: Mode) throws(DatabaseFailure) {
+    Self.setsNothingAside
     var opened: OpaquePointer?
     let access =
       switch mode {

@@ -121,7 +121,7 @@ extension Database {
 extension ResultRow {
   /// The statement that adds a row: ?1 is the run, `step` the number of the step, and `bind` sets the rest.
   static func insertion(_ step: String, _ verb: String = "INSERT") -> String {
-    let numbers = columns.indices.map { "?\($0 + 3)" }.joined(separator: ", ")
+    let numbers = list(of: columns.indices.map { "?\($0 + 3)" })
     return "\(verb) INTO result(run, step, \(columnList)) VALUES(?1, \(step), \(numbers))"
   }
 

@@ -70,7 +70,7 @@ extension StateStore {
   /// yet, ask for the one that it would be made in.
   package static func placeRefusal(_ folder: StateFolder) -> StoreFailure? {
     // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
-    if let whole = realPath(folder.path(of: "")) {
+    if let whole = folder.wholePath {
       let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
       let length = whole.utf8.count
       if length > most { return .tooLong(length, most, folder) }

@@ -92,7 +92,8 @@ final class LocalProcesses {
   func launch(_ command: Command, at now: Nanoseconds) throws(SystemError) {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
-    if guardian == nil { try startGuardian() }
+    var first = guardian == nil ? try prepareGuardian() : nil
+    if clinux_can_hold() == 0 { try start(&first) }
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
     var request = opened
@@ -111,12 +112,13 @@ final class LocalProcesses {
     request.ownVariables.append(
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let ticks = ticksSinceBoot()
-    let process = slot.start(request, conditions)
-    if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
-    guard process > 0 else {
+    let process: Int32
+    do throws(SystemError) {
+      process = try start(request, from: slot, with: &first)
+    } catch {
       request.prepared?.end()
       pipes.putBack(pipe, at: now)
-      throw SystemError("cannot start a process", errno: -process)
+      throw error
     }
     let running = RunningCommand(
       command, number: nextNumber, processID: process, startedAt: now, startTicks: ticks,
@@ -151,15 +153,42 @@ final class LocalProcesses {
     if !slotsWithRules.isEmpty { slotsWithRules.removeAll { $0.forgetRules() } }
   }
 
-  private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
+  /// Starts the process of a command, and the first time a guardian: that is started while the new process prepares
+  /// itself, which does not load its program before there is a guardian.
+  private func start(
+    _ request: LaunchRequest, from slot: LaunchSlot, with prepared: inout PreparedGuardian?
+  ) throws(SystemError) -> Int32 {
+    let isHeld = prepared != nil
+    let process = slot.start(request, conditions, isHeld: isHeld)
+    if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
+    guard process > 0 else { throw SystemError("cannot start a process", errno: -process) }
+    if !isHeld { return process }
+    do throws(SystemError) {
+      try start(&prepared)
+    } catch {
+      Glibc.kill(process, SIGKILL)
+      var status: Int32 = 0
+      while waitpid(process, &status, 0) < 0, errno == EINTR {}
+      throw error
+    }
+    slot.letGo()
+    return process
+  }
+
+  private func prepareGuardian(needsProgram: Bool = true) throws(SystemError) -> PreparedGuardian {
     if controlGroup == nil, conditions.limits.hasControlGroup {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
-    let started = try Guardian.start(
+    return try Guardian.prepare(
       Sweep(
         cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
       needsProgram: needsProgram)
+  }
+
+  /// Starts a guardian that was prepared, if there is one.
+  private func start(_ prepared: inout PreparedGuardian?) throws(SystemError) {
+    guard let started = try prepared.take()?.start() else { return }
     children.exempt(started.processID)
     for command in commands where !command.isGroupGone {
       started.note(group: command.processID, slot: command.pipe.token)
@@ -178,7 +207,8 @@ final class LocalProcesses {
     // A guardian whose program does not work is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
-    try? startGuardian(needsProgram: !isInVain)
+    var prepared = try? prepareGuardian(needsProgram: !isInVain)
+    try? start(&prepared)
   }
 
   /// Dismisses the guardian when nothing is left to watch. Its end takes a moment, in which other

@@ -160,6 +160,8 @@ struct RunRecorders {
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
     let pruned = recorder.tidy(.automatic, isBusy: mayHaveJobs).map { [$0] } ?? []
+    // The kernel closes the database, sooner than SQLite would: everything is written.
+    keepUntilExit(recorder)
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
       + (outputs?.warnings ?? [])
   }
