@@ -65,6 +65,10 @@ struct RunDirectoryTests {
       owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
   }
 
+  /// A process that another test has just started has the locks of files that were closed meanwhile until it runs its
+  /// program.
+  private func waitUntilNobodyHasIt() { while other.isTaken { usleep(1000) } }
+
   @Test func `is in use for other machines, which do not see the lock of a directory`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     #expect(!other.isInUse)
@@ -73,13 +77,13 @@ struct RunDirectoryTests {
     #expect(ByteLock.isHeld(0, of: file))
     directory.giveBackLocks()
     #expect(flock(directory.descriptor, LOCK_UN) == 0)
-    #expect(!other.isTaken)
+    waitUntilNobodyHasIt()
     // So it looks from a machine that has not locked the directory.
     #expect(ByteLock.take(0, of: file) == .taken)
     #expect(other.isInUse)
     #expect(!other.takeClaim())
     close(file)
-    #expect(!other.isTaken)
+    waitUntilNobodyHasIt()
   }
 
   @Test func `is claimed by one, without being in use`() throws {
@@ -90,6 +94,7 @@ struct RunDirectoryTests {
     #expect(other.isTaken)
     #expect(!other.takeClaim())
     directory.giveBackLocks()
+    waitUntilNobodyHasIt()
     #expect(other.takeClaim())
   }
 

@@ -12,7 +12,7 @@ struct `The first output of a command` {
     let others = (1...width).map {
       "  - {id: w\($0), run: 'while [ ! -e over ]; do sleep 0.01; done'}\n"
     }
-    return "max_parallel: \(width + 1)\ntimeout: 60s\nsteps:\n\(others.joined())\(step)\n"
+    return "max_parallel: \(width + 1)\ntimeout: 280s\nsteps:\n\(others.joined())\(step)\n"
   }
 
   @Test func `is read although it is more than a pipe holds`() throws {
