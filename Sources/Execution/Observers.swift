@@ -12,18 +12,12 @@ struct Observers {
   private let masker: Masker?
   private var failures: [String] = []
   private var endOfTurn: Nanoseconds = -1
-  /// What displays have not been told of yet.
-  private var unshown: [RunEvent] = []
-  private let hasDisplay: Bool
-  /// So many events wait at most: a turn may have thousands.
-  private static let mostUnshown = 64
   /// An observer has failed that had not kept everything.
   private var hasLost = false
 
   init(_ list: [any RunObserver], masker: Masker?) {
     self.list = list
     self.masker = masker
-    hasDisplay = list.contains(where: \.isDisplay)
   }
 
   /// When a turn must end; nil if no observer wants to be called. An observer that repeatedly
@@ -34,23 +28,7 @@ struct Observers {
 
   mutating func tell(_ kind: RunEvent.Kind, at time: Nanoseconds) {
     let event = masked(kind, at: time)
-    forEach { observer throws(ObserverFailure) in
-      if !observer.isDisplay { try observer.observe(event) }
-    }
-    if !hasDisplay { return }
-    unshown.append(event)
-    if unshown.count >= Self.mostUnshown { show() }
-  }
-
-  /// Tells displays what the others know already.
-  mutating func show() {
-    if unshown.isEmpty { return }
-    for event in unshown {
-      forEach { observer throws(ObserverFailure) in
-        if observer.isDisplay { try observer.observe(event) }
-      }
-    }
-    unshown.removeAll(keepingCapacity: true)
+    forEach { observer throws(ObserverFailure) in try observer.observe(event) }
   }
 
   mutating func commit() {
@@ -58,7 +36,6 @@ struct Observers {
   }
 
   mutating func endTurn(at time: Nanoseconds) {
-    show()
     endOfTurn = time
     forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
   }
@@ -67,7 +44,6 @@ struct Observers {
   var hasKeptAll: Bool { !hasLost && list.allSatisfy(\.hasKeptAll) }
 
   mutating func suspend() {
-    show()
     forEach { observer throws(ObserverFailure) in try observer.suspend() }
   }
 
@@ -87,7 +63,6 @@ struct Observers {
   /// observers after one that fails are told, in the end itself or as a notice before it. Returns
   /// the end as it is after the last one.
   mutating func finish(_ end: RunEnd, at time: Nanoseconds) -> RunEnd {
-    show()
     var end = end
     var notices: [String] = []
     for observer in list {

@@ -64,10 +64,7 @@ extension RunLoop {
       guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
       tell(.notice(outputWithheld(by: step(of: key) ?? "the run")), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
-    case .event(let event):
-      tell(event, at: time)
-      // The next command may take the keys, and the terminal is in raw mode then.
-      if case .terminalReturned = event { observers.show() }
+    case .event(let event): tell(event, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)
     }
   }

@@ -201,7 +201,6 @@ final class RunLoop {
   func run() -> RunEnd {
     defer { hostMutexes?.giveBack() }
     tell(.began(beginning), at: 0)
-    observers.show()
     for item in executor.takeNews() { hear(item, at: 0) }
     if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
     hearFailures(at: now)
@@ -283,7 +282,6 @@ final class RunLoop {
       machine.startHeld(at: time)
       if end != nil { return }
       startAll(of: actions, at: time)
-      observers.show()
       closeLogs()
       var news = executor.takeNews()
       if !ownNews.isEmpty {

@@ -22,9 +22,6 @@ package final class LogFile {
 
   private var firstSize: Int?
 
-  /// The first bytes, as far as they are in memory, too. They must not change any more.
-  package var beginning: [UInt8] = []
-
   /// The size of a log to which nothing is added any more: that which it had when it was opened by its name.
   package var finalSize: Int { firstSize ?? size }
 
@@ -45,12 +42,6 @@ package final class LogFile {
 
   /// Fills the buffer from the position on; returns fewer bytes at the end of the log.
   package func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    if position + buffer.count <= beginning.count {
-      beginning.withUnsafeBytes {
-        buffer.copyMemory(from: .init(rebasing: $0[position...].prefix(buffer.count)))
-      }
-      return buffer.count
-    }
-    return readFully(descriptor, into: buffer, at: position) ?? 0
+    readFully(descriptor, into: buffer, at: position) ?? 0
   }
 }

@@ -42,21 +42,6 @@ struct `A log` {
     #expect(seen.readable == [3, bytes.count])
   }
 
-  @Test func `has its first bytes in memory, whatever becomes of the file`() throws {
-    let pipe = try OutputPipe(token: 0)
-    var log = Log(name: "step.1.log", in: folder.directory, limit: 100)
-    #expect(write(pipe.output, "few bytes", 9) == 9)
-    while case .moved = try log.absorb(from: pipe.input) {}
-    #expect(FileManager.default.contents(atPath: path) == Data("few bytes".utf8))
-    truncate(path, 0)
-    let file = log.file
-    var bytes = [UInt8](repeating: 0, count: 5)
-    #expect(bytes.withUnsafeMutableBytes { file?.read(at: 4, into: $0) } == 5)
-    #expect(bytes == Array("bytes".utf8))
-    // What reaches beyond them is read from the file.
-    #expect(bytes.withUnsafeMutableBytes { file?.read(at: 5, into: $0) } == 0)
-  }
-
   @Test func `of a silent command is not made`() throws {
     #expect(try log(of: [[]], limit: 10).content == nil)
   }

@@ -16,7 +16,6 @@ import Testing
   private final class Listener: RunObserver {
     let name: String
     let notes: Notes
-    var isDisplay = false
     /// The event that it cannot handle.
     var failing = ""
     var deadline: Nanoseconds?
@@ -60,39 +59,6 @@ import Testing
         "b: end of turn 4",
       ])
     #expect(observers.takeFailures() == [])
-  }
-
-  private var display: Listener {
-    let display = Listener("screen", notes)
-    display.isDisplay = true
-    return display
-  }
-
-  @Test func `tells a display when the others have kept everything`() {
-    var observers = Observers([display, Listener("keeper", notes)], masker: nil)
-    observers.tell(.notice("x"), at: 3)
-    observers.tell(.notice("y"), at: 3)
-    #expect(notes.lines == ["keeper: 3 notice x", "keeper: 3 notice y"])
-    observers.show()
-    observers.show()
-    #expect(notes.lines.suffix(2) == ["screen: 3 notice x", "screen: 3 notice y"])
-    notes.lines = []
-    observers.tell(.notice("z"), at: 4)
-    observers.endTurn(at: 5)
-    #expect(
-      notes.lines == [
-        "keeper: 4 notice z", "screen: 4 notice z", "screen: end of turn 5",
-        "keeper: end of turn 5",
-      ])
-  }
-
-  @Test func `does not let a display wait for thousands of events`() {
-    var observers = Observers([display], masker: nil)
-    for number in 1...1000 { observers.tell(.notice("\(number)"), at: 0) }
-    #expect(notes.lines.count > 900)
-    #expect(observers.finish(RunEnd(exitStatus: 0), at: 1) == RunEnd(exitStatus: 0))
-    let all = (1...1000).map { "screen: 0 notice \($0)" }
-    #expect(Array(notes.lines.prefix(1001)) == all + ["screen: 1 finished 0"])
   }
 
   @Test(arguments: ["1 notice x", "commit", "end of turn 1"])

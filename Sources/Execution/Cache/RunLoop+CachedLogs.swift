@@ -28,10 +28,7 @@ extension RunLoop {
 
   /// Called when it is reported that the step has ended.
   func closeShownAgain(_ operation: OperationID) {
-    if options.showsCached {
-      observers.show()
-      options.directory.logs.remove(of: operation, .attempt(1))
-    }
+    if options.showsCached { options.directory.logs.remove(of: operation, .attempt(1)) }
   }
 
   /// What was no secret when it was written may be one now.

@@ -46,14 +46,13 @@ extension LocalProcesses: Executor {
   func advance(to now: Nanoseconds) {
     naps = 0
     forgetRules()
-    pipes.advance(to: now)
     examineLeftovers(at: now)
     retryKeys(at: now)
     tendTerminals(at: now)
   }
 
   var deadline: Nanoseconds? {
-    [pipes.deadline, leftoversDue, keyboard?.due, terminalsDue].compactMap(\.self).min()
+    [leftoversDue, keyboard?.due, terminalsDue].compactMap(\.self).min()
   }
 
   func takeNews() -> [CommandNews] {

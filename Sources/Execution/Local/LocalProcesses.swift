@@ -32,7 +32,6 @@ final class LocalProcesses {
   private let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
-  private let processorCount: Int
   let wanted: Int
   var guardian: Guardian?
   private var controlGroup: ControlGroup?
@@ -65,7 +64,6 @@ final class LocalProcesses {
     directory = options.directory
     temporary = TemporaryFolders(in: directory, own: waiting.ownProcesses)
     masker = options.secrets.masker
-    processorCount = options.host.processorCount
     outputFolder =
       masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen, others)
@@ -117,7 +115,7 @@ final class LocalProcesses {
       process = try start(request, from: slot, with: &first)
     } catch {
       request.prepared?.end()
-      pipes.putBack(pipe, at: now)
+      pipes.putBack(pipe)
       throw error
     }
     let running = RunningCommand(
@@ -127,9 +125,8 @@ final class LocalProcesses {
         name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
     running.prepared = request.prepared
     nextNumber += 1
+    pipes.use(pipe, by: running)
     commands.append(running)
-    // Where no processor is idle, whoever wakes oprun takes one from a command.
-    pipes.use(pipe, by: running, mayWait: commands.count >= processorCount, at: now)
     guardian?.note(group: process, slot: pipe.token)
     if pipe.isTerminal { terminalsDue = now }
     if keyboard != nil { giveKeys() }
@@ -282,8 +279,7 @@ final class LocalProcesses {
         if command.pipe.isTerminal, case .ended = progress { waiting.remove(command.pipe.input) }
         return false
       }
-      // A pipe that is full has 64 KiB, of which the first 4 KiB of a log come by themselves.
-      if count >= 60 << 10 { command.pipe.widen() }
+      if count >= 1 << 16 { command.pipe.widen() }
       command.lastOutputAt = now
       news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
       if command.log.isBeyondLimit, command.exit == nil, !command.hasSaidLimit {
@@ -349,7 +345,6 @@ final class LocalProcesses {
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
     // Only what the pipe contains now, because a tolerated orphan may write without end.
     let enough = command.log.readByteCount + 2 * OutputPipe.largestSize
-    let wasThere = command.log.file != nil
     while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
       let told = command.log.readableByteCount
@@ -363,8 +358,7 @@ final class LocalProcesses {
       news.append(.stateFailed(error.message))
     }
     command.prepared?.end(hasSucceeded: command.exit?.status == .exited(0))
-    // One that has just been made is.
-    if wasThere, !command.log.isInPlace {
+    if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
     takeBackKeys(of: command)
@@ -373,7 +367,7 @@ final class LocalProcesses {
     if tolerated.contains(command.number) || command.hasLostProcesses || command.hasUnownedBeside {
       pipes.abandon(command.pipe)
     } else {
-      pipes.putBack(command.pipe, at: now)
+      pipes.putBack(command.pipe)
     }
     commands.removeAll { $0 === command }
     if let end = command.end(at: now) { news.append(.ended(command.key, end)) }

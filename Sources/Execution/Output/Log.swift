@@ -45,8 +45,6 @@ struct Log: ~Copyable {
   static let longestTail = 8 << 20
   /// The largest amount, in bytes, that is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
-  /// So much at most is moved through memory before the rest is not.
-  private static let beginningSize = 4096
 
   init(name: String, in directory: RunDirectory, limit: Int, masker: Masker? = nil) {
     self.name = name
@@ -69,8 +67,7 @@ struct Log: ~Copyable {
     if isDiscarding { return discard(from: pipe) }
     if file == nil {
       // A silent command leaves no file: look before one is made.
-      if !isTerminal, masker == nil { return try absorbBeginning(from: pipe) }
-      guard isTerminal ? Log.hasOutput(terminal: pipe) : OutputPipe.hasOutput(pipe) else {
+      guard isTerminal ? Log.hasOutput(terminal: pipe) : Log.hasOutput(pipe: pipe) else {
         return .empty
       }
       try makeFile()
@@ -89,22 +86,6 @@ struct Log: ~Copyable {
     default:
       throw failure(errno: Int32(-moved))
     }
-  }
-
-  /// Moves the first bytes through memory, where whoever shows them finds them: often they are all there are.
-  private mutating func absorbBeginning(from pipe: Int32) throws(SystemError) -> Progress {
-    var count = 0
-    let bytes = [UInt8](unsafeUninitializedCapacity: min(place().room, Log.beginningSize)) {
-      count = read(pipe, $0.baseAddress, $0.count)
-      $1 = max(0, count)
-    }
-    guard count > 0 else { return Log.end(ofRead: count) }
-    readByteCount = count
-    byteCount = count
-    try makeFile()
-    guard writeFully(bytes, to: descriptor, at: 0) else { throw failure() }
-    if count <= headLimit { file?.beginning = bytes }
-    return .moved(count)
   }
 
   /// Drops what the tail of a log beyond the limit has too much. The file is complete afterwards; returns its size.
@@ -163,6 +144,12 @@ struct Log: ~Copyable {
 
   /// Whether it can still be found under its name.
   var isInPlace: Bool { file.map { directory.holds($0, as: name) } ?? true }
+
+  private static func hasOutput(pipe: Int32) -> Bool {
+    var waiting: Int32 = 0
+    _ = ioctl(pipe, UInt(FIONREAD), &waiting)
+    return waiting > 0
+  }
 
   /// What was written last is still on its way inside the kernel: poll(2) waits for it, FIONREAD does not.
   private static func hasOutput(terminal: Int32) -> Bool {

@@ -6,7 +6,6 @@ import CLinux
 import Diagnostics
 import Glibc
 import RunFiles
-import Scheduling
 
 /// A pipe, or a terminal, and its token in the set of watched descriptors.
 final class OutputPipe {
@@ -14,12 +13,7 @@ final class OutputPipe {
   let isTerminal: Bool
   private let readEnd: Descriptor
   private var writeEndIfOpen: Int32
-  /// Its command was so busy that it was widened.
-  private(set) var isLarge = false
-  /// Whether oprun is woken when something can be read.
-  var isWatched = true
-  /// Since when it serves its command, or waits for one.
-  var since: Nanoseconds = 0
+  private var isLarge = false
 
   /// 1 MiB, the most that an unprivileged process may ask for.
   static let largestSize = 1 << 20
@@ -58,13 +52,6 @@ final class OutputPipe {
 
   /// The end for the command; -1 once closed.
   var output: Int32 { writeEndIfOpen }
-
-  /// Whether a pipe has something to read.
-  static func hasOutput(_ pipe: Int32) -> Bool {
-    var waiting: Int32 = 0
-    _ = ioctl(pipe, UInt(FIONREAD), &waiting)
-    return waiting > 0
-  }
 
   /// Closes our write end: from now on the pipe ends when the last process that writes to it is
   /// gone.

@@ -3,7 +3,6 @@
 
 import Diagnostics
 import Glibc
-import Scheduling
 
 /// Tokens are used again, so there are no more of them than were needed at the same time.
 final class OutputPipes {
@@ -20,8 +19,6 @@ final class OutputPipes {
   private var free: [Int] = []
   /// The oldest first.
   private var abandoned: [OutputPipe] = []
-  /// Those that oprun is not woken for yet.
-  private var unwatched: [OutputPipe] = []
   private let waiting: KernelWaiting
   /// How many may be abandoned and open.
   private let spareCount: Int
@@ -31,16 +28,9 @@ final class OutputPipes {
     self.spareCount = spareCount
   }
 
-  /// How long a pipe may be used before oprun is woken for what is printed, unless it is wide already.
-  private static let longestSilence: Nanoseconds = 10_000_000
-
   /// A pipe that nobody else holds.
   func pipe() throws(SystemError) -> OutputPipe {
-    while let pipe = idle.popLast() {
-      if !OutputPipe.hasOutput(pipe.input) { return pipe }
-      // Somebody was given its other end, whom oprun does not know of.
-      abandon(pipe)
-    }
+    if let pipe = idle.popLast() { return pipe }
     return try watched { token throws(SystemError) in try OutputPipe(token: token) }
   }
 
@@ -58,44 +48,11 @@ final class OutputPipes {
     return pipe
   }
 
-  /// With `mayWait`, what the command prints in its first moments is only looked at when it ends, or after these
-  /// moments.
-  func use(
-    _ pipe: OutputPipe, by command: RunningCommand, mayWait: Bool, at now: Nanoseconds
-  ) {
-    uses[pipe.token] = .command(command)
-    pipe.since = now
-    let isWatched = !mayWait || pipe.isLarge || pipe.isTerminal
-    if isWatched == pipe.isWatched { return }
-    watch(pipe, isWatched)
-    if isWatched { unwatched.removeAll { $0 === pipe } } else { unwatched.append(pipe) }
-  }
-
-  private func watch(_ pipe: OutputPipe, _ isWatched: Bool) {
-    waiting.change(
-      pipe.input, for: .executor, number: pipe.token, isWatched ? .reading : .leaving)
-    pipe.isWatched = isWatched
-  }
-
-  /// When `advance` is due; nil if oprun is woken for every pipe.
-  var deadline: Nanoseconds? {
-    unwatched.lazy.map(\.since).min().map { $0 + Self.longestSilence }
-  }
-
-  /// From now on oprun is woken for those that have been used, or idle, for a moment.
-  func advance(to now: Nanoseconds) {
-    if unwatched.isEmpty { return }
-    unwatched.removeAll { pipe in
-      guard now >= pipe.since + Self.longestSilence else { return false }
-      watch(pipe, true)
-      return true
-    }
-  }
+  func use(_ pipe: OutputPipe, by command: RunningCommand) { uses[pipe.token] = .command(command) }
 
   /// No process has it open any more. A terminal serves one command; what is left of its session is hung up.
-  func putBack(_ pipe: OutputPipe, at now: Nanoseconds) {
+  func putBack(_ pipe: OutputPipe) {
     if pipe.isTerminal { return close(pipe) }
-    pipe.since = now
     uses[pipe.token] = .idle(pipe)
     idle.append(pipe)
   }
@@ -103,10 +60,6 @@ final class OutputPipes {
   /// A process may have it open, and so no other command gets it.
   func abandon(_ pipe: OutputPipe) {
     if pipe.isTerminal { return close(pipe) }
-    if !pipe.isWatched {
-      watch(pipe, true)
-      unwatched.removeAll { $0 === pipe }
-    }
     pipe.closeWriteEnd()
     uses[pipe.token] = .abandoned(pipe)
     abandoned.append(pipe)

@@ -35,11 +35,6 @@ final class KernelWaiting: Waiting {
     try readiness.add(descriptor, Ready(owner: owner, number: number), interest)
   }
 
-  /// Makes `wait` report something else of a descriptor that was added.
-  func change(_ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest) {
-    readiness.change(descriptor, Ready(owner: owner, number: number), interest)
-  }
-
   func remove(_ descriptor: Int32) { readiness.remove(descriptor) }
 
   /// Makes SIGCHLD news for this owner, in place of a descriptor.

@@ -20,19 +20,6 @@ struct Readiness: ~Copyable {
   func add(
     _ descriptor: Int32, _ item: Ready, _ interest: Interest = .reading
   ) throws(SystemError) {
-    var event = Readiness.event(for: item, interest)
-    guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
-      throw .last("cannot watch a descriptor")
-    }
-  }
-
-  /// Watches a descriptor of the set for something else.
-  func change(_ descriptor: Int32, _ item: Ready, _ interest: Interest) {
-    var event = Readiness.event(for: item, interest)
-    epoll_ctl(epoll.number, EPOLL_CTL_MOD, descriptor, &event)
-  }
-
-  private static func event(for item: Ready, _ interest: Interest) -> epoll_event {
     var event = epoll_event()
     switch interest {
     case .reading: event.events = EPOLLIN.rawValue
@@ -40,7 +27,9 @@ struct Readiness: ~Copyable {
     case .leaving: event.events = 0
     }
     event.data.u64 = UInt64(item.owner.rawValue) << 32 | UInt64(item.number)
-    return event
+    guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
+      throw .last("cannot watch a descriptor")
+    }
   }
 
   func remove(_ descriptor: Int32) {

@@ -53,8 +53,6 @@ package final class Console: RunObserver {
     }
   }
 
-  package var isDisplay: Bool { true }
-
   package func observe(_ event: RunEvent) {
     screen.ci?.advance(to: event)
     show(event)

@@ -125,7 +125,6 @@ final class UnplannedStepsWatch: RunObserver {
   private let isShown: Bool
   private var console: Console?
   private var firstNumber = 0
-  let isDisplay = true
 
   init(_ rest: UnplannedRest?, isShown: Bool) {
     steps = rest?.steps ?? []

@@ -25,35 +25,6 @@ import Testing
         + "5:+d 6:-d=0 6:d=succeeded 6:end=0")
   }
 
-  /// Notes how many commands had been started when an end was reported.
-  private final class StartCounter: RunObserver {
-    let executor: LateExecutor
-    let isDisplay: Bool
-    private(set) var counts: [Int] = []
-
-    init(_ executor: LateExecutor, isDisplay: Bool) {
-      self.executor = executor
-      self.isDisplay = isDisplay
-    }
-
-    func observe(_ event: RunEvent) {
-      if case .ended = event.kind { counts.append(executor.started.count) }
-    }
-  }
-
-  @Test(arguments: [(false, [1, 2]), (true, [2, 2])])
-  func `starts what follows before an end is displayed, and after it is recorded`(
-    isDisplay: Bool, counts: [Int]
-  ) throws {
-    var counter: StartCounter?
-    let run = try LateRun("steps: [{id: a, run: 0@1}, {id: b, depends_on: [a], run: 0@1}]") {
-      counter = StartCounter($0, isDisplay: isDisplay)
-      return counter
-    }
-    #expect(run.timeline().hasSuffix("end=0"))
-    #expect(counter?.counts == counts)
-  }
-
   @Test func `hears late that a command cannot be started`() throws {
     let run = try LateRun(
       """

@@ -19,7 +19,7 @@ final class LateRun {
 
   init(
     _ pipeline: String, signals: [(second: Nanoseconds, signal: Int32)] = [],
-    commandLimit: Int = .max, watchedBy watch: (LateExecutor) -> (any RunObserver)? = { _ in nil }
+    commandLimit: Int = .max
   ) throws {
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(pipeline.utf8), files: .system)
     let plan = try loaded.plan(PlanningOptions())
@@ -31,7 +31,7 @@ final class LateRun {
     loop = RunLoop(
       plan, options,
       RunParts(waiting: waiting, executor: executor, workspace: "/work space", seed: 1),
-      observers: [chronicle] + [watch(executor)].compactMap(\.self))
+      observers: [chronicle])
   }
 
   /// Every event as `second:what`, separated by blanks.
