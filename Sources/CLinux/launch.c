@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -145,9 +144,6 @@ static int run(void *context) {
     call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);
   }
 
-  // Killed with our parent, whatever it waits for.
-  while (launch->is_held) call(SYS_futex, (long)&launch->is_held, FUTEX_WAIT_PRIVATE, 1, 0);
-
   uint64_t none = 0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);
   fail(launch, clinux_stage_execute, execute(launch));
@@ -182,13 +178,6 @@ pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
     launch->cgroup = -1;
   }
   return clone_sharing_memory(run, launch, stack + size, &launch->busy);
-}
-
-int clinux_can_hold(void) { return SHARES_MEMORY_WHILE_WE_RUN; }
-
-void clinux_let_go(struct clinux_launch *launch) {
-  launch->is_held = 0;
-  syscall(SYS_futex, &launch->is_held, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 pid_t clinux_fork(void) { return fork(); }

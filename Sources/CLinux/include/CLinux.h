@@ -74,7 +74,6 @@ struct clinux_launch {
   const struct clinux_rule *outside, *rules;  // two arrays; a path that does not exist is left out
   size_t outside_count, rule_count;
   pid_t parent;              // ours
-  volatile int is_held;      // not 0: the new process does not load its program yet
 
   // Written by the new process and the kernel.
   volatile pid_t busy;  // not 0 while the new process still uses this memory
@@ -95,12 +94,6 @@ enum clinux_stage {
 // in ours, and `cgroup` becomes -1. Nothing else may use the stack, of at least 16 KiB, until
 // `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
-
-// Whether a new process can be held (`is_held`): not where we wait until it has loaded its program.
-int clinux_can_hold(void);
-
-// Lets a new process that was held load its program.
-void clinux_let_go(struct clinux_launch *launch);
 
 // Runs a command in a process of its own and writes to a file which files it and all that it starts use:
 // records of three strings, of which the first is a letter. `r` the file was read, `w` written, `u` perhaps

@@ -24,12 +24,9 @@ struct Guardian: ~Copyable {
   /// shortest runs would feel the cost.
   private static let delay: Int32 = 20
 
-  /// Makes everything that a guardian needs, so that little can fail when it is started. If its program cannot be
-  /// loaded, it has none until oprun ends, and then ends the groups and the control group of commands, but does not
-  /// search for other processes.
-  static func prepare(
-    _ sweep: Sweep, needsProgram: Bool = true
-  ) throws(SystemError) -> PreparedGuardian {
+  /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends, and then ends
+  /// the groups and the control group of commands, but does not search for other processes.
+  static func start(_ sweep: Sweep, needsProgram: Bool = true) throws(SystemError) -> Guardian {
     let number = clinux_memory_file(guardianName)
     guard number >= 0 else { throw SystemError("cannot start the guardian", errno: -number) }
     let file = Descriptor(owning: number)
@@ -43,12 +40,18 @@ struct Guardian: ~Copyable {
     let start = GuardianStart(
       lifeline: ends[0], ourEnd: ends[1], page: file.number, delay: needsProgram ? delay : -1)
     start.willEnd(page.slots, controlGroup: sweep.controlGroup)
-    return PreparedGuardian(
-      page, in: file, start, theirEnd: Descriptor(owning: ends[0]),
-      ourEnd: Descriptor(owning: ends[1]))
+    let process = start.perform()
+    close(ends[0])
+    let lifeline = Descriptor(owning: ends[1])
+    guard process > 0 else {
+      page.unmap()
+      throw SystemError("cannot start the guardian", errno: -process)
+    }
+    page.take(seat: 0, by: process)
+    return Guardian(processID: process, lifeline: lifeline, page: page, start: start)
   }
 
-  fileprivate init(
+  private init(
     processID: Int32, lifeline: consuming Descriptor, page: GuardianPage, start: GuardianStart
   ) {
     self.processID = processID
@@ -97,38 +100,6 @@ struct Guardian: ~Copyable {
       return page.terminal = nil
     }
     page.terminal = GuardedTerminal(path: String(cString: path), before: before)
-  }
-}
-
-/// A guardian that is not started yet.
-final class PreparedGuardian {
-  private let page: GuardianPage
-  private let file: Descriptor
-  private let memory: GuardianStart
-  private let theirEnd: Descriptor
-  /// Nil once it is the guardian's.
-  private var ourEnd: Descriptor?
-
-  fileprivate init(
-    _ page: GuardianPage, in file: consuming Descriptor, _ memory: GuardianStart,
-    theirEnd: consuming Descriptor, ourEnd: consuming Descriptor
-  ) {
-    self.page = page
-    self.file = file
-    self.memory = memory
-    self.theirEnd = theirEnd
-    self.ourEnd = consume ourEnd
-  }
-
-  deinit { if ourEnd != nil { page.unmap() } }
-
-  /// Starts it; must be called once.
-  func start() throws(SystemError) -> Guardian {
-    let process = memory.perform()
-    guard process > 0 else { throw SystemError("cannot start the guardian", errno: -process) }
-    guard let lifeline = ourEnd.take() else { preconditionFailure("a guardian is started once") }
-    page.take(seat: 0, by: process)
-    return Guardian(processID: process, lifeline: lifeline, page: page, start: memory)
   }
 }
 

@@ -108,12 +108,9 @@ final class LaunchSlot {
     process == processID && launch.pointee.busy != 0
   }
 
-  /// Starts the process. Returns its id, or -errno. One that is held does not load its program before `letGo`.
-  func start(
-    _ request: LaunchRequest, _ conditions: LaunchConditions, isHeld: Bool = false
-  ) -> Int32 {
+  /// Starts the process. Returns its id, or -errno.
+  func start(_ request: LaunchRequest, _ conditions: LaunchConditions) -> Int32 {
     fill(request)
-    launch.pointee.is_held = isHeld ? 1 : 0
     let limits = conditions.limits
     launch.pointee.default_signals = conditions.defaultSignals
     launch.pointee.stopping_signals = conditions.stoppingSignals
@@ -123,8 +120,6 @@ final class LaunchSlot {
     processID = clinux_launch(launch, stack, LaunchSlot.stackSize)
     return processID
   }
-
-  func letGo() { clinux_let_go(launch) }
 
   /// Why the process that ended never became the command; nil if it did. Frees the slot.
   func takeFailure(of process: Int32) -> LaunchFailure? {

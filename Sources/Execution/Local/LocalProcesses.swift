@@ -90,8 +90,7 @@ final class LocalProcesses {
   func launch(_ command: Command, at now: Nanoseconds) throws(SystemError) {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
-    var first = guardian == nil ? try prepareGuardian() : nil
-    if clinux_can_hold() == 0 { try start(&first) }
+    if guardian == nil { try startGuardian() }
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
     var request = opened
@@ -110,13 +109,12 @@ final class LocalProcesses {
     request.ownVariables.append(
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let ticks = ticksSinceBoot()
-    let process: Int32
-    do throws(SystemError) {
-      process = try start(request, from: slot, with: &first)
-    } catch {
+    let process = slot.start(request, conditions)
+    if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
+    guard process > 0 else {
       request.prepared?.end()
       pipes.putBack(pipe)
-      throw error
+      throw SystemError("cannot start a process", errno: -process)
     }
     let running = RunningCommand(
       command, number: nextNumber, processID: process, startedAt: now, startTicks: ticks,
@@ -150,42 +148,15 @@ final class LocalProcesses {
     if !slotsWithRules.isEmpty { slotsWithRules.removeAll { $0.forgetRules() } }
   }
 
-  /// Starts the process of a command, and the first time a guardian: that is started while the new process prepares
-  /// itself, which does not load its program before there is a guardian.
-  private func start(
-    _ request: LaunchRequest, from slot: LaunchSlot, with prepared: inout PreparedGuardian?
-  ) throws(SystemError) -> Int32 {
-    let isHeld = prepared != nil
-    let process = slot.start(request, conditions, isHeld: isHeld)
-    if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
-    guard process > 0 else { throw SystemError("cannot start a process", errno: -process) }
-    if !isHeld { return process }
-    do throws(SystemError) {
-      try start(&prepared)
-    } catch {
-      Glibc.kill(process, SIGKILL)
-      var status: Int32 = 0
-      while waitpid(process, &status, 0) < 0, errno == EINTR {}
-      throw error
-    }
-    slot.letGo()
-    return process
-  }
-
-  private func prepareGuardian(needsProgram: Bool = true) throws(SystemError) -> PreparedGuardian {
+  private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
     if controlGroup == nil, conditions.limits.hasControlGroup {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
-    return try Guardian.prepare(
+    let started = try Guardian.start(
       Sweep(
         cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
       needsProgram: needsProgram)
-  }
-
-  /// Starts a guardian that was prepared, if there is one.
-  private func start(_ prepared: inout PreparedGuardian?) throws(SystemError) {
-    guard let started = try prepared.take()?.start() else { return }
     children.exempt(started.processID)
     for command in commands where !command.isGroupGone {
       started.note(group: command.processID, slot: command.pipe.token)
@@ -204,8 +175,7 @@ final class LocalProcesses {
     // A guardian whose program does not work is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
-    var prepared = try? prepareGuardian(needsProgram: !isInVain)
-    try? start(&prepared)
+    try? startGuardian(needsProgram: !isInVain)
   }
 
   /// Dismisses the guardian when nothing is left to watch. Its end takes a moment, in which other
