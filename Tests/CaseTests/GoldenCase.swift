@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A case is a folder named after what it shows. It holds
-/// - `pipeline.yml`, and whatever other files the case needs (all are copied),
+/// - `pipeline.yml`, and whatever other files the case needs (all are copied; a link becomes a copy of what it leads to),
 /// - `args`: what follows `oprun` on a command line of `sh`; or `command`: the whole line,
 /// - `expected.txt`: exit status, standard output, standard error, and what `after.sh` prints.
 ///

@@ -25,8 +25,9 @@ final class Workspace {
     folder = parent.appending(path: name, directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     for original in originals {
+      // Cases share a file by links to it.
       let copy = folder.appending(path: original.lastPathComponent)
-      try FileManager.default.copyItem(at: original, to: copy)
+      try FileManager.default.copyItem(at: original.resolvingSymlinksInPath(), to: copy)
     }
   }
 

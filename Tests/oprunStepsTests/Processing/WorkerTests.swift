@@ -148,11 +148,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
       guard let worker = busyWorker(of: child, in: folder) else { return false }
       kill(worker, SIGSEGV)
       kill(worker, SIGCONT)
-      #expect(child.wait() == 1)
-      #expect(
-        try told(in: folder)
-          == "failed: slow.jpg: the process that decoded it was killed by SIGSEGV\n")
-      #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
+      try expectLoss(of: child, in: folder, by: "SIGSEGV")
       return true
     }
     #expect(isTested)
@@ -168,14 +164,19 @@ private func wait(_ condition: () -> Bool) -> Bool {
         worker = next
         kill(worker, SIGKILL)
       }
-      #expect(child.wait() == 1)
-      #expect(
-        try told(in: folder)
-          == "failed: slow.jpg: the process that decoded it was killed by SIGKILL\n")
-      #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
+      try expectLoss(of: child, in: folder, by: "SIGKILL")
       return true
     }
     #expect(isTested)
+  }
+
+  /// The slow image failed, and the others did not.
+  private func expectLoss(of child: Child, in folder: ImageFolder, by signal: String) throws {
+    #expect(child.wait() == 1)
+    #expect(
+      try told(in: folder)
+        == "failed: slow.jpg: the process that decoded it was killed by \(signal)\n")
+    #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
   }
 
   private let loss =
