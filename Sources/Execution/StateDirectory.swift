@@ -46,7 +46,7 @@ package struct StateDirectory: Sendable {
         let run = try open(id, in: runs.number, shownAs: name)
         let directory = RunDirectory(
           owning: run.release(), path: name, umask: callersMask, state: state)
-        _ = directory.lock()
+        directory.lock()
         return (id, directory)
       }
       guard errno == EEXIST else { throw StateFailure.notMade(name) }

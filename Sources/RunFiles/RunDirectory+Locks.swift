@@ -13,11 +13,12 @@ extension RunDirectory {
     case claim = 1
   }
 
-  /// Marks it as that of a run in progress, until the object is gone, or by the kernel at the end of this process. False
-  /// if another process has marked it.
-  package func lock() -> Bool {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else { return false }
-    return take(.run)
+  /// Marks this new directory as that of a run in progress, until the object is gone, or by the kernel at the end of this
+  /// process. The byte comes first and is what counts: to look at it disturbs nobody, while a look at the lock of the directory
+  /// (`isLocked`) holds that for a moment, in which it cannot be taken.
+  package func lock() {
+    _ = take(.run)
+    flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
   /// Whether a process is running the run now.

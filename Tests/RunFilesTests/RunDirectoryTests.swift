@@ -72,7 +72,7 @@ struct RunDirectoryTests {
   @Test func `is in use for other machines, which do not see the lock of a directory`() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     #expect(!other.isInUse)
-    #expect(directory.lock())
+    directory.lock()
     let file = open(path("@lock"), O_RDWR | O_CLOEXEC)
     #expect(ByteLock.isHeld(0, of: file))
     directory.giveBackLocks()
@@ -84,6 +84,16 @@ struct RunDirectoryTests {
     #expect(!other.takeClaim())
     close(file)
     waitUntilNobodyHasIt()
+  }
+
+  @Test func `is marked although somebody looks at it just then`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let look = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    #expect(flock(look, LOCK_SH | LOCK_NB) == 0)
+    directory.lock()
+    close(look)
+    #expect(other.isInUse)
+    #expect(!other.takeClaim())
   }
 
   @Test func `is claimed by one, without being in use`() throws {
