@@ -9,6 +9,8 @@
 #include "calls.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,13 +26,21 @@ static void close_all_but(long one, long other) {
   call(SYS_close_range, high + 1, ~0U, 0, 0);
 }
 
+static void set_guarded(int *guarded) {
+  __atomic_store_n(guarded, 1, __ATOMIC_RELEASE);
+  call(SYS_futex, (long)guarded, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+}
+
+void clinux_set_guarded(int *guarded) { set_guarded(guarded); }
+
 // Closes all files, so that nothing waits for it; creates a session, so that signals to our group
 // or terminal do not reach it; and changes the name, so that `pkill oprun` does not find it.
 static void become_inconspicuous(struct clinux_guardian *guardian) {
+  call(SYS_setsid, 0, 0, 0, 0);
+  if (guardian->guarded) set_guarded(guardian->guarded);
   uint64_t all = ~(uint64_t)0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, sizeof all);
   call(SYS_prctl, PR_SET_NAME, (long)guardian->arguments[0], 0, 0);
-  call(SYS_setsid, 0, 0, 0, 0);
   call(SYS_close, guardian->our_end, 0, 0, 0);
   long null = call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR | O_CLOEXEC, 0);
   for (int stream = 0; stream < 3 && null > 2; stream++) call(SYS_dup3, null, stream, 0, 0);

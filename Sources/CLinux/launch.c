@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -143,6 +144,10 @@ static int run(void *context) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};
     call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);
   }
+
+  // The guardian is started before, but may run later. Who waits here is killed with our parent.
+  while (launch->guarded && !__atomic_load_n(launch->guarded, __ATOMIC_ACQUIRE))
+    call(SYS_futex, (long)launch->guarded, FUTEX_WAIT_PRIVATE, 0, 0);
 
   uint64_t none = 0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);

@@ -36,11 +36,29 @@ struct `A guardian without a program` {
 
     withGuardian(
       lifeline: lifeline[0], ourEnd: lifeline[1], delay: -1,
-      whileItRuns: {
+      whileItRuns: { _ in
         close(held)
         let deadline = ContinuousClock.now + .seconds(120)
         while flock(other, LOCK_EX | LOCK_NB) != 0, ContinuousClock.now < deadline { usleep(1000) }
         #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        close(lifeline[1])
+      })
+  }
+
+  @Test func `lets commands load their programs once it has left the process group`() {
+    let guarded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+    defer { guarded.deallocate() }
+    guarded.initialize(to: 0)
+    var lifeline: [Int32] = [0, 0]
+    #expect(pipe(&lifeline) == 0)
+    for end in lifeline { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(lifeline[0]) }
+    withGuardian(
+      lifeline: lifeline[0], ourEnd: lifeline[1], delay: -1,
+      prepare: { $0.guarded = guarded },
+      whileItRuns: { process in
+        while guarded.pointee == 0 { usleep(100) }
+        #expect(getsid(process) == process)
         close(lifeline[1])
       })
   }
@@ -66,7 +84,8 @@ struct `A guardian without a program` {
   /// Starts a guardian whose program does not exist, and waits for its end.
   private func withGuardian(
     lifeline: Int32, ourEnd: Int32 = -1, delay: Int32,
-    prepare: (inout clinux_guardian) -> Void = { _ in }, whileItRuns body: () -> Void = {}
+    prepare: (inout clinux_guardian) -> Void = { _ in },
+    whileItRuns body: (Int32) -> Void = { _ in }
   ) {
     let stackSize = 16 << 10
     let stack = UnsafeMutablePointer<CChar>.allocate(capacity: stackSize)
@@ -89,7 +108,7 @@ struct `A guardian without a program` {
       memory.initialize(to: guardian)
       let process = clinux_start_guardian(memory, stack, stackSize)
       #expect(process > 0)
-      body()
+      body(process)
       var status: Int32 = 0
       waitpid(process, &status, 0)
     }

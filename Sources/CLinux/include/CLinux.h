@@ -74,6 +74,7 @@ struct clinux_launch {
   const struct clinux_rule *outside, *rules;  // two arrays; a path that does not exist is left out
   size_t outside_count, rule_count;
   pid_t parent;              // ours
+  const int *guarded;        // the program is loaded only once this is not 0; or NULL
 
   // Written by the new process and the kernel.
   volatile pid_t busy;  // not 0 while the new process still uses this memory
@@ -119,6 +120,7 @@ struct clinux_guardian {
   const volatile int32_t *groups;  // to be killed if the program cannot be loaded; 0 for none
   int group_count;
   const char *kill_file;     // a file that kills a control group when 1 is written to it, or NULL
+  int *guarded;              // set to 1 when no signal to our group reaches the guardian any more
 
   volatile pid_t busy;  // not 0 while the guardian still uses our memory; written by the kernel
 };
@@ -127,6 +129,9 @@ struct clinux_guardian {
 // the program. Returns its id, or -errno. Nothing else may use the stack, of at least 16 KiB, until
 // `busy` is 0.
 pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size);
+
+// Lets new processes that wait for a guardian load their programs.
+void clinux_set_guarded(int *guarded);
 
 // Sets of signals are bits here, n-1 for signal n. The C library reserves signals 32 and 33 and
 // leaves them out of its own sets, but anybody can send them.

@@ -26,7 +26,9 @@ struct Guardian: ~Copyable {
 
   /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends, and then ends
   /// the groups and the control group of commands, but does not search for other processes.
-  static func start(_ sweep: Sweep, needsProgram: Bool = true) throws(SystemError) -> Guardian {
+  static func start(
+    _ sweep: Sweep, _ presence: GuardianPresence, needsProgram: Bool = true
+  ) throws(SystemError) -> Guardian {
     let number = clinux_memory_file(guardianName)
     guard number >= 0 else { throw SystemError("cannot start the guardian", errno: -number) }
     let file = Descriptor(owning: number)
@@ -38,7 +40,8 @@ struct Guardian: ~Copyable {
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let start = GuardianStart(
-      lifeline: ends[0], ourEnd: ends[1], page: file.number, delay: needsProgram ? delay : -1)
+      presence, lifeline: ends[0], ourEnd: ends[1], page: file.number,
+      delay: needsProgram ? delay : -1)
     start.willEnd(page.slots, controlGroup: sweep.controlGroup)
     let process = start.perform()
     close(ends[0])
@@ -103,8 +106,34 @@ struct Guardian: ~Copyable {
   }
 }
 
+/// Whether a guardian would see the end of oprun: new processes load their programs only then. A signal for our whole
+/// process group reaches a guardian, too, until it has left the group.
+final class GuardianPresence {
+  /// What guardians and new processes use.
+  let flag = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+  init() { flag.initialize(to: 0) }
+
+  /// Called when no process that shares our memory uses it.
+  deinit { flag.deallocate() }
+
+  /// Makes new processes wait for the guardian that is started next.
+  func expect() { flag.pointee = 0 }
+
+  /// Gives up the processor for a guardian that has not had it yet. The kernel puts the first of two new processes on the
+  /// processor of the one that starts them, where the guardian would wait until oprun has nothing to do, and the
+  /// command with it. If others have the processor first, the command waits alone.
+  func letRun() {
+    for _ in 0..<3 where flag.pointee == 0 { sched_yield() }
+  }
+
+  /// Lets them go on without a guardian, because there can be none.
+  func giveUp() { clinux_set_guarded(flag) }
+}
+
 /// The memory that a guardian uses until it has a program.
 private final class GuardianStart {
+  private let presence: GuardianPresence
   private let memory: UnsafeMutablePointer<clinux_guardian>
   private let stack: UnsafeMutablePointer<CChar>
   private let program = strdup("/proc/self/exe")
@@ -114,7 +143,10 @@ private final class GuardianStart {
 
   private static let stackSize = 16 * 1024
 
-  init(lifeline: Int32, ourEnd: Int32, page: Int32, delay: Int32) {
+  init(
+    _ presence: GuardianPresence, lifeline: Int32, ourEnd: Int32, page: Int32, delay: Int32
+  ) {
+    self.presence = presence
     arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
     // An enclosing run recognises our guardian by this, and it contains no secret.
     environment = CStrings(
@@ -130,6 +162,7 @@ private final class GuardianStart {
     memory.pointee.page = page
     memory.pointee.delay = delay
     memory.pointee.parent = getpid()
+    memory.pointee.guarded = presence.flag
   }
 
   /// Sets what the guardian ends if its program cannot be loaded.
@@ -142,7 +175,10 @@ private final class GuardianStart {
 
   deinit {
     // A guardian that still uses the memory keeps it.
-    guard memory.pointee.busy == 0 else { return }
+    guard memory.pointee.busy == 0 else {
+      _ = Unmanaged.passRetained(presence)
+      return
+    }
     memory.deallocate()
     stack.deallocate()
     free(program)

@@ -47,6 +47,7 @@ struct LaunchConditions {
   /// Bit n−1: signal n is blocked here and ends the run.
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
+  let guardian = GuardianPresence()
   /// The directory of the control group in which commands start.
   var controlGroup: Int32?
 }
@@ -65,6 +66,7 @@ final class LaunchSlot {
   /// The owners of the variables and of the rules that the new process reads.
   private var environment: Environment?
   private var rules: PreparedStart.Rules?
+  private var guardian: GuardianPresence?
 
   private static let stackSize = 32 * 1024
 
@@ -85,6 +87,7 @@ final class LaunchSlot {
         _ = Unmanaged.passRetained(rules.own)
       }
       if let environment { _ = Unmanaged.passRetained(environment) }
+      if let guardian { _ = Unmanaged.passRetained(guardian) }
       return
     }
     launch.deallocate()
@@ -112,6 +115,8 @@ final class LaunchSlot {
   func start(_ request: LaunchRequest, _ conditions: LaunchConditions) -> Int32 {
     fill(request)
     let limits = conditions.limits
+    guardian = conditions.guardian
+    launch.pointee.guarded = UnsafePointer(conditions.guardian.flag)
     launch.pointee.default_signals = conditions.defaultSignals
     launch.pointee.stopping_signals = conditions.stoppingSignals
     launch.pointee.cgroup = conditions.controlGroup ?? -1

@@ -110,6 +110,7 @@ final class LocalProcesses {
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let ticks = ticksSinceBoot()
     let process = slot.start(request, conditions)
+    conditions.guardian.letRun()
     if request.prepared?.isConfined == true { slotsWithRules.append(slot) }
     guard process > 0 else {
       request.prepared?.end()
@@ -153,10 +154,11 @@ final class LocalProcesses {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
+    conditions.guardian.expect()
     let started = try Guardian.start(
       Sweep(
         cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
-      needsProgram: needsProgram)
+      conditions.guardian, needsProgram: needsProgram)
     children.exempt(started.processID)
     for command in commands where !command.isGroupGone {
       started.note(group: command.processID, slot: command.pipe.token)
@@ -175,7 +177,11 @@ final class LocalProcesses {
     // A guardian whose program does not work is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
-    try? startGuardian(needsProgram: !isInVain)
+    do throws(SystemError) {
+      try startGuardian(needsProgram: !isInVain)
+    } catch {
+      conditions.guardian.giveUp()
+    }
   }
 
   /// Dismisses the guardian when nothing is left to watch. Its end takes a moment, in which other
