@@ -12,7 +12,12 @@ package func displayWidth(of scalar: Unicode.Scalar) -> Int {
 
 /// The columns that a string takes in a terminal.
 package func displayWidth(of text: String) -> Int {
-  if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
+  let bits = text.utf8.withContiguousStorageIfAvailable { bytes in
+    var bits: UInt8 = 0
+    for byte in bytes { bits |= byte }
+    return bits
+  }
+  if let bits, bits < 0x80 { return text.utf8.count }
   return text.unicodeScalars.reduce(0) { $0 + displayWidth(of: $1) }
 }
 

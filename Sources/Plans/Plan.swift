@@ -263,6 +263,8 @@ package final class StepSettings: Sendable {
   package let cache: CacheSettings?
   /// What its job asks of Slurm; nil if the command runs here.
   package let slurm: SlurmRequest?
+  /// Whether its command is a job of Slurm. The request itself is large: to look at it is to copy it.
+  package let isJob: Bool
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -294,6 +296,7 @@ package final class StepSettings: Sendable {
     self.capturesOutput = capturesOutput
     self.cache = cache
     self.slurm = slurm
+    isJob = slurm != nil
   }
 
   /// Those of a group whose hooks have these settings.

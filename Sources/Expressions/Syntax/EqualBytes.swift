@@ -41,8 +41,10 @@ package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8
 /// own, which is another name to Linux and in JSON.
 package func areSameBytes(_ left: String, _ right: String) -> Bool {
   guard left.utf8.count == right.utf8.count else { return false }
-  var (left, right) = (left, right)
-  return left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
+  let areSame = left.utf8.withContiguousStorageIfAvailable { left in
+    right.utf8.withContiguousStorageIfAvailable { right in areEqual(left, right) }
+  }
+  return (areSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
 }
 
 /// A string that equals only what consists of the same bytes.

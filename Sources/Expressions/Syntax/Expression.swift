@@ -149,8 +149,12 @@ extension Expression {
 
   func memberNameRange(of node: Int) -> Range<Int> {
     let end = range(of: node).upperBound
-    var start = end
-    while start > base, content[start - 1] != UInt8(ascii: ".") { start -= 1 }
+    let first = content.startIndex
+    let start = content.withUnsafeBufferPointer { bytes in
+      var start = end - first
+      while start > base - first, bytes[start - 1] != UInt8(ascii: ".") { start -= 1 }
+      return start + first
+    }
     return start..<end
   }
 
@@ -216,6 +220,17 @@ extension Expression {
   package func isWritten(as other: Expression) -> Bool {
     template.isAsWritten && other.template.isAsWritten
       && areSame(content[range(of: root)], other.content[other.range(of: other.root)])
+  }
+
+  /// The name of the step in an expression like `steps.build.outputs.size`, and what follows it; nil for any other.
+  package var stepPath: (name: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {
+    let first = root + 1 - Int(nodes[root].size)
+    guard template.isAsWritten, first < root, nodes[first].kind == .root,
+      nodes[first].detail == ContextRoot.steps.rawValue,
+      nodes[(first + 1)...root].allSatisfy({ $0.kind == .member })
+    else { return nil }
+    let name = memberNameRange(of: first + 1)
+    return (content[name], content[name.upperBound..<range(of: root).upperBound])
   }
 
   /// Whether it names something that differs from step to step.

@@ -30,7 +30,7 @@ package final class ReadExpressions {
 }
 
 /// Whether two texts have the same bytes.
-func areSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+package func areSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
   left.withUnsafeBufferPointer { left in
     right.withUnsafeBufferPointer { right in areEqual(left, right) }
   }

@@ -114,6 +114,24 @@ extension Template {
   }
 }
 
+extension Template {
+  /// Where it is in the file, byte for byte; nil if that is not how it is shown.
+  package var writtenSpan: Span? { isAsWritten && origin.isWritten ? origin.span : nil }
+
+  /// Whether its expressions are all like `steps.build.outputs.size`, in contexts of which only the run knows
+  /// something: then there is nothing to insert.
+  package func isOnly(of contexts: [ContextRoot]) -> Bool {
+    parts.allSatisfy { part in
+      if part.isLiteral { return true }
+      let first = Int(part.root) + 1 - Int(nodes[Int(part.root)].size)
+      guard first < part.root, nodes[first].kind == .root,
+        contexts.contains(where: { $0.rawValue == nodes[first].detail })
+      else { return false }
+      return nodes[(first + 1)...Int(part.root)].allSatisfy { $0.kind == .member }
+    }
+  }
+}
+
 extension Expression {
   /// Parses a condition: one expression, with or without `${{ … }}`. Everything wrong with it is
   /// reported.

@@ -232,17 +232,9 @@ extension Decoder {
   }
 
   /// Whether a value is `null`, `~` or empty.
-  func isNull(_ node: NodeIndex) -> Bool {
-    guard tree.nodes[node].kind == .plain else { return false }
-    return tree.withBytes(of: node) { bytes in
-      switch bytes.count {
-      case 0: true
-      case 1: bytes[0] == UInt8(ascii: "~")
-      case 4: bytes.elementsEqual("null".utf8)
-      default: false
-      }
-    }
-  }
+  /// Inlined, because the decoder is large: what changes it would copy it for the call.
+  @inline(__always)
+  func isNull(_ node: NodeIndex) -> Bool { tree.isNull(node) }
 
   /// What a value is, in words for "must be …, not …".
   func found(_ node: NodeIndex) -> String {

@@ -93,6 +93,19 @@ package struct Tree {
     return Span(start: Int(node.start) + inset, end: Int(node.end) - inset)
   }
 
+  /// Whether a value is `null`, `~` or empty.
+  func isNull(_ index: NodeIndex) -> Bool {
+    guard nodes[index].kind == .plain else { return false }
+    return withBytes(of: index) { bytes in
+      switch bytes.count {
+      case 0: true
+      case 1: bytes[0] == UInt8(ascii: "~")
+      case 4: bytes.elementsEqual("null".utf8)
+      default: false
+      }
+    }
+  }
+
   func string(_ index: NodeIndex) -> String {
     withBytes(of: index) { String(decoding: $0, as: UTF8.self) }
   }

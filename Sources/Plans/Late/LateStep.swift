@@ -7,32 +7,26 @@ package import Scheduling
 
 /// Accompanies a `PlannedStep` if expressions are left after planning, or a condition decides.
 package final class LateStep: Sendable {
-  /// Its `if` as it is written, for display; nil if it has none or it is known to be true.
-  package let condition: String?
-  /// Why it will not run, if that is already known: `if: params.branch == 'main' is false`.
-  package let skipReason: String?
-  /// The conditions of `wait_for`: `tcp localhost:5432`.
-  package let probes: [String]
-  /// When it is ready, if it is a service: `tcp localhost:5432`.
-  package let readiness: [String]
+  /// Nil if it has no condition and waits for nothing, like most: they take less memory without it.
+  private let shown: Shown?
   package let parts: LateParts
   package let scope: LateScope
 
   package init(_ parts: LateParts, in scope: LateScope) {
-    skipReason =
-      parts.conditions.lazy.compactMap { condition in
-        condition.expression.constant == .bool(false) ? condition.reason : nil
-      }.first
-    // For a matrix that is not known, including those of its instances.
-    if let expansion = parts.expansion {
-      (condition, probes, readiness) = expansion.parts.shown
-    } else {
-      (condition, probes, readiness) = parts.shown
-    }
+    shown = parts.isUnconditional ? nil : Shown(parts)
     self.scope = scope
     // It is moved here: a copy of all parts would take long.
     self.parts = parts
   }
+
+  /// Its `if` as it is written, for display; nil if it has none or it is known to be true.
+  package var condition: String? { shown?.condition }
+  /// Why it will not run, if that is already known: `if: params.branch == 'main' is false`.
+  package var skipReason: String? { shown?.skipReason }
+  /// The conditions of `wait_for`: `tcp localhost:5432`.
+  package var probes: [String] { shown?.probes ?? [] }
+  /// When it is ready, if it is a service: `tcp localhost:5432`.
+  package var readiness: [String] { shown?.readiness ?? [] }
 
   /// The variables whose values are not known, as they are written.
   package var variables: [EnvironmentVariable] {
@@ -46,12 +40,33 @@ package final class LateStep: Sendable {
 
   /// Makes one for tests and samples of other modules.
   package init(condition: String? = nil, skipReason: String? = nil, probes: [String] = []) {
+    shown = Shown(condition: condition, skipReason: skipReason, probes: probes)
+    parts = LateParts()
+    scope = LateScope()
+  }
+}
+
+/// What is shown of conditions, and of what is waited for.
+private final class Shown: Sendable {
+  let condition: String?
+  let skipReason: String?
+  let probes: [String]
+  let readiness: [String]
+
+  init(_ parts: LateParts) {
+    skipReason =
+      parts.conditions.lazy.compactMap { condition in
+        condition.expression.constant == .bool(false) ? condition.reason : nil
+      }.first
+    // For a matrix that is not known, including those of its instances.
+    (condition, probes, readiness) = (parts.expansion?.parts ?? parts).shown
+  }
+
+  init(condition: String?, skipReason: String?, probes: [String]) {
     self.condition = condition
     self.skipReason = skipReason
     self.probes = probes
     readiness = []
-    parts = LateParts()
-    scope = LateScope()
   }
 }
 
@@ -125,6 +140,13 @@ package struct LateParts: Sendable {
   package var probes: [LateProbe] { rareParts?.parts.probes ?? [] }
   package var stepName: String? { rareParts?.parts.stepName }
   package var readiness: [LateProbe] { rareParts?.parts.readiness ?? [] }
+
+  /// It has no condition, and waits for nothing.
+  fileprivate var isUnconditional: Bool {
+    guard conditions.isEmpty else { return false }
+    guard let rare = rareParts?.parts else { return true }
+    return rare.expansion == nil && rare.probes.isEmpty && rare.readiness.isEmpty
+  }
 
   /// What is shown of the conditions, and of what is waited for.
   fileprivate var shown: (condition: String?, probes: [String], readiness: [String]) {

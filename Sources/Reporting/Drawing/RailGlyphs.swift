@@ -41,15 +41,36 @@ enum RailGlyph: Int {
     return (0xE0 | value >> 12) | (0x80 | value >> 6 & 0x3F) << 8 | (0x80 | value & 0x3F) << 16
   }
 
+  fileprivate func bytes(usesASCII: Bool) -> UInt32 { usesASCII ? ascii : box }
+
   /// The number of bytes that `append` touches; the next character may begin earlier.
   static let maxByteCount = 4
 
   /// Writes the character at `end`, and moves it on.
   @inline(__always)
   fileprivate func append(to end: inout UnsafeMutableRawPointer, usesASCII: Bool) {
-    let bytes = usesASCII ? ascii : box
+    let bytes = bytes(usesASCII: usesASCII)
     end.storeBytes(of: bytes.littleEndian, as: UInt32.self)
     end += bytes < 0x80 ? 1 : 3
+  }
+}
+
+/// A column in which nothing happens, with the blank behind it; most columns are such.
+private struct PassedColumn {
+  private let bytes: UInt32
+  private let count: Int
+
+  init(_ glyph: RailGlyph, _ usesASCII: Bool) {
+    let bytes = glyph.bytes(usesASCII: usesASCII)
+    let isShort = bytes < 0x80
+    self.bytes = bytes | UInt32(UInt8(ascii: " ")) << (isShort ? 8 : 24)
+    count = isShort ? 2 : 4
+  }
+
+  @inline(__always)
+  func append(to end: inout UnsafeMutableRawPointer) {
+    end.storeBytes(of: bytes.littleEndian, as: UInt32.self)
+    end += count
   }
 }
 
@@ -79,12 +100,19 @@ extension RailLine {
     let span = node < 0 ? 0...0 : self.span
     let last = node < 0 ? 31 - above.leadingZeroBitCount : lastColumn
     guard last >= 0 else { return }
+    let (rail, blank) = (PassedColumn(.rail, usesASCII), PassedColumn(.blank, usesASCII))
     sink.write(atMost: (2 * last + 1) * RailGlyph.maxByteCount) { start in
       var end = start
       for column in 0...last {
+        let isPassed = node < 0 || column < span.lowerBound || column > span.upperBound
+        if isPassed, column < last {
+          let isRail = above & 1 << UInt32(column) != 0
+          (isRail ? rail : blank).append(to: &end)
+          continue
+        }
         glyph(at: column, in: span).append(to: &end, usesASCII: usesASCII)
         guard column < last else { break }
-        let isJoined = node >= 0 && column >= span.lowerBound && column < span.upperBound
+        let isJoined = column < span.upperBound
         (isJoined ? RailGlyph.across : .blank).append(to: &end, usesASCII: usesASCII)
       }
       return end - start

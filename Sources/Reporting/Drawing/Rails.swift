@@ -47,38 +47,38 @@ struct Rails {
 
   private let graph: Graph
   private var open: OpenRails
+  private var dependencies: [OperationID] = []
 
   /// Prepares the rails of a graph. Linear in operations and edges.
   init(_ graph: Graph, order: some Sequence<OperationID>) {
     self.graph = graph
     let dependentCounts = graph.dependentCounts()
-    let most = Self.mostRails(graph, order, dependentCounts: dependentCounts)
-    open = OpenRails(
-      limit: most > Self.widest ? Self.narrow : Self.widest, dependentCounts: dependentCounts)
+    let isWide = Self.isWide(graph, order, dependentCounts: dependentCounts)
+    open = OpenRails(limit: isWide ? Self.narrow : Self.widest, dependentCounts: dependentCounts)
   }
 
-  /// The largest number of operations that have passed and that others still wait for.
-  private static func mostRails(
+  /// Whether at some time more operations have passed that others still wait for than may have rails.
+  private static func isWide(
     _ graph: Graph, _ order: some Sequence<OperationID>, dependentCounts: [Int32]
-  ) -> Int {
+  ) -> Bool {
     var remaining = dependentCounts
     var rails = 0
-    var most = 0
     for operation in order {
       graph.forEachDependency(of: operation) { edge in
         remaining[edge.from.index] -= 1
         if remaining[edge.from.index] == 0 { rails -= 1 }
       }
       if dependentCounts[operation.index] > 0 { rails += 1 }
-      most = max(most, rails)
+      if rails > Self.widest { return true }
     }
-    return most
+    return false
   }
 
   /// The line of the next operation. Linear in its dependencies.
   mutating func advance(to operation: OperationID) -> RailLine {
     open.begin()
-    graph.forEachDependency(of: operation, changing: &open) { $0.follow($1.from.index) }
+    graph.listDependencies(of: operation, in: &dependencies)
+    for dependency in dependencies { open.follow(dependency.index) }
     return open.end(operation.index)
   }
 
@@ -153,16 +153,5 @@ private struct OpenRails {
     line.node = -1
     line.hidden = hidden
     return line
-  }
-}
-
-extension Graph {
-  /// The number of edges out of each operation.
-  fileprivate func dependentCounts() -> [Int32] {
-    var counts = [Int32](repeating: 0, count: count)
-    for index in 0..<count {
-      forEachDependency(of: OperationID(index)) { counts[$0.from.index] += 1 }
-    }
-    return counts
   }
 }

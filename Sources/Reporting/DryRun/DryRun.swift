@@ -114,7 +114,7 @@ extension DryRun {
     if !options.isVerbose, let command = plan.steps[entry.operation.index].work.shown {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
-      if plan.steps[entry.operation.index].settings.slurm != nil {
+      if plan.steps[entry.operation.index].settings.isJob {
         sink.write("  slurm")
         column += 7
       }

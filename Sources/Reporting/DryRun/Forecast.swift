@@ -45,6 +45,7 @@ package struct Forecast {
   private var scheduler: Scheduler
   private var running = VirtualClock()
   private var services: Services
+  private let hasServices: Bool
   private var instanceLimits: InstanceLimits
   /// They have started, and go on.
   /// With what ran before each: they end in the order in which they began.
@@ -64,6 +65,7 @@ package struct Forecast {
     self.leftOut = leftOut
     groups = Groups(plan)
     services = Services(plan, groups, makesCopies: false)
+    hasServices = plan.graph.hasServices
     instanceLimits = InstanceLimits(plan, makesCopies: false)
     var graph = plan.graph
     for operation in upToDate.keys { graph.setGated(operation) }
@@ -86,7 +88,7 @@ package struct Forecast {
     var count: Nanoseconds = 0
     for index in 0..<graph.count {
       let operation = OperationID(index)
-      guard graph.takesSlot(operation), let expected = graph.expected(of: operation) else {
+      guard let expected = graph.expected(of: operation), graph.takesSlot(operation) else {
         continue
       }
       total = sum(total, expected)
@@ -103,7 +105,7 @@ package struct Forecast {
       runCount += 1
       let verdict: Entry.Verdict = isExpanding(operation) ? .runsEach : .runs
       entries.append(Entry(operation: operation, wave: wave, verdict: verdict))
-      if !graph.takesSlot(operation) {
+      if hasServices, !graph.takesSlot(operation) {
         startService(operation)
         continue
       }
@@ -138,7 +140,7 @@ package struct Forecast {
       let isDecided = if case .condition = settlement.cause { true } else { false }
       let isAsItWas = isAsItWas(settlement.operation, settlement.ending, settlement.cause)
       add(settlement.operation, isAsItWas ? .upToDate : isDecided ? .skipped : .doesNotStart)
-      if !services.isEmpty { note(settlement.operation, settlement.ending) }
+      if hasServices { note(settlement.operation, settlement.ending) }
       if !instanceLimits.isEmpty { instanceLimits.ended(settlement.operation, groups) }
     }
   }
@@ -156,7 +158,7 @@ package struct Forecast {
 
   private mutating func finish(_ operation: OperationID) {
     scheduler.finish(operation, as: Ending(.succeeded))
-    if !services.isEmpty { note(operation, Ending(.succeeded)) }
+    if hasServices { note(operation, Ending(.succeeded)) }
   }
 
   private mutating func add(_ operation: OperationID, _ verdict: Entry.Verdict) {
@@ -297,7 +299,7 @@ extension Forecast {
 
   /// Ends what may be needed no more, and skips what of it has not started; false if there is nothing.
   private mutating func endReleased() -> Bool {
-    if services.isEmpty { return false }
+    guard hasServices else { return false }
     let released = services.takeReleased()
     var unneeded: [OperationID] = []
     for operation in released { findUnneeded(in: operation, &unneeded) }

@@ -5,6 +5,8 @@ package import Scheduling
 
 struct Reasons {
   private let plan: Plan
+  /// Those of the plan, which is large: to reach a step through it is to copy it, in code that is compiled to be small.
+  private let steps: [PlannedStep]
   private let groups: Groups
   private let known: StepForecast
 
@@ -13,6 +15,7 @@ struct Reasons {
 
   init(_ plan: Plan, _ known: StepForecast) {
     self.plan = plan
+    steps = plan.steps
     self.known = known
     groups = Groups(plan)
   }
@@ -40,11 +43,11 @@ struct Reasons {
     case .skipped: return sink.write(skipReason(of: operation))
     case .doesNotStart: writeObstacle(of: operation, to: sink)
     }
-    if let condition = plan.steps[operation.index].late?.conditionInWords {
+    if let condition = steps[operation.index].late?.conditionInWords {
       sink.write(", ")
       sink.write(condition)
     }
-    if !plan.graph.takesSlot(operation) {
+    if plan.graph.hasServices, !plan.graph.takesSlot(operation) {
       sink.write(plan.isInBackground(operation) ? ", background" : ", service")
     }
     if entry.verdict != .standsForOthers { writePlace(of: operation, to: sink) }
@@ -79,7 +82,7 @@ struct Reasons {
       count += 1
       if count > Self.namedDependencies { return }
       sink.write(count == 1 ? "needs " : ", ")
-      sink.write(plan.steps[edge.from.index].id)
+      sink.write(steps[edge.from.index].id)
       if let condition = edge.condition.words {
         sink.write(" (")
         sink.write(condition)

@@ -96,6 +96,14 @@ extension Graph {
     while let edge = cursor.next(in: self) { body(edge) }
   }
 
+  /// Lists what the operation waits for, in place of what was in the list. For loops over a whole graph in other
+  /// modules: a call for each edge would take longer than the rest.
+  package func listDependencies(of id: OperationID, in list: inout [OperationID]) {
+    list.removeAll(keepingCapacity: true)
+    var cursor = EdgeCursor(dependenciesOf: id, in: self)
+    while let edge = cursor.next(in: self) { list.append(edge.from) }
+  }
+
   /// Like `forEachDependency`, for loops that change something outside the graph.
   package func forEachDependency<State>(
     of id: OperationID, changing state: inout State, _ body: (inout State, Edge) -> Void

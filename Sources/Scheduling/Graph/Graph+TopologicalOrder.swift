@@ -51,4 +51,13 @@ extension Graph {
     }
     return counts
   }
+
+  /// The number of edges out of each operation.
+  package func dependentCounts() -> [Int32] {
+    var counts = [Int32](repeating: 0, count: count)
+    for link in links where link.from != Graph.none && link.to != Graph.none {
+      counts[Int(link.from)] += 1
+    }
+    return counts
+  }
 }

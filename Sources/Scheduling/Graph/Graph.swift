@@ -136,7 +136,10 @@ package struct Graph: Sendable {
   }
 
   /// Makes an operation gated. Call it only before the graph runs.
-  package mutating func setGated(_ id: OperationID) { nodes[id.index].isGated = true }
+  package mutating func setGated(_ id: OperationID) {
+    // To write what is there already would copy a graph that is shared.
+    if !nodes[id.index].isGated { nodes[id.index].isGated = true }
+  }
 
   /// Makes an operation one that is no service. Call it only before the graph runs.
   package mutating func setTakesSlot(_ id: OperationID) { nodes[id.index].takesSlot = true }

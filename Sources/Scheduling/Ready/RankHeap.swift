@@ -53,11 +53,7 @@ struct RankHeap {
       while true {
         let first = RankHeap.width * place + 1
         guard first < entries.count else { break }
-        var child = first
-        for other in first + 1..<max(first + 1, min(first + RankHeap.width, entries.count))
-        where entries[other].isBefore(entries[child]) {
-          child = other
-        }
+        let child = entries.best(from: first)
         guard entries[child].isBefore(rank) else { break }
         entries.settle(entries[child], at: place)
         place = child
@@ -75,6 +71,24 @@ struct RankHeap {
     var count: Int { entries.count }
 
     subscript(place: Int) -> Rank { entries[place] }
+
+    /// The place of the best of the children that begin here.
+    @inline(__always)
+    func best(from first: Int) -> Int {
+      if first + RankHeap.width <= entries.count {
+        let left = better(first, first + 1)
+        let right = better(first + 2, first + 3)
+        return better(left, right)
+      }
+      var best = first
+      for other in first + 1..<max(first + 1, entries.count) { best = better(best, other) }
+      return best
+    }
+
+    @inline(__always)
+    private func better(_ one: Int, _ other: Int) -> Int {
+      entries[other].isBefore(entries[one]) ? other : one
+    }
 
     func settle(_ rank: Rank, at place: Int) {
       entries[place] = rank

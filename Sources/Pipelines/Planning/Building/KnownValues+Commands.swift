@@ -31,6 +31,7 @@ extension KnownValues {
   func foldScript(_ text: Text, for shell: [String]) throws(EvaluationFailure) -> FoldedScript {
     switch text {
     case .plain(let text): .known(ScriptText(text))
+    case .template(let template) where template.isOnly(of: Self.contextsOfRun): .late(text)
     case .template(let template):
       try keeping(.late(text)) { () throws(EvaluationFailure) -> FoldedScript in
         let reader = ScriptReader(shell: shell)
@@ -42,6 +43,9 @@ extension KnownValues {
       }
     }
   }
+
+  /// The contexts of which nothing is known before the run.
+  private static let contextsOfRun: [ContextRoot] = [.steps, .run, .secrets]
 
   /// Folds all arguments or none, because each may determine what another one is to its program.
   private func fold(arguments words: [Text]) throws(EvaluationFailure) -> [Text] {

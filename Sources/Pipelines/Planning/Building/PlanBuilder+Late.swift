@@ -99,36 +99,6 @@ extension PlanBuilder {
     return parts
   }
 
-  /// The outputs of the pipeline that is run. Nil if there are none.
-  func rootOutputs() -> LateStep? {
-    let root = planner.pipelines[0]
-    guard !root.model.outputs.isEmpty, isWhole(root) else { return nil }
-    var parts = LateParts()
-    do throws(EvaluationFailure) {
-      try addOutputs(of: 0, to: &parts)
-    } catch {
-      return nil
-    }
-    return LateStep(parts, in: pipelineScope(0))
-  }
-
-  private func addOutputs(
-    of pipeline: Int, to parts: inout LateParts
-  ) throws(EvaluationFailure) {
-    // What a part of its steps gives is nothing that it could give.
-    guard isWhole(planner.pipelines[pipeline]) else { return }
-    var rare = parts.rare
-    rare.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
-      .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
-    rare.outputScope = pipelineScope(pipeline)
-    parts.rare = rare
-  }
-
-  /// Whether all of its steps are in the plan that run when none is named.
-  private func isWhole(_ pipeline: PipelineUse) -> Bool {
-    pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }
-  }
-
   private func expansion(
     of matrix: MatrixModel, _ operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> LateExpansion {
@@ -140,7 +110,7 @@ extension PlanBuilder {
     if case .late(let late) = command { parts.command = late }
     parts.shell = settings.settings.shell
     parts.rare = try rareParts(values, settings, command, at: address)
-    return try expansion(of: matrix, at: address, command.work, parts)
+    return try expansion(of: matrix, at: address, work(of: command), parts)
   }
 
   private func expansion(
@@ -203,18 +173,28 @@ extension PlanBuilder {
     if let latestScope, latestScope.operation == operation { return latestScope.scope }
     if let known = scopes[operation] { return known }
     let pipeline = planner.pipelines[address.pipeline]
-    let outer = planner.valuesForMatrix(at: address)
-    let values = planner.values(at: address)
+    let matrix = knownMatrix(of: pipeline, at: address)
     let scope = LateScope(
-      planner.dependencies(at: address, numbers),
-      matrix: values.matrix ?? outer.matrix,
-      writtenNames: (address.instance == nil ? outer : values).writtenNames,
+      planner.dependencies(at: address, numbers), matrix: matrix.values,
+      writtenNames: matrix.writtenNames,
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
       matrixGroup: matrixGroup(around: pipeline),
       vars: lateVars(of: pipeline, needed: pipeline.lateVars(of: address.step)))
     latestScope = (operation, scope)
     if planner.address(of: operation).isGroup { scopes[operation] = scope }
     return scope
+  }
+
+  /// The values of the matrices that a step is in, as far as they are known.
+  private func knownMatrix(
+    of pipeline: PipelineUse, at address: StepAddress
+  ) -> (values: ValueMap?, writtenNames: Set<ExactText>) {
+    if pipeline.parent == nil, address.instance == nil { return (nil, []) }
+    let outer = planner.valuesForMatrix(at: address)
+    let values = planner.values(at: address)
+    return (
+      values.matrix ?? outer.matrix, (address.instance == nil ? outer : values).writtenNames
+    )
   }
 
   /// The scope of the group that the steps of the pipeline use stand in.
@@ -321,8 +301,7 @@ extension Planner {
       let dependency = pipeline.model.dependencies[number]
       let name = text.string(dependency.step.span)
       // It is nearly always a step, by its name.
-      if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
-      {
+      if !dependency.traits.contains(.matched), let step = pipeline.step(ofDependency: number) {
         guard let target = numbers[pipeline.operation(of: step)] else { continue }
         found.all.append(target)
         found.steps[name] = target

@@ -1,5 +1,5 @@
-// Builds the plan itself: steps in which everything known is inserted. PlanBuilder+Late.swift
-// handles what is left for later.
+// Builds the plan itself: steps in which everything known is inserted. PlanBuilder+Plain.swift has a short way for
+// most steps, PlanBuilder+Late.swift handles what is left for later.
 
 import Diagnostics
 import Expressions
@@ -20,7 +20,7 @@ final class PlanBuilder {
   /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
   /// The condition that was decided last, and whether it is known to be true.
-  private var latestCondition: (expression: Expression, isTrue: Bool)?
+  var latestCondition: (expression: Expression, isTrue: Bool)?
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
   var log: DiagnosticLog
@@ -153,12 +153,12 @@ final class PlanBuilder {
         continue
       }
       do throws(EvaluationFailure) {
-        let command = try plainCommand(operation)
-        if let command, let step = try plainStep(operation, command) {
+        let address = planner.address(of: operation)
+        let command = try plainCommand(at: address)
+        if let command, let step = try plainStep(at: address, command) {
           steps.append(step)
           continue
         }
-        let address = planner.address(of: operation)
         let step = try step(operation, at: address, command)
         if step.late != nil || step.settings.cache != nil || address.isGroup { gated.append(id) }
         steps.append(step)
@@ -229,58 +229,6 @@ final class PlanBuilder {
     return settings
   }
 
-  /// The script of a step that has only an id, a script and keys about when it runs, in a pipeline
-  /// without groups, which is usual. Nil for any other.
-  private func plainCommand(_ operation: Int) throws(EvaluationFailure) -> StepCommand? {
-    guard planner.addresses.isEmpty, let settings = sharedSettings[0].plainSettings else {
-      return nil
-    }
-    let pipeline = planner.pipelines[0]
-    let step = pipeline.model.steps[operation]
-    guard step.attributes < 0 || pipeline.model.attributes[Int(step.attributes)].isPlain else {
-      return nil
-    }
-    switch step.action {
-    case .uses: return nil
-    case .written(let start, let byteCount): return script(at: start, byteCount)
-    case .kept(let number):
-      let values = planner.values(at: StepAddress(pipeline: 0, step: operation))
-      return try fold(pipeline.model.actions[Int(number)], values, settings)
-    }
-  }
-
-  /// A plain step; nil if a part of it is left for the run.
-  private func plainStep(
-    _ operation: Int, _ command: StepCommand
-  ) throws(EvaluationFailure) -> PlannedStep? {
-    let pipeline = planner.pipelines[0]
-    guard case .known(let action) = command, let settings = sharedSettings[0].plainSettings,
-      try isSureToRun(pipeline.controlFlow(of: operation))
-    else { return nil }
-    let id = pipeline.model.steps[operation].id.span
-    return PlannedStep(
-      id: planner.text.string(id), span: id, work: .known(action), settings: settings.settings)
-  }
-
-  private func isSureToRun(_ controlFlow: ControlFlowModel?) throws(EvaluationFailure)
-    -> Bool
-  {
-    guard let controlFlow else { return true }
-    guard controlFlow.matrix == nil, controlFlow.probes.isEmpty,
-      controlFlow.readiness.isEmpty,
-      let condition = controlFlow.condition
-    else {
-      return false
-    }
-    if let latestCondition, latestCondition.expression.isWritten(as: condition) {
-      return latestCondition.isTrue
-    }
-    let values = planner.values(at: StepAddress(pipeline: 0, step: 0))
-    let isTrue = try condition.valueIfKnown(with: values) == .bool(true)
-    latestCondition = (condition, isTrue)
-    return isTrue
-  }
-
   private func step(
     _ operation: Int, at address: StepAddress, _ plainCommand: StepCommand?
   ) throws(EvaluationFailure) -> PlannedStep {
@@ -319,9 +267,21 @@ final class PlanBuilder {
   /// The work of an operation. A group runs nothing. One without members, or whose members are not
   /// known yet, shows what each of them would run.
   private func work(of group: GroupDraft?, _ command: StepCommand) -> Work {
-    guard let group else { return command.work }
-    guard group.members.isEmpty, let shown = command.work.shown else { return .none }
+    guard let group else { return work(of: command) }
+    guard group.members.isEmpty, let shown = work(of: command).shown else { return .none }
     return .late(shown: shown)
+  }
+
+  /// What runs. A script that is left for the run is shown as it is in the file, and stays there.
+  func work(of command: StepCommand) -> Work {
+    switch command {
+    case .known(let action): .known(action)
+    case .late(.script(.template(let template))):
+      template.writtenSpan.map { .late(shown: ShownCommand(.script(ScriptText($0, in: sources)))) }
+        ?? CommandModel.script(.template(template)).work
+    case .late(let command): command.work
+    case .none: .none
+    }
   }
 
   /// The command of a step. Most scripts are in the file unchanged.
@@ -339,12 +299,12 @@ final class PlanBuilder {
     }
   }
 
-  private func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
+  func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
     let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
     return .known(.script(ScriptText(span, in: sources)))
   }
 
-  private func fold(
+  func fold(
     _ command: CommandModel, _ values: KnownValues, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> StepCommand {
     let shell = settings.settings.shell
@@ -365,14 +325,6 @@ enum StepCommand {
   case late(CommandModel)
   /// The steps of another pipeline run in its place.
   case none
-
-  var work: Work {
-    switch self {
-    case .known(let action): .known(action)
-    case .late(let command): command.work
-    case .none: .none
-    }
-  }
 }
 
 extension LateParts {

@@ -106,9 +106,11 @@ final class SharedSettings {
     return try draft.settings(label: attributes.label, values, FoldedEnvironment())
   }
 
-  /// The settings of a step that sets nothing, once they are made and if all of them are known.
-  var plainSettings: PlannedSettings? {
-    plain?.late == nil && plain?.input == nil ? plain : nil
+  /// The settings of a step that sets nothing, once they are made and if all of them are known; nil for an instance
+  /// that may have others.
+  func plainSettings(_ address: StepAddress) -> PlannedSettings? {
+    guard let plain, plain.isKnown, address.instance == nil || !defaultsDiffer else { return nil }
+    return plain
   }
 
   /// Whether instances of one step may have different settings.

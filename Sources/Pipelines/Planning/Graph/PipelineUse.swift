@@ -27,6 +27,8 @@ final class PipelineUse {
   var inner: [Int: PipelineUse] = [:]
   /// The operation of each step that others wait for; empty if that is the step's own number.
   var operations: [Int32] = []
+  /// The step of its own that each dependency names; −1 if there is none. Known before the edges are made.
+  var dependencySteps: [Int32] = []
   /// The operation that stands for all of it; −1 for the root pipeline.
   var group = -1
   /// The types of declared outputs, for steps that were queried.
@@ -41,6 +43,8 @@ final class PipelineUse {
   /// The last expression that passed its check and names nothing of a step: it is valid in all
   /// steps.
   var checked: (kind: ScopeKind, expression: Expression)?
+  /// The last path to an output in a text that passed its check.
+  var checkedPath: CheckedPath?
   /// The members of the matrices around a group, once they were asked for.
   var outerMatrix: ExpressionType.Members??
   /// The late `vars` that are named in what is said of every step.
@@ -160,6 +164,11 @@ final class PipelineUse {
     var first = step
     while first > start, isManual(first - 1) { first -= 1 }
     return (first..<step, first > start ? first - 1 : nil)
+  }
+
+  /// The step of its own that a dependency names.
+  func step(ofDependency number: Int) -> Int? {
+    dependencySteps[number] < 0 ? nil : Int(dependencySteps[number])
   }
 
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }

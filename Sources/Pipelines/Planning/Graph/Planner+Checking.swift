@@ -126,7 +126,10 @@ extension Planner {
   private mutating func check(_ value: Text, in scope: StepScope) {
     guard case .template(let template) = value else { return }
     template.forEachExpression { expression in
+      let path = scope.path(of: expression)
+      if let path, path == scope.pipeline.checkedPath { return }
       checkOnce(expression, in: scope) { expression.checkText(in: scope, $0, log: &$1) }
+      if path != nil, log.isEmpty { scope.pipeline.checkedPath = path }
     }
   }
 

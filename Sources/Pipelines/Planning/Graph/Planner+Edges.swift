@@ -35,13 +35,18 @@ extension EdgeDraft {
 /// Collects what an operation waits for; each dependency once, unless what is around it wants more of it.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
-  /// The step that each dependency of each pipeline use names; −1 if there is none.
-  var steps: [[Int32]] = []
   /// The number of the last collection that each operation was in, and its place there.
-  private var marks: [(number: Int32, place: Int32)]
+  private var marks: [Mark]
   private var number: Int32 = 0
 
-  init(operationCount: Int) { marks = [(Int32, Int32)](repeating: (0, 0), count: operationCount) }
+  private struct Mark {
+    var number: Int32
+    var place: Int32
+  }
+
+  init(operationCount: Int) {
+    marks = [Mark](repeating: Mark(number: 0, place: 0), count: operationCount)
+  }
 
   mutating func begin() {
     edges.removeAll(keepingCapacity: true)
@@ -51,7 +56,7 @@ struct EdgeGatherer {
   /// Adds an edge; false if the dependency is already there.
   mutating func add(_ edge: EdgeDraft) -> Bool {
     if marks[edge.from].number == number { return false }
-    marks[edge.from] = (number, Int32(edges.count))
+    marks[edge.from] = Mark(number: number, place: Int32(edges.count))
     edges.append(edge)
     return true
   }
@@ -74,7 +79,7 @@ extension Planner {
     var gatherer = EdgeGatherer(operationCount: operationCount)
     var inherited: [[EdgeDraft]] = []
     for pipeline in pipelines {
-      gatherer.steps.append(pipeline.index.find(pipeline.model.dependencies))
+      pipeline.dependencySteps = pipeline.index.find(pipeline.model.dependencies)
       gatherer.begin()
       if let parent = pipeline.parent {
         gather(parent, inherited: inherited[parent.pipeline], &gatherer)
@@ -141,8 +146,7 @@ extension Planner {
       let draft = EdgeDraft(dependency, isFree: isFree)
       var isInside = true
       // Nearly always a step, by its name.
-      let step = Int(gatherer.steps[address.pipeline][number])
-      if step >= 0, !dependency.traits.contains(.matched) {
+      if let step = pipeline.step(ofDependency: number), !dependency.traits.contains(.matched) {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
       } else {
         isInside = forEachTarget(of: dependency, at: address) { planner, target in
@@ -154,7 +158,7 @@ extension Planner {
     if pipeline.model.hasSequence {
       let condition: EdgeCondition = isFree ? .done : .ok
       let before = pipeline.sequenceBefore(address.step)
-      let listed = gatherer.steps[address.pipeline][range]
+      let listed = pipeline.dependencySteps[range]
       for step in before.manual where !listed.contains(Int32(step)) {
         let edge = EdgeDraft(
           from: pipeline.operation(of: step), condition: condition, isOptional: true)

@@ -160,7 +160,9 @@ struct Planner {
   }
 
   private mutating func addOperations() {
-    let edgeCount = models.reduce(0) { $0 + $1.dependencies.count }
+    let edgeCount =
+      models.reduce(0) { $0 + $1.dependencies.count }
+      + groups.values.reduce(0) { $0 + $1.members.count }
     graph.reserveCapacity(operations: operationCount, edges: edgeCount)
     var specs = SharedSpecs(self)
     for operation in 0..<operationCount { graph.append(specs.spec(of: operation, in: &self)) }

@@ -243,7 +243,10 @@ extension StepScope {
   private func dependencyMember(_ name: String, of step: Int) -> ScopeMember? {
     guard let dependency = dependency(named: name, of: step) else { return nil }
     let edge = pipeline.model.dependencies[dependency]
-    guard let target = pipeline.find(path: name) else { return .known(.any) }
+    let own = pipeline.step(ofDependency: dependency)
+    guard
+      let target = own.map({ PathTarget(use: pipeline, step: $0) }) ?? pipeline.find(path: name)
+    else { return .known(.any) }
     guard edge.traits.contains(.matched) else { return known(target) }
     let isOne = target.isOne || pipeline.pairs(edge, with: step)
     return .known(
@@ -259,19 +262,42 @@ extension StepScope {
         pipeline: use, text: text, kind: kind, step: step, matrix: matrix, suggester: suggester)
   }
 
+  /// So many dependencies are compared with a name; more are hashed.
+  private static let fewDependencies = 16
+
   private func dependency(named name: String, of step: Int) -> Int? {
     let range = pipeline.model.dependencyRange(of: step)
-    guard range.count > 16 else {
+    guard range.count > Self.fewDependencies else {
       var name = name
-      return name.withUTF8 { name in
-        range.first { areEqual(text[pipeline.model.dependencies[$0].step.span], name) }
-      }
+      return name.withUTF8 { dependency(named: $0, in: range) }
     }
     if pipeline.dependencies.step != step {
       let names = range.lazy.map { (text.string(pipeline.model.dependencies[$0].step.span), $0) }
       pipeline.dependencies = (step, Dictionary(names, uniquingKeysWith: { first, _ in first }))
     }
     return pipeline.dependencies.numbers[name]
+  }
+
+  /// What decides whether a path like `steps.build.outputs.size` is valid; nil if that is not all of it.
+  func path(of expression: Expression) -> CheckedPath? {
+    guard let step, let (name, rest) = expression.stepPath else { return nil }
+    let range = pipeline.model.dependencyRange(of: step)
+    guard range.count <= Self.fewDependencies,
+      let dependency = name.withUnsafeBufferPointer({ dependency(named: $0, in: range) }),
+      !pipeline.model.dependencies[dependency].traits.contains(.matched),
+      let target = pipeline.step(ofDependency: dependency), isPlain(target)
+    else { return nil }
+    return CheckedPath(kind: kind, settings: pipeline.settings(ofStep: target), rest: rest)
+  }
+
+  /// Whether the step runs a command, once.
+  private func isPlain(_ step: Int) -> Bool {
+    if case .uses = pipeline.model.steps[step].action { return false }
+    return pipeline.controlFlow(of: step)?.matrix == nil
+  }
+
+  private func dependency(named name: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Int? {
+    range.first { areEqual(text[pipeline.model.dependencies[$0].step.span], name) }
   }
 
   /// The type of a step. Some instances of a step have no common outcome.
@@ -343,5 +369,18 @@ extension OutputType {
     case .map: .openMap
     case .json: .any
     }
+  }
+}
+
+/// What decides whether a path to an output of a step is valid: where it stands, what the step declares, and what
+/// follows its name. Steps often name the same output of the step before.
+struct CheckedPath: Equatable {
+  let kind: ScopeKind
+  /// The number of the step's settings.
+  let settings: Int32
+  let rest: ArraySlice<UInt8>
+
+  static func == (left: CheckedPath, right: CheckedPath) -> Bool {
+    left.kind == right.kind && left.settings == right.settings && areSame(left.rest, right.rest)
   }
 }

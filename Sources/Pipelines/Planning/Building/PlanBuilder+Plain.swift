@@ -1,0 +1,56 @@
+// The short way for steps that say only what they run, when they run, and their matrix: most of a large plan.
+
+import Expressions
+import Plans
+
+extension PlanBuilder {
+  /// The command of a step that has only an id, a script, keys about when it runs, and perhaps a matrix, in the
+  /// pipeline that no other uses. Nil for any other.
+  func plainCommand(at address: StepAddress) throws(EvaluationFailure) -> StepCommand? {
+    let pipeline = planner.pipelines[address.pipeline]
+    guard !address.isGroup, pipeline.parent == nil,
+      let settings = sharedSettings[address.pipeline].plainSettings(address)
+    else { return nil }
+    let step = pipeline.model.steps[address.step]
+    guard step.attributes < 0 || pipeline.model.attributes[Int(step.attributes)].isPlain else {
+      return nil
+    }
+    switch step.action {
+    case .uses: return nil
+    case .written(let start, let byteCount): return script(at: start, byteCount)
+    case .kept(let number):
+      return try fold(pipeline.model.actions[Int(number)], planner.values(at: address), settings)
+    }
+  }
+
+  /// A plain step; nil if a part of it is left for the run.
+  func plainStep(
+    at address: StepAddress, _ command: StepCommand
+  ) throws(EvaluationFailure) -> PlannedStep? {
+    let pipeline = planner.pipelines[address.pipeline]
+    guard case .known(let action) = command,
+      let settings = sharedSettings[address.pipeline].plainSettings(address),
+      try isSureToRun(pipeline.controlFlow(of: address.step), at: address)
+    else { return nil }
+    let span = pipeline.model.steps[address.step].id.span
+    var id = planner.text.string(span)
+    if let instance = address.instance { id += planner.instances[instance].suffix }
+    return PlannedStep(id: id, span: span, work: .known(action), settings: settings.settings)
+  }
+
+  private func isSureToRun(
+    _ controlFlow: ControlFlowModel?, at address: StepAddress
+  ) throws(EvaluationFailure) -> Bool {
+    guard let controlFlow else { return true }
+    guard !controlFlow.hasProbes else { return false }
+    guard let condition = controlFlow.condition else { return true }
+    // It may name the matrix.
+    if address.instance != nil { return false }
+    if let latestCondition, latestCondition.expression.isWritten(as: condition) {
+      return latestCondition.isTrue
+    }
+    let isTrue = try condition.valueIfKnown(with: planner.values(at: address)) == .bool(true)
+    latestCondition = (condition, isTrue)
+    return isTrue
+  }
+}
