@@ -28,8 +28,8 @@ final class Automaton: Sendable {
   static let start: State = 0
   /// The bit in an entry of `rows` that says that a pattern ends in that state.
   private static let matchBit: UInt32 = 1 << 31
-  /// 1 MiB, which is enough for most secrets; a scan is mostly in the first few rows.
-  private static let rowEntryLimit = 1 << 18
+  /// 256 KiB: those of the states that are one or two bytes deep, where a scan nearly always is.
+  private static let rowEntryLimit = 1 << 16
 
   /// There must be at least one pattern, and none shorter than four bytes.
   init(_ patterns: Set<[UInt8]>) {
@@ -41,7 +41,7 @@ final class Automaton: Sendable {
     let count = min(trie.nodeCount, Self.rowEntryLimit >> shift)
     skip = SkipTable(patterns)
     self.classes = FixedTable(classes)
-    rows = FixedTable(Self.rows(of: trie, count: count, classes: classes, shift: shift))
+    rows = Self.rows(of: trie, count: count, classes: classes, shift: shift)
     rowShift = UInt32(shift)
     rowCount = State(count)
     lastShallow = trie.firstChild[1] - 1
@@ -60,20 +60,18 @@ final class Automaton: Sendable {
 
   private static func rows(
     of trie: Trie, count: Int, classes: [UInt8], shift: Int
-  ) -> [UInt32] {
-    var rows = [UInt32](repeating: start, count: count << shift)
-    for node in 0..<count {
-      let row = node << shift
-      if node > 0 {
+  ) -> FixedTable<UInt32> {
+    FixedTable(count: count << shift) { rows in
+      for node in 0..<count {
+        let row = node << shift
         let other = Int(trie.suffix[node]) << shift
-        for entry in 0..<(1 << shift) { rows[row + entry] = rows[other + entry] }
-      }
-      for child in trie.children(of: node) {
-        let bit = trie.matchLength[child] > 0 ? matchBit : 0
-        rows[row + Int(classes[Int(trie.byte[child])])] = UInt32(child) | bit
+        for entry in 0..<(1 << shift) { rows[row + entry] = node > 0 ? rows[other + entry] : start }
+        for child in trie.children(of: node) {
+          let bit = trie.matchLength[child] > 0 ? matchBit : 0
+          rows[row + Int(classes[Int(trie.byte[child])])] = UInt32(child) | bit
+        }
       }
     }
-    return rows
   }
 
   /// How many of the preceding bytes may be the beginning of an incomplete occurrence.

@@ -8,10 +8,15 @@ final class FixedTable<Element: BitwiseCopyable & Sendable>: @unchecked Sendable
   let count: Int
   private let memory: UnsafeMutableBufferPointer<Element>
 
-  init(_ elements: [Element]) {
-    memory = .allocate(capacity: max(1, elements.count))
-    count = elements.count
-    _ = memory.initialize(from: elements)
+  convenience init(_ elements: [Element]) {
+    self.init(count: elements.count) { _ = $0.initialize(from: elements) }
+  }
+
+  /// `fill` sets all elements.
+  init(count: Int, _ fill: (UnsafeMutableBufferPointer<Element>) -> Void) {
+    memory = .allocate(capacity: max(1, count))
+    self.count = count
+    fill(memory)
     // The address is never nil, because at least one element was requested.
     guard let address = memory.baseAddress else { preconditionFailure("memory without a place") }
     start = UnsafePointer(address)

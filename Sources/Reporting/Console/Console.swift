@@ -167,7 +167,7 @@ package final class Console: RunObserver {
     if heartbeat?.isDue(at: time) == true, let view = view(at: time, rows: Heartbeat.mostNames) {
       lines.writeHeartbeat(view)
     }
-    screen.flush()
+    if !screen.isShared || display?.waits(at: time) != true { screen.flush() }
     display?.endTurn(at: time) { view(at: time, rows: $0.rows) ?? LiveView() }
   }
 

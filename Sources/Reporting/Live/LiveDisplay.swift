@@ -31,12 +31,16 @@ struct LiveDisplay {
 
   mutating func changed(at time: Nanoseconds) { if firstChange == nil { firstChange = time } }
 
-  /// What was written before is with the pane.
-  mutating func endTurn(at time: Nanoseconds, _ view: (ScreenSize) -> LiveView) {
-    guard let deadline else { return }
-    let isDue = time >= deadline
+  /// Whether a turn that ends now draws nothing. What was written may wait for the next frame, too.
+  func waits(at time: Nanoseconds) -> Bool {
     // A turn without events may be that of a new size.
-    if !isDue, firstChange != nil { return }
+    deadline.map { time < $0 && firstChange != nil } ?? false
+  }
+
+  /// What was written before is with the pane, unless it waits.
+  mutating func endTurn(at time: Nanoseconds, _ view: (ScreenSize) -> LiveView) {
+    guard let deadline, !waits(at: time) else { return }
+    let isDue = time >= deadline
     let size = Terminal.size(of: pane.descriptor) ?? lastSize ?? Self.usualSize
     guard isDue || size != lastSize else { return }
     firstChange = nil

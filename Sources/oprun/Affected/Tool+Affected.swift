@@ -11,17 +11,6 @@ import Reporting
 import Scheduling
 import State
 
-/// A pipeline that was read, and all that its plan was made with.
-struct PlannedPipeline {
-  let path: String
-  let pipeline: LoadedPipeline
-  let options: PlanningOptions
-  let reading: SecretReading
-  let plan: Plan
-  /// Nil if it runs in any case.
-  var note: UnchangedRunNote?
-}
-
 extension Tool {
   /// The options with which it is known afterwards which files a pipeline consists of.
   func noting(_ reads: ReadPaths, _ options: PlanningOptions) -> PlanningOptions {
@@ -128,7 +117,8 @@ extension PlannedPipeline {
     guard let before = try? earlier.plan(earlierOptions), let now = try? pipeline.plan(options)
     else { return (all, []) }
     let edited = EditedSteps(of: now, since: before, reading.secrets.masker)
-    let operations = { (ids: Set<String>) in all.filter { ids.contains(plan.steps[$0.index].id) } }
+    let steps = plan.steps
+    let operations = { (ids: Set<String>) in all.filter { ids.contains(steps[$0.index].id) } }
     return (operations(edited.all), operations(edited.new))
   }
 }

@@ -88,7 +88,7 @@ extension Tool {
     note.rest = UnplannedRest(
       run: earlier, steps: others.map { earlier.steps[$0] }, numbers: numbers)
     return PlannedPipeline(
-      path: file, pipeline: pipeline, options: options, reading: reading, plan: plan, note: note)
+      pipeline, plan, path: file, options: options, reading: reading, note: note)
   }
 }
 

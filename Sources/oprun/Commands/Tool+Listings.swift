@@ -34,7 +34,7 @@ extension Tool {
     let whole = plan(path, pipeline, options, reading)
     guard case .success(let plan) = whole else { return whole }
     let planned = PlannedPipeline(
-      path: path, pipeline: pipeline, options: options, reading: reading, plan: plan)
+      pipeline, plan, path: path, options: options, reading: reading)
     guard let part = try affectedPart(of: planned, reads, invocation) else { return whole }
     guard part.selection.isEmpty else { return self.plan(part, of: planned) }
     say(part.nothing)

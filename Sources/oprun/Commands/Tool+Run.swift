@@ -32,32 +32,13 @@ extension Tool {
     let reads = ReadPaths()
     var options = planningOptions(invocation, resumed)
     if invocation.text(Options.affected) != nil { options = noting(reads, options) }
-    let hasEvents = invocation.writesEventsToOutput
-    let file = invocation.operands[0]
     if let note {
       options.files = note.files(options.files)
-      note.sources.note(file)
+      note.sources.note(invocation.operands[0])
     }
-    let loaded = load(file, options) { failure in
-      if hasEvents { writeJSON(failure.message, help: failure.help, file: file, isEvent: true) }
-    }
-    guard var pipeline = loaded else { return ExitStatus.invalidPipeline }
-    let reading = readSecrets(of: &pipeline)
-    switch plan(invocation.operands[0], pipeline, options, reading) {
-    case .failure(let exit):
-      if hasEvents, let reason = exit.reason { writeEvents(of: reason) }
-      if exit.isUnknownStep { sayWhatElse(invocation) }
-      return exit.status
-    case .success(let plan):
-      if plan.steps.contains(where: { $0.settings.cache != nil }) {
-        note?.note(pipeline, hostFacts())
-      }
-      try checkStatusSource(invocation, plan)
-      try RunRecorders.check(invocation, read: plan.sources.files.map(\.path))
-      try checkTraced(invocation, plan)
-      let planned = PlannedPipeline(
-        path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
-        plan: plan, note: note)
+    switch try planned(invocation, options, note) {
+    case .failure(let exit): return exit.status
+    case .success(let planned):
       guard let part = try affectedPart(of: planned, reads, invocation) else {
         return try run(planned, invocation, resuming: resumed)
       }
@@ -79,8 +60,9 @@ extension Tool {
       var invocation = invocation
       if !part.isEverything { invocation.operands = [planned.path] + part.selection }
       let narrowed = PlannedPipeline(
-        path: planned.path, pipeline: planned.pipeline, options: planned.options,
-        reading: planned.reading, plan: plan)
+        planned.pipeline, plan, path: planned.path, options: planned.options,
+        reading: planned.reading)
+      planned.giveUp()
       return try run(narrowed, invocation, resuming: nil, part: part)
     }
   }
@@ -89,8 +71,28 @@ extension Tool {
     _ planned: PlannedPipeline, _ invocation: Invocation, resuming resumed: ResumedRun?,
     part: AffectedPart? = nil
   ) throws(UsageFailure) -> Int32 {
-    let plan = planned.plan
     let reading = planned.reading
+    try check(planned.plan, invocation)
+    if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
+      sayIgnoredVariables(resumed, planned.plan, invocation)
+    }
+    if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
+    try resumed?.check(planned.plan, invocation, reading.secrets)
+    if let status = try checkJobs(of: resumed, planned.plan, invocation) { return status }
+    if let resumed, invocation.isOn(Options.dryRun) {
+      return showForesight(of: resumed, planned, invocation)
+    }
+    guard !invocation.isOn(Options.dryRun) else {
+      let plan = expecting(planned.plan, invocation)
+      keepUntilExit((planned.pipeline, plan))
+      return dryRun(plan, invocation, reading.secrets, part)
+    }
+    return complete(reading).map { run(planned, invocation, $0, resumed, part) }
+      ?? ExitStatus.usage
+  }
+
+  /// Refuses options that mean nothing for a plan.
+  private func check(_ plan: Plan, _ invocation: Invocation) throws(UsageFailure) {
     if invocation.isGiven(Options.noWait), invocation.isOn(Options.noWait), !plan.isExclusive,
       !invocation.isOn(Options.lock)
     {
@@ -99,22 +101,6 @@ extension Tool {
     if invocation.isGiven(Options.detach), invocation.isOn(Options.detach), !hasJobs(plan) {
       throw .detachesNothing(invocation.command)
     }
-    if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
-      sayIgnoredVariables(resumed, plan, invocation)
-    }
-    if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
-    try resumed?.check(plan, invocation, reading.secrets)
-    if let status = try checkJobs(of: resumed, plan, invocation) { return status }
-    if let resumed, invocation.isOn(Options.dryRun) {
-      return showForesight(of: resumed, planned, invocation)
-    }
-    guard !invocation.isOn(Options.dryRun) else {
-      let plan = expecting(plan, invocation)
-      keepUntilExit((planned.pipeline, plan))
-      return dryRun(plan, invocation, reading.secrets, part)
-    }
-    return complete(reading).map { run(planned, invocation, $0, resumed, part) }
-      ?? ExitStatus.usage
   }
 
   /// Says what is to run, when nothing is waited for any more: what was read before a wait is read again after it.
@@ -125,16 +111,6 @@ extension Tool {
     guard let part else { return }
     say(part.announcement)
     errors.flush()
-  }
-
-  private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
-    guard let id = invocation.text(Options.exitCodeFrom) else { return }
-    guard let operation = plan.operation(named: id) else {
-      throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
-    }
-    if plan.groups[operation] != nil || plan.isCopied(operation) {
-      throw .severalStatuses(id, for: Options.exitCodeFrom)
-    }
   }
 
   func planningOptions(
@@ -214,23 +190,22 @@ extension Tool {
     _ planned: PlannedPipeline, _ invocation: Invocation, _ secrets: Secrets,
     _ resumed: ResumedRun?, _ part: AffectedPart?
   ) -> Int32 {
-    let (plan, note) = (planned.plan, planned.note)
-    if plan.slurm?.mode == .allocation, !isInAllocation {
+    if planned.plan.slurm?.mode == .allocation, !isInAllocation {
       say(
         "'mode: allocation' works only if oprun runs in a job of Slurm",
         help: "start oprun with 'oprun submit', or below 'salloc'")
       return ExitStatus.usage
     }
-    if !hasJobs(plan), let status = endJobs(of: resumed) { return status }
+    if !hasJobs(planned.plan), let status = endJobs(of: resumed) { return status }
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {
-      lock = try takeLock(plan, invocation, state, isResumed: resumed != nil)
+      lock = try takeLock(planned.plan, invocation, state, isResumed: resumed != nil)
     } catch {
       return error.status
     }
     defer { withExtendedLifetime(lock) {} }
-    announce(part, resumed, plan, invocation)
+    announce(part, resumed, planned.plan, invocation)
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       lock?.say(holder: id)
@@ -242,9 +217,9 @@ extension Tool {
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       options.controlVersion = "\(version)"
-      let store = resumed?.store ?? history(for: plan, in: directory.state)
+      let store = resumed?.store ?? history(for: planned.plan, in: directory.state)
       options.isDatabaseOpen = store != nil
-      let plan = expecting(plan, store, invocation)
+      let (plan, note) = (expecting(planned.plan, store, invocation), planned.note)
       options.host = runHost
       options.trace = .ofRun(id, invocation)
       options.tracedStep = invocation.tracedStep
@@ -260,6 +235,7 @@ extension Tool {
       if let status = endOutdated(resumed, run.resumption, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder
+      planned.giveUp()
       options.cache = stepCache(for: plan, options, invocation)
       hideCachePassword()
       let status = self.run(plan, invocation, options, recorder, note)
@@ -378,7 +354,7 @@ private let colorVariables = [
 ]
 
 extension Plan {
-  fileprivate func operation(named id: String) -> OperationID? {
+  func operation(named id: String) -> OperationID? {
     steps.firstIndex { $0.id == id }.map { OperationID($0) }
   }
 }
