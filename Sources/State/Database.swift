@@ -255,7 +255,7 @@ final class Statement {
       ? nil : Int(sqlite3_column_int64(handle, column))
   }
 
-  /// In microseconds, the time from 1970 until 2112.
+  /// The largest number that is expected: in microseconds, the time from 1970 until 2112.
   private static let largestNumber = 1 << 52
 
   func text(_ column: Int32) -> String? {
