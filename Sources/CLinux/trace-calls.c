@@ -1,4 +1,4 @@
-// Which files the calls of a traced process are about. docs/confined-steps.md, “How trace works”.
+// Which files the calls of a traced process are about. docs/design-execution.md, "Watching a command".
 #define _GNU_SOURCE
 #include "trace.h"
 

@@ -1,5 +1,5 @@
 // Which steps changed files affect: those that declare them, those that declare nothing, and what
-// depends on them. docs/cache.md, "What a change affects".
+// depends on them. docs/watch.md, "What a change affects".
 
 package import Plans
 package import Scheduling
@@ -25,10 +25,10 @@ package struct AffectedSteps {
     package var inputs: ChangedPaths
     /// What steps that declare nothing may depend on.
     package var anything: ChangedPaths
-    /// Those that affect the steps that have made them.
+    /// The changed paths that affect the steps that have made them.
     package var outputs = ChangedPaths([])
     package var edited: Set<OperationID> = []
-    /// Those of `edited` that the pipeline did not have.
+    /// The operations of `edited` that the pipeline did not have.
     package var new: Set<OperationID> = []
 
     package init(_ inputs: ChangedPaths, anything: ChangedPaths) {

@@ -10,7 +10,7 @@ package final class CacheFolder {
   let descriptor: Int32
   /// The path for people.
   package let path: String
-  /// Which directory no pattern looks into.
+  /// The directory that no pattern looks into.
   let state: HiddenFolder?
   private var locks = StepLocks()
 

@@ -126,7 +126,7 @@ struct CacheIndex {
 }
 
 enum RecordSum {
-  /// Not against malice, but against a file that was not written to its end.
+  /// A checksum, not against malice, but against a file that was not written to its end.
   static func of(_ buffer: UnsafeRawBufferPointer) -> Int {
     var sum: UInt64 = 0xcbf2_9ce4_8422_2325
     var position = 0

@@ -47,7 +47,7 @@ package final class CacheLookup {
   private(set) var isDamagedOnServer = false
   /// The results of the steps that it depends on, which are in its key.
   var upstream: [Upstream.Result] = []
-  /// Those that the file gives the step.
+  /// The variables that the file gives the step.
   var variables: [EnvironmentVariable] = []
   /// The outputs that the step declares; nil if it declares none.
   var declared: [OutputDeclaration]?
@@ -92,7 +92,7 @@ package final class CacheLookup {
 
   /// The keys of results that serve the step.
   var keys: [CacheDigest] { [key] + (confinedKey.map { [$0] } ?? []) }
-  /// Those of results that this machine may have whole.
+  /// The keys of results that this machine may have whole.
   var openKeys: [CacheDigest] { keys.filter { !brokenKeys.contains($0) } }
 
   /// Takes note that a result is brought from elsewhere.

@@ -30,8 +30,9 @@ package struct ChangedPaths {
     package let count: Int
   }
 
-  /// Those that a pattern finds and none of the others covers; nil if there are none. All patterns are
-  /// absolute. Logarithmic, linear in the names of the pattern, and linear in those below the directory where the pattern's wildcards begin.
+  /// The paths that a pattern finds and none of the others covers; nil if there are none. All patterns are absolute.
+  /// Logarithmic, linear in the names of the pattern, and linear in those below the directory where the pattern's
+  /// wildcards begin.
   func found(by pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
     if !excluded.isEmpty { return search(pattern, except: excluded) }
     if let known = known.summaries[pattern] { return known }
@@ -69,7 +70,7 @@ package struct ChangedPaths {
     return index < files.count && files[index].hasSameBytes(as: path)
   }
 
-  /// Those in a directory and below it.
+  /// The paths in a directory and below it.
   package func below(_ folder: String) -> ArraySlice<String> {
     let prefix = folder == "/" ? folder : folder + "/"
     let first = firstIndex(notBefore: prefix)

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 enum FileAttributes {
-  /// Those of an open file; none where the file system has none.
+  /// The attributes of an open file; none where the file system has none.
   static func names(of file: Int32) -> [String] {
     let size = flistxattr(file, nil, 0)
     if size <= 0 { return [] }

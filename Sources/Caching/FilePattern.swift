@@ -240,7 +240,7 @@ extension FilePattern {
     return true
   }
 
-  /// With the places behind `**`, which stands for no directory as well, unless it is the last name.
+  /// The places, with those behind `**`, which stands for no directory as well, unless it is the last name.
   private func places(from places: [Int]) -> [Int] {
     var result: [Int] = []
     for place in places {

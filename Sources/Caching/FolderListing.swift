@@ -7,7 +7,7 @@ import RunFiles
 struct FolderListing {
   /// Sorted bytewise.
   private(set) var names: [String] = []
-  /// Those that are no text. A step that reads or makes such a file is not cached.
+  /// The names that are not UTF-8. A step that reads or makes such a file is not cached.
   private(set) var odd: [FileName] = []
   /// Files that are being put back, or that a killed run has left: they belong to nobody's inputs or outputs.
   private(set) var parts: [String] = []

@@ -3,7 +3,7 @@
 import Diagnostics
 package import Glibc
 
-/// Which directory of a file system.
+/// The identity of a directory in a file system.
 package struct FolderIdentity: Hashable {
   let device: UInt
   let number: UInt
@@ -23,7 +23,7 @@ package struct FolderIdentity: Hashable {
 
 struct HiddenFolder {
   let identity: FolderIdentity
-  /// Without links; nil where there is no /proc.
+  /// The path without links; nil where there is no /proc.
   let path: String?
 
   /// Nil if the kernel does not say which one it is.

@@ -10,7 +10,7 @@ package struct LinkTrail {
   /// The path without links.
   package private(set) var end = ""
 
-  /// As many links as Linux follows.
+  /// The number of links that Linux follows.
   private static let most = 40
 
   /// Follows an absolute path as far as there is something, and takes the rest as it is.

@@ -7,7 +7,7 @@ import Glibc
 enum PartFile {
   private static let mark = ".oprun-"
   private static let digitCount = 16
-  /// In nanoseconds. A link gets its name at once and cannot be locked.
+  /// The age of an abandoned link, in nanoseconds. A link gets its name at once and cannot be locked.
   private static let linkAge = 60_000_000_000
 
   static func isPart(_ name: String) -> Bool {

@@ -2,9 +2,9 @@
 // those that may answer.
 
 struct PatternIndex {
-  /// Those that are paths.
+  /// The patterns that are paths.
   private var plain: Set<PathName> = []
-  /// Those with wildcards, by the directory that their matches are below.
+  /// The patterns with wildcards, by the directory that their matches are below.
   private var wild: [PathName: [FilePattern]] = [:]
   /// The directories that lead to those that are paths, and to the directories of the others.
   private var waysToPlain: Set<PathName> = []

@@ -10,7 +10,7 @@ struct RestoreHelpers {
   private static let leastBytes = 16 << 20
   private static let most = 3
 
-  /// Which helper has which file; nil is this process.
+  /// The helper that has each file; nil is this process.
   private var owners: [Int?]
   private let count: Int
   private var processes: [pid_t] = []

@@ -71,7 +71,7 @@ final class ReviewedFacts: RunFacts {
   private var vars: [LateVarNumber: Value] = [:]
   let valueBudget: ValueBudget? = ValueBudget()
 
-  /// For what is evaluated before `operation` runs.
+  /// Creates the facts for what is evaluated before `operation` runs.
   init(
     _ review: CacheReview, _ plan: Plan, _ surroundings: ReviewSurroundings,
     of operation: OperationID

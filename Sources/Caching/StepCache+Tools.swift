@@ -20,7 +20,7 @@ package struct ToolQuestion: Hashable {
 final class ToolEnvironment {
   fileprivate let own: [EnvironmentVariable]
   fileprivate let declared: [String]
-  /// As a program gets them.
+  /// The words of the command, as a program gets them.
   let words: [String]
   private let digest: CacheDigest
 
@@ -42,7 +42,7 @@ final class ToolEnvironment {
 }
 
 extension StepCache {
-  /// That of a step with these variables. Steps that follow each other often have the same.
+  /// The environment of the tools of a step with these variables. Steps that follow each other often have the same.
   func toolEnvironment(
     _ own: [EnvironmentVariable], _ settings: CacheSettings
   ) -> ToolEnvironment {

@@ -64,7 +64,7 @@ package struct ChangedPart {
     return changed.count == 1 ? steps != nil : changed.count <= dependencies.count / 4
   }
 
-  /// Those that have changed, those that depend on them, and everything that these need; in the order of their
+  /// The steps that have changed, those that depend on them, and everything that these need; in the order of their
   /// places. Nil if they are so many that all steps may as well be planned.
   package var steps: [Int]? {
     var isPart = [Bool](repeating: false, count: dependencies.count)

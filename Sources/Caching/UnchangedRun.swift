@@ -7,7 +7,8 @@ import Glibc
 package struct RunKey {
   /// The command, by which the records of its runs are found.
   private let name: CacheDigest
-  /// Which of these records it is: terminals and editors have variables of their own, and each keeps its record.
+  /// The number of the record among several: terminals and editors have variables of their own, and each keeps its
+  /// record.
   private let number: UInt64
   fileprivate let digest: CacheDigest
   /// How many records of a command line there may be, even if a variable is never the same.

@@ -79,7 +79,8 @@ struct SourceLine {
     let isCutRight: Bool
   }
 
-  /// At most 512 bytes on either side of the offset, cut between characters; no line ending.
+  /// The part of the line that is shown: at most 512 bytes on either side of the offset, cut between characters; no
+  /// line ending.
   private static func window(of bytes: [UInt8], lineStart: Int, around place: Int) -> Window {
     let place = min(max(place, lineStart), bytes.count)
     var start = max(lineStart, place - 512)

@@ -23,7 +23,7 @@ struct CommandBuilder {
   /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
   var sharesJobsByDefault: Bool?
   private var environments = IdentityCache<StepSettings, CommandEnvironment>()
-  /// Those of the attempts of cached steps.
+  /// The environments of the attempts of cached steps.
   private var strippedEnvironments = IdentityCache<StepSettings, CommandEnvironment>()
 
   init(workspace: String, options: RunOptions) {

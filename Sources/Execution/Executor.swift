@@ -1,6 +1,6 @@
-// The interface between the loop of a run and the executors of its commands. It contains nothing
-// that is specific to one of them: a start may be unknown for a while, an end may come late, twice
-// or without a status. docs/design-execution.md, “Executors”.
+// The interface between the loop of a run and the executors of its commands. It promises only what all
+// of them can keep: a start may be unknown for a while, an end may come late, twice or without a status.
+// What only some executors need has a default that does nothing. docs/design-execution.md, “Executors”.
 
 import Plans
 import Running

@@ -55,8 +55,8 @@ func logLost(_ path: String) -> String {
 }
 
 func outputWithheld(by step: String) -> String {
-  "\(quoted(step)) has reached its 'log_limit': what it prints now is shown when it has ended, without "
-    + "the middle if that is much"
+  "\(quoted(step)) has reached its 'log_limit': further output is shown when the command ends, with the "
+    + "middle left out if there is too much"
 }
 
 /// Why the kernel refused a new process.

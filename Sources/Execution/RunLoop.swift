@@ -151,7 +151,7 @@ final class RunLoop {
   let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
-  /// Those who ask the run something; nil until it has lasted for a moment, and if nobody can.
+  /// The clients that ask the run something; nil until it has lasted for a moment, and if nobody can.
   var control: ControlServer?
   /// When the run begins to listen to them.
   var controlDue: Nanoseconds?
@@ -347,7 +347,10 @@ final class RunLoop {
       let isDone = ending.outcome == .succeeded || ending.outcome == .cached
       executor.decided(operation, of: isDone ? step(of: operation) : nil)
     case .retrying(let operation, _, _): executor.decided(operation, of: nil)
-    default: break
+    case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
+      .resolved, .waiting, .ready, .heldUp, .published, .orphansFound, .outOfReach, .restored,
+      .stopping, .controlled, .notice, .finished:
+      break
     }
     if let caching { learn(event, caching, at: time) }
   }

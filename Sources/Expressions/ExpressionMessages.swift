@@ -166,8 +166,7 @@ extension ExpressionMessage {
     if names.isEmpty { return nil }
     var seen: Set<String> = []
     let names = names.filter { seen.insert($0).inserted }
-    let shown = names.prefix(8).map(printable).joined(separator: ", ")
-    return "\(words) \(shown)\(names.count > 8 ? ", …" : "")"
+    return "\(words) \(firstNames(of: names.map(printable), most: 8))"
   }
 
   /// The message about a value that was looked for and not found.
@@ -255,8 +254,7 @@ extension ExpressionMessage {
     -> UnlocatedFailure
   {
     let close = Diagnostics.suggestion(for: text, among: choices.prefix(100))
-    let all =
-      choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
+    let all = firstNames(of: choices.map(quoted), most: 8)
     return UnlocatedFailure(
       "\(subject.map(quoted) ?? "the value") is never \(quoted(text))",
       help: didYouMean(close)

@@ -3,7 +3,7 @@
 
 package import Scheduling
 
-/// Which instances are under way, and what waits for others to end.
+/// The instances that are under way, and what waits for others to end.
 package struct InstanceLimits: Sendable {
   private var widths: [OperationID: Int] = [:]
   private var underWay: [OperationID: Set<OperationID>] = [:]

@@ -15,7 +15,7 @@ package enum OprunVariable: String, CaseIterable, Sendable {
   case durationMS = "OPRUN_DURATION_MS"
   case failedSteps = "OPRUN_FAILED_STEPS"
 
-  /// Which commands have it.
+  /// The commands that have the variable.
   package enum Audience: CaseIterable, Sendable {
     /// Steps, probes of `wait_for`, and all hooks.
     case commands
@@ -61,8 +61,8 @@ package enum OprunVariable: String, CaseIterable, Sendable {
       "the number of the signal that ended the last attempt, or stopped the run; else empty"
     case .durationMS: "how long the last attempt took, or the steps of the run, in milliseconds"
     case .failedSteps:
-      "the ids of the steps that failed or timed out, without `--strict` only of those that were "
-        + "not allowed to, separated by blanks, for a run in the order in which they failed, for a used "
+      "the ids of the steps that failed or timed out (allowed failures only with `--strict`), "
+        + "separated by spaces, for a run in the order in which they failed, for a used "
         + "pipeline in that of the file; of a list of more than 64 KiB only the beginning"
     }
   }

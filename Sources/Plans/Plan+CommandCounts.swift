@@ -3,7 +3,7 @@
 import Scheduling
 
 extension Plan {
-  /// So many commands must be able to run at the same time, and so many could.
+  /// How many commands must be able to run at the same time, and how many could.
   package var commandCounts: ClosedRange<Int> {
     let least = leastCommands
     return least...max(least, mostCommands)

@@ -299,7 +299,7 @@ package final class StepSettings: Sendable {
     isJob = slurm != nil
   }
 
-  /// Those of a group whose hooks have these settings.
+  /// The settings of a group whose hooks have these settings.
   package func running(_ hooks: StepSettings) -> StepSettings {
     StepSettings(
       name: name, environment: hooks.environment, workingDirectory: hooks.workingDirectory,

@@ -18,11 +18,11 @@ package struct KeptStep: Hashable, Sendable {
   }
 }
 
-/// Which hooks a used pipeline has to run in a run that is resumed.
+/// The hooks that a used pipeline has to run in a run that is resumed.
 package enum GroupHookDuty: Sendable {
-  /// Those of its ending, if something in it ran.
+  /// The hooks of its ending, if something in it ran.
   case asUsual
-  /// Those of its ending although nothing in it ran: before, they did not come to their end, or failed.
+  /// The hooks of its ending although nothing in it ran: before, they did not come to their end, or failed.
   case owed
   /// None that says that it has succeeded: a part of it is left out, and may run later.
   case notOfSuccess
@@ -60,7 +60,7 @@ package protocol RunMemory: AnyObject {
   /// Whether there is something that `held` would say of the operation.
   func mayHold(_ operation: OperationID) -> Bool
 
-  /// Which hooks the group has to run. Asked when all members of it have ended.
+  /// The hooks that the group has to run. Asked when all members of it have ended.
   func hooks(of group: OperationID) -> GroupHookDuty
 
   /// Whether the time limit of a group was over before, which was allowed, and steps of it are kept that were cancelled

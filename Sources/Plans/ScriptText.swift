@@ -30,7 +30,7 @@ package struct ScriptText: Sendable {
 
   package var string: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
-  /// Not generic, because generic code is not specialised for other modules.
+  /// Calls `body` with the bytes. It is not generic, because generic code is not specialised for other modules.
   package func withUTF8(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool { withBytes(body) }
 
   private func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {

@@ -99,7 +99,7 @@ extension Services {
     }
   }
 
-  /// Not inside a pattern: there, copies use copies.
+  /// Whether the edge is a use of a service. Inside a pattern it is none: there, copies use copies.
   func isUse(_ edge: Graph.Edge) -> Bool {
     guard edge.condition.waitsForReadiness else { return false }
     guard !patterns.isEmpty, let pattern = patterns[edge.from] else { return true }

@@ -28,7 +28,7 @@ package final class LogFile {
   /// The current size in bytes; 0 if the kernel does not say.
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
-  /// Which file it is; nil if the kernel does not say, or it is not a regular file.
+  /// The identity of the file; nil if the kernel does not say, or it is not a regular file.
   package private(set) lazy var identity: FileIdentity? = status.flatMap(Self.identity)
 
   private static func identity(_ status: stat) -> FileIdentity? {

@@ -18,7 +18,7 @@ package final class RunLogs {
   }
 
   private var logs: [Key: Source] = [:]
-  /// Those that were opened because somebody asked for them, the newest last.
+  /// The logs that were opened because somebody asked for them, the newest last.
   private var opened: [(key: Key, log: LogFile)] = []
   /// Thousands of commands may run elsewhere: their logs must not use up the descriptors of oprun.
   private static let mostOpened = 8

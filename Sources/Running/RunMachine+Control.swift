@@ -229,7 +229,7 @@ extension RunMachine {
     package var waiting = 0
     package var ready = 0
     package var running = 0
-    /// Those that failed although that is allowed.
+    /// The number of steps that failed although that is allowed.
     package var allowed = 0
     /// All other ones that have ended, by the raw value of the outcome.
     package var ended = [Int](repeating: 0, count: Outcome.allCases.count)
@@ -257,6 +257,6 @@ extension RunMachine {
     return counts
   }
 
-  /// So many commands can run at the same time, whatever the queues allow.
+  /// The number of commands that can run at the same time, whatever the queues allow.
   package var commandCapacity: Int { commandLimit }
 }

@@ -3,7 +3,7 @@
 package import Scheduling
 
 extension RunMachine {
-  /// Those that steps of the plan name.
+  /// The mutexes that steps of the plan name.
   package var hostMutexes: [PoolID] { scheduler.grantedPools }
 
   /// True if a step could start now if the run had the mutex.

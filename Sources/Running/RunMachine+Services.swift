@@ -231,7 +231,9 @@ extension RunMachine {
   private func standstillWords(of operation: OperationID) -> String {
     let held = scheduler.obstacle(of: operation).map { scheduler[$0].name }
     let holders = active.keys.sorted().map { "'\(steps[$0].id)'" }
-    let names = holders.prefix(3).joined(separator: ", ") + (holders.count > 3 ? ", …" : "")
+    let names =
+      holders.prefix(3).joined(separator: ", ")
+      + (holders.count > 3 ? " and \(holders.count - 3) more" : "")
     guard let held else {
       return "cannot start: running services (\(names)) are all the commands that can run at once"
     }

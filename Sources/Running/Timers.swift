@@ -53,7 +53,7 @@ struct Timers {
 
   var earliest: Timer? { heap.first?.timer }
 
-  /// So many were set since that it costs little to remove those that are no longer wanted.
+  /// Whether so many were set since that it costs little to remove those that are no longer wanted.
   var mayHoldMany: Bool { heap.count > 2 * wantedCount + 64 }
 
   mutating func set(_ timer: Timer) {

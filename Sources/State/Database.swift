@@ -257,7 +257,7 @@ final class Statement {
     return Int(number)
   }
 
-  /// In microseconds, the time from 1970 until 2112.
+  /// The largest number that is expected: in microseconds, the time from 1970 until 2112.
   private static let largestNumber = 1 << 52
 
   func text(_ column: Int32) -> String? {

@@ -69,10 +69,10 @@ package struct EarlierRun {
   var stop: String?
   /// The steps that have an outcome, by id.
   var steps: [String: EarlierStep]
-  /// Those that had begun and not ended.
+  /// The steps that had begun and not ended.
   var unfinished: Set<String> = []
-  /// Those that failed the last time that they ran to their end, in this run or in one that it resumed; empty if that
-  /// was not asked.
+  /// The steps that failed the last time that they ran to their end, in this run or in one that it resumed; empty if
+  /// that was not asked.
   var failed: Set<String> = []
 }
 

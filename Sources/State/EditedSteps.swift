@@ -9,7 +9,7 @@ import Scheduling
 package struct EditedSteps {
   /// The new ones are among them.
   package private(set) var all: Set<String> = []
-  /// Those that the other version does not have.
+  /// The steps that the other version does not have.
   package private(set) var new: Set<String> = []
 
   package init(of plan: Plan, since earlier: Plan, _ masker: Masker?) {

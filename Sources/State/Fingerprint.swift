@@ -45,7 +45,7 @@ struct Digest {
 
 /// The numbers of the steps of a plan.
 package struct Fingerprints {
-  /// Those of settings, which steps share. Settings live as long as the plan.
+  /// The numbers of settings, which steps share. Settings live as long as the plan.
   private var settings: [ObjectIdentifier: Int] = [:]
   /// Hides secrets in a text.
   private let mask: (String) -> String

@@ -5,7 +5,7 @@ package import Scheduling
 
 /// What a step of a resumed run comes to.
 package enum ForeseenStep: Hashable {
-  /// Not certain if the cache will decide about it.
+  /// The step is kept; that is not certain if the cache will decide about it.
   case kept(isCertain: Bool)
   /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept.
   case didNotRun(String)
@@ -266,7 +266,7 @@ struct LateInstances {
 }
 
 extension [String] {
-  /// Those of sorted names that begin with a prefix; they lie together.
+  /// The sorted names that begin with a prefix; they lie together.
   func names(beginningWith prefix: String) -> ArraySlice<String> {
     var (low, high) = (startIndex, endIndex)
     while low < high {

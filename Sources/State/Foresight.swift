@@ -23,7 +23,7 @@ package struct Foresight {
   package private(set) var forced: Set<OperationID> = []
   /// Steps that do not run although they would, and why.
   var leftOut: [OperationID: String] = [:]
-  /// Those that the selection leaves out by name.
+  /// The operations that the selection leaves out by name.
   private(set) var skipped: Set<OperationID> = []
   /// Services that are needed again.
   var neededServices: Set<OperationID> = []
@@ -61,8 +61,8 @@ package struct Foresight {
   private(set) var changingNames: Set<String> = []
   /// When each of those that are kept had its outcome, or the last in a group.
   private(set) var settled: [OperationID: Moment] = [:]
-  /// Those that are kept unless a file, or a value that another step gives again, turns out to be another one, or the
-  /// cache decides otherwise.
+  /// The operations that are kept unless a file, or a value that another step gives again, turns out to be another one,
+  /// or the cache decides otherwise.
   private(set) var unsure: Set<OperationID> = []
   /// Used pipelines that are kept, and whose hooks run again.
   private(set) var owedHooks: [OperationID] = []

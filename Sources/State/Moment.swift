@@ -4,7 +4,7 @@
 struct Moment: Comparable, Hashable {
   /// The number of the run.
   let run: Int
-  /// In microseconds since its start.
+  /// The time since the start of the run, in microseconds.
   let time: Int
 
   init(_ run: Int, _ time: Int = 0) {
@@ -12,7 +12,7 @@ struct Moment: Comparable, Hashable {
     self.time = time
   }
 
-  /// Before every run.
+  /// The moment before every run.
   static let first = Moment(0)
   /// After all runs.
   static let last = Moment(.max, .max)

@@ -63,7 +63,7 @@ enum Record {
   case spoiled(Int32, stop: String)
 }
 
-/// Which step, and what it was when it ran.
+/// A step, and what it was when it ran.
 struct StepKey {
   let name: String
   let place: Int

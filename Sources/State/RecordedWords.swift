@@ -9,7 +9,7 @@ struct RecordedOutcome: Hashable {
   private static let allowed = 8
   private static let group = 16
   private static let leftOut = 32
-  /// That of a step that only the selection of a part left out.
+  /// The number of the outcome of a step that only the selection of a part left out.
   static let skippedForNow = Int(Outcome.skipped.rawValue) | leftOut
 
   let ending: Ending

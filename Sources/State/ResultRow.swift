@@ -27,7 +27,7 @@ struct ResultRow: Hashable {
   let written: Int
   var outcome: Int?
   var cause: String?
-  /// In microseconds since the start of the run.
+  /// The start of the step, in microseconds since the start of the run.
   var started: Int?
   /// The duration; if it never started, the time from the start of the run until it had its outcome.
   var duration: Int?
@@ -39,13 +39,13 @@ struct ResultRow: Hashable {
   var output: Int?
   var resolved: Int?
 
-  /// That of a step that starts.
+  /// Creates the row of a step that starts.
   init(_ key: StepKey, startedAt time: Nanoseconds) {
     (step, place, written) = (key.name, key.place, key.written)
     started = Int(time / 1000)
   }
 
-  /// That of a step that has ended.
+  /// Creates the row of a step that has ended.
   init(_ key: StepKey, _ settled: Settled) {
     (step, place, written) = (key.name, key.place, key.written)
     outcome = settled.outcome.number

@@ -12,7 +12,7 @@ struct RememberedStep: Hashable {
   let id: String
   let written: Int
   let resolved: Int
-  /// Which failures of its own are allowed.
+  /// The failures of its own that are allowed.
   let allowance: AllowFailure
 }
 
@@ -29,9 +29,9 @@ package final class Resumption {
   private var keeping: Set<OperationID> = []
   /// What is kept because a selection does not name it, although it is no longer what it was.
   private(set) var held: Set<OperationID> = []
-  /// Those that are not kept, and whose turn has come.
+  /// The operations that are not kept, and whose turn has come.
   private var reached: Set<OperationID> = []
-  /// Those that ended before their turn came.
+  /// The operations that ended before their turn came.
   private var unreached: Set<OperationID> = []
   /// What somebody had run again.
   private var repeated: Set<OperationID> = []
@@ -53,7 +53,7 @@ package final class Resumption {
     freshness = [Freshness?](repeating: nil, count: plan.steps.count)
   }
 
-  /// Which execution stands behind the ending of an operation.
+  /// The execution that stands behind the ending of an operation.
   private enum Freshness {
     /// It was skipped or blocked, or consists of nothing but what was.
     case didNotRun
@@ -193,7 +193,7 @@ package final class Resumption {
     }
   }
 
-  /// Which hooks a group, which is a used pipeline, has to run. Asked when its members have ended.
+  /// The hooks that a group, which is a used pipeline, has to run. Asked when its members have ended.
   func hooks(of group: OperationID, named name: String) -> GroupHookDuty {
     guard foreseen.hasHooks(added.planned(group)) else { return .asUsual }
     if isCutShort(group) { return .notOfSuccess }

@@ -81,9 +81,9 @@ package final class RunRecorder: RunObserver {
   package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// So much may a step take longer than its only command and still have the same duration.
+  /// How much longer than its only command a step may take and still have the same duration.
   private static let unnoticedTime: Nanoseconds = 10_000_000
-  /// By how many records the database may lag behind the journal.
+  /// The number of records by which the database may lag behind the journal.
   private static let mostJournaled = 1000
 
   package init(_ run: RecordedRun) {

@@ -22,7 +22,7 @@ extension StateStore {
       help: "make it writable, or choose another directory with --state-dir")
   }
 
-  /// Which journal the database of a state directory has, or would get.
+  /// The kind of journal that the database of a state directory has, or would get.
   package static func journal(in folder: StateFolder) -> JournalKind {
     if folder.fileSystem.network == nil, case .usable(let kind) = suitability(in: folder) {
       return kind

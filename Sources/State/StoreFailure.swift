@@ -30,7 +30,7 @@ package struct StoreFailure: Error, Hashable, Sendable {
     case .damaged:
       self.init(
         "cannot \(action) \(quoted(file)): it is damaged (\(failure.reason))",
-        help: "move the file away: the next run creates a new one")
+        help: "the next run moves the file aside and starts a new history")
       isDamage = true
     case .full, .other: self.init("cannot \(action) \(quoted(file)): \(failure.reason)")
     }

@@ -20,8 +20,8 @@ enum ProcessState {
 
 /// The descriptors that work may use, so that it is never more at once than they suffice for.
 struct DescriptorBudget: Sendable {
-  /// For what does not depend on the amount of work: standard streams, the lock of the cache, what
-  /// the libraries and processes need.
+  /// Descriptors set aside for what does not depend on the amount of work: standard streams, the lock of the cache,
+  /// what the libraries and processes need.
   private static let reserve = 32
 
   private let count: Int

@@ -46,7 +46,7 @@ enum ExitStatus {
     ),
     ("70", "internal error, or the system refused something that a run needs"),
     ("74", "the state directory or standard output cannot be written"),
-    ("124", "the run's time limit"),
+    ("124", "the run reached its time limit"),
     ("128 + N", "stopped by signal N: 130 by INT, 143 by TERM, 129 by HUP, 138 by USR1"),
   ]
 }

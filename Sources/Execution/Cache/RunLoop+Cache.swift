@@ -280,7 +280,7 @@ extension RunLoop {
   private static var storingTime: Nanoseconds { 60_000_000_000 }
   private static var silentStoringTime: Nanoseconds { 1_000_000_000 }
 
-  /// Not while the end of the run itself has not been read.
+  /// Reports what is stored, once the end of the run itself has been read.
   private func tellOfStoring() {
     if outlets.contains(where: { $0.pendingDescriptor != nil }) { return }
     options.tellAtOnce?("waiting for uploads to the shared cache")

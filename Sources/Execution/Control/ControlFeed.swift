@@ -9,7 +9,8 @@ struct EndedCommand {
   let role: CommandRole
   let end: CommandEnd
 
-  /// Which of two ends of a step is told, if both are new: the one that says more about how the step came out.
+  /// The one of two ends of a step that is reported if both are new: the one that says more about how the step came
+  /// out.
   func orEarlier(_ earlier: EndedCommand?) -> EndedCommand {
     guard let earlier, earlier.role.isAttempt, !role.isAttempt,
       !earlier.end.isSuccess || end.isSuccess
@@ -37,7 +38,7 @@ struct ControlFeed {
   private(set) var cursor = 0
   /// The first step that is not planned and has not been told.
   private var unplannedCursor = 0
-  /// Those that have changed since they were told, with the last command that ended.
+  /// The operations that have changed since they were reported, with the last command that ended.
   private var changed: [OperationID: EndedCommand?] = [:]
   /// The same, in the order in which they changed; also some that were told since.
   private var order: [OperationID] = []

@@ -13,7 +13,7 @@ final class ControlServer {
   private let listener: Int32
   private let directory: RunDirectory
   private let waiting: any Waiting
-  /// So many may be connected at the same time; others wait until one has gone.
+  /// The number of clients that may be connected at the same time; others wait until one has gone.
   private let limit: Int
   private var isListening = false
   /// When it listens again; nil if nothing was refused.
@@ -28,13 +28,13 @@ final class ControlServer {
 
   static let listenerNumber = 0
   private static let mostConnections = 16
-  /// So many of them may stay until the end of the run: the other places are for those who ask and go.
+  /// The number of clients that may stay until the end of the run: the other places are for those who ask and go.
   private var followerLimit: Int { limit * 3 / 4 }
   /// The time between two looks into the mailbox.
   private static let mailInterval: Nanoseconds = 1_000_000_000
   /// The time between two attempts when there is no descriptor for anybody.
   private static let nextAttempt: Nanoseconds = 100_000_000
-  /// Those who wait to be accepted.
+  /// The number of clients that may wait to be accepted.
   private static let backlog: Int32 = 64
 
   /// Nil if there can be no socket, which no run needs. `spare` is the number of descriptors that it may

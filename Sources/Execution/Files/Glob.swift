@@ -29,7 +29,7 @@ func files(
 }
 
 private struct GlobSearch {
-  /// Which part of the pattern was looked for in which directory.
+  /// A part of the pattern, and the directory in which it was looked for.
   private struct Visit: Hashable {
     let path: [CChar]
     let index: Int

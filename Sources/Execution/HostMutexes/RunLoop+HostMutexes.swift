@@ -64,7 +64,8 @@ extension RunLoop {
     let id = machine.steps[step].id
     let holder = mutex.lock.holder ?? "another run"
     tell(
-      .notice("\(quoted(id)) waits for mutex \(quoted(mutex.lock.name)), which \(holder) has"),
+      .notice(
+        "\(quoted(id)) is waiting for mutex \(quoted(mutex.lock.name)), which \(holder) holds"),
       at: time)
   }
 }

@@ -69,7 +69,7 @@ struct JobTokens {
     return Array(held.suffix(count))
   }
 
-  /// Those that could not be put into the pool.
+  /// Keeps the tokens that could not be put into the pool.
   mutating func keep(_ tokens: ArraySlice<UInt8>) { held += tokens }
 
   /// A command that can see the pool has started.

@@ -53,10 +53,10 @@ extension LocalProcesses {
     return remains
   }
 
-  /// Whose a process is: the command's in whose group or session it is, which the kernel knows; or whose
-  /// mark it carries, if that command still runs, since a mark may be passed on like any variable; or by
-  /// elimination: it is the orphan of the only command that was running when it started, or of the one of
-  /// these to whose pipe it writes.
+  /// The command that a process belongs to: the one in whose group or session it is, which the kernel knows; or whose
+  /// mark it carries, if that command still runs, since a mark may be passed on like any variable; or by elimination:
+  /// it is the orphan of the only command that was running when it started, or of the one of these to whose pipe it
+  /// writes.
   private func owner(of process: ProcessStatus, at now: Nanoseconds) -> Owner {
     let known = children[process.processID]
     if let number = known?.owner, let command = commands.first(where: { $0.number == number }) {

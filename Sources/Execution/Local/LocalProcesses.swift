@@ -38,7 +38,7 @@ final class LocalProcesses {
   private var peakMemory = PeakMemory()
   private(set) var nextNumber = 1
   private var launches: [LaunchSlot] = []
-  /// Those with rules that a new process may still read.
+  /// The slots with rules that a new process may still read.
   private var slotsWithRules: [LaunchSlot] = []
   let pipes: OutputPipes
   /// Nil if oprun has none, or no command has had a terminal yet.

@@ -28,7 +28,7 @@ struct PeakMemory {
     return numbers.count > 1 ? Int(numbers[1]) * Int(getpagesize()) : nil
   }
 
-  /// Not with getrusage, which counts what started oprun, too.
+  /// Reads /proc instead of calling getrusage, which counts what started oprun, too.
   private static func readOwn() -> Int? {
     guard let text = readSmallFile("/proc/self/status") else { return nil }
     for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "VmHWM:".utf8) {

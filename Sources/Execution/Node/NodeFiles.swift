@@ -14,13 +14,13 @@ final class NodeFiles {
   enum Folder: String, CaseIterable {
     /// What is to run, by number.
     case tasks
-    /// Which job a task belongs to.
+    /// The job that a task belongs to.
     case claims
-    /// That a start of a task has begun.
+    /// A start of a task has begun.
     case starts
     /// How a start of a task has ended.
     case results
-    /// That a start of a task was ended from outside, and nothing of it is left: it has no result.
+    /// A start of a task was ended from outside, and nothing of it is left: it has no result.
     case stops
     /// What Slurm says of its jobs.
     case jobs
@@ -29,7 +29,7 @@ final class NodeFiles {
   /// The path of the folder, for people and for Slurm.
   let path: String
   let descriptor: Int32
-  /// By which jobs know the folder, whatever path leads to it; nil in a folder of an older oprun.
+  /// The word by which jobs know the folder, whatever path leads to it; nil in a folder of an older oprun.
   let word: String?
 
   /// 64 MiB; larger files were not written by oprun.

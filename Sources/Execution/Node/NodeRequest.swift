@@ -4,7 +4,7 @@
 import Diagnostics
 import Glibc
 
-/// Which task is to run, and for which job.
+/// The task that is to run, and the job that it runs for.
 struct NodeRequest {
   /// The directory of the run; absolute.
   let folder: String
@@ -37,13 +37,13 @@ struct NodeRequest {
       return number
     }
     guard let id = try count("SLURM_JOB_ID") else {
-      throw .usage("this is no job of Slurm: SLURM_JOB_ID is not set")
+      throw .usage("this is not a Slurm job: SLURM_JOB_ID is not set")
     }
     var name = String(id)
     var task = number
     if isInArray {
       guard let index = try count("SLURM_ARRAY_TASK_ID") else {
-        throw .usage("this is no job of an array: SLURM_ARRAY_TASK_ID is not set")
+        throw .usage("this is not a job of an array: SLURM_ARRAY_TASK_ID is not set")
       }
       let (sum, overflow) = number.addingReportingOverflow(index)
       if overflow { throw .usage("the number of the task is too large") }

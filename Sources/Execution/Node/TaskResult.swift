@@ -15,7 +15,7 @@ struct TaskResult: Hashable, Sendable {
     case outOfReach([OrphanProcess])
   }
 
-  /// Which command it was.
+  /// The command whose result it is.
   let key: CommandKey
   var end: CommandEnd
   let place: TaskOrigin

@@ -41,7 +41,7 @@ struct Log: ~Copyable {
 
   /// 1 MiB.
   static let tailSize = 1 << 20
-  /// So many bytes, 8 MiB, are moved as rarely as it takes to cost little beside writing them.
+  /// The number of bytes, 8 MiB, that are moved as rarely as it takes to cost little beside writing them.
   static let longestTail = 8 << 20
   /// The largest amount, in bytes, that is moved before other commands get their turn.
   private static let pieceSize = 1 << 20

@@ -2,6 +2,7 @@
 // that nobody will take over. It is ended before anything else starts. docs/design-slurm.md, “Allocations”.
 
 package import Diagnostics
+import Diagnostics
 import Glibc
 import Plans
 import RunFiles
@@ -148,7 +149,9 @@ package struct AbandonedWork {
       if !new.isEmpty { signal(new, "TERM") }
       let grace = min(left.map(\.grace).max() ?? 0, Self.longestGrace)
       if let killedAt, clock.now() >= killedAt + Self.patience {
-        return .goesOn("\(left.prefix(3).map(\.id).joined(separator: ", ")) has not ended")
+        return .goesOn(
+          "\(firstNames(of: left.map(\.id), most: 3)) \(left.count == 1 ? "has" : "have") not ended"
+        )
       } else if killedAt == nil, clock.now() >= began + grace {
         killedAt = clock.now()
         signal(left, "KILL")

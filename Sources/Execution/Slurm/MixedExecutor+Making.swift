@@ -35,9 +35,9 @@ func mixed(
 
 /// The inherited variables, as far as Slurm may see them.
 package struct SlurmVariables {
-  /// Those of the commands of Slurm, and so of jobs: `NAME=value`.
+  /// The environment of Slurm's commands, and so of jobs: `NAME=value`.
   private(set) var passed: [String] = []
-  /// Those that hold a secret.
+  /// The variables that hold a secret.
   package private(set) var secret: [EnvironmentVariable] = []
 
   package init(masker: Masker?) {

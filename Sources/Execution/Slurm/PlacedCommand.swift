@@ -173,7 +173,7 @@ final class PlacedCommand {
   }
 }
 
-/// Which steps go on, and which nodes are down.
+/// The steps that go on, and the nodes that are down.
 struct StepListing {
   private var steps: [Substring] = []
   private var down: Set<Substring> = []

@@ -93,9 +93,8 @@ enum SlurmMessage {
       return
         "\(job) of \(names[0]), which did not run, may go on: 'oprun cancel \(run)' ends it"
     }
-    let rest = names.count > 3 ? " and \(names.count - 3) more" : ""
     return
-      "jobs of steps that did not run may go on (\(names.prefix(3).joined(separator: ", "))\(rest)): "
+      "jobs of steps that did not run may go on (\(firstNames(of: names, most: 3))): "
       + "'oprun cancel \(run)' ends them"
   }
 

@@ -19,7 +19,7 @@ final class TaskHome {
   /// The tasks that must not go on, because the steps have changed since, and their numbers in the journal of this
   /// run. Their jobs are cancelled when a look shows them: a number from a journal may be that of another job by now.
   var forbidden: [Int: Int] = [:]
-  /// That its results cannot be listed was said.
+  /// Whether it was reported that its results cannot be listed.
   var isBlind = false
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
@@ -125,12 +125,12 @@ final class SlurmTask {
   /// Slurm has been asked to end the job, and has answered.
   var isCancelled = false
   var hasHeardStop = false
-  /// That is in the journal.
+  /// Whether the stop is in the journal.
   var hasNotedStop = false
   var killedAt: Nanoseconds?
   /// When it is not waited for any longer, once it was killed.
   var givenUpAt: Nanoseconds?
-  /// Those who show output know of its log.
+  /// Whether those who show output know of its log.
   var hasShownLog = false
   var toldByteCount = 0
   var toldReason: String?

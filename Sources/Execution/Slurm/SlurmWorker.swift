@@ -9,7 +9,7 @@ import Processes
 import Scheduling
 
 final class SlurmWorker {
-  /// For those who wait for its end. Nothing is sent to it: the number may be that of another process by then.
+  /// The process whose end is waited for. Nothing is sent to it: the number may be that of another process by then.
   let processID: Int32
   /// Its answers come from here; close-on-exec, and never waited for.
   let socket: Int32

@@ -20,7 +20,7 @@ struct Signals: ~Copyable {
   /// Signals that were ignored when oprun was started and are ignored again in commands: all except
   /// HUP, which stays ignored under nohup. Bit n−1 stands for signal n.
   let ignoredAtStart: UInt64
-  /// Those of `stopping` that end this run: all except a HUP that was ignored at the start.
+  /// The signals of `stopping` that end this run: all except a HUP that was ignored at the start.
   let handled: UInt64
   private let source: Descriptor
   private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)

@@ -59,7 +59,7 @@ enum Owner: UInt32 {
   case jobControl
   /// The jobserver, which may have a token.
   case jobs
-  /// Those who ask the run something through its socket.
+  /// The clients that ask the run something through its socket.
   case control
 }
 
@@ -80,7 +80,7 @@ enum Interest {
 /// left behind.
 final class OwnProcesses {
   private(set) var processIDs: Set<Int32> = []
-  /// Those whose work a run waits for at its end.
+  /// The descriptors whose work a run waits for at its end.
   private(set) var awaited: Set<Int32> = []
 
   func insert(_ processID: Int32, isAwaited: Bool = false) {

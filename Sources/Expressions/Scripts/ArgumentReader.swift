@@ -104,7 +104,7 @@ struct ArgumentReader {
     return .data(isBehindDashes: isBehindDashes)
   }
 
-  /// In a shell, options may come between `-c` and the code.
+  /// The role of what follows `-c`: in a shell, options may come between it and the code.
   private mutating func pendingScript(_ text: String) -> ArgumentRole {
     let isOption = text.hasPrefix("-") || text.hasPrefix("+")
     if interpreters.contains(where: \.isShell), isOption {

@@ -61,7 +61,7 @@ struct ShellPlace {
     if closed > 0 { isInQualifiers = false }
   }
 
-  /// Not after what begins a command, a substitution or an array.
+  /// Whether qualifiers can follow this byte: not after what begins a command, a substitution or an array.
   private static func precedesQualifiers(_ byte: UInt8) -> Bool {
     switch byte {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),

@@ -1,7 +1,7 @@
 // A secret inside XML or HTML.
 
 extension SecretForms {
-  /// Which characters are escaped, and how.
+  /// The characters that are escaped, and how.
   private static let xmlStyles: [[UInt8: String]] = {
     let text: [UInt8: String] = [
       UInt8(ascii: "&"): "&amp;", UInt8(ascii: "<"): "&lt;", UInt8(ascii: ">"): "&gt;",

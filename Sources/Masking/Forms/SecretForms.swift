@@ -11,8 +11,8 @@ struct SecretForms {
   /// Shorter ones would often be found by coincidence.
   static let shortestBroken = 8
 
-  /// As many bytes of secrets, the shortest ones first, have every form. A secret has some 300 where each of its
-  /// characters is special, and each byte of a form takes 17 bytes: with all of the 128 KiB that secrets may have,
+  /// The number of bytes of secrets, the shortest ones first, that have every form. A secret has some 300 where each of
+  /// its characters is special, and each byte of a form takes 17 bytes: with all of the 128 KiB that secrets may have,
   /// gigabytes, and half a minute before anything is printed.
   static let mostWithEveryForm = 8 << 10
 

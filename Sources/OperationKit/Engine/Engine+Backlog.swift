@@ -32,7 +32,7 @@ struct StartedOperations {
     vacancies.append(-2 - number)
   }
 
-  /// Those of a queue, in the order in which they were started. Linear in all that have started.
+  /// The operations of a queue, in the order in which they were started. Linear in all that have started.
   func all(ofQueue queueNumber: Int) -> [Operation] {
     entries.filter { $0.reference != nil }.sorted { $0.order < $1.order }
       .compactMap { $0.reference?.takeUnretainedValue() }

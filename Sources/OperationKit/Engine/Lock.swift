@@ -19,7 +19,7 @@ final class Lock: @unchecked Sendable {  // the word is atomic
   private static let taken: UInt32 = 1
   /// A thread has it, and others may sleep on it.
   private static let awaited: UInt32 = 2
-  /// In a cache line of its own: others write what lies beside it.
+  /// The word of the lock has a cache line of its own: others write what lies beside it.
   private let word = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
     .bindMemory(to: Atomic<UInt32>.self, capacity: 1)
 

@@ -15,7 +15,7 @@ package struct Nap: ~Copyable, @unchecked Sendable {  // the word is atomic
   /// kernel adds some 50 µs.
   private static let slice = 20_000
 
-  /// In a cache line of its own: others write what lies beside it.
+  /// The word has a cache line of its own: others write what lies beside it.
   private let word = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
     .bindMemory(to: Atomic<UInt32>.self, capacity: 1)
 

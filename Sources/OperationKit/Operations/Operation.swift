@@ -30,7 +30,7 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
     public static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// Which of the ready operations of a queue goes first.
+  /// Decides which of the ready operations of a queue goes first.
   public enum QueuePriority: Int, Sendable {
     /// The operation goes after all others.
     case veryLow = -8
@@ -147,8 +147,8 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
     set { withAttachments { $0.name = newValue } }
   }
 
-  /// Which of the ready operations of a queue goes first. It can be changed until it starts, and
-  /// never goes before readiness.
+  /// Decides which of the ready operations of a queue goes first. It can be changed until it starts, and never goes
+  /// before readiness.
   open var queuePriority: QueuePriority {
     get { priorityLevel }
     set { priorityLevel = newValue }

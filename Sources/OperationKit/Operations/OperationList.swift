@@ -146,7 +146,7 @@ struct KnownOperations {
   private static let leastLimit = 16
   private weak var first: Operation?
   private var others: [Known]?
-  /// At this number, `append` forgets those that are no longer alive.
+  /// The number at which `append` forgets operations that are no longer alive.
   private var limit = KnownOperations.leastLimit
 
   init() {}
@@ -162,7 +162,7 @@ struct KnownOperations {
     if !others.isEmpty { self.others = others }
   }
 
-  /// Those that are alive.
+  /// The operations that are alive.
   var all: [Operation] {
     [first].compactMap(\.self) + (others ?? []).compactMap(\.operation)
   }

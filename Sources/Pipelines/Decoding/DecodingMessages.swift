@@ -58,11 +58,11 @@ enum DecodingMessage {
 
   static func excludedNoAxis(_ name: String, axes: [String], at span: Span) -> Diagnostic {
     Diagnostic(
-      "'exclude' names \(quoted(name)), which is no axis of the matrix", at: span,
+      "'exclude' names \(quoted(name)), which is not an axis of the matrix", at: span,
       help: suggestion(for: name, among: axes.prefix(100)).map { "did you mean \(quoted($0))?" }
         ?? (axes.isEmpty
           ? "the matrix has no axes, only the instances in 'include'"
-          : "the axes are " + axes.prefix(8).map(quoted).joined(separator: ", ")))
+          : "the axes are " + firstNames(of: axes.map(quoted), most: 8)))
   }
 
   static func empty(_ key: String, at span: Span, help: String? = nil) -> Diagnostic {

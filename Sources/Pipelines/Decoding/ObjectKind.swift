@@ -17,12 +17,12 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case testStub = "command"
   case testExpectation = "expectation"
 
-  /// Those of a pipeline file.
+  /// The kinds of objects in a pipeline file.
   package static let allCases: [ObjectKind] = [
     .pipeline, .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop,
     .allowFailure, .wait, .background, .mutex, .cache, .hook, .section, .slurm, .stepSlurm,
   ]
-  /// Those of a file with tests.
+  /// The kinds of objects in a file with tests.
   package static let ofTests: [ObjectKind] = [.testFile, .testCase, .testStub, .testExpectation]
 
   /// The words for "must be …" in a message.

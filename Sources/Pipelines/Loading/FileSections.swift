@@ -4,7 +4,7 @@ import Diagnostics
 import Plans
 import Scheduling
 
-/// Which of them have become models, and which are being linked.
+/// The sections that have become models, and those that are being linked.
 struct FileSections {
   enum Finding {
     case linked(Int)

@@ -76,8 +76,7 @@ enum PlanningMessage {
       ? "the instances of \(quoted(step)) are known only during the run; depend on all of them: \(step)"
       : known.isEmpty
         ? "\(quoted(step)) has no instances"
-        : "the instances are " + known.prefix(4).map { step + $0 }.joined(separator: ", ")
-          + (known.count > 4 ? ", …" : "")
+        : "the instances are " + firstNames(of: known.map { step + $0 }, most: 4)
     return Diagnostic("unknown instance \(quoted(name))", at: span, help: help)
   }
 

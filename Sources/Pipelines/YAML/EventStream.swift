@@ -29,7 +29,7 @@ struct EventStream: ~Copyable {
   /// Whether the text may be handed over without being decoded.
   private let isASCII: Bool
 
-  /// With fewer characters than this left before an event, more are handed over.
+  /// If fewer characters than this are left before an event, more are handed over.
   private static let lowWater = 4096
 
   /// Starts parsing. `text` must be UTF-8 without a byte order mark, and must outlive the stream.

@@ -67,8 +67,8 @@ extension ControlRequest {
     }
     guard version == Self.version else {
       throw ControlFailure(
-        "the run is one of oprun \(program), which understands requests of version "
-          + "\(Self.version), found \(version)", help: "use the oprun that started it")
+        "the run was started by oprun \(program), which understands version \(Self.version) of "
+          + "requests, not version \(version)", help: "use the oprun that started it")
     }
     guard let verb = try fields.text("request").flatMap(Verb.init(rawValue:)) else {
       let words = Verb.allCases.map { "'\($0.rawValue)'" }

@@ -21,7 +21,7 @@ package struct LateVarNumber: Hashable, Comparable, Sendable {
   }
 }
 
-/// Those of one pipeline use, and of the file that it stands in.
+/// The late variables of one pipeline use, and of the file that it stands in.
 package final class LateVars: Sendable {
   package enum Source: Sendable {
     case value(ValueModel)
@@ -77,7 +77,7 @@ package final class LateVars: Sendable {
     enclosing = other.enclosing.map { copier.copy($0) }
   }
 
-  /// Those of an instance of a group that is made while running.
+  /// The variables of an instance of a group that is made while running.
   func copied(by copier: inout PatternCopier) -> LateVars {
     copier.isInside(pipeline) ? LateVars(self, &copier) : self
   }

@@ -96,7 +96,7 @@ extension ParamModel {
       } catch {}
     }
     if kind == .int || kind == .number, let number = number(in: text) {
-      return "would change from \(quoted(text)) to \(quoted(numberText(number))): write it so, "
+      return "would become \(quoted(numberText(number))): write it like that, "
         + "or give the parameter the type 'string'"
     }
     return "must be \(kind.words), not \(quoted(text))"

@@ -79,7 +79,7 @@ extension RunAnalysis {
 /// looked at once.
 private struct Ends {
   private let operations: RunOperations
-  /// By number; nil for what has not ended, and for groups that were not looked at.
+  /// The ends of operations, by number; nil for what has not ended, and for groups that were not looked at.
   private var ends: [Nanoseconds?]
 
   init(_ record: RunRecord) {

@@ -3,8 +3,8 @@
 // How the runner reads them: ActionCommand.cs and ActionCommandManager.cs of github.com/actions/runner.
 
 struct GitHubDialect: CIDialect {
-  /// Besides `::…::` the runner still takes `##[…]`, anywhere in a line. Its own groups get that form in
-  /// the log, where the page of a job finds them, whether or not commands are stopped.
+  /// The rules of the runner, which besides `::…::` still takes `##[…]`, anywhere in a line. Its own groups get that
+  /// form in the log, where the page of a job finds them, whether or not commands are stopped.
   var rules: CommandGuard.Rules { [.brackets, .colons] }
 
   /// Groups are shown closed and cannot be nested: a failure stands outside.

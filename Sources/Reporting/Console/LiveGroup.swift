@@ -34,7 +34,7 @@ final class LiveGroup {
   private let log: LogFile
   private let stage: Stage
   private(set) var state: GroupState
-  /// So much of the log can be read.
+  /// How many bytes of the log can be read.
   private var known = 0
   /// The command, when what is shown is shown.
   private let command: CIGroup.State

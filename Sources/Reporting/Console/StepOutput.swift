@@ -14,7 +14,7 @@ protocol StepOutput {
   /// Answers how far it was shown.
   mutating func suspend(for stream: Stream) -> Int
   mutating func resume()
-  /// So much time has passed.
+  /// Notes how much time has passed.
   mutating func advance(to now: Nanoseconds)
   /// Nothing more will come: what was not shown yet is shown now.
   mutating func finish()

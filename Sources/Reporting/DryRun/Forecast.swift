@@ -152,7 +152,7 @@ package struct Forecast {
     case let outcome? where outcome == ending.outcome && cause == .itself: true
     // Because of a failure that is kept, it does not come to its gate.
     case .blocked?, .cancelled?: ending.outcome == .blocked
-    default: false
+    case .succeeded?, .cached?, .failed?, .timedOut?, .skipped?: false
     }
   }
 

@@ -92,7 +92,7 @@ extension ByteSink {
   fileprivate func write(dot text: String) { write(own: dotQuoted(masked(text))) }
 }
 
-/// In a quoted string DOT gives a meaning to `"`, and in labels to `\`.
+/// Quotes a string for DOT, which gives a meaning to `"` in strings, and to `\` in labels.
 private func dotQuoted(_ text: String) -> String {
   if text.utf8.allSatisfy(isPlainInQuotes) { return "\"" + text + "\"" }
   let label = escaped(oneLine(text)) { $0 == "\"" || $0 == "\\" ? "\\\($0)" : nil }

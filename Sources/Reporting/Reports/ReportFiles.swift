@@ -130,7 +130,7 @@ package final class ReportFiles: RunObserver {
     }
   }
 
-  /// As much of the summary as there is room for after `size` bytes of others; nil if there is none.
+  /// The part of the summary that fits after `size` bytes of others; nil if there is none.
   private func summary(after size: Int) -> [UInt8]? {
     let room = MarkdownReport.longest - size
     return [room, 0].lazy.map { self.bytes(of: MarkdownReport(room: $0)) }.first {

@@ -42,7 +42,7 @@ struct RunRecord {
   var previous: PreviousRun?
   private(set) var beginning: RunBeginning?
   private var keptSteps: [StepRecord] = []
-  /// Those of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
+  /// The operations of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
   private var reopened: Set<OperationID> = []
   /// What was blocked because of each failure, `reopened` included.
   private var keptBlocked: [OperationID: [OperationID]] = [:]

@@ -20,7 +20,7 @@ struct WrittenPath {
   /// What is there; nil if nothing is.
   let status: stat?
 
-  /// As in the kernel.
+  /// The number of links that are followed, which is the kernel's.
   private static let mostLinks = 40
 
   init(_ path: String) throws(SystemError) {

@@ -82,7 +82,7 @@ package struct EndingCounts {
   /// Adds operations of a run that goes on, or of one whose oprun died.
   package mutating func add(unended number: Int) { numbers[Count.notEnded.rawValue] += number }
 
-  /// Those that ended like this at all, the most important first: `1 failed`, `2 blocked`, `5 ok`.
+  /// The counts that are not zero, the most important first: `1 failed`, `2 blocked`, `5 ok`.
   package var words: [String] {
     Count.allCases.filter { self[$0] > 0 }.map { count in
       let sink = ByteSink.intoMemory()

@@ -53,7 +53,7 @@ struct RunLedger {
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
-  /// So many are shown in full.
+  /// The number of failures that are shown in full.
   private static let failureLimit = 5
   private static let interruptedLimit = 3
 

@@ -122,6 +122,6 @@ struct FoldedNames {
     if first[index].count == 0 { first.remove(at: index) }
   }
 
-  /// Those that have no name here.
+  /// The number of operations that have no name here.
   var otherCount: Int { first.reduce(count) { $0 - $1.count } }
 }

@@ -14,7 +14,7 @@ struct Summary {
   var changes: [String] = []
   /// Whether a step runs something else by now than what failed.
   var isEdited: (OperationID) -> Bool = { _ in false }
-  /// Which failures are shown; nil means all of them, and the number of those that have no room.
+  /// Decides which failures are shown; nil means all of them, and the number of those that have no room.
   var isShown: ((SettledOperation) -> Bool)?
 
   /// More names than this on the critical path are left out of its middle.
@@ -22,7 +22,7 @@ struct Summary {
   /// The lines that are shown of the log of the first failure, and of the logs of the others.
   private static let linesOfFirst = 40
   private static let linesOfOthers = 10
-  /// So many hooks that failed are shown.
+  /// The number of failed hooks that are shown.
   private static let shownHooks = 5
 
   init(operations: RunOperations, ledger: RunLedger, screen: Screen) {

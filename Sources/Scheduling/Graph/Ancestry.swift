@@ -1,6 +1,6 @@
 // Tells whether one operation comes after another, for many pairs of a large graph.
 
-/// Which operations come before which, by edges that wait for the end of an operation.
+/// The order of operations: which come before which, by edges that wait for the end of an operation.
 ///
 /// What waits until a service is ready does not wait for the end of the service, but for the end of all that the service
 /// waited for: with `followsServices`, services count like other operations.

@@ -20,7 +20,7 @@ extension Scheduler {
     lanes.compactMap { $0.ready.first.map { OperationID(Int($0.item)) } }
   }
 
-  /// Which operation without claims would start next in a queue, if any is ready.
+  /// The operation without claims that would start next in a queue, if any is ready.
   package mutating func firstPlain(in queue: QueueID) -> OperationID? {
     lanes[queues[queue.index].plainLane].ready.first.map { OperationID(Int($0.item)) }
   }

@@ -83,11 +83,12 @@ extension ItemFailure {
 
   static func unknownEncoding(_ name: String) -> ItemFailure {
     ItemFailure(
-      "is packed as \(quoted(name)), which was not asked for; wanted: 'gzip' or 'deflate'")
+      "was sent compressed with \(quoted(name)), which was not requested; wanted: 'gzip' or 'deflate'"
+    )
   }
 
   static func cutEncoding(_ name: String?) -> ItemFailure {
-    ItemFailure("was cut: packed as \(quoted(name ?? "")), it has no end", mayPass: true)
+    ItemFailure("is truncated: the \(name ?? "compressed") data has no end", mayPass: true)
   }
 
   static func damagedEncoding(_ name: String?) -> ItemFailure {
@@ -95,7 +96,7 @@ extension ItemFailure {
   }
 
   static func wrongLength(wanted: Int, found: Int) -> ItemFailure {
-    ItemFailure("ended after \(found) bytes, \(wanted) were announced", mayPass: true)
+    ItemFailure("ended after \(found) of \(wanted) bytes", mayPass: true)
   }
 
   static func wrongHash(wanted: Digest, found: Digest, mayPass: Bool) -> ItemFailure {

@@ -43,7 +43,7 @@ struct Proxies: Sendable {
     return schemes.contains(address.scheme) && !address.host.isEmpty
   }
 
-  /// With `socks4` and `socks5` libcurl would resolve names itself and tell nobody to what.
+  /// Makes the proxy resolve names: with `socks4` and `socks5`, libcurl would do it and tell nobody to what.
   private static func leavingNames(_ url: String) -> String {
     let parts = url.split(separator: ":", maxSplits: 1)
     // `socks5:1080` is a host without a scheme.

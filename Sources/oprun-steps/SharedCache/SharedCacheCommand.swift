@@ -104,7 +104,7 @@ struct SharedCacheCommand {
     }
     try server.perform(count: missing.count) { index throws(SharedFailure) in
       guard let source = SentContent(missing[index]) else {
-        throw SharedFailure("cannot be sent a content that the cache no longer has")
+        throw SharedFailure("cannot be stored: a file of the result is no longer in the cache")
       }
       return SharedRequest(
         path: "/cas/\(missing[index].hexadecimal)", method: .put, source: source)

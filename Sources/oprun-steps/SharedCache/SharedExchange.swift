@@ -69,7 +69,7 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
     let isLast = headerLine.allSatisfy { $0 == 0x0d || $0 == 0x0a }
     guard isLast, head.status == 200, content != nil || memoryLimit > 0 else { return true }
     if let encoding = head.encoding {
-      return refuse("sends content packed as \(quoted(encoding)), which was not asked for")
+      return refuse("sends content compressed with \(quoted(encoding)), which was not requested")
     }
     if let length = head.contentLength, length > limit { return refuseLength() }
     return true

@@ -34,7 +34,7 @@ final class SharedServer {
   init(_ settings: SharedServerSettings) throws(SharedFailure) {
     guard let address = WebAddress(settings.url), address.isWeb, !settings.url.contains("?"),
       !settings.url.contains("#")
-    else { throw SharedFailure("is no URL of http or https without a query") }
+    else { throw SharedFailure("is not an http or https URL without a query") }
     guard let transfers = TransferSet(keeping: Self.width) else {
       throw SharedFailure("cannot be asked: out of memory")
     }

@@ -197,7 +197,7 @@ struct GitRepository {
     return place.path(below: root).flatMap { blob($0, in: commit) }
   }
 
-  /// As many links as Linux follows.
+  /// The number of links that Linux follows.
   private static let mostLinks = 40
 
   /// Where a link led in a commit; nil for what is no link, or not in the repository.

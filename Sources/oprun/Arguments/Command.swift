@@ -30,7 +30,7 @@ struct Command: Sendable {
       Without STEP, the steps that 'default' in the file names run, or every step that is not 'manual'.
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
       a second signal kills at once. Jobs in Slurm go on after HUP: 'oprun resume' waits
-      for them. After a second signal their ends are not waited for.
+      for them. After a second signal, oprun no longer waits for its jobs.
       'oprun run FILE --help' also lists the parameters of the pipeline.
       """,
     options: [
@@ -52,7 +52,7 @@ struct Command: Sendable {
       A step is kept, with its outputs, if it succeeded, is unchanged in the file, and nothing that
       it depends on runs again. What is kept and what runs is shown first. Parameters and named steps
       are those of the run; --param changes parameters.
-      After a complete success nothing runs.
+      If the run succeeded, nothing runs.
       """,
     options: [
       Options.from, Options.only, Options.until, Options.skip, Options.failed,
@@ -130,8 +130,8 @@ struct Command: Sendable {
     name: "prune", operands: "", operandCount: 0...0,
     summary: "remove old runs, with their logs",
     details: """
-      Without an option that says what to keep, these are 1,000 runs, 90 days and 5 GiB of logs. Runs
-      remove old ones by themselves now and then. A run in progress stays.
+      Without --keep, --older-than or --max-size, 1,000 runs, 90 days and 5 GiB of logs are kept. Runs
+      also prune by themselves now and then. A run in progress is never removed.
       Results of cached steps are kept for 30 days after their last use, and up to 10 GiB of them;
       --older-than applies to them, too.
       """,
@@ -288,7 +288,7 @@ struct Command: Sendable {
     summary: "explain a key, a function, an outcome, an exit status, an option or a variable",
     details: """
       WORD stands in a pipeline file, on a command line or in the output of a run: retry, retry.delay,
-      hashFiles, blocked, 124, affected. Names of other tools, such as needs, lead to those of oprun.
+      hashFiles, blocked, 124, affected. Terms of other tools, such as needs, are explained, too.
       """,
     options: [])
 

@@ -15,7 +15,7 @@ enum Options {
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
     summary: "run steps here, or as jobs of Slurm, in place of what the file says")
   static let detach = Option(
-    "detach", summary: "end as soon as only jobs in Slurm are waited for; resume goes on")
+    "detach", summary: "exit once only Slurm jobs remain; 'oprun resume' continues")
   static let examined = Option(
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
     summary: "what to examine: this machine, by default, or Slurm")

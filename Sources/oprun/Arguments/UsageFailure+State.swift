@@ -36,7 +36,7 @@ extension UsageFailure {
   static func severalRuns(_ word: String, _ names: [String], _ command: Command) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) is the end of \(names.count) run names",
-      help: "name one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+      help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
   }
 
   static func unknownStep(
@@ -102,7 +102,7 @@ extension UsageFailure {
   static func severalRunsInProgress(_ names: [String], _ command: Command) -> UsageFailure {
     UsageFailure(
       "\(names.count) runs are in progress",
-      help: "name one of them: \(names.prefix(5).joined(separator: ", "))", command: command.name)
+      help: "name one of them: \(firstNames(of: names, most: 5))", command: command.name)
   }
 
   static func severalRunsBegin(
@@ -110,7 +110,7 @@ extension UsageFailure {
   ) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) is the beginning or the end of \(names.count) run names",
-      help: "name one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+      help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
   }
 
   static func wrongSetting(_ word: String) -> UsageFailure {

@@ -144,13 +144,13 @@ extension Tool {
       }
       if isNamed, store.resumes(of: name) != resumes {
         say(
-          "another oprun has just resumed run \(name)",
-          help: "'oprun show' shows what became of that")
+          "another oprun process has just resumed run \(name)",
+          help: "'oprun show' shows the new run")
         return ExitStatus.inUse
       }
       if isNamed, resumes.first ?? 0 > 0, (try? store.run(named: name))?.wasLeft == true {
         say(
-          "run \(name) was left, and another run goes on with its jobs",
+          "run \(name) was left, and a newer run has taken over its jobs",
           help: "'oprun resume' without a name resumes the newest run")
         return ExitStatus.inUse
       }
@@ -228,7 +228,7 @@ extension Tool {
     guard isPatient, !isTrial else { return false }
     // Whoever has the run may wait for the lock of the pipeline.
     pipelineLock.free()
-    say("run \(directory.name) is still running, and is resumed when that has ended")
+    say("run \(directory.name) is still running; it is resumed when it has ended")
     errors.flush()
     while !directory.takeClaim() { usleep(200_000) }
     return true
@@ -239,7 +239,8 @@ extension Tool {
     say(
       isRunning
         ? "run \(directory.name) is still running"
-        : "another oprun is resuming run \(directory.name)", help: "wait for its end, or end it")
+        : "another oprun is resuming run \(directory.name)",
+      help: "wait for it to end, or cancel it: oprun cancel \(directory.name)")
     return ExitStatus.inUse
   }
 }

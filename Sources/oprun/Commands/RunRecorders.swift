@@ -167,7 +167,7 @@ struct RunRecorders {
   }
 }
 
-/// Which regular file a path leads to.
+/// The regular file that a path leads to.
 private struct FileIdentity: Equatable {
   private let device: dev_t
   private let number: ino_t

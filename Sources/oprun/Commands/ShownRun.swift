@@ -14,7 +14,7 @@ struct ShownRun {
   let steps: [RecordedStep]
   /// The hooks and earlier attempts, by step.
   let commands: [String: [RecordedStepCommand]]
-  /// By step.
+  /// The recorded outputs, by step.
   let outputs: [String: [RecordedOutput]]
   /// Where commands were that did not run here, by role and step.
   private let places: [String: CommandPlacement]

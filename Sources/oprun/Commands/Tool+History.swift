@@ -106,13 +106,15 @@ extension Tool {
     }
   }
 
-  /// That a run in progress stays goes without saying.
+  /// Reports why a run was kept, unless it is in progress: that goes without saying.
   private func say(_ kept: KeptRun) {
     switch kept.reason {
     case .error(let message): say(message)
     case .jobs:
       let run = kept.run
-      say("run \(run) may have jobs in Slurm, and stays", help: "'oprun cancel \(run)' ends them")
+      say(
+        "run \(run) may still have jobs in Slurm, so it is not removed",
+        help: "'oprun cancel \(run)' ends them")
     case .inUse: break
     }
   }

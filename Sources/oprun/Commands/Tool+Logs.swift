@@ -208,7 +208,7 @@ extension Tool {
 /// The logs that are followed, as they are known from the database.
 private struct FollowedLogs {
   var all: [ShownLog] = []
-  /// Those that have not been read to their ends.
+  /// The logs that have not been read to their ends.
   var unfinished: [ShownLog] = []
   var openSteps: Set<String> = []
 

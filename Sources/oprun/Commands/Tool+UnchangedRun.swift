@@ -208,7 +208,7 @@ final class UnchangedRunWatch: RunObserver {
   private(set) var isPlain = true
   /// The steps in the order in which they ended.
   private(set) var operations: [OperationID] = []
-  /// Those that ran, by their places in this order.
+  /// The steps that ran, by their places in this order.
   private(set) var ran: Set<Int> = []
 
   func observe(_ event: RunEvent) {

@@ -19,7 +19,7 @@ extension Explanation {
     let found = ObjectKind.allCases.flatMap { kind in
       kind.rows.filter { $0.key == kind.elsewhere[word] }.map { (kind, $0) }
     }
-    return merged(found) { "in other tools what is '\($0)' here, " }
+    return merged(found) { "'\($0)' in oprun, " }
   }
 
   /// Keys that mean the same in several places are explained once.

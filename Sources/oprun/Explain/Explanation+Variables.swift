@@ -14,7 +14,7 @@ extension Explanation {
       }
   }
 
-  /// Those that can be written as they are.
+  /// The names of variables that can be written as they are.
   static var variableWords: [String] {
     (VariableRow.set + VariableRow.read).map(\.name).filter { !$0.hasSuffix("_") }
   }

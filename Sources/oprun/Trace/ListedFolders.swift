@@ -14,7 +14,7 @@ struct ListedFolders {
   private enum Aim: Int {
     /// Whether files are there that it knows the names of.
     case files
-    /// Which files match a pattern.
+    /// Only the set of files that match a pattern was looked at.
     case matches
     /// All names.
     case names

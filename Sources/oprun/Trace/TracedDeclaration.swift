@@ -198,7 +198,7 @@ struct TracedDeclaration {
     ).intersection(files.read.union(files.looked))
   }
 
-  /// With each commit, git reads other objects.
+  /// Lists a git repository as a whole, because git reads other objects after each commit.
   private static func withRepositories(_ paths: Set<String>) -> Set<String> {
     let repositories = Set(
       paths.compactMap { path in

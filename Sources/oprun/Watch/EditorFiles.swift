@@ -22,7 +22,7 @@ enum EditorFiles {
     name.hasPrefix(".#") || name.utf8.count > 2 && name.hasPrefix("#") && name.hasSuffix("#")
   }
 
-  /// Those of Kate, of programs that write with GLib, and of JetBrains' editors.
+  /// Whether it is a file of Kate, of a program that writes with GLib, or of a JetBrains editor.
   private static func isOfOthers(_ name: Substring) -> Bool {
     name.hasPrefix(".") && name.hasSuffix(".kate-swp") || name.hasPrefix(".goutputstream-")
       || name.hasSuffix("___jb_tmp___") || name.hasSuffix("___jb_old___")

@@ -49,7 +49,7 @@ final class FolderWatch {
 
   private let descriptor: Int32
   private var folders: [Int32: Folder] = [:]
-  /// Those that were watched before, while it is found out which are to be.
+  /// The directories that were watched before, while it is found out which are to be.
   private var former: [Int32: Folder] = [:]
   private var scope = WatchScope()
   /// The links that were followed, and whether they lead to directories.

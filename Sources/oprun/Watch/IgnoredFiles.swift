@@ -74,7 +74,7 @@ struct IgnoredFiles {
     known.symmetricDifference(before.known).map(\.text)
   }
 
-  /// Those of some absolute paths that are ignored, whether they were there before or not.
+  /// The ones of some absolute paths that are ignored, whether they were there before or not.
   func among(_ paths: [String]) -> Set<PathName> {
     // Git refuses to judge files of a submodule, and ends.
     let groups = Dictionary(grouping: paths) { path in

@@ -27,7 +27,7 @@ struct OwnChanges {
   private var created: Set<PathName> = []
   /// What somebody has removed while no run was in progress: a run that sees it come back has not made it.
   private var vanished: Set<PathName> = []
-  /// Those of them that the run in progress has seen come back.
+  /// The paths that the run in progress has seen come back.
   private var returned: Set<PathName> = []
   private var seen: Set<PathName> = []
   /// The number of runs on end in which a file was changed.
@@ -40,7 +40,7 @@ struct OwnChanges {
 
   /// How many runs each file has started, of those that followed each other soon.
   private var starts: [PathName: Int] = [:]
-  /// Those of which it was said.
+  /// The paths that were reported as changing in each run.
   private var restless: Set<PathName> = []
 
   /// A file that has started so many of them is perhaps written all the time.

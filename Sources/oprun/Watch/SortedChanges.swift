@@ -9,7 +9,7 @@ import Scheduling
 struct SortedChanges {
   var inputs: [String] = []
   var folders: [String] = []
-  /// Those that affect steps which declare nothing.
+  /// The paths that affect steps which declare nothing.
   var others: [String] = []
   /// Steps that the pipeline says something else about.
   var edited: Set<String> = []

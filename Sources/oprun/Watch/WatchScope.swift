@@ -8,7 +8,7 @@ struct WatchedPath: Hashable {
   let path: String
   /// The same without links in front of the last name.
   let place: String
-  /// Which of the names of the path are those of links to directories.
+  /// The places of the names in the path that are links to directories.
   private(set) var links: Set<Int> = []
 
   /// A directory that all begins with.

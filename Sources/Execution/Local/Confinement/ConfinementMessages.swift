@@ -29,12 +29,12 @@ extension Refusal {
   var words: String {
     switch kind {
     case .undeclaredFile(let pattern?):
-      "it declares neither \(quoted(path)) nor a pattern for it, such as \(quoted(pattern))"
+      "it does not declare \(quoted(path)); add it to 'inputs', or a pattern such as \(quoted(pattern))"
     case .undeclaredFile(nil): "it does not declare \(quoted(path))"
     case .undeclaredPlace(let pattern):
-      "neither its outputs nor its scratch have \(quoted(path))"
-        + (hasNoEnding ? " (write \(quoted(path + "/")) if it is a directory)" : "")
-        + (pattern.map { ", or a pattern for it such as \(quoted($0))" } ?? "")
+      "none of its 'outputs' or 'scratch' patterns covers \(quoted(path)): add it"
+        + (hasNoEnding ? " (\(quoted(path + "/")) if it is a directory)" : "")
+        + (pattern.map { ", or a pattern such as \(quoted($0))" } ?? "")
     case .readOnly: "it declares \(quoted(path)) as an input, which it cannot change"
     case .replaced:
       "its input \(quoted(path)) was replaced or changed while the command ran: the command can only read the file that was there "

@@ -27,7 +27,7 @@ final class Confiner {
   /// The first version in which a file cannot be truncated against the rules.
   static let neededVersion = 3
 
-  /// At most `openLimit` descriptors are kept open.
+  /// Keeps at most `openLimit` descriptors open.
   init(
     workspace: String, openLimit: Int, _ temporary: TemporaryFolders,
     kernelVersion: Int = Int(clinux_landlock_version())
@@ -91,7 +91,7 @@ final class Confiner {
   }
 
   private enum Verdict {
-    /// With what lies beside the workspace.
+    /// Confined by these rules and by those for what lies beside the workspace.
     case confined(RuleList)
     /// It need not be, or declares what leaves nothing to confine, on every machine.
     case open
@@ -151,7 +151,7 @@ final class PreparedStart {
   let isConfined: Bool
   /// True if it can do so although its step wants it confined.
   let lacksConfinement: Bool
-  /// Until the command is started: what lies beside the workspace stays open as long as they live.
+  /// The rules, until the command is started: what lies beside the workspace stays open as long as they live.
   private var rules: Rules?
   /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
   let temporaryPath: String?

@@ -42,7 +42,7 @@ struct OutsideRules {
 
   private let openLimit: Int
 
-  /// At most `openLimit` directories stay open: commands need descriptors, too.
+  /// Keeps at most `openLimit` directories open, because commands need descriptors, too.
   init(workspace: String, openLimit: Int) {
     self.openLimit = openLimit
     var path = "/"

@@ -4,10 +4,10 @@
 import Diagnostics
 
 struct FailedInstances {
-  /// By where the step is written.
+  /// The number of failed instances, by where the step is written.
   private var counts: [Span: Int] = [:]
 
-  /// After so many, others would hardly show anything new.
+  /// The number of failed instances that are shown: more would hardly show anything new.
   private static let limit = 16
 
   func areEnough(of operation: Int, in planner: Planner) -> Bool {

@@ -211,7 +211,7 @@ final class PipelineUse {
   }
 }
 
-/// Which step of which pipeline an operation comes from.
+/// The step, and its pipeline, that an operation comes from.
 struct StepAddress: Hashable {
   private let pipelineNumber: Int32
   private let stepNumber: Int32

@@ -56,7 +56,7 @@ extension Planner {
     }
   }
 
-  /// Without a name it asks about all parameters.
+  /// Whether a parameter is still open; without a name, whether all are.
   private func isOpen(param name: String?, at address: StepAddress) -> Bool {
     let pipeline = pipelines[address.pipeline]
     guard let parent = pipeline.parent else { return true }

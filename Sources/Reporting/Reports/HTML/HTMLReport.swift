@@ -10,7 +10,7 @@ struct HTMLReport: Report {
   /// The maximum size of log tails in a page: one of 5,000 steps should stay small enough to send.
   private static let mostOfTails = 2 << 20
   private static let mostOfTail = 64 << 10
-  /// So much of logs is read only to count their lines.
+  /// How many bytes of logs are read only to count their lines.
   private static let mostCounted = 64 << 20
 
   func write(_ record: RunRecord, to sink: ByteSink) {

@@ -238,7 +238,7 @@ final class Picture {
       }
     if failed != 0 { throw .take() }
     if result.format.module == .heif, !WrittenHEIF.hasContent(descriptor) {
-      throw VipsFailure(details: "its encoder had not enough memory", isOfEncoder: true)
+      throw VipsFailure(details: "its encoder ran out of memory", isOfEncoder: true)
     }
   }
 }
