@@ -23,7 +23,11 @@ struct Observers {
   /// When a turn must end; nil if no observer wants to be called. An observer that repeatedly
   /// returns a time in the past must not keep the loop busy.
   var deadline: Nanoseconds? {
-    list.lazy.compactMap(\.deadline).filter { $0 > endOfTurn }.min()
+    var due: Nanoseconds?
+    for observer in list {
+      if let wanted = observer.deadline, wanted > endOfTurn { due = earlier(due, wanted) }
+    }
+    return due
   }
 
   mutating func tell(_ kind: RunEvent.Kind, at time: Nanoseconds) {

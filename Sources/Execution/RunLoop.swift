@@ -237,10 +237,11 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.deadline]
-      .compactMap { $0 }.min()
-    if let wanted = hostMutexes?.deadline { due = min(due ?? .max, wanted) }
-    if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
+    var due = earlier(machine.deadline, executor.deadline)
+    due = earlier(due, observers.deadline)
+    due = earlier(due, caching?.deadline)
+    due = earlier(due, hostMutexes?.deadline)
+    due = earlier(due, controlDeadline)
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }

@@ -83,23 +83,66 @@ extension ResultRow {
 
 // A row as a line of text: fields between tabs, an empty one for what is not known, and a checksum.
 extension ResultRow {
-  /// Adds the line to bytes. `generation` tells lines that belong together from older ones behind them.
+  /// Adds the line to bytes. `generation` tells lines that belong together from older ones behind them. It is written
+  /// twice for each step of a run, so nothing is made for it but its bytes.
   func write(to bytes: inout [UInt8], generation: Int) {
     let start = bytes.count
-    let numbers = [
-      generation, place, written, outcome, started, duration, attempts, status, processor, memory,
-      output, resolved,
-    ]
-    for number in numbers {
-      if let number { bytes += String(number).utf8 }
+    func add(_ number: Int?) {
+      if let number { Self.add(number, to: &bytes) }
       bytes.append(Self.tab)
     }
-    for text in [step, cause, detail] {
-      if let text { bytes += Value.string(text).json.utf8 }
-      bytes.append(Self.tab)
-    }
-    bytes += bytes[start...].withUnsafeBufferPointer(Self.checksum).utf8
+    add(generation)
+    add(place)
+    add(written)
+    add(outcome)
+    add(started)
+    add(duration)
+    add(attempts)
+    add(status)
+    add(processor)
+    add(memory)
+    add(output)
+    add(resolved)
+    Self.add(step, to: &bytes)
+    Self.add(cause, to: &bytes)
+    Self.add(detail, to: &bytes)
+    Self.add(bytes[start...].withUnsafeBufferPointer(Self.checksum), radix: 16, to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
+  }
+
+  private static func add(_ number: Int, radix: UInt = 10, to bytes: inout [UInt8]) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = number.magnitude
+    let start = bytes.count
+    repeat {
+      let digit = UInt8(truncatingIfNeeded: rest % radix)
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+      rest /= radix
+    } while rest > 0
+    var (first, last) = (start, bytes.count - 1)
+    while first < last {
+      bytes.swapAt(first, last)
+      (first, last) = (first + 1, last - 1)
+    }
+  }
+
+  /// Adds a text as JSON, and a tab.
+  private static func add(_ text: String?, to bytes: inout [UInt8]) {
+    defer { bytes.append(tab) }
+    guard var text else { return }
+    let start = bytes.count
+    bytes.append(UInt8(ascii: "\""))
+    let isPlain = text.withUTF8 { characters in
+      for byte in characters {
+        guard byte >= 0x20, byte < 0x7f, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\")
+        else { return false }
+        bytes.append(byte)
+      }
+      return true
+    }
+    if isPlain { return bytes.append(UInt8(ascii: "\"")) }
+    bytes.removeLast(bytes.count - start)
+    bytes += Value.string(text).json.utf8
   }
 
   private static let tab = UInt8(ascii: "\t")
@@ -109,7 +152,8 @@ extension ResultRow {
     let fields = line.split(separator: tab, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
     guard fields.count == 16,
-      Array(line.dropLast(fields[15].utf8.count)).withUnsafeBufferPointer(checksum) == fields[15],
+      let sum = Int(fields[15], radix: 16),
+      Array(line.dropLast(fields[15].utf8.count)).withUnsafeBufferPointer(checksum) == sum,
       let step = text(fields[12]), let generation = Int(fields[0]), let place = Int(fields[1]),
       let written = Int(fields[2])
     else { return nil }
@@ -141,9 +185,9 @@ extension ResultRow {
   }
 
   /// A line that a kill has cut, or another has half overwritten, is told by it.
-  private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+  private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var digest = Digest()
     digest.add(bytes)
-    return String(digest.finish(), radix: 16)
+    return digest.finish()
   }
 }

@@ -43,7 +43,7 @@ final class RunWriter {
     do throws(DatabaseFailure) {
       try begin.run()
       do throws(DatabaseFailure) {
-        for record in records { try write(record) }
+        try writeAll(records)
         try commit.run()
       } catch {
         try? database.execute("ROLLBACK")
@@ -55,6 +55,21 @@ final class RunWriter {
       }
     } catch {
       throw StoreFailure(error, "write", folder)
+    }
+  }
+
+  /// The row of a step that has ended has its start, too. So if both are written at once, as with most steps of a run
+  /// that has a journal, the row of its start would be replaced at once, and is left out.
+  private func writeAll(_ records: [Record]) throws(DatabaseFailure) {
+    var ends: [Int: Int] = [:]
+    for (index, record) in records.enumerated() {
+      if case .settled(let key, let settled) = record, settled.takenOver == .forgotten {
+        ends[key.place] = index
+      }
+    }
+    for (index, record) in records.enumerated() {
+      if case .started(let key, _) = record, ends[key.place] ?? 0 > index { continue }
+      try write(record)
     }
   }
 

@@ -64,7 +64,7 @@ final class ControlServer {
   /// When someone is given up, or the mailbox is looked into.
   var deadline: Nanoseconds? {
     let due = connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
-    return [due, listeningDue, mailbox == nil ? nil : mailDue].compactMap(\.self).min()
+    return earlier(earlier(due, listeningDue), mailbox == nil ? nil : mailDue)
   }
 
   private func listen() {

@@ -1,5 +1,6 @@
 // Requests from outside while the run goes on: who is meant, what the machine does, what they are answered.
 
+import CLinux
 import Caching
 import Diagnostics
 import Glibc
@@ -20,12 +21,15 @@ extension RunLoop {
   /// as a tenth of a step.
   static let listeningDelay: Nanoseconds = 10_000_000
 
+  /// The hashes of so many steps cost more than to ask the processor how it hashes fastest.
+  private static let manySteps = 100
+
   /// The time between two looks at what those who follow the run are to be told.
   private static let feedPause: Nanoseconds = 50_000_000
 
   var controlDeadline: Nanoseconds? {
     if control == nil { return controlDue }
-    return [control?.deadline, feedDue].compactMap { $0 }.min()
+    return earlier(control?.deadline, feedDue)
   }
 
   /// Handles everything that is due by now.
@@ -45,6 +49,8 @@ extension RunLoop {
 
   private func openControl(at time: Nanoseconds) {
     controlDue = nil
+    // What is recorded of a step takes four hashes.
+    if machine.steps.count >= RunLoop.manySteps { clinux_prepare_hashing() }
     control = ControlServer(
       in: options.directory, waiting, spare: executor.spareDescriptorCount,
       hasMailbox: executor.isOnCluster || options.directory.state?.fileSystem.network != nil)

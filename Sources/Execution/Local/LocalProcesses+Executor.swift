@@ -52,7 +52,7 @@ extension LocalProcesses: Executor {
   }
 
   var deadline: Nanoseconds? {
-    [leftoversDue, keyboard?.due, terminalsDue].compactMap(\.self).min()
+    earlier(earlier(leftoversDue, keyboard?.due), terminalsDue)
   }
 
   func takeNews() -> [CommandNews] {

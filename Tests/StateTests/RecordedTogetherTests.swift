@@ -1,0 +1,66 @@
+// What is recorded of steps does not depend on how much is written in one transaction.
+
+import Diagnostics
+import Plans
+import RunFiles
+import Scheduling
+import Testing
+
+@testable import State
+
+struct RecordedTogetherTests {
+  private let plan = Plan(
+    name: "test", sources: SourceMap(),
+    steps: ["a", "b", "c"].map {
+      PlannedStep(
+        id: $0, span: Span(start: 0, end: 0), work: .known(.script("true")),
+        settings: StepSettings())
+    },
+    graph: {
+      var graph = Graph()
+      for _ in 1...3 { graph.append(OperationSpec()) }
+      return graph
+    }(), queues: [QueueSpec(name: "default", width: 2)], pools: [], failurePolicy: .continue,
+    timeout: nil, settings: StepSettings())
+
+  /// The results of a run with these events, each a millisecond after the one before.
+  private func results(of kinds: [RunEvent.Kind], together: Bool) throws -> String? {
+    let place = StatePlace()
+    let name = "20260402-101502-k3"
+    let directory = try #require(place.makeRun(name))
+    let recorder = RunRecorder(
+      RecordedRun(
+        plan: plan, directory: directory, request: RunRequest(file: "p.yml", json: "{}")))
+    let beginning = RunBeginning(
+      runID: name, clock: RunClock(wallTime: 0, monotonicTime: 0),
+      host: RunHost(name: "here", processorCount: 1), processID: 1)
+    var time: Nanoseconds = 0
+    for kind in [.began(beginning)] + kinds {
+      recorder.observe(RunEvent(at: time, kind))
+      if !together { try recorder.endTurn(at: time) }
+      time += 1_000_000
+    }
+    try recorder.endTurn(at: time)
+    let store = try #require(try StateStore.find(in: place.folder))
+    return try store.database.text(
+      """
+      SELECT group_concat(name || ' ' || ifnull(outcome, '-') || ' ' || ifnull(started, '-') || ' '
+        || ifnull(duration, '-') || ' ' || ifnull(status, '-'), '; ')
+      FROM (SELECT * FROM result JOIN step ON step.id = step ORDER BY place)
+      """)
+  }
+
+  @Test func `the row of an end has the start, too`() throws {
+    let (a, b, c) = (OperationID(0), OperationID(1), OperationID(2))
+    let failed = Ending(.failed)
+    let kinds: [RunEvent.Kind] = [
+      .started(a, .attempt(1)), .started(b, .attempt(1)),
+      .ended(a, .attempt(1), CommandEnd(.exited(0))), .settled(a, Ending(.succeeded), .itself),
+      .started(c, .attempt(1)), .ended(b, .attempt(1), CommandEnd(.exited(3))),
+      .settled(b, failed, .itself), .reopened(b, failed), .started(b, .attempt(2)),
+    ]
+    let together = try results(of: kinds, together: true)
+    #expect(together == "a 0 1000 3000 0; b - 9000 - -; c - 5000 - -")
+    #expect(try results(of: kinds, together: false) == together)
+  }
+}
