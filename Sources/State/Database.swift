@@ -251,8 +251,10 @@ final class Statement {
 
   /// A number of which all values are possible, such as a fingerprint.
   func bits(_ column: Int32) -> Int? {
-    sqlite3_column_type(handle, column) == SQLITE_NULL
-      ? nil : Int(sqlite3_column_int64(handle, column))
+    let number = sqlite3_column_int64(handle, column)
+    // That of NULL is 0.
+    if number == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { return nil }
+    return Int(number)
   }
 
   /// In microseconds, the time from 1970 until 2112.

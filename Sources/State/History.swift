@@ -178,15 +178,18 @@ extension StateStore {
       let rows = try database.prepare("\(Self.runColumns) ORDER BY run.id DESC LIMIT ?")
       rows.bind(1, limit)
       var runs: [RecordedRunSummary] = []
-      while try rows.next() { runs.append(try summary(rows, database)) }
+      while try rows.next() { runs.append(try summary(rows, database, counting: true)) }
       return runs
     }
   }
 
-  package func run(named name: String) throws(StoreFailure) -> RecordedRunSummary? {
+  /// Unless `counting` is set, it has no endings: to count them, all of its results are read.
+  package func run(
+    named name: String, counting: Bool = true
+  ) throws(StoreFailure) -> RecordedRunSummary? {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare("\(Self.runColumns) WHERE run.name = ?")
-      return try rows.bind(1, name).next() ? try summary(rows, database) : nil
+      return try rows.bind(1, name).next() ? try summary(rows, database, counting: counting) : nil
     }
   }
 
@@ -245,7 +248,7 @@ extension StateStore {
   }
 
   private func summary(
-    _ rows: Statement, _ database: Database
+    _ rows: Statement, _ database: Database, counting: Bool
   ) throws(DatabaseFailure) -> RecordedRunSummary {
     let number = try rows.number(0) ?? 0
     let exitStatus = try rows.int32(6).map { Int($0) }
@@ -255,7 +258,7 @@ extension StateStore {
       duration: try rows.number(5), exitStatus: exitStatus,
       stop: rows.text(7), host: rows.text(8) ?? "", processors: try rows.number(13) ?? 1,
       process: Int(try rows.int32(9) ?? 0), resumed: rows.text(10),
-      steps: try rows.number(11) ?? 0, endings: try endings(of: number, database),
+      steps: try rows.number(11) ?? 0, endings: counting ? try endings(of: number, database) : [],
       logBytes: exitStatus == nil ? nil : try rows.number(12) ?? 0,
       hookFailed: exitStatus == 0 ? false : try hasFailedHook(number, database),
       passedOn: try database.fact(.passedOn, ofRun: number).flatMap { RecordedPassedOnStatus($0) })
@@ -275,24 +278,23 @@ extension StateStore {
   private func endings(
     of run: Int, _ database: Database
   ) throws(DatabaseFailure) -> [EndingNumber] {
+    // SQLite would sort the rows to group them.
     let rows = try database.prepare(
       """
-      SELECT outcome & 15, origin IS NOT NULL, count(*), cause IS ?2
+      SELECT (outcome & 15) * 4 + (origin IS NOT NULL) * 2 + (cause IS ?2)
       FROM \(try database.results(ofRun: "?1"))
-      WHERE outcome IS NOT NULL
-        AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults)) GROUP BY 1, 2, 4
+      WHERE outcome IS NOT NULL AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults))
       """)
     rows.bind(1, run).bind(2, RecordedStep.leftCause)
-    var endings: [EndingNumber] = []
-    while try rows.next() {
-      guard let ending = try rows.number(0).flatMap(RecordedOutcome.init)?.ending else { continue }
-      let isKept = try rows.number(1) == 1
-      endings.append(
-        EndingNumber(
-          ending: isKept ? ending.asKept : ending, isKept: isKept,
-          isLeft: try rows.number(3) == 1, number: try rows.number(2) ?? 0))
+    var counts = [Int](repeating: 0, count: 64)
+    while try rows.next() { counts[rows.bits(0) ?? 0] += 1 }
+    return counts.enumerated().compactMap { kind, count in
+      guard count > 0, let ending = RecordedOutcome(number: kind >> 2)?.ending else { return nil }
+      let isKept = kind & 2 != 0
+      return EndingNumber(
+        ending: isKept ? ending.asKept : ending, isKept: isKept, isLeft: kind & 1 != 0,
+        number: count)
     }
-    return endings
   }
 
   /// The steps of a run, in file order.
@@ -311,6 +313,7 @@ extension StateStore {
       rows.bind(1, run.number)
       var steps: [RecordedStep] = []
       var places: [Int] = []
+      steps.reserveCapacity(min(max(0, run.steps), Self.mostExpected))
       while try rows.next() {
         steps.append(try step(rows))
         places.append(try rows.number(13) ?? 0)
@@ -320,6 +323,9 @@ extension StateStore {
       return places.indices.sorted { (places[$0], $0) < (places[$1], $1) }.map { steps[$0] }
     }
   }
+
+  /// Room for so many steps is made before it is known that they are there.
+  private static let mostExpected = 100_000
 
   private func step(_ rows: Statement) throws(DatabaseFailure) -> RecordedStep {
     let outcome = try rows.number(1).flatMap(RecordedOutcome.init)

@@ -8,19 +8,19 @@ import Scheduling
 /// What happened in a recorded run.
 package struct Replay {
   private let beginning: [RunEvent]
-  private let events: [RunEvent]
-  private let order: [Order]
+  private let records: Replaying
+  private let order: [ReplayOrder]
   private let end: RunEvent?
   /// Steps of the run that its pipeline does not have any more, and which are left out.
   package let missing: [String]
 
-  /// `order` has the places of `events` in time.
+  /// `order` has what the records say in the order in which it happened.
   fileprivate init(
-    _ beginning: [RunEvent], _ events: [RunEvent], in order: [Order], _ end: RunEvent?,
+    _ beginning: [RunEvent], _ records: Replaying, in order: [ReplayOrder], _ end: RunEvent?,
     missing: [String]
   ) {
     self.beginning = beginning
-    self.events = events
+    self.records = records
     self.order = order
     self.end = end
     self.missing = missing
@@ -30,7 +30,7 @@ package struct Replay {
   /// out.
   package func forEachEvent(_ body: (RunEvent) -> Void) {
     beginning.forEach(body)
-    for position in order { body(events[position.index]) }
+    for position in order { body(records.event(at: position)) }
     if let end { body(end) }
   }
 }
@@ -46,8 +46,7 @@ extension StateStore {
     replaying.isDead = run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
-    replaying.reserve(steps.count, commands.count)
-    let found = steps.map { replaying.find($0.name) }
+    replaying.take(steps, commandCount: commands.count)
     let commanded = Set(commands.map(\.step))
     for step in steps where commanded.contains(step.name) {
       if let attempts = step.attempts { replaying.last[step.name] = (attempts, step) }
@@ -57,9 +56,7 @@ extension StateStore {
     }
     for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
     for change in try changes(of: run) { replaying.add(change) }
-    for (step, operation) in zip(steps, found) {
-      if let operation { replaying.add(step, operation) }
-    }
+    for index in steps.indices { replaying.add(step: index) }
     for command in commands where Replaying.isOfRun(command) {
       replaying.add(command)
       if command.end?.isSuccess == false { replaying.hasFailedHook = true }
@@ -76,8 +73,14 @@ private struct Replaying {
   private let operations: RecordedNames
   /// What was made during the run, and from what.
   private var made: [(name: String, origin: OperationID)] = []
+  /// The steps that were recorded, and their operations; nil for those that the plan does not have.
+  private var steps: [RecordedStep] = []
+  private var found: [OperationID?] = []
+  /// The events that are not made from a step.
   private var events: [RunEvent] = []
-  private var order: [Order] = []
+  private var order: [ReplayOrder] = []
+  /// What stands at each place of the order, by the index that this has.
+  private var contents: [ReplayContent] = []
   /// The places of operations, what they depend on first.
   private let places: [Int]
   private var missing: [String] = []
@@ -107,16 +110,28 @@ private struct Replaying {
     self.places = places
   }
 
-  /// Makes room for what so many steps and commands become.
-  mutating func reserve(_ stepCount: Int, _ commandCount: Int) {
-    events.reserveCapacity(3 * stepCount + 2 * commandCount)
-    order.reserveCapacity(3 * stepCount + 2 * commandCount)
+  /// Takes the steps, finds their operations, and makes room for what they and so many commands become.
+  mutating func take(_ steps: [RecordedStep], commandCount: Int) {
+    self.steps = steps
+    found = steps.map { find($0.name) }
+    order.reserveCapacity(3 * steps.count + 2 * commandCount)
+    contents.reserveCapacity(3 * steps.count + 2 * commandCount)
   }
 
-  private mutating func append(_ rank: Order.Rank, _ event: RunEvent, at place: Int = 0) {
-    order.append(Order(event.time, rank, place, events.count))
+  private mutating func append(_ rank: ReplayOrder.Rank, _ event: RunEvent, at place: Int = 0) {
+    append(rank, .event(events.count), at: event.time, place)
     events.append(event)
   }
+
+  private mutating func append(
+    _ rank: ReplayOrder.Rank, _ content: ReplayContent, at time: Nanoseconds, _ place: Int = 0
+  ) {
+    order.append(ReplayOrder(time, rank, place, contents.count))
+    contents.append(content)
+  }
+
+  /// Times are recorded in microseconds: whatever was started when a command ended was started after it.
+  private static let shortest: Nanoseconds = 1000
 
   static func isOfRun(_ command: RecordedStepCommand) -> Bool {
     command.step == RunDirectory.runHookName
@@ -186,23 +201,40 @@ private struct Replaying {
     }
   }
 
-  mutating func add(_ step: RecordedStep, _ operation: OperationID) {
-    let isKept = step.origin != nil
-    var end = isKept ? 0 : nanoseconds(step.ended ?? 0)
-    if let start = step.started, step.duration != nil, !isKept {
-      end = max(end, nanoseconds(start + 1))
-      add(step, operation, from: nanoseconds(start), to: end)
-    }
-    guard let ending = step.ending else {
-      // The start of a first attempt is that of its step.
-      let isFirst = !retried.contains(operation) && !running.contains { $0.operation == operation }
-      if isFirst, let start = step.started {
-        addUnended(operation, .attempt(1), from: nanoseconds(start))
+  /// Adds what happened to a step that was recorded.
+  mutating func add(step index: Int) {
+    guard let operation = found[index] else { return }
+    let step = steps[index]
+    let span = span(of: step)
+    if let start = span.start, let attempts = step.attempts, !retried.contains(operation) {
+      append(.start, .start(index), at: start)
+      if !placements.isEmpty, let place = place(of: "\(attempts)", step.name) {
+        append(.start, RunEvent(at: start, .placed(operation, .attempt(attempts), place)))
       }
-      return
+      let duration = nanoseconds(duration(ofOnlyAttemptOf: operation, span))
+      append(.end, .end(index), at: start + max(Self.shortest, duration))
     }
-    let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
-    settle(operation, shown, cause(step) ?? .itself, at: end)
+    if step.ending != nil { return settle(operation, .outcome(index), at: span.end) }
+    // The start of a first attempt is that of its step.
+    let isFirst = !retried.contains(operation) && !running.contains { $0.operation == operation }
+    if isFirst, let start = step.started {
+      addUnended(operation, .attempt(1), from: nanoseconds(start))
+    }
+  }
+
+  /// When a step that ran in this run started, and when a step had its outcome.
+  private func span(of step: RecordedStep) -> (start: Nanoseconds?, end: Nanoseconds) {
+    if step.origin != nil { return (nil, 0) }
+    let end = nanoseconds(step.ended ?? 0)
+    guard let start = step.started, step.duration != nil else { return (nil, end) }
+    return (nanoseconds(start), max(end, nanoseconds(start + 1)))
+  }
+
+  /// The duration of a step's only attempt in microseconds. Its hooks ran between its end and its outcome.
+  private func duration(
+    ofOnlyAttemptOf operation: OperationID, _ span: (start: Nanoseconds?, end: Nanoseconds)
+  ) -> Int {
+    Int(max(0, (hookStarts[operation] ?? span.end) - (span.start ?? 0)) / 1000)
   }
 
   private func place(of role: String, _ step: String) -> CommandPlacement? {
@@ -228,40 +260,25 @@ private struct Replaying {
     for index in 0..<(plan.steps.count + made.count) {
       let operation = OperationID(index)
       if settled.contains(operation) || plan.standsForOthers(operation) { continue }
-      settle(operation, Ending(.cancelled), .stopped(.died), at: end)
+      settle(operation, .event(events.count), at: end)
+      events.append(RunEvent(at: end, .settled(operation, Ending(.cancelled), .stopped(.died))))
     }
   }
 
   /// Adds the end of an operation. If several ended in the same turn of the run's loop, those on which others depend
   /// were first.
   private mutating func settle(
-    _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
+    _ operation: OperationID, _ content: ReplayContent, at time: Nanoseconds
   ) {
     if isDead { settled.insert(operation) }
-    let event = RunEvent(at: time, .settled(operation, ending, cause))
-    append(.outcome, event, at: places[planned(operation).index])
-  }
-
-  /// Adds the only attempt of a step.
-  private mutating func add(
-    _ step: RecordedStep, _ operation: OperationID, from start: Nanoseconds, to end: Nanoseconds
-  ) {
-    guard let attempts = step.attempts, !retried.contains(operation) else { return }
-    // Its hooks ran between its end and its outcome.
-    let duration = max(0, (hookStarts[operation] ?? end) - start)
-    let attempt = CommandEnd(
-      status: step.status, detail: step.detail, duration: Int(duration / 1000),
-      processor: step.processor, memory: step.memory, output: step.output)
-    add(
-      operation, .attempt(attempts), from: start, attempt, at: place(of: "\(attempts)", step.name))
+    append(.outcome, content, at: time, places[planned(operation).index])
   }
 
   private mutating func add(
     _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd,
     at place: CommandPlacement?
   ) {
-    // Times are recorded in microseconds: whatever was started when this ended was started after it.
-    let time = start + max(1000, end.duration)
+    let time = start + max(Self.shortest, end.duration)
     append(.start, RunEvent(at: start, .started(operation, role)))
     if let place { append(.start, RunEvent(at: start, .placed(operation, role, place))) }
     append(.end, RunEvent(at: time, .ended(operation, role, end)))
@@ -276,7 +293,7 @@ private struct Replaying {
     let sorted = order.sorted()
     // It goes on.
     if run.exitStatus == nil, !isDead {
-      return Replay(first, events, in: sorted, nil, missing: missing)
+      return Replay(first, self, in: sorted, nil, missing: missing)
     }
     let end = RunEnd(
       exitStatus: Int32(clamping: run.exitStatus ?? 1),
@@ -287,8 +304,33 @@ private struct Replaying {
       })
     let time = run.duration.map(nanoseconds) ?? sorted.last?.time ?? 0
     return Replay(
-      first, events, in: sorted, RunEvent(at: time, .finished(end)), missing: missing)
+      first, self, in: sorted, RunEvent(at: time, .finished(end)), missing: missing)
   }
+
+  /// What happened at a place of the order. It is made from a record only now, because events take a lot of memory.
+  func event(at position: ReplayOrder) -> RunEvent {
+    switch contents[position.index] {
+    case .event(let index): return events[index]
+    case .start(let index):
+      let role = CommandRole.attempt(steps[index].attempts ?? 1)
+      return RunEvent(at: position.time, .started(operation(ofStep: index), role))
+    case .end(let index):
+      let operation = operation(ofStep: index)
+      let end = CommandEnd(
+        status: steps[index].status, detail: steps[index].detail,
+        duration: duration(ofOnlyAttemptOf: operation, span(of: steps[index])),
+        processor: steps[index].processor, memory: steps[index].memory, output: steps[index].output)
+      return RunEvent(
+        at: position.time, .ended(operation, .attempt(steps[index].attempts ?? 1), end))
+    case .outcome(let index):
+      let ending = steps[index].shownEnding ?? Ending(.cancelled)
+      let cause = steps[index].cause.flatMap(cause) ?? .itself
+      return RunEvent(at: position.time, .settled(operation(ofStep: index), ending, cause))
+    }
+  }
+
+  /// The operation of a step that the plan has.
+  private func operation(ofStep index: Int) -> OperationID { found[index] ?? .run }
 
   private func nanoseconds(_ microseconds: Int) -> Nanoseconds {
     let (product, overflows) = Nanoseconds(microseconds).multipliedReportingOverflow(by: 1000)
@@ -300,8 +342,8 @@ private struct Replaying {
     return index < 0 ? plan.steps[operation.index].id : InstanceName.withoutNumber(made[index].name)
   }
 
-  private func cause(_ step: RecordedStep) -> Cause? {
-    guard let text = step.cause else { return nil }
+  /// The cause that is recorded like this.
+  private func cause(_ text: String) -> Cause? {
     let word = text.prefix { $0 != " " }
     let rest = String(text.dropFirst(word.count + 1))
     return switch word {
@@ -329,27 +371,5 @@ private struct Replaying {
     }
     return known.first { $0.words(name(of:)) == words } ?? StopReason(requestIn: words)
       ?? .stateFailure(words)
-  }
-}
-
-/// Where an event belongs: at the same time those with a lower rank come first, then those with a lower place.
-private struct Order: Comparable {
-  enum Rank: UInt64 {
-    case end, outcome, start
-  }
-
-  let time: Nanoseconds
-  /// The rank, the place and the index, 31 bits each of the latter.
-  private let rest: UInt64
-
-  init(_ time: Nanoseconds, _ rank: Rank, _ place: Int, _ index: Int) {
-    self.time = time
-    rest = rank.rawValue << 62 | UInt64(place) << 31 | UInt64(index)
-  }
-
-  var index: Int { Int(rest & (1 << 31 - 1)) }
-
-  static func < (one: Order, other: Order) -> Bool {
-    one.time != other.time ? one.time < other.time : one.rest < other.rest
   }
 }

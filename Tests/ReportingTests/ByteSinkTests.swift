@@ -24,6 +24,15 @@ import Testing
     #expect(sink.position == expected.utf8.count)
   }
 
+  @Test func `text is taken from memory once, whether the buffer held it or not`() {
+    let sink = ByteSink.intoMemory(capacity: 16)
+    for text in ["short", "", "a text that is longer than the buffer", "0123456789abcdef", "end"] {
+      sink.write(text)
+      #expect(sink.takeText() == text)
+    }
+    #expect(sink.takeText().isEmpty)
+  }
+
   @Test func `a full pipe that does not block is waited for`() throws {
     let pipe = Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor

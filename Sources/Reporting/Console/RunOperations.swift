@@ -31,6 +31,8 @@ final class RunOperations {
   private let groups: [Int32]
   /// The run is over: nobody has seen its logs being written.
   private var isReplayed = false
+  /// Used again and again, because making a sink takes longer than writing a few words.
+  private let wordSink = ByteSink.intoMemory()
 
   init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
     self.plan = plan
@@ -186,21 +188,13 @@ extension RunOperations {
     return log
   }
 
-  /// Passes on the events of a run that is over. Its logs are opened only where they are shown. What a lost command
-  /// has printed is as long as its log.
-  func replay(
-    _ forEachEvent: @escaping ((RunEvent) -> Void) -> Void, to observe: (RunEvent) -> Void
-  ) {
-    isReplayed = true
-    forEachEvent { event in
-      guard case .ended(let operation, let role, let end) = event.kind, end.isLost,
-        end.outputByteCount == 0
-      else { return observe(event) }
-      let log = directory.log(logName(of: Stream(operation: operation, role: role)))
-      observe(
-        RunEvent(
-          at: event.time, .ended(operation, role, end.with(outputByteCount: log?.size ?? 0))))
-    }
+  /// The events that follow are those of a run that is over. Its logs are opened only where they are shown.
+  func beginReplay() { isReplayed = true }
+
+  /// The end of a command that is lost. In a run that is over, what it has printed is as long as its log.
+  func completed(_ end: CommandEnd, of stream: Stream) -> CommandEnd {
+    guard isReplayed, end.outputByteCount == 0 else { return end }
+    return end.with(outputByteCount: directory.log(logName(of: stream))?.size ?? 0)
   }
 
   private func logName(of stream: Stream) -> String {
@@ -226,6 +220,12 @@ extension RunOperations {
       return settled.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
     }
     return hook(role, of: step.settings)?.work.shown
+  }
+
+  /// What is written as a string. Must not be called while something is.
+  func words(_ write: (ByteSink) -> Void) -> String {
+    write(wordSink)
+    return wordSink.takeText()
   }
 
   /// The first line of a command; secrets are masked before it is cut.

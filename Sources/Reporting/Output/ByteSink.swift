@@ -137,6 +137,16 @@ package final class ByteSink {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// What was written into memory, and is no longer there.
+  func takeText() -> String {
+    defer {
+      count = 0
+      memory = []
+    }
+    let isWhole = memory?.isEmpty == true && masking == nil
+    return isWhole ? String(decoding: buffer[..<count], as: UTF8.self) : text
+  }
+
   /// What is written from now on waits in memory, however much it is, until `release`.
   func hold() {
     flush()

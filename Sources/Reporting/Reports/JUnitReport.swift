@@ -69,7 +69,9 @@ struct JUnitReport: Report {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
     write("name", record.operations.fullName(step.operation), to: sink)
-    if !step.settled.hasNoEnd { write("time", own: decimalSeconds(step.duration), to: sink) }
+    if !step.settled.hasNoEnd {
+      sink.write(attribute: "time") { sink.write(decimalSeconds: step.duration) }
+    }
     let isBad = step.settled.isFailure || record.isInterrupted(step)
     let output = output(of: step, record, room.buffer, isWanted: room[isFailure: isBad] > 0)
     let place = step.settled.decisive?.place

@@ -154,7 +154,9 @@ extension ByteSink {
   /// Writes text on one line, escaping everything that Markdown or HTML would interpret, even in a
   /// table.
   func write(markdown text: String) {
-    let scalars = Array(oneLine(masked(text)).unicodeScalars)
+    let line = oneLine(masked(text))
+    if line.utf8.allSatisfy(isPlainInMarkdown) { return write(own: line) }
+    let scalars = Array(line.unicodeScalars)
     for (index, scalar) in scalars.enumerated() {
       switch scalar {
       // A colon before a blank begins no `:emoji:`.
@@ -168,5 +170,17 @@ extension ByteSink {
       default: write(own: String(scalar))
       }
     }
+  }
+}
+
+/// Whether a byte is ASCII that neither Markdown nor HTML interprets.
+private func isPlainInMarkdown(_ byte: UInt8) -> Bool {
+  switch byte {
+  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: " "), UInt8(ascii: "-"),
+    UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: "/"), UInt8(ascii: "'"),
+    UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "="):
+    true
+  default: false
   }
 }

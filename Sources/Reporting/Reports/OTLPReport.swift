@@ -80,10 +80,9 @@ struct OTLPReport: Report {
       write("process.exit.code", .number(Int(status)), to: sink)
     case .signalled, .notStarted, .outputsRefused, .abandoned, .lost: break
     }
-    let words = ByteSink.intoMemory()
-    words.write(end, limit: nil, columns: .max)
+    let words = operations.words { $0.write(end, limit: nil, columns: .max) }
     sink.write(",")
-    write("oprun.end", .text(words.text), to: sink)
+    write("oprun.end", .text(words), to: sink)
     sink.write("]")
     writeStatus(isOK: end.isSuccess, to: sink)
   }

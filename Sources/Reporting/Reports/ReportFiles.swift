@@ -103,8 +103,9 @@ package final class ReportFiles: RunObserver {
   }
 
   /// Observes a run that is over, whose logs are opened like those of one in progress.
-  package func replay(_ forEachEvent: @escaping ((RunEvent) -> Void) -> Void) {
-    record.operations.replay(forEachEvent) { record.observe($0) }
+  package func replay(_ forEachEvent: ((RunEvent) -> Void) -> Void) {
+    record.operations.beginReplay()
+    forEachEvent { record.observe($0) }
   }
 
   /// Writes a report of what was observed.

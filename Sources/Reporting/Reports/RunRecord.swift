@@ -68,7 +68,6 @@ struct RunRecord {
 
   mutating func observe(_ event: RunEvent) {
     wallTime = max(wallTime, event.time)
-    if case .settled = event.kind { removeReopened() }
     switch event.kind {
     case .began(let beginning): self.beginning = beginning
     case .started(let operation, let role):
@@ -82,6 +81,7 @@ struct RunRecord {
       ledger.resolve(operation, command: command)
       operations.resolve(operation, name: name)
     case .settled(let operation, let ending, let cause):
+      removeReopened()
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
         keptSteps.append(StepRecord(settled: settled, end: event.time))
         if ending.outcome == .blocked, case .dependency(let root) = cause {
@@ -140,6 +140,7 @@ struct RunRecord {
   }
 
   private mutating func finish(_ stream: Stream, _ end: CommandEnd, at time: Nanoseconds) {
+    let end = end.isLost ? operations.completed(end, of: stream) : end
     let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
     let result = CommandResult(role: stream.role, end: end, log: log)
     ledger.end(stream.operation, result, at: time)
@@ -189,25 +190,28 @@ extension RunRecord {
   /// Why the step ended as it did, in a few words: `exit 1 after 3.4s`, `'unit' failed`.
   func reason(of step: StepRecord) -> String {
     let settled = step.settled
-    let sink = ByteSink.intoMemory()
     if settled.isUnended {
-      sink.write(unended: settled)
+      return operations.words { $0.write(unended: settled) }
     } else if settled.isLeft {
-      sink.write(settled.record == nil ? "did not start: " : "goes on: ")
-      sink.write(StopReason.leftWords)
+      return (settled.record == nil ? "did not start: " : "goes on: ") + StopReason.leftWords
     } else if let decisive = settled.decisive {
-      let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
+      return reason(decisive, of: step)
+    } else {
+      return settled.reason(operations) ?? ""
+    }
+  }
+
+  private func reason(_ decisive: CommandResult, of step: StepRecord) -> String {
+    let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
+    return operations.words { sink in
       sink.write(hookOf: decisive.role)
       sink.write(decisive.end, limit: limit, columns: .max)
       sink.write(decisive.place)
-      switch settled.cause {
+      switch step.settled.cause {
       case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")
       case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
       }
-    } else {
-      sink.write(settled.reason(operations) ?? "")
     }
-    return sink.text
   }
 
   /// How a step ended and why, in a sentence: `failed: exit 1 after 3.4s`, `timed out after 30s`.

@@ -58,9 +58,7 @@ struct TraceReport: Report {
     sink.write(",\"name\":")
     sink.write(json: operations.title(of: command.stream))
     sink.write(",\"args\":{\"end\":")
-    let words = ByteSink.intoMemory()
-    words.write(end, limit: nil, columns: .max)
-    sink.write(json: words.text)
+    sink.write(json: operations.words { $0.write(end, limit: nil, columns: .max) })
     sink.write(",\"processor_ms\":")
     sink.write(milliseconds: end.processorTime)
     if let peak = end.peakMemory {

@@ -34,8 +34,9 @@ package final class RunReview {
   }
 
   /// Takes in the events of the run.
-  package func replay(_ forEachEvent: @escaping ((RunEvent) -> Void) -> Void) {
-    record.operations.replay(forEachEvent) { record.observe($0) }
+  package func replay(_ forEachEvent: ((RunEvent) -> Void) -> Void) {
+    record.operations.beginReplay()
+    forEachEvent { record.observe($0) }
   }
 
   /// The step that failed first and has printed something, of those with these names; nil means all.

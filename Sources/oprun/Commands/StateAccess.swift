@@ -131,11 +131,13 @@ extension Tool {
     return (try run(named: name, in: store, command), words)
   }
 
-  /// A run that must be there, unless it has been removed meanwhile.
+  /// A run that must be there, unless it has been removed meanwhile. It has its endings if they are counted.
   func run(
-    named name: String, in store: StateStore, _ command: Command
+    named name: String, in store: StateStore, counting: Bool = true, _ command: Command
   ) throws(UsageFailure) -> RecordedRunSummary {
-    let run = try readingState { () throws(StoreFailure) in try store.run(named: name) }
+    let run = try readingState { () throws(StoreFailure) in
+      try store.run(named: name, counting: counting)
+    }
     guard let run else { throw .noRuns(command) }
     return run
   }

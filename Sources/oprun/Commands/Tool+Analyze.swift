@@ -18,7 +18,7 @@ extension Tool {
       return ExitStatus.usage
     }
     let name = try runName(invocation.operands.first, in: store, .analyze)
-    let run = try run(named: name, in: store, .analyze)
+    let run = try run(named: name, in: store, counting: false, .analyze)
     switch try recordedPlan(of: run, store, invocation) {
     case .failure(let exit):
       if exit.status == ExitStatus.invalidPipeline {
@@ -48,6 +48,7 @@ extension Tool {
         try store.flakySteps(of: place, lastRuns: Self.historyLength)
       }
       let changed = scenario.isEmpty ? nil : analysis.makespan(scenario)
+      keepUntilExit((recorded, replay, analysis))
       if invocation.isOn(Options.json) {
         output.isFormat = true
         output.write("{")

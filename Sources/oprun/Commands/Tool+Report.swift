@@ -33,7 +33,7 @@ extension Tool {
       return ExitStatus.usage
     }
     let name = try runName(invocation.operands.first, in: store, .report)
-    let run = try run(named: name, in: store, .report)
+    let run = try run(named: name, in: store, counting: false, .report)
     switch try recordedPlan(of: run, store, invocation) {
     case .failure(let exit):
       guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil,
@@ -88,6 +88,7 @@ extension Tool {
         reports.previous = previousRun(before: run.name, of: place, in: store)
       }
       reports.write(format.form, to: output)
+      keepUntilExit((recorded, replay, reports))
       return ExitStatus.success
     } catch {
       say(error.message, help: error.help)

@@ -97,6 +97,7 @@ extension Tool {
       replay.missing.isEmpty
     {
       let review = RunReview(plan: current.plan, directory: directory, screen: screen)
+      keepUntilExit((shown, current, replay, review))
       review.replay(replay.forEachEvent)
       return (review, { current.earlier.isEdited($0, $1, current.secrets.masker) })
     }

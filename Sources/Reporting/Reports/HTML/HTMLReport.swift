@@ -232,9 +232,10 @@ extension RunOperations {
   /// The dependencies of an operation, each once.
   fileprivate func needs(of operation: OperationID) -> [OperationID] {
     var needs: [OperationID] = []
+    forEachDependency(of: operation) { needs.append($0) }
+    if needs.count < 2 { return needs }
     var seen: Set<OperationID> = []
-    forEachDependency(of: operation) { if seen.insert($0).inserted { needs.append($0) } }
-    return needs
+    return needs.filter { seen.insert($0).inserted }
   }
 
   /// The groups among the dependencies of operations, and among those of these groups.
