@@ -92,6 +92,14 @@ import Testing
         ##""name":"a \"b\" \\ <i> & #1 `x` \u001b[2J""##))
   }
 
+  @Test func `a quote is one also where an accent follows it`() throws {
+    let plan = samplePlan("end", settings: StepSettings(name: "a\"\u{301}; b\\\u{301}"))
+    #expect(
+      try graph(plan, .dot).contains(
+        "  \"end\" [label=\"a\\\"\u{301}; b\\\\\u{301}\"];"))
+    #expect(try graph(plan, .mermaid).contains("  n0[\"a#quot;\u{301}; b\\\u{301}\"]"))
+  }
+
   @Test func `a list shows names or commands`() throws {
     #expect(
       try written { samplePlan("a; bcd: a").writeList(columns: 80, to: $0) } == """

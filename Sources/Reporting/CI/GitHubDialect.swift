@@ -46,16 +46,3 @@ struct GitHubDialect: CIDialect {
     escaped(text) { ["%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"][$0] }
   }
 }
-
-/// A text in which some characters are replaced.
-func escaped(_ text: String, _ replacement: (Unicode.Scalar) -> String?) -> String {
-  var result = ""
-  for scalar in text.unicodeScalars {
-    if let other = replacement(scalar) {
-      result += other
-    } else {
-      result.unicodeScalars.append(scalar)
-    }
-  }
-  return result
-}

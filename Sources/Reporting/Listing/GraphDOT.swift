@@ -95,11 +95,6 @@ extension ByteSink {
 /// In a quoted string DOT gives a meaning to `"`, and in labels to `\`.
 private func dotQuoted(_ text: String) -> String {
   if text.utf8.allSatisfy(isPlainInQuotes) { return "\"" + text + "\"" }
-  let shown = oneLine(text)
-  var result = "\""
-  for character in shown {
-    if character == "\"" || character == "\\" { result.append("\\") }
-    result.append(character)
-  }
-  return result + "\""
+  let label = escaped(oneLine(text)) { $0 == "\"" || $0 == "\\" ? "\\\($0)" : nil }
+  return "\"" + label + "\""
 }

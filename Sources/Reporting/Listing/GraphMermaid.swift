@@ -107,17 +107,16 @@ struct GraphMermaid {
 /// A label `["text"]`, with entities for characters that are special to Mermaid or to the HTML that
 /// it makes.
 private func mermaidLabel(_ text: String) -> String {
-  var result = "[\""
-  for scalar in oneLine(text).unicodeScalars {
+  let label = escaped(oneLine(text)) { scalar in
     switch scalar {
-    case "\"": result += "#quot;"
-    case "#": result += "#35;"
-    case "&": result += "#amp;"
-    case "<": result += "#lt;"
-    case ">": result += "#gt;"
-    case "`": result += "#96;"
-    default: result.unicodeScalars.append(scalar)
+    case "\"": "#quot;"
+    case "#": "#35;"
+    case "&": "#amp;"
+    case "<": "#lt;"
+    case ">": "#gt;"
+    case "`": "#96;"
+    default: nil
     }
   }
-  return result + "\"]"
+  return "[\"" + label + "\"]"
 }
