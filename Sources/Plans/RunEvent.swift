@@ -14,8 +14,8 @@ package struct RunEvent: Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The first event of a run: nothing has been started yet.
-    case began(RunBeginning)
+    /// The first event of a run: nothing has been started yet. Others take no room for all that it says.
+    indirect case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, CommandRole)
     /// The log of the command now holds this many bytes; it can be read up to there.

@@ -42,8 +42,8 @@ struct UnendedOperations {
 
   mutating func remove(_ operation: OperationID) -> RunLedger.Running? {
     guard let index = index(of: operation) else { return nil }
-    let value = values[index].value
-    values[index].value = RunLedger.Running(start: 0)
+    var value = RunLedger.Running(start: 0)
+    swap(&values[index].value, &value)
     indices[operation.index] = -1
     free.append(Int32(index))
     return value
