@@ -104,10 +104,11 @@ extension Tool {
     }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(plan, invocation, reading.secrets)
-    if let status = try checkJobs(of: resumed, plan, invocation) { return status }
+    try checkJobs(of: resumed, plan, invocation)
     if let resumed, invocation.isOn(Options.dryRun) {
       return showForesight(of: resumed, planned, invocation)
     }
+    if let resumed, let status = sayContinuing(resumed, planned, invocation) { return status }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(plan, invocation)
       keepUntilExit((planned.pipeline, plan))
@@ -225,7 +226,7 @@ extension Tool {
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {
-      lock = try takeLock(plan, invocation, state, isResumed: resumed != nil)
+      lock = try takeLock(plan, invocation, state, resumed)
     } catch {
       return error.status
     }
@@ -249,7 +250,7 @@ extension Tool {
       options.trace = .ofRun(id, invocation)
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
-      options.earlierJobs = resumed?.earlierJobs
+      options.earlierJobs = resumed?.openWork?.run
       var run = RecordedRun(
         plan: plan, directory: directory,
         request: request(invocation, plan, in: directory.state, resumed))
