@@ -57,6 +57,7 @@ extension RunLoop {
       plan.request(request, claiming: spec.claims), settings, priority: spec.priority,
       width: plan.width(claiming: spec.claims))
     order.basis = caching?.lookups[operation]?.keyInWords
+    order.lock = caching?.lookups[operation]?.lockName
     // What a cached step depends on is in its key.
     if order.basis == nil {
       order.outdatedRuns = executor.earlierRuns(of: machine.steps[operation].id).filter {

@@ -261,7 +261,7 @@ extension Tool {
       if let status = endOutdated(resumed, run.resumption, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder
-      options.cache = stepCache(for: plan, options, invocation)
+      options.cache = stepCache(for: plan, options, resumed?.openWork, invocation)
       hideCachePassword()
       let status = self.run(plan, invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
