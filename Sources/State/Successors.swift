@@ -31,16 +31,21 @@ extension StateStore {
     }
   }
 
-  /// The jobs that a run had when it was left, or when its oprun died, by the names of their steps. Nil if it had none as
-  /// far as is known, or has come to its end.
-  package func openJobs(of name: String) throws(StoreFailure) -> [String: String]? {
-    guard let run = try run(named: name), run.wasLeft || run.exitStatus == nil else { return nil }
-    let open = Set(
-      try steps(of: run).lazy.filter { $0.isLeft || $0.ending == nil }.map(\.name))
-    var jobs: [String: String] = [:]
-    for command in try placements(of: run) where open.contains(command.step) {
-      jobs[command.step] = command.place.job
-    }
-    return run.wasLeft || !jobs.isEmpty ? jobs : nil
+  /// Whether a run had jobs when it was left, or when its oprun died.
+  package func jobsAtEnd(of name: String) throws(StoreFailure) -> JobsAtEnd {
+    guard let run = try run(named: name) else { return .none }
+    if run.wasLeft { return .some }
+    guard run.exitStatus == nil else { return .none }
+    let placed = Set(try placements(of: run).map(\.step))
+    if placed.isEmpty { return .none }
+    return try steps(of: run).contains { $0.ending == nil && placed.contains($0.name) }
+      ? .possible : .none
   }
+}
+
+package enum JobsAtEnd: Sendable {
+  case none
+  /// Steps ran elsewhere, which may have been nodes of the job that oprun was in.
+  case possible
+  case some
 }

@@ -10,12 +10,8 @@ extension Tool {
   /// What a run has open with Slurm. Throws if that cannot be known.
   func openWork(of run: String, in store: StateStore) throws(OpenWork.Unknown) -> OpenWork {
     let isLast = (try? store.successors(of: run))?.isEmpty ?? true
-    let hadJobs = isLast && ((try? store.openJobs(of: run)) ?? nil) != nil
-    return try OpenWork(of: jobs(of: run, in: store.folder), hadJobs: hadJobs)
-  }
-
-  func jobs(of run: String, in folder: StateFolder) -> EarlierJobs {
-    EarlierJobs(runID: run, folder: folder.shown("runs/\(run)"))
+    let jobs = EarlierJobs(runID: run, folder: store.folder.shown("runs/\(run)"))
+    return try OpenWork(of: jobs, hadJobs: isLast && store.hadJobs(run))
   }
 
   func say(_ unknown: OpenWork.Unknown, of run: String) {
@@ -64,6 +60,16 @@ extension Tool {
 }
 
 extension StateStore {
+  /// Whether a run that is over must have had jobs of its own in Slurm at its end.
+  fileprivate func hadJobs(_ run: String) -> Bool {
+    switch try? jobsAtEnd(of: run) {
+    case .some(.some): true
+    // Files for other nodes are not always made: only if nothing of the run is there any more, these may be missing.
+    case .some(.possible): folder.run(named: run)?.isBare ?? true
+    case .some(.none), nil: false
+    }
+  }
+
   /// Whether something that is open needs the directory of a run: jobs write there, and results in it that no run has
   /// taken yet are lost with it.
   func isDirectoryNeeded(of run: String) -> Bool {
