@@ -26,6 +26,8 @@ package final class CacheLookup {
   /// What the step reads.
   var inputs: [FileEntry]?
   private(set) var key = CacheDigest.none
+  /// The name of its lock; nil if it is not locked.
+  package var lockName: String? { isLocked ? name.hexadecimal : nil }
   /// The key in hexadecimal; nil as long as there is none.
   package var keyInWords: String? { key == .none ? nil : key.hexadecimal }
   /// The key under which the result of the step would be known if it were confined, though it is not: what a confined

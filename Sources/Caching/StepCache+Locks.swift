@@ -29,8 +29,17 @@ extension StepCache {
   func lock(_ lookup: CacheLookup) -> Bool {
     if lookup.isLocked || lookup.isReviewed { return true }
     lookup.isLocked = folder.lock(lookup.name)
+    if lookup.isLocked, makerOver(of: lookup) != nil {
+      folder.unlock(lookup.name)
+      lookup.isLocked = false
+    }
     lookup.isLockedByOther = !lookup.isLocked
     return lookup.isLocked
+  }
+
+  /// The run, which is over, of which a job goes on that makes the result of the step; nil if there is none.
+  package func makerOver(of lookup: CacheLookup) -> String? {
+    openElsewhere?(lookup.name.hexadecimal)
   }
 
   /// Called when the step has ended, or before it waits for its turn to run.

@@ -75,6 +75,9 @@ package final class StepCache {
   private(set) lazy var statePath: String? = realPath(options.workspace).flatMap { workspace in
     folder.state?.path?.path(below: workspace)
   }
+  /// Finds a job that goes on and makes the result of a step, by the name of its lock, although no process has that lock:
+  /// returns the run that has submitted it.
+  package var openElsewhere: ((String) -> String?)?
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
 

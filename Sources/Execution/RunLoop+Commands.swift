@@ -37,6 +37,17 @@ extension RunLoop {
     executor.start(command, at: time)
   }
 
+  /// Keeps for steps of which an earlier run has jobs what these have: a job is taken over only when its step starts.
+  func promiseWhatGoesOn() {
+    guard executor.isOnCluster else { return }
+    for index in machine.plan.steps.indices {
+      let operation = OperationID(index)
+      if !executor.earlierRuns(of: machine.steps[operation].id).isEmpty {
+        machine.goesOn(operation)
+      }
+    }
+  }
+
   /// Adds what Slurm is asked for, if the command runs there.
   private func place(_ command: inout Command, _ settings: StepSettings, _ plan: SlurmPlan) {
     guard case .attempt = command.key.role, let request = settings.slurm else { return }
@@ -46,6 +57,7 @@ extension RunLoop {
       plan.request(request, claiming: spec.claims), settings, priority: spec.priority,
       width: plan.width(claiming: spec.claims))
     order.basis = caching?.lookups[operation]?.keyInWords
+    order.lock = caching?.lookups[operation]?.lockName
     // What a cached step depends on is in its key.
     if order.basis == nil {
       order.outdatedRuns = executor.earlierRuns(of: machine.steps[operation].id).filter {

@@ -205,6 +205,7 @@ final class RunLoop {
     if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
     hearFailures(at: now)
     if let jobs { machine.grantAtStart(jobs.tokens.slots) }
+    promiseWhatGoesOn()
     machine.begin(at: now)
     while true {
       perform()

@@ -26,34 +26,56 @@ package final class StateLock {
   /// Takes the lock if nobody has it.
   package func take() -> Bool {
     guard ByteLock.take(0, of: descriptor) == .taken else { return false }
-    forgetHolder()
+    rememberHolder()
     return true
   }
 
   /// Waits for the lock and takes it; false if that fails.
   package func waitAndTake() -> Bool {
     guard ByteLock.waitAndTake(0, of: descriptor) else { return false }
-    forgetHolder()
+    rememberHolder()
     return true
   }
 
   /// The run that has the lock; nil if that has not said so.
-  package var holder: String? {
+  package var holder: String? { text.flatMap { Self.isID($0) ? $0 : nil } }
+
+  /// The last run that had the lock before this one, which may have left something that goes on. Asked by who has it, and
+  /// has not said so.
+  package private(set) var lastHolder: String?
+
+  /// Says which run has the lock.
+  package func say(holder id: String) { write(id) }
+
+  /// Before the new holder says who it is, the file says that nobody has, and who was before.
+  private func rememberHolder() {
+    guard let text else { return }
+    let id = text.hasPrefix(Self.past) ? String(text.dropFirst()) : text
+    guard Self.isID(id) else { return write("") }
+    lastHolder = id
+    if text == id { write(Self.past + id) }
+  }
+
+  /// What no name of a run begins with.
+  private static let past = "-"
+
+  private func write(_ text: String) {
+    _ = Array(text.utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+    _ = ftruncate(descriptor, off_t(text.utf8.count))
+  }
+
+  private var text: String? {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     guard count > 0, count < bytes.count else { return nil }
-    let id = String(decoding: bytes[..<count], as: UTF8.self)
-    let isID = id.utf8.allSatisfy { byte in
-      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-        || byte == UInt8(ascii: "-")
-    }
-    return isID ? id : nil
+    return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  /// Says which run has the lock. It is only for people, so nothing depends on its success.
-  package func say(holder id: String) {
-    _ = Array(id.utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  private static func isID(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix(past)
+      && text.utf8.allSatisfy { byte in
+        UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+          || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte == UInt8(ascii: "-")
+      }
   }
-
-  private func forgetHolder() { _ = ftruncate(descriptor, 0) }
 }

@@ -75,6 +75,8 @@ package struct SlurmOrder: Hashable, Sendable {
   package let width: SlurmWidth?
   /// What it runs on, if that is known: another run takes its job over only if it is the same there.
   package var basis: String?
+  /// The name of the lock of the step, if it is cached: only one job at a time makes its result.
+  package var lock: String?
   /// Earlier runs whose jobs of the step ran on something else.
   package var outdatedRuns: Set<String> = []
 

@@ -109,6 +109,15 @@ extension EarlierRun {
   /// Whether it came to its end, and succeeded. One that was left has not, although its oprun exited with 0.
   package var hasSucceeded: Bool { exitStatus == 0 && stop == nil }
 
+  /// Whether it was left while jobs went on.
+  package var wasLeft: Bool { stop == StopReason.leftWords }
+
+  /// Whether it had all steps of a plan, as they are now.
+  package func hasAll(of plan: Plan, _ masker: Masker?) -> Bool {
+    var fingerprints = Fingerprints(masker)
+    return plan.steps.allSatisfy { steps[$0.id]?.written == fingerprints.written($0) }
+  }
+
   /// Whether steps were left out of it because only a part of the run before was to be resumed.
   package var isOfSelection: Bool {
     steps.values.contains(where: \.outcome.isLeftOut)

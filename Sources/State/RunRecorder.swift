@@ -253,10 +253,10 @@ package final class RunRecorder: RunObserver {
 
   /// Removes runs beyond the limits, now that this one is over, and sees to it that earlier ones are not only in the
   /// log of the database; returns what a person should know. `isBusy` is as in `StateStore.prune`.
-  package func tidy(_ limits: PruneLimits, isBusy: (StateFolder, String) -> Bool) -> String? {
+  package func tidy(_ limits: PruneLimits, isBusy: (StateStore, String) -> Bool) -> String? {
     guard let store, let writer else { return nil }
     store.copyLogNowAndThen()
-    return try? store.pruneNowAndThen(limits, after: writer.number) { isBusy(store.folder, $0) }
+    return try? store.pruneNowAndThen(limits, after: writer.number) { isBusy(store, $0) }
   }
 }
 

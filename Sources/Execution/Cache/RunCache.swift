@@ -123,6 +123,14 @@ final class RunCache {
     return (asked, deferred, long)
   }
 
+  /// What has the lock of a step, in words.
+  func maker(of operation: OperationID) -> String {
+    guard let run = lookups[operation].flatMap(cache.makerOver) else {
+      return "another run, which is running it or restoring its outputs"
+    }
+    return "its job of run \(run): if that is over, 'oprun resume \(run)' takes the result"
+  }
+
   /// The operations that can go on now.
   func goOn(_ key: Key) -> [OperationID] {
     switch key {

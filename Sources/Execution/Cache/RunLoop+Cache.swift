@@ -291,7 +291,7 @@ extension RunLoop {
     guard let caching, let waiting = caching.takeLocked(at: time) else { return }
     for operation in waiting.long {
       let step = quoted(machine.steps[operation].id)
-      say("\(step) waits for another run, which is running it or restoring its outputs", caching)
+      say("\(step) waits for \(caching.maker(of: operation))", caching)
     }
     decideAgain(waiting.asked, at: time)
     machine.startDeferred(waiting.deferred, at: time)

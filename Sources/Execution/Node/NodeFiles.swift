@@ -38,7 +38,11 @@ final class NodeFiles {
   /// Makes what is missing of the folder, in the directory of a run.
   static func make(in run: String) throws(SystemError) -> NodeFiles {
     if let known = try find(in: run) { return known }
-    try makeFolder("\(run)/\(folderName)")
+    let place = "\(run)/\(folderName)"
+    try makeFolder(place)
+    var status = stat()
+    // Without it, the folder is taken for what it is.
+    if lstat(place, &status) == 0 { symlink("\(status.st_ino):\(place)", "\(place)/\(placeName)") }
     let word = hexadecimal(UInt64.random(in: 0...UInt64.max))
     guard symlink(word, "\(run)/\(folderName)/\(wordName)") == 0 || errno == EEXIST else {
       throw .last("cannot create \(quoted("\(run)/\(folderName)/\(wordName)"))")
@@ -57,6 +61,22 @@ final class NodeFiles {
 
   /// The name of a symbolic link that leads nowhere: what it says is made, and read, as a whole.
   private static let wordName = "mark"
+
+  /// The name of another one, which says where the folder was made: its number, which a new name does not change, and its
+  /// path.
+  private static let placeName = "place"
+
+  /// Whether it is a copy of the folder that jobs know, or was moved to another file system: then they do not write here.
+  /// Some file systems give other numbers now and then, so a folder that is where it was made is none.
+  var isCopy: Bool {
+    var own = stat()
+    guard let made = target(of: NodeFiles.placeName), let colon = made.firstIndex(of: ":"),
+      fstat(descriptor, &own) == 0, made[..<colon] != String(own.st_ino)
+    else { return false }
+    var there = stat()
+    return stat(String(made[made.index(after: colon)...]), &there) != 0
+      || FileIdentity(there) != FileIdentity(own)
+  }
 
   /// The same as `open`, but nil if the folder is not there, or was never whole.
   static func find(in run: String) throws(SystemError) -> NodeFiles? {
@@ -82,11 +102,17 @@ final class NodeFiles {
   private init(owning descriptor: Int32, path: String) {
     self.descriptor = descriptor
     self.path = path
-    var bytes = [CChar](repeating: 0, count: 64)
-    let count = readlinkat(descriptor, NodeFiles.wordName, &bytes, bytes.count)
-    word =
-      count > 0
-      ? String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+    word = Self.target(of: NodeFiles.wordName, in: descriptor)
+  }
+
+  private func target(of name: String) -> String? { Self.target(of: name, in: descriptor) }
+
+  /// What a symbolic link says.
+  private static func target(of name: String, in folder: Int32) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 64)
+    let count = readlinkat(folder, name, &bytes, bytes.count)
+    guard count > 0 else { return nil }
+    return String(decoding: bytes[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   deinit { close(descriptor) }

@@ -59,59 +59,70 @@ package struct AbandonedWork {
   }
 
   private let homes: [(files: NodeFiles, mark: JobMark, open: [Int])]
-  private let run: EarlierJobs
+  private let work: OpenWork?
   /// The entries of its journal that are at an end when nothing is left.
-  private let ended: [Int: JournalEntry.Origin]
+  private let ended: Set<Int>
+  /// The run, if the files by which its jobs are found are gone.
+  private let lost: EarlierJobs?
   private let kind: Kind
   private let call: Call
   private let clock: Clock
 
   /// Looks at the files of a run; nil if it has left nothing.
-  package init?(of run: EarlierJobs, _ kind: Kind) throws(SystemError) {
-    try self.init(of: run.absolute(in: try currentFolder()), kind, clock: Clock()) { words, limit in
-      let texts = SlurmProcess.run(
-        words, input: "", SlurmVariables(masker: nil).passed + [SlurmCommands.lookVariable],
-        milliseconds: limit)
-      return SlurmAnswer(
-        exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
-        refusal: texts[3].isEmpty ? nil : texts[3])
-    }
+  package init?(of work: OpenWork, _ kind: Kind) throws(SystemError) {
+    try self.init(of: work, kind, clock: Clock(), call: Self.call)
   }
 
-  /// The path of the run's directory is absolute.
+  /// The jobs of a run whose files are gone: they have its name, and are found by that.
+  package init(ofLost run: EarlierJobs) { self.init(ofLost: run, clock: Clock(), call: Self.call) }
+
+  init(ofLost run: EarlierJobs, clock: Clock, call: @escaping Call) {
+    (homes, work, ended, lost) = ([], nil, [], run)
+    (kind, self.call, self.clock) = (.jobs(of: []), call, clock)
+  }
+
+  static func call(_ words: [String], _ limit: Int) -> SlurmAnswer {
+    let texts = SlurmProcess.run(
+      words, input: "", SlurmVariables(masker: nil).passed + [SlurmCommands.lookVariable],
+      milliseconds: limit)
+    return SlurmAnswer(
+      exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
+      refusal: texts[3].isEmpty ? nil : texts[3])
+  }
+
   init?(
-    of run: EarlierJobs, _ kind: Kind, clock: Clock, call: @escaping Call
+    of work: OpenWork, _ kind: Kind, clock: Clock, call: @escaping Call
   ) throws(SystemError) {
+    let run = work.run
     guard let files = try NodeFiles.find(in: run.folder) else { return nil }
     let entries = try SlurmJournal.entries(in: files.path)
     let steps = kind.hasSteps ? try files.openTasks().filter { entries[$0] == nil } : []
     var homes = [(files, files.mark(of: run.runID), steps)]
-    var ended: [Int: JournalEntry.Origin] = [:]
-    let jobs =
-      kind == .steps ? [:] : try run.openEntries().filter { kind.hasJob(of: $0.value.step) }
-    let origins = jobs.compactMapValues(\.origin)
-    for (folder, numbers) in Dictionary(grouping: origins.keys, by: { origins[$0]?.folder ?? "" })
+    var ended: Set<Int> = []
+    let jobs = kind == .steps ? [:] : work.tasks.filter { kind.hasJob(of: $0.value.entry.step) }
+    for (folder, tasks) in Dictionary(grouping: jobs, by: { $0.value.origin.folder })
       .sorted(by: { $0.key < $1.key })
     {
       guard let files = try NodeFiles.find(in: folder) else {
-        for number in numbers { ended[number] = origins[number] }
+        ended.formUnion(tasks.map(\.key))
         continue
       }
       // Who resumes the run takes the results of the others.
       let without = Set(try files.openTasks())
-      let open = origins.filter { $0.value.folder == folder && without.contains($0.value.number) }
-      ended.merge(open) { $1 }
-      guard let home = open.first?.value.run else { continue }
-      homes.append((files, files.mark(of: home), open.values.map(\.number).sorted()))
+      let open = tasks.filter { without.contains($0.value.origin.number) }
+      ended.formUnion(open.map(\.key))
+      guard let home = open.first?.value.origin.run else { continue }
+      homes.append((files, files.mark(of: home), open.map(\.value.origin.number).sorted()))
     }
     homes.removeAll { $0.2.isEmpty }
     if homes.isEmpty { return nil }
-    self.run = run
+    self.work = work
     self.homes = homes
     self.ended = ended
     self.kind = kind
     self.call = call
     self.clock = clock
+    lost = nil
   }
 
   // MARK: The end
@@ -184,24 +195,10 @@ package struct AbandonedWork {
   private static let longestPause = 5000
   private static let longestGrace = 60_000
 
-  /// Who resumes the run submits it anew. Files of which nobody needs anything are removed, because they hold secrets.
+  /// Who resumes the run submits it anew.
   private func noteEnds() {
-    var done = [run.folder: run]
-    for (number, origin) in ended.sorted(by: { $0.key < $1.key }) {
-      note(number, in: run.folder)
-      if origin.folder != run.folder { note(origin.number, in: origin.folder) }
-      done[origin.folder] = EarlierJobs(runID: origin.run, folder: origin.folder)
-    }
-    for run in done.values { run.removeFilesIfDone() }
-  }
-
-  private func note(_ number: Int, in folder: String) {
-    guard let files = try? NodeFiles.find(in: folder),
-      let journal = try? SlurmJournal(in: files.path)
-    else { return }
-    try? journal.noteEnd(of: number)
-    try? journal.flush()
-    files.remove(.tasks, String(number))
+    work?.noteEnds(of: ended)
+    lost?.settle()
   }
 
   /// oprun on the node ends its command in order when a step is asked to end.
@@ -235,15 +232,26 @@ package struct AbandonedWork {
     if kind == .steps { return .items(items) }
     let queue = call(SlurmCommands.look.words, 30_000)
     guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
+    for run in lost?.runs ?? [] {
+      for mark in JobMark.all(of: run, in: queue.output) {
+        let listing = QueueListing(queue.output, mark)
+        if listing.isIncomplete { return .failed(queue) }
+        items += self.items(of: listing.jobs)
+      }
+    }
     for home in homes {
       let listing = QueueListing(queue.output, home.mark)
       if listing.isIncomplete { return .failed(queue) }
       let jobs = listing.jobs
         .filter { kind.hasSteps || home.open.contains($0.key) }
-      items += jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
-        .map { Item(id: $0.id, grace: Self.longestGrace) }
+      items += self.items(of: jobs)
     }
     return .items(items)
+  }
+
+  private func items(of jobs: [Int: [QueuedJob]]) -> [Item] {
+    jobs.sorted { $0.key < $1.key }.flatMap(\.value).filter(\.isLive)
+      .map { Item(id: $0.id, grace: Self.longestGrace) }
   }
 
   private func steps(in output: String) -> [Item] {
@@ -265,6 +273,18 @@ package struct AbandonedWork {
 }
 
 extension JobMark {
+  /// The marks of a run in a listing of the queue, whatever the words of its files were.
+  static func all(of run: String, in listing: String) -> [JobMark] {
+    let start = "oprun:\(run)-"
+    let words = listing.split { "|\n".contains($0) }.compactMap { field -> String? in
+      let field = String(field)
+      guard let place = field.firstRange(ofText: start) else { return nil }
+      let word = field[place.upperBound...].prefix { $0.isASCII && $0.isHexDigit }
+      return field[word.endIndex...].first == ":" && !word.isEmpty ? String(word) : nil
+    }
+    return Set(words).sorted().map { JobMark(run: run, word: $0) }
+  }
+
   /// The number that follows the mark in the name of a step.
   func task(in name: Substring) -> Int? {
     guard let place = String(name).firstRange(ofText: prefix) else { return nil }

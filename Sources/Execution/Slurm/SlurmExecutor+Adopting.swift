@@ -19,23 +19,34 @@ extension SlurmExecutor {
   /// Takes what an earlier run has left open into the journal of this run, before anything starts: otherwise
   /// it would be lost if this one ended before it comes to those steps.
   func inherit(from earlier: EarlierJobs) {
-    do throws(SystemError) {
-      let entries = try earlier.openEntries()
-      if entries.isEmpty { return }
-      _ = try openHome()
-      for number in entries.keys.sorted() {
-        guard let entry = entries[number], let origin = entry.origin else { continue }
-        inherit(entry, from: origin)
-      }
-      keep { journal throws(SystemError) in try journal.flush() }
+    let tasks: [Int: OpenWork.Task]
+    do throws(OpenWork.Unknown) {
+      tasks = try OpenWork(of: earlier).tasks
     } catch {
       // What it has is unknown: nothing may run beside it.
-      hasGivenUp = true
-      news.append(.stateFailed(error.message))
+      return refuseToInherit(error.message(of: earlier.runID))
     }
+    if tasks.isEmpty { return }
+    do throws(SystemError) {
+      _ = try openHome()
+    } catch {
+      return refuseToInherit(error.message)
+    }
+    for number in tasks.keys.sorted() {
+      guard let task = tasks[number] else { continue }
+      inherit(task.entry, from: task.origin)
+    }
+    keep { journal throws(SystemError) in try journal.flush() }
   }
 
-  private func inherit(_ entry: JournalEntry, from origin: JournalEntry.Origin) {
+  private func refuseToInherit(_ message: String) {
+    hasGivenUp = true
+    news.append(.stateFailed(message))
+  }
+
+  private func inherit(_ known: JournalEntry, from origin: JournalEntry.Origin) {
+    var entry = known
+    entry.origin = origin
     let own = nextNumber
     nextNumber += 1
     origins[own] = origin
@@ -50,6 +61,7 @@ extension SlurmExecutor {
 
   /// The earlier runs that have something of the step with Slurm.
   func earlierRuns(of step: String) -> Set<String> {
+    if adoptable.isEmpty { return [] }
     let known = [step, JournalEntry.hidden(step)].flatMap { adoptable[$0] ?? [] }
     return Set(known.map(\.origin.run))
   }

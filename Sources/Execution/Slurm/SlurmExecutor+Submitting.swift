@@ -61,6 +61,9 @@ extension SlurmExecutor {
         secrets: parts.secrets),
       number: task.number)
     try journal?.add(task.entry, number: task.number)
+    if let lock = task.order.lock {
+      try OpenSteps(beside: task.home.folder).note(lock, of: task.home.run, task.number)
+    }
   }
 
   /// Takes the first task that can be submitted, and every other of its shape that fits into one array with it.

@@ -72,6 +72,9 @@ extension SlurmExecutor {
   /// Notes that the task is over, or that something of it may be left.
   func settle(_ task: SlurmTask, isOver: Bool) {
     if isOver {
+      if let lock = task.order.lock {
+        OpenSteps(beside: task.home.folder).remove(lock, of: task.home.run, task.number)
+      }
       endedTasks[task.key.operation, default: []].append(task.ownNumber)
     } else {
       hasGivenUp = true

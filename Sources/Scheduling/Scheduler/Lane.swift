@@ -80,6 +80,9 @@ struct Queue: Sendable {
   let plainLane: Int
   /// The number of ready operations that the scheduler only counts.
   var countedReady = 0
+  /// How many of its slots are promised to operations that are not ready yet, and to ready ones.
+  var promisedSlots = 0
+  var promisedReady = 0
   /// Its lanes with a reservation, and whether it had a slot for them at the last change.
   var reservedLanes: [Int] = [] {
     didSet { reservationCount = reservedLanes.count }

@@ -9,8 +9,10 @@ extension Scheduler {
   /// The line in which to wait for the first claim that does not fit; nil if all fit.
   func obstacle(of lane: Int) -> Int? {
     if lanes[lane].isPlain { return nil }
+    let isPromised = isPromised(lane)
     for index in lanes[lane].claims.indices {
       let claim = lanes[lane].claims[index]
+      if isPromised, !pools[claim.pool.index].spec.isGranted { continue }
       if !has(claim.amount, in: claim.pool.index, for: lane) { return lanes[lane].lines[index] }
     }
     return nil
@@ -27,8 +29,11 @@ extension Scheduler {
   /// Called when an operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
     let claims = lanes[lane].claims
+    let isPromised = !promised.isEmpty && promised.remove(id) != nil
     for claim in claims {
-      pools[claim.pool.index].free -= claim.amount
+      if !isPromised || pools[claim.pool.index].spec.isGranted {
+        pools[claim.pool.index].free -= claim.amount
+      }
       pools[claim.pool.index].isInUse = true
     }
     dropReservation(of: lane)

@@ -62,7 +62,7 @@ extension Scheduler {
     case .parked(let line):
       lines[line].lanes.update(at: Int(lanePlaces[lane]), to: rank, &lanePlaces)
       lineChanged(line)
-      if hasEnough(for: lane, in: line) { makeCandidate(lane) }
+      if hasEnough(for: lane, in: line) || isPromised(lane) { makeCandidate(lane) }
     }
     answerCall(lane)
   }
@@ -109,6 +109,7 @@ extension Scheduler {
 
   func hasRoom(_ queue: Int) -> Bool {
     !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].slots
+      && (promised.isEmpty || hasUnpromisedRoom(queue))
   }
 
   /// Must be called when a queue's width or counts have changed, or what it could start.

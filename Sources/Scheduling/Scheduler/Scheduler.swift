@@ -52,6 +52,8 @@ package struct Scheduler: Sendable {
   /// Services whose dependents were told how things stand, before the service has ended, and what they
   /// were told.
   var announced: [OperationID: Ending] = [:]
+  /// Operations that have their claims already, although they have not started.
+  var promised: Set<OperationID> = []
   /// Queues that may start something, and have something that may start.
   var startableQueues = QueueSet()
 
@@ -154,6 +156,9 @@ package struct Scheduler: Sendable {
     if old == .waiting { unmetCounts[id.index] = 0 }
     let queue = lanes[lane].queue
     queues[queue].counts.move(from: old, to: state)
+    if !promised.isEmpty, promised.contains(id) {
+      promisedMoved(id, from: old, to: state, in: queue)
+    }
     if lanes[lane].isPlain {
       if old == .ready { lanes[lane].ready.remove(id.index, &places) }
       if state == .ready { lanes[lane].ready.insert(rank(of: id), &places) }

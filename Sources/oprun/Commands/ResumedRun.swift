@@ -19,11 +19,8 @@ struct ResumedRun {
   let directory: RunDirectory?
   /// Whether it had all that is asked for, and succeeded.
   let isDone: Bool
-
-  /// What it may still have with Slurm.
-  var earlierJobs: EarlierJobs? {
-    directory.map { EarlierJobs(runID: earlier.name, folder: $0.path) }
-  }
+  /// What it still has open with Slurm.
+  let openWork: OpenWork?
 
   /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
@@ -148,12 +145,7 @@ extension Tool {
           help: "'oprun show' shows the new run")
         return ExitStatus.inUse
       }
-      if isNamed, resumes.first ?? 0 > 0, (try? store.run(named: name))?.wasLeft == true {
-        say(
-          "run \(name) was left, and a newer run has taken over its jobs",
-          help: "'oprun resume' without a name resumes the newest run")
-        return ExitStatus.inUse
-      }
+      if try refusesSuccessors(of: name, in: store) { return ExitStatus.inUse }
       if try choose() != name { continue }
       var own = invocation
       let status = try resume(name, store, directory, &own, isOfSubmission: isOfSubmission)
@@ -182,12 +174,19 @@ extension Tool {
       earlier.hasSucceeded && selection == ResumeSelection()
       && !invocation.hasValue(for: Options.until)
       && (isOfSubmission || !invocation.hasValue(for: Options.param)) && !earlier.isOfSelection
-    if !isDone, !invocation.isOn(Options.dryRun) {
-      let jobs = directory.map { EarlierJobs(runID: name, folder: $0.path) }
-      if let status = endAbandoned(jobs, .steps) { return status }
-      if earlier.exitStatus == nil {
-        endLeftovers(of: earlier.marks, process: earlier.process)
+    var work: OpenWork?
+    if !isDone {
+      do throws(OpenWork.Unknown) {
+        work = try openWork(of: name, in: store)
+      } catch {
+        say(error, of: name)
+        return ExitStatus.cannotWrite
       }
+    }
+    if !isDone, !invocation.isOn(Options.dryRun),
+      let status = try endRest(of: earlier, work, store)
+    {
+      return status
     }
     let given = Set(
       invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
@@ -201,8 +200,29 @@ extension Tool {
       invocation.operands = [file] + (steps.isEmpty ? earlier.request.steps : steps)
     }
     let resumed = ResumedRun(
-      earlier: earlier, selection: selection, store: store, directory: directory, isDone: isDone)
+      earlier: earlier, selection: selection, store: store, directory: directory, isDone: isDone,
+      openWork: work)
     return try run(invocation, resuming: resumed)
+  }
+
+  /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something
+  /// goes on.
+  private func endRest(
+    of earlier: EarlierRun, _ work: OpenWork?, _ store: StateStore
+  ) throws(UsageFailure) -> Int32? {
+    if let status = endAbandoned(work, .steps) { return status }
+    if earlier.exitStatus == nil { endLeftovers(of: earlier.marks, process: earlier.process) }
+    return try readingState { () throws(StoreFailure) in
+      for successor in try store.successors(of: earlier.name) where !successor.hasEnded {
+        guard let run = try store.earlierRun(named: successor.name), run.exitStatus == nil else {
+          continue
+        }
+        let work = try? openWork(of: run.name, in: store)
+        if let status = endAbandoned(work, .steps) { return status }
+        endLeftovers(of: run.marks, process: run.process)
+      }
+      return nil
+    }
   }
 
   private func selection(_ invocation: Invocation) -> ResumeSelection {

@@ -53,6 +53,11 @@ struct RunRecorders {
     }
   }
 
+  /// Whether somebody wants to have it in a file, or on standard output, how the run goes.
+  static func writesFiles(_ invocation: Invocation) -> Bool {
+    invocation.writesEventsToOutput || options.contains { invocation.text($0) != nil }
+  }
+
   /// Throws if a file to write, by whatever name, is one that was read.
   static func check(_ invocation: Invocation, read files: [String]) throws(UsageFailure) {
     for option in options {
@@ -159,7 +164,8 @@ struct RunRecorders {
 
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {
-    let pruned = recorder.tidy(.automatic, isBusy: mayHaveJobs).map { [$0] } ?? []
+    let pruned =
+      recorder.tidy(.automatic, isBusy: { $0.isDirectoryNeeded(of: $1) }).map { [$0] } ?? []
     // The kernel closes the database, sooner than SQLite would: everything is written.
     keepUntilExit(recorder)
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])

@@ -11,6 +11,8 @@ import State
 struct ShownRun {
   let run: RecordedRunSummary
   let isInUse: Bool
+  /// The newest run that has resumed it; nil if none has.
+  let resumer: String?
   let steps: [RecordedStep]
   /// The hooks and earlier attempts, by step.
   let commands: [String: [RecordedStepCommand]]
@@ -27,12 +29,14 @@ struct ShownRun {
   private let startedGroups: Set<String>
 
   init(
-    run: RecordedRunSummary, isInUse: Bool, steps: [RecordedStep], commands: [RecordedStepCommand],
+    run: RecordedRunSummary, isInUse: Bool, resumer: String?, steps: [RecordedStep],
+    commands: [RecordedStepCommand],
     outputs: [RecordedOutput], places: [RecordedPlacement], folder: StateFolder
   ) {
     self.places = Dictionary(
       places.map { ("\($0.role) \($0.step)", $0.place) }, uniquingKeysWith: { $1 })
     self.run = run
+    self.resumer = resumer
     self.isInUse = isInUse
     self.steps = steps
     self.commands = Dictionary(grouping: commands, by: \.step)
@@ -57,6 +61,8 @@ struct ShownRun {
   /// Whether resuming has something to run that may come out differently.
   var isWorthResuming: Bool {
     run.file != nil && (run.exitStatus != 0 || run.wasLeft) && !isInUse
+      // What was left is with those who have resumed it.
+      && !(run.wasLeft && resumer != nil)
       && (run.endingCounts[.notEnded] > 0 || steps.contains(where: \.isUnsuccessful))
   }
 

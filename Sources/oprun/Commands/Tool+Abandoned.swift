@@ -10,13 +10,14 @@ import State
 
 extension Tool {
   /// Ends what must not go on beside the resumed run. Returns an exit status if it goes on.
-  func endAbandoned(_ run: EarlierJobs?, _ kind: AbandonedWork.Kind) -> Int32? {
-    guard let run else { return nil }
+  func endAbandoned(_ open: OpenWork?, _ kind: AbandonedWork.Kind) -> Int32? {
+    guard let open else { return nil }
+    let run = open.run
     let found: AbandonedWork?
     do throws(SystemError) {
-      found = try AbandonedWork(of: run, kind)
+      found = try AbandonedWork(of: open, kind)
     } catch {
-      sayUnknown(error, run.runID)
+      say(.unreadable(error.message), of: run.runID)
       return ExitStatus.cannotWrite
     }
     guard let work = found else {
@@ -45,30 +46,17 @@ extension Tool {
 
   /// Ends jobs that the resumed run does not take over, because its steps run elsewhere.
   func endJobs(of resumed: ResumedRun?) -> Int32? {
-    endAbandoned(resumed?.earlierJobs, .stepsAndJobs)
+    endAbandoned(resumed?.openWork, .stepsAndJobs)
   }
 
-  /// Looks at what the run that is resumed has left in Slurm, before anything is done or shown. Returns an exit status if
-  /// that cannot be read; throws if the run needs Slurm to know of it.
+  /// Throws if the run needs Slurm to know of what the run that is resumed has left there.
   func checkJobs(
     of resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
-  ) throws(UsageFailure) -> Int32? {
-    guard let jobs = resumed?.earlierJobs else { return nil }
-    let isOpen: Bool
-    do throws(SystemError) {
-      isOpen = try jobs.isOpen()
-    } catch {
-      sayUnknown(error, jobs.runID)
-      return ExitStatus.cannotWrite
-    }
-    if isOpen, plan.slurm == nil, !invocation.isGiven(Options.executor) {
-      throw .hasJobs(jobs.runID, invocation.command)
-    }
-    return nil
-  }
-
-  private func sayUnknown(_ error: SystemError, _ run: String) {
-    say("\(error.message): what run \(run) has left in Slurm is unknown")
+  ) throws(UsageFailure) {
+    guard let work = resumed?.openWork, !work.isEmpty, plan.slurm == nil,
+      !invocation.isGiven(Options.executor)
+    else { return }
+    throw .hasJobs(work.run.runID, invocation.command)
   }
 
   /// Ends jobs that the resumed run does not take over, because something that their steps depend on runs again. If one
@@ -76,55 +64,110 @@ extension Tool {
   func endOutdated(
     _ resumed: ResumedRun?, _ resumption: Resumption?, _ directory: RunDirectory
   ) -> Int32? {
-    guard let jobs = resumed?.earlierJobs, let resumption else { return nil }
-    let steps: Set<String>
-    do throws(SystemError) {
-      steps = resumption.outdated(among: try jobs.openSteps())
-    } catch {
-      sayUnknown(error, jobs.runID)
-      directory.removeAll()
-      return ExitStatus.cannotWrite
-    }
-    guard !steps.isEmpty, let status = endAbandoned(jobs, .jobs(of: steps)) else { return nil }
+    guard let work = resumed?.openWork, let resumption else { return nil }
+    let steps = resumption.outdated(among: work.steps)
+    guard !steps.isEmpty, let status = endAbandoned(work, .jobs(of: steps)) else { return nil }
     directory.removeAll()
     return status
   }
 
-  /// `oprun cancel` of a run whose oprun died. Returns nil if that has left nothing.
+  /// `oprun cancel` of a run that is over. Returns nil if that has left nothing.
   func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
-    let name = directory.path.split(separator: "/").last.map { String($0) } ?? directory.path
-    let found: AbandonedWork?
-    do throws(SystemError) {
-      let run = EarlierJobs(runID: name, folder: directory.path)
-      found = try AbandonedWork(of: run, .stepsAndJobs)
-    } catch {
-      sayUnknown(error, name)
+    let name = directory.name
+    guard let work = abandonedWork(directory) else { return nil }
+    if let successor = successorInProgress(of: directory) {
+      say(
+        "run \(successor), which goes on with run \(name), has its jobs",
+        help: "'oprun cancel \(successor)' ends that run, with its jobs")
       return ExitStatus.refused
     }
-    guard let work = found, directory.takeClaim() else { return nil }
+    if !directory.takeClaim() { return nil }
+    switch work {
+    case .failure(let unknown):
+      say(unknown, of: name)
+      return ExitStatus.refused
+    case .success(.jobs(let jobs)): return cancel(jobs, of: name, invocation)
+    case .success(.results(let open)):
+      let count = open.giveUp()
+      let jobs = count == 1 ? "the result of 1 job" : "the results of \(count) jobs"
+      return sayCancelled(
+        "\(jobs) of run \(name), which no run has taken, will be taken by none", name, invocation)
+    case .success(.copy(let run)):
+      run.settle()
+      return sayCancelled(
+        "run \(name) is a copy: its jobs go on, and are not those of this directory any more", name,
+        invocation)
+    }
+  }
+
+  private func successorInProgress(of directory: RunDirectory) -> String? {
+    guard let state = directory.state, let store = (try? StateStore.find(in: state)) ?? nil,
+      let successors = try? store.successors(of: directory.name)
+    else { return nil }
+    return successors.first { store.isInUse($0.name) }?.name
+  }
+
+  private enum Abandoned {
+    case jobs(AbandonedWork)
+    case results(OpenWork)
+    case copy(EarlierJobs)
+  }
+
+  /// What a run that is over has left; nil if that is nothing.
+  private func abandonedWork(_ directory: RunDirectory) -> Result<Abandoned, OpenWork.Unknown>? {
+    let run = EarlierJobs(runID: directory.name, folder: directory.path)
+    do throws(OpenWork.Unknown) {
+      let open: OpenWork
+      if let state = directory.state, let store = (try? StateStore.find(in: state)) ?? nil {
+        open = try openWork(of: directory.name, in: store)
+      } else {
+        open = try OpenWork(of: run)
+      }
+      do throws(SystemError) {
+        if let work = try AbandonedWork(of: open, .stepsAndJobs) { return .success(.jobs(work)) }
+      } catch {
+        return .failure(.unreadable(error.message))
+      }
+      return open.isEmpty ? nil : .success(.results(open))
+    } catch {
+      switch error {
+      case .lost: return .success(.jobs(AbandonedWork(ofLost: run)))
+      case .copied: return .success(.copy(run))
+      case .unreadable: return .failure(error)
+      }
+    }
+  }
+
+  private func cancel(
+    _ work: AbandonedWork, of name: String, _ invocation: Invocation
+  ) -> Int32? {
     switch work.end() {
     case .ended(0): return nil
     case .ended(let count):
-      let message =
-        "\(counted(count)) that run \(name) had left in Slurm \(count == 1 ? "was" : "were") ended"
-      if invocation.isOn(Options.json) {
-        output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
-        output.write(json: "\(version)")
-        output.write(",\"ok\":true,\"run\":")
-        output.write(json: name)
-        output.write(",\"message\":")
-        output.write(json: message)
-        output.write("}\n")
-      } else {
-        output.write("\(message)\n")
-      }
-      return ExitStatus.success
+      return sayCancelled(
+        "\(counted(count)) that run \(name) had left in Slurm \(count == 1 ? "was" : "were") ended",
+        name, invocation)
     case .goesOn(let words), .unknown(let words):
       say(
         "steps and jobs of run \(name) may continue in Slurm: \(words)",
         help: "try again when Slurm answers")
       return ExitStatus.refused
     }
+  }
+
+  private func sayCancelled(_ message: String, _ run: String, _ invocation: Invocation) -> Int32 {
+    if invocation.isOn(Options.json) {
+      output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
+      output.write(json: "\(version)")
+      output.write(",\"ok\":true,\"run\":")
+      output.write(json: run)
+      output.write(",\"message\":")
+      output.write(json: message)
+      output.write("}\n")
+    } else {
+      output.write("\(message)\n")
+    }
+    return ExitStatus.success
   }
 
   private func counted(_ count: Int) -> String {

@@ -17,7 +17,9 @@ enum SharedCacheUse: String, CaseIterable {
 
 extension Tool {
   /// The cache for a run; nil if no step uses it, or it cannot be used. That is said, unless it is switched off.
-  func stepCache(for plan: Plan, _ options: RunOptions, _ invocation: Invocation) -> StepCache? {
+  func stepCache(
+    for plan: Plan, _ options: RunOptions, _ inherited: OpenWork?, _ invocation: Invocation
+  ) -> StepCache? {
     let isOff = invocation.isOn(Options.noCache)
     guard let state = options.directory.state,
       plan.steps.contains(where: { $0.settings.cache != nil })
@@ -26,7 +28,10 @@ extension Tool {
       var cacheOptions = cacheOptions(invocation, runID: options.runID, options.secrets)
       cacheOptions.isOff = isOff
       cacheOptions.shared = isOff ? nil : sharedCache(of: plan, options.secrets, invocation)
-      return StepCache(try CacheFolder.make(in: state), cacheOptions)
+      let cache = StepCache(try CacheFolder.make(in: state), cacheOptions)
+      let open = OpenSteps(in: state.path, takingOver: inherited)
+      cache.openElsewhere = { open.run(making: $0) }
+      return cache
     } catch {
       if !isOff { say("steps are not cached: \(error.message)") }
       return nil

@@ -1,6 +1,7 @@
 // `oprun pause`, `continue`, `cancel`, `retry`, `set`: a run in progress is asked to change.
 
 import Diagnostics
+import Execution
 import Glibc
 import Plans
 import Processors
@@ -77,7 +78,8 @@ extension Tool {
     case .success(let found): name = found
     case .failure(let failure): return failure.status
     }
-    guard let directory = folder.run(named: name) else {
+    guard let directory = folder.run(named: name) ?? lostRun(name, folder, invocation.command)
+    else {
       return sayNotInProgress(name, folder)
     }
     do throws(RunConnection.Failure) {
@@ -102,11 +104,31 @@ extension Tool {
     }
   }
 
+  /// The directory of a run that has none any more, and whose jobs are to be found without it.
+  private func lostRun(
+    _ name: String, _ folder: StateFolder, _ command: Command
+  ) -> RunDirectory? {
+    guard command.name == Command.cancel.name, let store = try? StateStore.find(in: folder) else {
+      return nil
+    }
+    do throws(OpenWork.Unknown) {
+      _ = try openWork(of: name, in: store)
+      return nil
+    } catch {
+      return folder.keptRun(named: name)
+    }
+  }
+
   /// The name of the run that a word means. What is wrong with another one has been reported.
   private func runInProgress(
     _ word: String?, in folder: StateFolder, _ command: Command
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
-    let all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
+    var all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
+    if command.name == Command.cancel.name, word.map(all.contains) == false,
+      let recorded = try? StateStore.find(in: folder)?.runNames()
+    {
+      all = Set(all + recorded).sorted(by: >)
+    }
     let word = word == "last" ? newestRun(among: all, folder) : word
     guard let word else { return try onlyRun(among: all, folder, command) }
     if all.contains(word) { return .success(word) }

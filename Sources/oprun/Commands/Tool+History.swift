@@ -88,7 +88,7 @@ extension Tool {
       clock_gettime(CLOCK_REALTIME, &clock)
       let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
       let pruned = try store.prune(limits, now: now, isTrial: isTrial) {
-        mayHaveJobs(store.folder, $0)
+        store.isDirectoryNeeded(of: $0)
       }
       for kept in pruned.kept { say(kept) }
       let swept = sweepCache(store.folder, limits, isTrial)
@@ -113,8 +113,9 @@ extension Tool {
     case .jobs:
       let run = kept.run
       say(
-        "run \(run) may still have jobs in Slurm, so it is not removed",
-        help: "'oprun cancel \(run)' ends them")
+        "run \(run) may still have jobs in Slurm, or results of jobs that no run has taken, so it is not removed",
+        help:
+          "'oprun resume' takes them; 'oprun cancel \(run)' ends jobs, and then gives up results")
     case .inUse: break
     }
   }
@@ -218,9 +219,4 @@ extension RecordedRunSummary {
     if exitStatus == nil { counts.add(unended: max(0, steps - counts.total)) }
     return counts
   }
-}
-
-/// Whether a run may have jobs in Slurm, which need its directory.
-func mayHaveJobs(_ folder: StateFolder, _ run: String) -> Bool {
-  EarlierJobs(runID: run, folder: folder.shown("runs/\(run)")).mayHaveJobs
 }

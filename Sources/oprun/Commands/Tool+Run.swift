@@ -78,10 +78,11 @@ extension Tool {
     }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(planned.plan, invocation, reading.secrets)
-    if let status = try checkJobs(of: resumed, planned.plan, invocation) { return status }
+    try checkJobs(of: resumed, planned.plan, invocation)
     if let resumed, invocation.isOn(Options.dryRun) {
       return showForesight(of: resumed, planned, invocation)
     }
+    if let resumed, let status = sayContinuing(resumed, planned, invocation) { return status }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(planned.plan, invocation)
       keepUntilExit((planned.pipeline, plan))
@@ -200,7 +201,7 @@ extension Tool {
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {
-      lock = try takeLock(planned.plan, invocation, state, isResumed: resumed != nil)
+      lock = try takeLock(planned.plan, invocation, state, resumed)
     } catch {
       return error.status
     }
@@ -224,7 +225,7 @@ extension Tool {
       options.trace = .ofRun(id, invocation)
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
-      options.earlierJobs = resumed?.earlierJobs
+      options.earlierJobs = resumed?.openWork?.run
       var run = RecordedRun(
         plan: plan, directory: directory,
         request: request(invocation, plan, in: directory.state, resumed))
@@ -236,7 +237,7 @@ extension Tool {
       let recorder = RunRecorder(run)
       options.memory = recorder
       planned.giveUp()
-      options.cache = stepCache(for: plan, options, invocation)
+      options.cache = stepCache(for: plan, options, resumed?.openWork, invocation)
       hideCachePassword()
       let status = self.run(plan, invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }

@@ -38,6 +38,8 @@ extension Tool {
     output.write("}")
   }
 
+  func writeResumer(of shown: ShownRun) { write("resumed_by", shown.resumer) }
+
   func writeFields(of changes: [RecordedChange]) {
     if changes.isEmpty { return }
     output.write(field: "changes")

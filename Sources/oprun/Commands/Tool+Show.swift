@@ -19,6 +19,7 @@ extension Tool {
     let chosen = try steps(words, of: shown, .show)
     if invocation.isOn(Options.json) {
       write(json: run, store) {
+        writeResumer(of: shown)
         writeFields(of: (try? store.changes(of: run)) ?? [])
         writeFields(of: chosen, shown)
         if words.isEmpty { writeHooks(of: shown) }
@@ -34,6 +35,7 @@ extension Tool {
     do throws(StoreFailure) {
       return ShownRun(
         run: run, isInUse: run.exitStatus == nil && store.isInUse(run.name),
+        resumer: try store.successors(of: run.name).first?.name,
         steps: try store.steps(of: run), commands: try store.commands(of: run),
         outputs: try store.outputs(of: run), places: try store.placements(of: run),
         folder: store.folder)
@@ -138,6 +140,7 @@ extension Tool {
     }
     screen.writeField("steps", run.counts)
     if let resumed = run.resumed { screen.writeField("resumes", resumed) }
+    if let resumer = shown.resumer { screen.writeField("resumed by", resumer) }
     for change in (try? store.changes(of: run)) ?? [] {
       let moment = UTCTime(secondsSince1970: (run.started + change.time) / 1_000_000)
       screen.writeField("changed", oneLine("\(change.words) \(moment.text)Z"))

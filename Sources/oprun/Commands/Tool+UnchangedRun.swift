@@ -175,7 +175,9 @@ extension Tool {
       return nil
     }
     let status = show(unchanged, beginning, duration, directory, invocation)
-    let notice = try? store.pruneNowAndThen(.automatic, after: number) { mayHaveJobs(folder, $0) }
+    let notice = try? store.pruneNowAndThen(.automatic, after: number) {
+      store.isDirectoryNeeded(of: $0)
+    }
     if let notice { say(notice) }
     return status
   }

@@ -65,7 +65,7 @@ import Testing
     -> AbandonedWork?
   {
     let clock = AbandonedWork.Clock(now: { cluster.now }, sleep: { cluster.now += $0 })
-    return try AbandonedWork(of: run, kind, clock: clock, call: cluster.call)
+    return try AbandonedWork(of: OpenWork(of: run), kind, clock: clock, call: cluster.call)
   }
 
   private func writeTask(_ number: Int, grace: Nanoseconds = 5_000_000_000) throws {

@@ -102,7 +102,7 @@ import Testing
     rename(journal, journal + ".aside")
     symlink(journal + ".aside", journal)
     #expect(throws: (any Error).self) { try first.jobs.isOpen() }
-    #expect(throws: (any Error).self) { try AbandonedWork(of: first.jobs, .steps) }
+    #expect(throws: (any Error).self) { try OpenWork(of: first.jobs) }
     #expect(first.jobs.mayHaveJobs)
     let second = try SlurmRun(file, id: "r2", after: first)
     let timeline = second.timeline()

@@ -17,7 +17,7 @@ import Testing
   }
 
   private func wasStopped(_ run: SlurmRun) throws -> Bool {
-    try run.jobs.openEntries().values.allSatisfy(\.wasStopped)
+    try OpenWork(of: run.jobs).tasks.values.allSatisfy(\.entry.wasStopped)
   }
 
   @Test func `leaves the hooks of what goes on to the run that sees its end`() throws {

@@ -44,6 +44,19 @@ import Testing
     #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
   }
 
+  @Test(arguments: ["mutex: m", "resources: {r: 1}"])
+  func `keep what their steps claim`(claim: String) throws {
+    let file =
+      "steps: [{id: a, run: '0@50', \(claim)}, {id: z, run: '0@1', executor: local, \(claim), priority: high}]\n"
+      + "resources: {r: 1}"
+    let next = try SlurmRun(file, id: "r2", after: try left(file))
+    let words = next.timeline().split(separator: " ")
+    let ended = words.firstIndex { $0.hasSuffix(":-a=0") }
+    let started = words.firstIndex { $0.hasSuffix(":+z") }
+    #expect(ended != nil && started != nil && ended ?? 0 < started ?? 0, "\(words)")
+    #expect(submissions(next).count == 1)
+  }
+
   @Test func `are not taken over if what they ran on has run since`() throws {
     let next = try SlurmRun(file, id: "r2", after: try left(file), memory: ChangedUpstream())
     #expect(next.timeline().hasSuffix("end=0"))

@@ -71,3 +71,11 @@ final class SlurmRun {
     return chronicle.words.joined(separator: " ") + (waiting.isStuck ? " STUCK" : "")
   }
 }
+
+extension EarlierJobs {
+  func isOpen() throws -> Bool { !(try OpenWork(of: self).isEmpty) }
+
+  var mayHaveJobs: Bool { (try? OpenWork(of: self).mayHaveJobs) ?? true }
+
+  func openSteps() throws -> [String: Set<String>] { try OpenWork(of: self).steps }
+}

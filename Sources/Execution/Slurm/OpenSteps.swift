@@ -1,0 +1,75 @@
+// Which task makes the result of a cached step. The lock of a step ends with the process of the run that has it, and a job
+// goes on when its run was left: so the task is noted beside the locks before it is submitted.
+
+import Diagnostics
+import Glibc
+import RunFiles
+
+/// The notes in `cache/open` of a state directory. A note is only changed by who has the lock of its step; one of a task
+/// that has ended means nothing.
+package struct OpenSteps: Sendable {
+  /// The path of the state directory.
+  private let state: String
+  /// What the run knows that asks: it takes this over.
+  private let own: OpenWork?
+
+  package init(in state: String, takingOver own: OpenWork? = nil) {
+    self.state = state
+    self.own = own
+  }
+
+  /// Those of the state directory in which a run has this directory.
+  init(beside run: String) {
+    let parts = run.split(separator: "/", omittingEmptySubsequences: false)
+    self.init(in: parts.dropLast(2).joined(separator: "/"))
+  }
+
+  private var folder: String { "\(state)/cache/open" }
+
+  private func place(of step: String) -> String { "\(folder)/\(step)" }
+
+  /// Notes the task with this number of a run. `step` is the name of its lock.
+  func note(_ step: String, of run: String, _ number: Int) throws(SystemError) {
+    if mkdir(folder, 0o700) != 0, errno != EEXIST { throw .last("cannot create \(quoted(folder))") }
+    let place = place(of: step)
+    unlink(place)
+    // What a symbolic link says is made, and read, as a whole.
+    guard symlink("\(run):\(number)", place) == 0 else {
+      throw .last("cannot create \(quoted(place))")
+    }
+  }
+
+  /// Takes the note away, if it is about this task.
+  func remove(_ step: String, of run: String, _ number: Int) {
+    if noted(step).map({ $0 == (run, number) }) == true { unlink(place(of: step)) }
+  }
+
+  /// The run, left or dead, of which a job may make the result of the step; nil if there is none.
+  package func run(making step: String) -> String? {
+    guard let (run, number) = noted(step) else { return nil }
+    if own?.tasks.values.contains(where: { $0.origin.run == run && $0.origin.number == number })
+      == true
+    {
+      return nil
+    }
+    do throws(OpenWork.Unknown) {
+      let work = try OpenWork(of: EarlierJobs(runID: run, folder: "\(state)/runs/\(run)"))
+      return work.unfinished.contains(number) ? run : nil
+    } catch {
+      if case .copied = error { return nil }
+      return run
+    }
+  }
+
+  private func noted(_ step: String) -> (run: String, number: Int)? {
+    var bytes = [CChar](repeating: 0, count: 128)
+    let count = readlink(place(of: step), &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    let text = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard let colon = text.firstIndex(of: ":"),
+      let number = Int(text[text.index(after: colon)...]),
+      StateFolder.isRunName(String(text[..<colon]))
+    else { return nil }
+    return (String(text[..<colon]), number)
+  }
+}

@@ -1,0 +1,74 @@
+// Promises: what an operation has already, although it has not started here. A job of an earlier run goes on with the
+// slot, the mutexes and the shares of its step, and the step takes it over when its turn comes.
+
+extension Scheduler {
+  /// Keeps the slot and the claims of an operation that has not started for it, and lets it go first. Pools may have
+  /// less than nothing afterwards.
+  package mutating func promise(_ id: OperationID) {
+    let state = records[id.index].state
+    guard !state.hasEnded, state != .running, promised.insert(id).inserted else { return }
+    let lane = Int(records[id.index].lane)
+    for claim in lanes[lane].claims where !pools[claim.pool.index].spec.isGranted {
+      pools[claim.pool.index].free -= claim.amount
+    }
+    records[id.index].key = Rank.key(priority: .max, path: Rank.longestPath)
+    count(1, in: state, lanes[lane].queue)
+    if state == .ready { rerank(id) }
+    slotsChanged(lanes[lane].queue)
+  }
+
+  /// Gives up all promises, because what was promised may be what is waited for; false if there are none.
+  package mutating func breakPromises() -> Bool {
+    if promised.isEmpty { return false }
+    for id in promised.sorted() {
+      promised.remove(id)
+      count(-1, in: records[id.index].state, lanes[Int(records[id.index].lane)].queue)
+      giveBackPromised(id)
+      slotsChanged(lanes[Int(records[id.index].lane)].queue)
+    }
+    return true
+  }
+
+  /// Called when an operation to which something is promised has another state. What starts takes its claims itself.
+  mutating func promisedMoved(
+    _ id: OperationID, from old: OperationState, to state: OperationState, in queue: Int
+  ) {
+    count(-1, in: old, queue)
+    if state.hasEnded {
+      promised.remove(id)
+      giveBackPromised(id)
+    } else if state != .running {
+      count(1, in: state, queue)
+    } else if lanes[Int(records[id.index].lane)].isPlain {
+      promised.remove(id)
+    }
+  }
+
+  /// Whether the first operation of the lane has its claims already.
+  func isPromised(_ lane: Int) -> Bool {
+    !promised.isEmpty
+      && lanes[lane].ready.first.map { promised.contains(OperationID(Int($0.item))) } == true
+  }
+
+  /// Whether a queue has a slot besides those that are promised to what is not ready yet.
+  func hasUnpromisedRoom(_ queue: Int) -> Bool {
+    let queue = queues[queue]
+    return queue.promisedReady > 0 || queue.counts.running + queue.promisedSlots < queue.slots
+  }
+
+  private mutating func giveBackPromised(_ id: OperationID) {
+    let lane = Int(records[id.index].lane)
+    for claim in lanes[lane].claims where !pools[claim.pool.index].spec.isGranted {
+      pools[claim.pool.index].free += claim.amount
+    }
+    for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
+  }
+
+  private mutating func count(_ change: Int, in state: OperationState, _ queue: Int) {
+    if state == .ready {
+      queues[queue].promisedReady += change
+    } else {
+      queues[queue].promisedSlots += change
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// What an operation has before it has started here: a job of an earlier run goes on with it.
+
+import Scheduling
+import Testing
+
+@Suite struct `What is promised to an operation` {
+  private func timeline(
+    _ graph: String, queues: String = "main=9", pools: String = "", to names: String...,
+    script: Simulation.Script = [:]
+  ) -> String {
+    var run = Simulation(graph, queues: queues, pools: pools)
+    for name in names { run.scheduler.promise(run.id(name)) }
+    return run.run(script)
+  }
+
+  @Test func `is a mutex that nobody else gets before it`() {
+    #expect(
+      timeline("x/2; a%m: x; z%m!9", pools: "m=1", to: "a") == "0 x+ | 2 x- a+ | 3 a- z+ | 4 z-")
+  }
+
+  @Test func `is a share, of which others get the rest`() {
+    #expect(
+      timeline("x/2; a%r*2: x; y%r*1/9; z%r*2!9", pools: "r=3", to: "a")
+        == "0 x+ y+ | 2 x- a+ | 3 a- z+ | 4 z- | 9 y-")
+  }
+
+  @Test func `is a slot`() {
+    #expect(
+      timeline("x@other/2; a: x; z!9", queues: "main=1 other=1", to: "a")
+        == "0 x+ | 2 x- a+ | 3 a- z+ | 4 z-")
+  }
+
+  @Test func `is kept beside others of the same claims`() {
+    #expect(
+      timeline("a%m; b%m; z%m!9", pools: "m=2", to: "a", "b") == "0 a+ b+ | 1 a- b- z+ | 2 z-")
+  }
+
+  @Test func `may be more than there is`() {
+    #expect(
+      timeline("a%m; b%m; z%m!9", queues: "main=1", pools: "m=1", to: "a", "b")
+        == "0 a+ | 1 a- b+ | 2 b- z+ | 3 z-")
+  }
+
+  @Test func `is free when the operation ends without a start`() {
+    #expect(
+      timeline(
+        "x/9; a%m: x; z%m", pools: "m=1", to: "a",
+        script: [
+          2: { $0.scheduler.settle($0.id("a"), as: Ending(.cancelled), cause: .itself) }
+        ]
+      )
+      .hasSuffix("z+ | 3 z- | 9 x-"))
+  }
+
+  @Test func `is given up where it is in the way of everything`() {
+    var run = Simulation("y%m; a%m: y", queues: "main=9", pools: "m=1")
+    run.scheduler.promise(run.id("a"))
+    let next = run.scheduler.next()
+    let areBroken = [run.scheduler.breakPromises(), run.scheduler.breakPromises()]
+    #expect(next == nil && areBroken == [true, false])
+    #expect(run.run() == "0 y+ | 1 y- a+ | 2 a-")
+  }
+}
