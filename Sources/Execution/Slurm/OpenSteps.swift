@@ -18,7 +18,7 @@ package struct OpenSteps: Sendable {
     self.own = own
   }
 
-  /// Those of the state directory in which a run has this directory.
+  /// The open steps of the state directory in which a run has this directory.
   init(beside run: String) {
     let parts = run.split(separator: "/", omittingEmptySubsequences: false)
     self.init(in: parts.dropLast(2).joined(separator: "/"))

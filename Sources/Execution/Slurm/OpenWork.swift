@@ -25,7 +25,7 @@ package struct OpenWork: Sendable {
   }
 
   package let run: EarlierJobs
-  /// By their numbers in the journal of the run.
+  /// The entries, by their numbers in the journal of the run.
   let tasks: [Int: Task]
 
   /// Looks at the files of a run. `hadJobs` says that it had some by its record, and that no other run has taken them over:

@@ -5,7 +5,7 @@ package import Scheduling
 
 struct Reasons {
   private let plan: Plan
-  /// Those of the plan, which is large: to reach a step through it is to copy it, in code that is compiled to be small.
+  /// The steps of the plan, which is large: to reach a step through it is to copy it, in code that is compiled to be small.
   private let steps: [PlannedStep]
   private let groups: Groups
   private let known: StepForecast

@@ -22,7 +22,7 @@ struct Rank {
     self.init(key: key, sequence: UInt32(bitPattern: item), item: item)
   }
 
-  /// Without a branch: which of two comes first nobody can guess, and to guess wrong takes longer than both comparisons.
+  /// Compares without a branch: which of two comes first nobody can guess, and to guess wrong takes longer than both comparisons.
   @inline(__always)
   func isBefore(_ other: Rank) -> Bool {
     let isEarlier = Int32(bitPattern: sequence &- other.sequence) < 0

@@ -262,7 +262,7 @@ extension StepScope {
         pipeline: use, text: text, kind: kind, step: step, matrix: matrix, suggester: suggester)
   }
 
-  /// So many dependencies are compared with a name; more are hashed.
+  /// The number of dependencies that are compared with a name; more are hashed.
   private static let fewDependencies = 16
 
   private func dependency(named name: String, of step: Int) -> Int? {
