@@ -2,7 +2,6 @@
 // that nobody will take over. It is ended before anything else starts. docs/design-slurm.md, “Allocations”.
 
 package import Diagnostics
-import Diagnostics
 import Glibc
 import Plans
 import RunFiles
