@@ -155,6 +155,8 @@ final class LocalProcesses {
       conditions.controlGroup = controlGroup?.folder
     }
     conditions.guardian.expect()
+    // If there can be none, commands that are about to load their programs must not wait for it.
+    defer { if guardian == nil { conditions.guardian.giveUp() } }
     let started = try Guardian.start(
       Sweep(
         cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
@@ -177,11 +179,7 @@ final class LocalProcesses {
     // A guardian whose program does not work is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
-    do throws(SystemError) {
-      try startGuardian(needsProgram: !isInVain)
-    } catch {
-      conditions.guardian.giveUp()
-    }
+    try? startGuardian(needsProgram: !isInVain)
   }
 
   /// Dismisses the guardian when nothing is left to watch. Its end takes a moment, in which other

@@ -1,6 +1,5 @@
 // A run in which nothing, or little, has changed since one before: that is seen before anything is planned.
 
-import CLinux
 import Caching
 import Diagnostics
 import Execution
