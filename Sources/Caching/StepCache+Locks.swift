@@ -28,7 +28,8 @@ extension StepCache {
   /// Takes the lock of the step, if no other run has it.
   func lock(_ lookup: CacheLookup) -> Bool {
     if lookup.isLocked || lookup.isReviewed { return true }
-    lookup.isLocked = folder.lock(lookup.name)
+    // A run that waits for a job does not try: the run that takes the job over must find the lock free.
+    lookup.isLocked = makerOver(of: lookup) == nil && folder.lock(lookup.name)
     if lookup.isLocked, makerOver(of: lookup) != nil {
       folder.unlock(lookup.name)
       lookup.isLocked = false

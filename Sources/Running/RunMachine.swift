@@ -192,7 +192,10 @@ package struct RunMachine {
     if isStill, scheduler.isFinished { return concludeRun(at: now) }
     // After a stop, only hooks are ready, beside services.
     guard stopReason == nil || !isStill && scheduler.hasReady() else { return }
-    if scheduler.breakPromises() { return startReady(at: now) }
+    // What is paused, or waits for another run, is not in the way of itself.
+    if !waitsForOtherRuns, !isHeldBySuspension, scheduler.breakPromises() {
+      return startReady(at: now)
+    }
     if !scheduler.hasReady(), instanceLimits.releaseOneMore() { return startReady(at: now) }
     if waitsForOtherRuns || waitsForChange() { return }
     if !isStill { return endStandstill(at: now) }

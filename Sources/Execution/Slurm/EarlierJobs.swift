@@ -59,4 +59,11 @@ extension NodeFiles {
     let done = TaskStart.accepted(results: results, starts: try starts())
     return tasks.filter { done[$0] == nil }.sorted()
   }
+
+  /// The tasks whose last start was ended from outside, and of which nothing is left.
+  func stoppedTasks() throws(SystemError) -> Set<Int> {
+    // Listed before the starts: another one could begin in between.
+    let stops = try stops()
+    return stops.isEmpty ? [] : Set(TaskStart.accepted(results: stops, starts: try starts()).keys)
+  }
 }

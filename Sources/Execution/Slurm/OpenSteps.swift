@@ -7,7 +7,14 @@ import RunFiles
 
 /// The notes in `cache/open` of a state directory. A note is only changed by who has the lock of its step; one of a task
 /// that has ended means nothing.
-package struct OpenSteps: Sendable {
+package struct OpenSteps {
+  /// What was seen of runs a moment ago: many steps may wait for jobs of one run, and ask again and again. Only that
+  /// something goes on is remembered: that nothing does could be older than a note.
+  private final class Seen {
+    var runs: [String: (unfinished: Set<Int>, at: Int64)] = [:]
+  }
+
+  private let seen = Seen()
   /// The path of the state directory.
   private let state: String
   /// What the run knows that asks: it takes this over.
@@ -23,6 +30,9 @@ package struct OpenSteps: Sendable {
     let parts = run.split(separator: "/", omittingEmptySubsequences: false)
     self.init(in: parts.dropLast(2).joined(separator: "/"))
   }
+
+  /// For how long what was seen counts, in nanoseconds.
+  private static let memory: Int64 = 1_000_000_000
 
   private var folder: String { "\(state)/cache/open" }
 
@@ -52,9 +62,16 @@ package struct OpenSteps: Sendable {
     {
       return nil
     }
+    if let known = seen.runs[run], monotonicNow() < known.at + Self.memory,
+      known.unfinished.contains(number)
+    {
+      return run
+    }
     do throws(OpenWork.Unknown) {
       let work = try OpenWork(of: EarlierJobs(runID: run, folder: "\(state)/runs/\(run)"))
-      return work.unfinished.contains(number) ? run : nil
+      let unfinished = work.unfinished
+      seen.runs[run] = (unfinished, monotonicNow())
+      return unfinished.contains(number) ? run : nil
     } catch {
       if case .copied = error { return nil }
       return run

@@ -72,13 +72,20 @@ package struct OpenWork: Sendable {
   /// results cannot be listed are among them.
   var unfinished: Set<Int> {
     var known: [String: Set<Int>?] = [:]
+    var stopped: [String: Set<Int>] = [:]
     return Set(
       tasks.filter { _, task in
-        let folder = task.origin.folder
+        let (folder, number) = (task.origin.folder, task.origin.number)
         if known[folder] == nil {
           known[folder] = .some(try? Set(NodeFiles.find(in: folder)?.openTasks() ?? []))
         }
-        return known[folder].flatMap(\.self)?.contains(task.origin.number) ?? true
+        guard (known[folder] ?? nil)?.contains(number) ?? true else { return false }
+        // A job that was asked to end, and says that nothing of it is left, never has a result.
+        guard task.entry.wasStopped else { return true }
+        if stopped[folder] == nil {
+          stopped[folder] = (try? NodeFiles.find(in: folder)?.stoppedTasks()) ?? []
+        }
+        return stopped[folder]?.contains(number) != true
       }.keys)
   }
 

@@ -99,7 +99,9 @@ extension Scheduler {
     for id in ids { graph.setPriority(priority, of: id) }
     let keys = ranking.keys(of: graph, order: graph.dependenciesFirst())
     for index in records.indices
-    where records[index].key != keys[index] && !records[index].state.hasEnded {
+    where records[index].key != keys[index] && !records[index].state.hasEnded
+      && !promised.contains(OperationID(index))
+    {
       records[index].key = keys[index]
       if records[index].state == .ready { rerank(OperationID(index)) }
     }

@@ -145,7 +145,7 @@ extension Tool {
           help: "'oprun show' shows the new run")
         return ExitStatus.inUse
       }
-      if try refusesSuccessors(of: name, in: store) { return ExitStatus.inUse }
+      if try refusesSuccessors(of: name, in: store, isNamed: isNamed) { return ExitStatus.inUse }
       if try choose() != name { continue }
       var own = invocation
       let status = try resume(name, store, directory, &own, isOfSubmission: isOfSubmission)

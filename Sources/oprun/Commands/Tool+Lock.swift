@@ -30,7 +30,7 @@ extension Tool {
     do throws(OpenWork.Unknown) {
       let work = try openWork(of: run, in: store)
       guard work.mayHaveJobs, resumed?.openWork.map(work.hasMore) ?? true else { return }
-      say("run \(run) is over, and its jobs go on: they hold the lock", help: help)
+      say("run \(run) is over, and jobs of it may go on: they hold the lock", help: help)
     } catch {
       // The jobs of a copy go on elsewhere.
       if case .copied = error { return }

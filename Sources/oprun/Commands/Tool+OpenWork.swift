@@ -19,7 +19,9 @@ extension Tool {
   }
 
   /// Says why a run cannot be resumed of which others have the rest, or returns false.
-  func refusesSuccessors(of run: String, in store: StateStore) throws(UsageFailure) -> Bool {
+  func refusesSuccessors(
+    of run: String, in store: StateStore, isNamed: Bool
+  ) throws(UsageFailure) -> Bool {
     let successors = try readingState { () throws(StoreFailure) in
       try store.successors(of: run)
     }
@@ -28,7 +30,7 @@ extension Tool {
       if store.isInUse(successor.name) {
         say(
           "run \(successor.name), which goes on with run \(run), is still running",
-          help: "wait for its end, or end it")
+          help: "wait for it to end, or cancel it: oprun cancel \(successor.name)")
         return true
       }
       if hasJobs(successor, of: run, in: store) {
@@ -39,7 +41,8 @@ extension Tool {
         return true
       }
     }
-    guard (try? store.run(named: run))?.wasLeft == true else { return false }
+    // A run that was not named was chosen because it has something that those did not have to do.
+    guard isNamed, (try? store.run(named: run))?.wasLeft == true else { return false }
     say(
       "run \(run) was left, and run \(newest.name) went on with it",
       help: "'oprun show \(newest.name)' shows what became of it")
