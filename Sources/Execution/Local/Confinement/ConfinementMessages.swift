@@ -31,6 +31,9 @@ extension Refusal {
     case .undeclaredFile(let pattern?):
       "it declares neither \(quoted(path)) nor a pattern for it, such as \(quoted(pattern))"
     case .undeclaredFile(nil): "it does not declare \(quoted(path))"
+    case .repository:
+      "it does not declare \(quoted(path)), which changes with every commit: compute what the step wants to know of the repository in "
+        + "'vars', or in a step without 'cache'"
     case .undeclaredPlace(let pattern):
       "neither its outputs nor its scratch have \(quoted(path))"
         + (hasNoEnding ? " (write \(quoted(path + "/")) if it is a directory)" : "")
