@@ -17,6 +17,10 @@ extension LaunchFailure {
     case ENOENT where name.contains("/") && name.contains(" "):
       "no such program: '\(name)' (a list contains the words of one command; the first is only the program)"
     case ENOENT where name.contains("/"): "no such program: '\(name)'"
+    case ENOENT where name == "cd":
+      "command not found: cd, which only a shell has: set 'working_dir'"
+    case ENOENT where ["source", ".", "export", "set", "eval"].contains(name):
+      "command not found: \(name), which only a shell has: write a script in place of a list"
     case ENOENT: "command not found: \(name)"
     case EACCES: "cannot run '\(name)': it is not executable, or access to it is denied"
     case E2BIG: "cannot run '\(name)': the arguments and the environment are too long"
@@ -48,6 +52,17 @@ func portTaken(
     ?? "another process"
   return "port \(port) is already in use by \(holder), "
     + "so '\(condition)' cannot tell whether this service is ready"
+}
+
+/// Why a service is not started while another one runs that asks the same port.
+func portShared(_ port: UInt16, with step: String, condition: String) -> String {
+  "port \(port) is also that of \(quoted(step)), which is running, so '\(condition)' cannot tell which of them is ready; "
+    + "give each service a port of its own, or both the same 'mutex'"
+}
+
+/// Why a service is not ready although its conditions hold.
+func portAnswered(_ port: UInt16, by step: String, condition: String) -> String {
+  "port \(port) is in use by step \(quoted(step)), which '\(condition)' reaches instead of this service"
 }
 
 func logLost(_ path: String) -> String {

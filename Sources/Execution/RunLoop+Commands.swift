@@ -164,6 +164,9 @@ extension RunLoop {
   /// A service is ready: what it has given until now is what others get.
   func publish(_ key: CommandKey, at time: Nanoseconds) {
     guard let settings = machine.settingsOfService(key.operation) else { return }
+    if let reason = foreignAnswer(to: key.operation) {
+      return machine.published(key, refusal: reason, at: time)
+    }
     do throws(OutputFailure) {
       if let taken = try takenOutputs(of: key, settings) {
         outputs.publish(taken, of: key.operation)

@@ -1,29 +1,60 @@
-// What is looked at before a service starts: whether what is to tell that it is ready would tell something about
-// another process. docs/services.md
+// What is looked at before a service starts, and again when its conditions hold: whether what is to tell that it is
+// ready tells something about another process. docs/services.md
 
 import Plans
 import Running
 import Scheduling
 
 extension RunLoop {
-  /// Why a service that starts now could not be told from something else that answers at the ports of its conditions;
-  /// nil if it can: all conditions must be true, so one free port is enough. A service may ask for others that it depends
-  /// on, too.
+  /// Why a service that starts now could not be told from something else that answers at the ports of its conditions, or
+  /// will; nil if it can: all conditions must be true, so one free port is enough. A service may ask for others that it
+  /// depends on, too.
   func takenPort(of service: OperationID) -> String? {
-    guard slurm == nil || machine.steps[service].settings.slurm == nil else { return nil }
+    guard isHere(service) else { return nil }
     var reason: String?
     for condition in machine.steps.ready(service).readiness {
       guard let server = condition.server else { continue }
-      let holders = executor.holders(of: server)
-      guard let holder = holders.first else { return nil }
       let needed = needs(of: service)
+      let isForNeeded = needed.contains { asks($0) { $0.port == server.port } }
+      let holders = executor.holders(of: server)
+      guard let holder = holders.first else {
+        guard !isForNeeded, let rival = rival(of: service, at: server) else { return nil }
+        let step = machine.steps[rival].id
+        reason = reason ?? portShared(server.port, with: step, condition: condition.words)
+        continue
+      }
       if holders.contains(where: { $0.operation.map(needed.contains) ?? $0.isOfRun }) { continue }
-      if needed.contains(where: { asks($0, at: server.port) }) { continue }
+      if isForNeeded { continue }
       let step = holder.operation.map { machine.steps[$0].id }
       reason =
         reason ?? portTaken(server.port, by: step, holder.process, condition: condition.words)
     }
     return reason
+  }
+
+  /// Why a service whose conditions hold does not count as ready: at each of their ports a step answers that it does not
+  /// depend on, and nothing else. What listens for the service may be a process that the run has not started, such as the
+  /// proxy of a container.
+  func foreignAnswer(to service: OperationID) -> String? {
+    guard isHere(service) else { return nil }
+    var reason: String?
+    for condition in machine.steps.ready(service).readiness {
+      guard let server = condition.server else { continue }
+      let company = needs(of: service).union([service])
+      let holders = executor.holders(of: server)
+      guard let foreign = holders.first?.operation,
+        holders.allSatisfy({ $0.operation.map { !company.contains($0) } ?? false })
+      else { return nil }
+      reason =
+        reason
+        ?? portAnswered(server.port, by: machine.steps[foreign].id, condition: condition.words)
+    }
+    return reason
+  }
+
+  /// Whether it runs on this machine, whose ports can be looked at.
+  private func isHere(_ service: OperationID) -> Bool {
+    slurm == nil || machine.steps[service].settings.slurm == nil
   }
 
   /// All that a service depends on, directly or not.
@@ -38,13 +69,23 @@ extension RunLoop {
     return seen
   }
 
-  /// Whether it is a service that runs and asks for this port, too: another program may listen there for it, such as the
-  /// proxy of a container.
-  private func asks(_ operation: OperationID, at port: UInt16) -> Bool {
-    let isRunning = executor.startTimes.keys.contains {
-      if case .attempt = $0.role { $0.operation == operation } else { false }
+  /// A service that runs, whose conditions ask the same server.
+  private func rival(of service: OperationID, at server: LocalServer) -> OperationID? {
+    runningAttempts.filter { $0 != service && asks($0) { $0.meets(server) } }.min()
+  }
+
+  /// Whether it is a service that runs and asks such a server: another program may listen there for it, such as the proxy
+  /// of a container.
+  private func asks(_ operation: OperationID, _ isMeant: (LocalServer) -> Bool) -> Bool {
+    runningAttempts.contains(operation) && machine.isService(operation)
+      && machine.steps.ready(operation).readiness.contains { $0.server.map(isMeant) ?? false }
+  }
+
+  private var runningAttempts: [OperationID] {
+    var running: [OperationID] = []
+    for key in executor.startTimes.keys {
+      if case .attempt = key.role { running.append(key.operation) }
     }
-    return isRunning && machine.isService(operation)
-      && machine.steps.ready(operation).readiness.contains { $0.server?.port == port }
+    return running
   }
 }

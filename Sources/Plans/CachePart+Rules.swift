@@ -27,6 +27,16 @@ extension CachePart {
         "\(quoted(pattern)) is not a pattern: braces are not expanded",
         help: "write one pattern for each alternative")
     }
+    if path == "~" || path.hasPrefix("~/") {
+      return UnlocatedFailure(
+        "\(quoted(pattern)) is not a pattern: '~' is not expanded",
+        help: "write ${{ env.HOME }}, or './~' for a file or directory of this name")
+    }
+    if let name = path.shellVariable {
+      return UnlocatedFailure(
+        "\(quoted(pattern)) is not a pattern: variables of a shell are not expanded",
+        help: "write ${{ env.\(name) }}, or '[$]' for the character '$'")
+    }
     return nil
   }
 }
@@ -36,15 +46,31 @@ extension String {
   fileprivate var isUsualPattern: Bool {
     var copy = self
     return copy.withUTF8 { bytes in
-      guard let first = bytes.first, first != UInt8(ascii: "!"), first != UInt8(ascii: "/") else {
-        return false
-      }
-      return !bytes.contains { $0 == 0 || $0 == UInt8(ascii: "{") }
+      guard let first = bytes.first, first != UInt8(ascii: "!"), first != UInt8(ascii: "/"),
+        first != UInt8(ascii: "~")
+      else { return false }
+      return !bytes.contains { $0 == 0 || $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "$") }
     }
   }
 }
 
 extension Substring {
+  /// The name in the first `${NAME}`, or `$NAME` at the beginning of a file name; nil if there is none. Java calls
+  /// classes in classes `Outer$Inner.class`.
+  fileprivate var shellVariable: Substring? {
+    var rest = self
+    while let sign = rest.firstIndex(of: "$") {
+      let isFirst = sign == startIndex || self[index(before: sign)] == "/"
+      rest = rest[rest.index(after: sign)...]
+      let isBraced = rest.hasPrefix("{")
+      let name = (isBraced ? rest.dropFirst() : rest).prefix {
+        $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber)
+      }
+      if isFirst || isBraced, let first = name.first, !first.isNumber { return name }
+    }
+    return nil
+  }
+
   /// True if the text holds `{`, then `,`, then `}` within one name.
   fileprivate var hasBraces: Bool {
     split(separator: "/").contains { name in

@@ -263,7 +263,7 @@ struct EdgeTests {
         - {id: a, run: x}
         - {id: b, run: x}
         - {id: c, run: x, depends_on: [{step: b, when: done}]}
-        - {id: d, run: x, depends_on: [a]}
+        - {id: d, run: x, depends_on: [a, c]}
       """)
     #expect(plan.edges == ["a>b", "b>c:done", "a>d", "c>d"])
   }

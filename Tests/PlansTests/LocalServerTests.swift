@@ -34,4 +34,17 @@ struct LocalServerTests {
     #expect(ProbeModel.Kind.file.server(at: "localhost:80") == nil)
     #expect(ProbeModel.Kind.command.server(at: "localhost:80") == nil)
   }
+
+  @Test func `localhost is both of its addresses, which are two servers`() {
+    let (both, six) = (LocalServer(.localhost, port: 80), LocalServer(.one, port: 80))
+    let four = LocalServer(.fourNumbers([127, 0, 0, 1]), port: 80)
+    let other = LocalServer(.fourNumbers([127, 0, 0, 2]), port: 80)
+    for (first, second) in [(both, four), (both, six), (both, both), (four, four), (other, other)] {
+      #expect(first.meets(second) && second.meets(first))
+    }
+    for (first, second) in [(four, six), (four, other), (both, other)] {
+      #expect(!first.meets(second) && !second.meets(first))
+    }
+    #expect(!both.meets(LocalServer(.localhost, port: 81)))
+  }
 }

@@ -213,11 +213,11 @@ private let noFile =
     ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
     (
       "rnu a.yml",
-      "unknown command 'rnu', which is neither a file nor a step in 'oprun.yml'; did you mean 'oprun run'?"
+      "unknown command 'rnu', and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a directory above; did you mean 'oprun run'?"
     ),
     (
       "xyzzy",
-      "unknown command 'xyzzy', which is neither a file nor a step in 'oprun.yml'"
+      "unknown command 'xyzzy', and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a directory above"
     ),
   ])
   func `mistakes are told with what would be right`(line: String, message: String) {

@@ -348,13 +348,20 @@ final class LocalProcesses {
     if keyboard != nil { giveKeys() }
   }
 
-  /// Why a command failed, if its confinement may be the reason; nil otherwise.
+  /// Why a command failed, or did not do all that it was to, if its confinement or its shell may be the reason; nil
+  /// otherwise.
   private func explanation(of command: RunningCommand) -> String? {
-    guard let prepared = command.prepared, let status = command.exit?.status,
-      status != .exited(0), !command.isStopping
-    else { return nil }
-    return prepared.explanation(of: status, command.program, log: command.log.file)
-      .map { "[oprun: \($0)]\n" }
+    guard let status = command.exit?.status, !command.isStopping, !command.key.role.isProbe else {
+      return nil
+    }
+    var words: String?
+    if let prepared = command.prepared, status != .exited(0) {
+      words = prepared.explanation(of: status, command.program, log: command.log.file)
+    }
+    if words == nil, command.program == "/bin/sh", let log = command.log.file {
+      words = ShellAdvice.words(about: log)
+    }
+    return words.map { "[oprun: \($0)]\n" }
   }
 
   /// Ends every process of the run, known or not, where the kernel can.

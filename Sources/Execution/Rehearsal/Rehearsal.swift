@@ -19,10 +19,11 @@ package func rehearse(
   _ plan: Plan, _ stubs: [String: TestStub], _ options: RunOptions, observer: any RunObserver
 ) -> (end: RunEnd, commands: [String: RehearsedCommand]) {
   let waiting = RehearsalClock(stepCount: plan.graph.count)
-  let executor = StubExecutor(stubs, plan)
+  let executor = StubExecutor(stubs)
   let parts = RunParts(
     waiting: waiting, executor: executor, workspace: "/", seed: 1, isRehearsal: true)
   let loop = RunLoop(plan, options, parts, observers: [observer])
+  executor.graph = { [unowned loop] in loop.machine.scheduler.graph }
   return (loop.run(), executor.commands)
 }
 
@@ -60,7 +61,8 @@ final class StubExecutor: Executor {
   /// The latest start by the id of the step; those of hooks and conditions by `id.on_failure`.
   private(set) var commands: [String: RehearsedCommand] = [:]
   private let stubs: [String: TestStub]
-  private let plan: Plan
+  /// The operations of the run, with those that it has added.
+  var graph: () -> Graph = { Graph() }
   /// The ends to come, the earliest last.
   private var coming: [(at: Nanoseconds, order: Int, key: CommandKey, end: CommandEnd)] = []
   private var startedAt: [CommandKey: Nanoseconds] = [:]
@@ -72,10 +74,7 @@ final class StubExecutor: Executor {
 
   private static let usualDuration: Nanoseconds = 1_000_000_000
 
-  init(_ stubs: [String: TestStub], _ plan: Plan) {
-    self.stubs = stubs
-    self.plan = plan
-  }
+  init(_ stubs: [String: TestStub]) { self.stubs = stubs }
 
   func start(_ command: Command, at now: Nanoseconds) {
     let name = command.key.role.stubName(of: command.step)
@@ -111,15 +110,15 @@ final class StubExecutor: Executor {
 
   private func usualDuration(of key: CommandKey) -> Nanoseconds {
     guard case .attempt = key.role else { return 0 }
-    let isPlanned = key.operation.index >= 0 && key.operation.index < plan.graph.count
-    return isPlanned
-      ? plan.graph.expected(of: key.operation) ?? Self.usualDuration
-      : Self.usualDuration
+    let graph = graph()
+    return graph.knows(key.operation)
+      ? graph.expected(of: key.operation) ?? Self.usualDuration : Self.usualDuration
   }
 
   private func isService(_ key: CommandKey) -> Bool {
-    guard case .attempt = key.role, plan.graph.count > key.operation.index else { return false }
-    return !plan.graph.takesSlot(key.operation)
+    guard case .attempt = key.role else { return false }
+    let graph = graph()
+    return graph.knows(key.operation) && !graph.takesSlot(key.operation)
   }
 
   private func add(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
@@ -166,6 +165,11 @@ final class StubExecutor: Executor {
   }
 
   func close() {}
+}
+
+extension Graph {
+  /// Whether it is an operation: the run itself is none, and has hooks and commands.
+  fileprivate func knows(_ id: OperationID) -> Bool { id.index >= 0 && id.index < count }
 }
 
 extension Command {

@@ -245,9 +245,16 @@ extension Expression {
   /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition
   /// replaces the implicit `ok` of a step's edges.
   package var callsStatusFunction: Bool {
+    calls { $0.row.isStatus }
+  }
+
+  /// Whether `success()` or `failure()` is called.
+  package var asksForSuccess: Bool { calls { $0 == .success || $0 == .failure } }
+
+  private func calls(_ isMeant: (Function) -> Bool) -> Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {
-      $0.kind == .call && Function(rawValue: $0.detail)?.row.isStatus == true
+      $0.kind == .call && Function(rawValue: $0.detail).map(isMeant) ?? false
     }
   }
 }

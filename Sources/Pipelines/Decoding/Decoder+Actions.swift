@@ -44,7 +44,7 @@ extension Decoder {
       report(first) {
         orCommands && items.count > 1
           ? DecodingMessage.commandsAsTexts(program, at: $0)
-          : DecodingMessage.programWithBlank(program, at: $0)
+          : DecodingMessage.programWithBlank(program, among: items.count, at: $0)
       }
       return nil
     }

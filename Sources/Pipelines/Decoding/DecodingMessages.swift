@@ -137,13 +137,31 @@ enum DecodingMessage {
       "the first item of \(quoted(key)) must be the name of a program, not empty", at: span)
   }
 
-  static func programWithBlank(_ text: String, at span: Span) -> Diagnostic {
-    let words = text.split(separator: " ").joined(separator: ", ")
+  /// `count` is the number of items: several of them may have been meant as the lines of a script.
+  static func programWithBlank(_ text: String, among count: Int, at span: Span) -> Diagnostic {
+    let words = text.split(separator: " ")
+    let isOfShell =
+      words.first.map { shellWords.contains(String($0)) } ?? false
+      || text.contains { "|&;<>$`*\"'".contains($0) }
+    let list = printable(words.joined(separator: ", "))
+    let help =
+      if count > 1 {
+        "for a script write 'run: |', and each command on a line below it"
+          + (isOfShell ? "" : "; for one command with arguments, a word in each item: [\(list), …]")
+      } else {
+        isOfShell
+          ? "write it as a plain string, which a shell reads: \(quoted(text))"
+          : "write [\(list)], or a plain string for a script"
+      }
     return Diagnostic(
       "a list contains the words of one command, and no program is called \(quoted(text))",
-      at: span,
-      help: "write [\(printable(words))], or a plain string for a script")
+      at: span, help: help)
   }
+
+  /// What only a shell can do.
+  private static let shellWords: Set = [
+    "cd", "source", ".", "export", "set", "unset", "eval", "if", "for", "while", "case",
+  ]
 
   /// The message about a hook, where a list may also hold several commands.
   static func commandsAsTexts(_ text: String, at span: Span) -> Diagnostic {

@@ -18,7 +18,8 @@ extension StepKey {
     "retry_policy": .retry, "retries": .retry, "attempts": .retry, "max_retries": .retry,
     "desc": .description, "summary": .description, "label": .name, "title": .name,
     "sources": .cache, "generates": .cache,
-    "rules": .condition, "preconditions": .condition, "when": .condition,
+    "rules": .condition, "when": .condition, "only": .condition,
+    "on_error": .onFailure,
     "resource_group": .mutex, "concurrency": .mutex,
     "after_script": .onComplete, "defer": .onComplete,
     "output": .outputs,
@@ -52,7 +53,7 @@ extension PipelineKey {
   package static let elsewhere: [String: PipelineKey] = [
     "jobs": .steps, "tasks": .steps, "stages": .steps,
     "variables": .params, "inputs": .params,
-    "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
+    "includes": .include, "max_active_steps": .maxParallel, "concurrency": .mutex,
     "dir": .workingDir, "timeout_sec": .timeout, "env_file": .dotenv,
     "failfast": .failurePolicy, "fail-fast": .failurePolicy,
   ]
@@ -81,7 +82,9 @@ package enum KeysElsewhere {
         "write it at the beginning of 'run', or make it a step that others depend on",
       "stage":
         "the order comes from 'depends_on', from 'sequence: true', or from groups ('steps')",
-      "handler_on": hooks, "handlers": hooks,
+      "handler_on": hooks, "handlers": hooks, "hooks": hooks,
+      "preconditions":
+        "a step that fails if they do not hold, which this one has in 'depends_on'; 'if' skips a step, and the run goes on",
     ]
   }()
 }

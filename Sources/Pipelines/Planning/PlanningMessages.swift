@@ -62,6 +62,27 @@ enum PlanningMessage {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }
 
+  /// The names are those of the step, of the one before it, and of the last one before that which may fail.
+  static func runsAfterFailure(_ names: [String], _ between: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(names[0])) runs even if \(quoted(names[2])) fails: in this sequence it waits only for "
+        + "\(quoted(names[1])), which does not pass that failure on", at: span,
+      secondary: [.init(between, "the step before it")], help: waiting(names))
+  }
+
+  static func deafCondition(_ names: [String], _ between: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "the condition of \(quoted(names[0])) does not see whether \(quoted(names[2])) fails: in this sequence "
+        + "it looks only at \(quoted(names[1])), which does not pass that failure on", at: span,
+      secondary: [.init(between, "the step before it")], help: waiting(names))
+  }
+
+  private static func waiting(_ names: [String]) -> String {
+    let (before, fallible) = (printable(names[1]), printable(names[2]))
+    return
+      "write 'depends_on: [\(fallible), \(before)]', or 'depends_on: [\(before)]' if that is meant"
+  }
+
   static func tooMuch(at span: Span) -> Diagnostic {
     Diagnostic(
       "more than 1,000,000 operations or 10,000 groups and uses of pipelines once all steps are expanded, "
@@ -327,16 +348,24 @@ enum PlanningMessage {
       at: span)
   }
 
-  /// `late` is a step whose instances are known only during the run.
+  /// `instances` says which there are.
   static func unknownSelection(
-    _ name: String, path: String, suggestion: String?, late: String?
+    _ name: String, path: String, suggestion: String?, instances: String?
   ) -> String {
     let isOption = name.hasPrefix("-")
     let help =
       isOption
       ? ": steps take no arguments; '--param NAME=…' sets a parameter, which a command finds in $OPRUN_PARAM_NAME"
-      : late.map { ": the instances of \(quoted($0)) are known only during the run" }
-        ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+      : instances ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
     return "unknown step \(quoted(name)) in \(printable(path))\(help)"
+  }
+
+  static func lateInstances(of step: String) -> String {
+    ": the instances of \(quoted(step)) are known only during the run"
+  }
+
+  static func instances(_ ids: [String]) -> String {
+    ": there are " + ids.prefix(4).map(quoted).joined(separator: ", ")
+      + (ids.count > 4 ? ", …" : "")
   }
 }

@@ -49,6 +49,26 @@ package struct LocalServer: Hashable, Sendable {
   }
 }
 
+extension LocalServer {
+  /// Whether one server can be what both ask.
+  package func meets(_ other: LocalServer) -> Bool {
+    port == other.port
+      && (host == other.host
+        || host.isOfLocalhost && other.host.isOfLocalhost
+          && (host == .localhost || other.host == .localhost))
+  }
+}
+
+extension LocalServer.Host {
+  /// Whether `localhost` is this address, too.
+  fileprivate var isOfLocalhost: Bool {
+    switch self {
+    case .localhost, .one: true
+    case .fourNumbers(let numbers): numbers == [127, 0, 0, 1]
+    }
+  }
+}
+
 extension ProbeModel.Kind {
   /// The port of this machine that such a condition asks; nil if it asks none.
   func server(at text: String) -> LocalServer? {

@@ -203,7 +203,8 @@ struct UsageFailure: Error, Hashable {
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
-      "unknown command \(quoted(name)), which is neither a file nor a step in 'oprun.yml'",
+      "unknown command \(quoted(name)), and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a "
+        + "directory above",
       help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
   }
 

@@ -40,6 +40,20 @@ final class RefusalSearchTests {
     ).refusals(in: output).map(\.words)
   }
 
+  @Test func `git does not say that it saw a repository and could not use it`() throws {
+    let line = "fatal: not a git repository (or any of the parent directories): .git"
+    #expect(words(of: line) == [])
+    try FileManager.default.createDirectory(
+      atPath: workspace + "/.git", withIntermediateDirectories: false)
+    for (folder, path) in [("", ".git"), ("/src", "../.git")] {
+      #expect(
+        words(of: line, in: folder) == [
+          "it does not declare '\(path)', which changes with every commit: compute what the step wants to know of "
+            + "the repository in 'vars', or in a step without 'cache'"
+        ])
+    }
+  }
+
   @Test(arguments: [
     "cat: src/util.h: Permission denied",
     "src/a.c:3:10: fatal error: util.h: Permission denied",

@@ -31,6 +31,9 @@ extension Refusal {
     case .undeclaredFile(let pattern?):
       "it does not declare \(quoted(path)); add it to 'inputs', or a pattern such as \(quoted(pattern))"
     case .undeclaredFile(nil): "it does not declare \(quoted(path))"
+    case .repository:
+      "it does not declare \(quoted(path)), which changes with every commit: compute what the step wants to know of the repository in "
+        + "'vars', or in a step without 'cache'"
     case .undeclaredPlace(let pattern):
       "none of its 'outputs' or 'scratch' patterns covers \(quoted(path)): add it"
         + (hasNoEnding ? " (\(quoted(path + "/")) if it is a directory)" : "")

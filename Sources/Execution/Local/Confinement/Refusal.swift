@@ -23,6 +23,8 @@ struct Refusal: Hashable {
     case directory
     /// An output that can be written, in a directory in which nothing else can be done.
     case fixed(FixedPlace)
+    /// The repository of Git, which the command did not see.
+    case repository
     /// A place outside the workspace, in a directory that leads to it.
     case beside(folder: String)
   }
@@ -86,6 +88,8 @@ final class RefusalSearch {
     case blocked
     /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
     case vague
+    /// Git finds no repository: it says the same if it may not look at the one that there is.
+    case noRepository
 
     private static let refusals = [
       "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
@@ -101,6 +105,8 @@ final class RefusalSearch {
         self = .refused
       } else if has("ot a directory") {
         self = .blocked
+      } else if has("not a git repository") {
+        self = .noRepository
       } else if Self.vagueWords.contains(where: has) {
         self = .vague
       } else {
@@ -121,10 +127,22 @@ final class RefusalSearch {
         case .refused: refusal(in: line)
         case .blocked: folderMadeAsFile(in: line)
         case .vague: undeclaredFile(in: line)
+        case .noRepository: hiddenRepository()
         }
       if let refusal, !found.contains(refusal) { found.append(refusal) }
     }
     return found
+  }
+
+  /// The nearest `.git`, if that is in the workspace and not declared.
+  private func hiddenRepository() -> Refusal? {
+    var (folder, written) = (directory, ".git")
+    while access("\(folder)/.git", F_OK) != 0 {
+      guard folder != workspace, let slash = folder.lastIndex(of: "/") else { return nil }
+      (folder, written) = (String(folder[..<slash]), "../" + written)
+    }
+    guard case .undeclaredFile = refusal(of: written, mustExist: true)?.kind else { return nil }
+    return Refusal(path: written, kind: .repository)
   }
 
   /// The directory in a line that is declared as a file, and so was made as one before the command ran.

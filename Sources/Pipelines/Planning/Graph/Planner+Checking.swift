@@ -252,11 +252,21 @@ extension Planner {
   {
     var types = OrderedMap<ExpressionType>()
     for axis in matrix.axes { types[axis.name] = axis.itemType }
-    for entry in matrix.included?.entries ?? [] {
+    let entries = matrix.included?.entries ?? []
+    var counts: [String: Int] = [:]
+    for entry in entries {
       for member in entry {
         let type = member.value.constant.map { ExpressionType(of: $0) } ?? .any
-        types[member.name] = types[member.name]?.union(type) ?? type.optional
+        types[member.name] = types[member.name]?.union(type) ?? type
+        counts[member.name, default: 0] += 1
       }
+    }
+    // Without axes each entry is an instance, and what all of them have is never missing.
+    let instanceCount =
+      matrix.axes.isEmpty && matrix.included?.isOfMaps == true ? entries.count : nil
+    let axes = Set(matrix.axes.map(\.name))
+    for name in types.names where !axes.contains(name) && counts[name] != instanceCount {
+      types[name] = types[name]?.optional
     }
     let isWritten = matrix.included.map { $0.isWrittenOut } ?? true
     return ExpressionType.Members(
@@ -291,6 +301,11 @@ extension AxisModel {
 
 extension ValueModel {
   fileprivate var isWrittenOut: Bool { if case .list = self { true } else { false } }
+
+  fileprivate var isOfMaps: Bool {
+    guard case .list(let items) = self else { return false }
+    return items.allSatisfy { if case .map = $0 { true } else { false } }
+  }
 
   fileprivate var entries: [[MemberModel]] {
     guard case .list(let items) = self else { return [] }

@@ -38,7 +38,7 @@ extension Planner {
             among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) })
         throw .unknownStep(
           message: PlanningMessage.unknownSelection(
-            name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
+            name, path: path, suggestion: close, instances: instances(near: name)))
       }
       selected.append(operation)
     }
@@ -46,13 +46,14 @@ extension Planner {
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }
 
-  /// The step of which a name may be an instance, as far as that is known before the run.
-  private func lateStep(instanceNamed name: String) -> String? {
+  /// Which instances there are of the step of which a name would be one; nil if it is none.
+  private func instances(near name: String) -> String? {
     guard let bracket = name.lastIndex(of: "["),
-      let operation = operationsByID[String(name[..<bracket])],
-      group(operation)?.isExpanding == true
+      let operation = operationsByID[String(name[..<bracket])], let group = group(operation)
     else { return nil }
-    return id(of: operation)
+    if group.isExpanding { return PlanningMessage.lateInstances(of: id(of: operation)) }
+    let known = group.members.prefix(5).filter { instance(of: $0) != nil }.map { id(of: $0) }
+    return known.isEmpty ? nil : PlanningMessage.instances(known)
   }
 
   /// The id of the step whose `name` this is.

@@ -69,6 +69,7 @@ struct Planner {
     addOperations()
     checkDefaults()
     addEdges()
+    checkSequences()
     reportCycles()
     checkServices()
     checkExpressions()

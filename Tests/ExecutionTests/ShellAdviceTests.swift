@@ -1,0 +1,34 @@
+// What in the words of a shell says that a script was written for another one.
+
+import Testing
+
+@testable import Execution
+
+struct ShellAdviceTests {
+  @Test(arguments: [
+    "sh: 1: [[: not found", "/bin/sh: 12: source: not found",
+    "/bin/sh: 2: set: Illegal option -o pipefail", "/bin/sh: 1: Bad substitution",
+    "sh: 1: Syntax error: \"(\" unexpected", "sh: 3: Syntax error: redirection unexpected",
+  ])
+  func `a script for bash is known by what sh does not know`(line: String) {
+    #expect(
+      ShellAdvice.words(about: line)
+        == "this script was run by sh; 'shell: bash' runs it with bash")
+  }
+
+  @Test func `braces of other tools are a command for sh`() {
+    #expect(
+      ShellAdvice.words(about: "/bin/sh: 1: params.x: not found")
+        == "an expression is written ${{ params.x }}")
+  }
+
+  @Test(arguments: [
+    "/bin/sh: 1: make: not found", "/bin/sh: 1: [[: not found here", "sh: [[: not found",
+    "sh: x: [[: not found", "bash: line 1: [[: not found", "./x.sh: 1: x.y: not found", "sh: 1: ",
+    "/bin/sh: 1: Syntax error: end of file unexpected", "[[: not found",
+    "sh: 1: my.tool: not found",
+  ])
+  func `other words say nothing`(line: String) {
+    #expect(ShellAdvice.words(about: line) == nil)
+  }
+}
