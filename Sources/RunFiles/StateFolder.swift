@@ -120,8 +120,9 @@ package final class StateFolder {
 
   /// What a file that is made for this, and removed again, says to a lock: an errno, or nil.
   private var triedLock: Int32? {
-    let name = ".oprun-lock-\(getpid())"
-    let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let name = ".oprun-lock-\(randomName())"
+    let file = openat(
+      descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return nil }
     defer { close(file) }
     let fault = ByteLock.fault(of: file)
