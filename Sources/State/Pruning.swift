@@ -47,7 +47,7 @@ package struct KeptRun: Hashable, Sendable {
     case jobs
     /// A process performs it, or resumes it, or ends or removes what is left of it.
     case inUse
-    /// Its directory cannot be removed: the whole message. The run is in no listing any more.
+    /// It cannot be claimed, or its directory cannot be removed: the whole message. Then it is in no listing any more.
     case error(String)
   }
 
@@ -161,7 +161,8 @@ extension StateStore {
       guard let directory = folder.run(named: run.name) else { return true }
       claimed.append(directory)
       if directory.takeClaim() { return true }
-      pruned.kept.append(KeptRun(run.name, .inUse))
+      let reason = directory.lockFailure.map { KeptRun.Reason.error($0.message) }
+      pruned.kept.append(KeptRun(run.name, reason ?? .inUse))
       return false
     }
     let names = free.map(\.run.name)

@@ -225,7 +225,7 @@ extension Tool {
       if isTrial ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }
-    guard isPatient, !isTrial else { return false }
+    guard isPatient, !isTrial, directory.lockFailure == nil else { return false }
     // Whoever has the run may wait for the lock of the pipeline.
     pipelineLock.free()
     say("run \(directory.name) is still running, and is resumed when that has ended")
@@ -235,6 +235,10 @@ extension Tool {
   }
 
   private func sayInUse(_ directory: RunDirectory) -> Int32 {
+    if let failure = directory.lockFailure {
+      say("\(failure.message): whether another oprun resumes the run is unknown")
+      return ExitStatus.cannotWrite
+    }
     let isRunning = directory.isInUse
     say(
       isRunning
