@@ -77,9 +77,11 @@ package struct EarlierRun {
 }
 
 extension EarlierRun {
-  /// Adds what the database may not have taken in from the journal.
+  /// Adds what the database may not have taken in from the journal. A step that is in it has begun: what was taken over
+  /// for it says nothing any more.
   fileprivate mutating func complete(_ row: ResultRow) {
-    guard steps[row.step] == nil else { return }
+    if steps[row.step]?.hadTurn == true { return }
+    steps[row.step] = nil
     guard let outcome = row.outcome.flatMap(RecordedOutcome.init) else {
       unfinished.insert(row.step)
       return

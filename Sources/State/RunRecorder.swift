@@ -185,9 +185,7 @@ package final class RunRecorder: RunObserver {
 
   /// Lets the journal keep what is pending, if it can have all of it and the database has had the first records.
   private func keepInJournal() -> Bool {
-    guard writer != nil, !run.isDurable, run.resumption == nil,
-      pending.count < Self.mostJournaled
-    else { return false }
+    guard writer != nil, !run.isDurable, pending.count < Self.mostJournaled else { return false }
     if journal == nil { journal = RunJournal(in: run.directory) }
     guard journal?.add(pending[journaledCount...]) == true else { return false }
     journaledCount = pending.count
