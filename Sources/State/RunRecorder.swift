@@ -238,7 +238,7 @@ package final class RunRecorder: RunObserver {
 
   private func makeWriter(_ store: StateStore) throws(StoreFailure) -> RunWriter {
     try store.perform("open") { database throws(DatabaseFailure) in
-      try RunWriter(database, store.folder, run)
+      try RunWriter(database, store.journal, store.folder, run)
     }
   }
 

@@ -3,6 +3,7 @@
 import Diagnostics
 import Execution
 import Glibc
+import Pipelines
 import Plans
 import Reporting
 import RunFiles
@@ -185,9 +186,7 @@ extension Tool {
     if !isDone, !invocation.isOn(Options.dryRun) {
       let jobs = directory.map { EarlierJobs(runID: name, folder: $0.path) }
       if let status = endAbandoned(jobs, .steps) { return status }
-      if earlier.exitStatus == nil {
-        endLeftovers(of: earlier.marks, process: earlier.process)
-      }
+      if earlier.exitStatus == nil { endLeftovers(of: earlier, isOfSubmission) }
     }
     let given = Set(
       invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
@@ -203,6 +202,18 @@ extension Tool {
     let resumed = ResumedRun(
       earlier: earlier, selection: selection, store: store, directory: directory, isDone: isDone)
     return try run(invocation, resuming: resumed)
+  }
+
+  /// Ends what a run whose oprun died has left here. On another machine it may go on: for that, the number of the
+  /// process means nothing here. If a job is started again, Slurm has ended what it had.
+  private func endLeftovers(of earlier: EarlierRun, _ isOfSubmission: Bool) {
+    let isElsewhere = earlier.host != hostFacts().name
+    Execution.endLeftovers(of: earlier.marks, process: isElsewhere ? 0 : earlier.process)
+    if isElsewhere, !isOfSubmission {
+      say(
+        "run \(earlier.name) was on \(quoted(earlier.host)): what it may have left there is not ended from here"
+      )
+    }
   }
 
   private func selection(_ invocation: Invocation) -> ResumeSelection {
