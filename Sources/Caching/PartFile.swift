@@ -3,6 +3,7 @@
 // left is told from what another one still writes, also where processes of both have the same numbers.
 
 import Glibc
+import RunFiles
 
 enum PartFile {
   private static let mark = ".oprun-"
@@ -57,10 +58,4 @@ enum PartFile {
     case .absent, .directory, .special: break
     }
   }
-}
-
-/// A name that nobody else makes, on no machine and in no container.
-func randomName() -> String {
-  let digits = String(UInt64.random(in: 0 ... .max), radix: 16)
-  return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }

@@ -239,10 +239,8 @@ final class RunLoop {
   private func turn() {
     watchReaders()
     var due = earlier(machine.deadline, executor.deadline)
-    due = earlier(due, observers.deadline)
-    due = earlier(due, caching?.deadline)
-    due = earlier(due, hostMutexes?.deadline)
-    due = earlier(due, controlDeadline)
+    due = earlier(earlier(due, observers.deadline), caching?.deadline)
+    due = earlier(earlier(due, hostMutexes?.deadline), controlDeadline)
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }

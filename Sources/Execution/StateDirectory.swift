@@ -47,6 +47,11 @@ package struct StateDirectory: Sendable {
         let directory = RunDirectory(
           owning: run.release(), path: name, umask: callersMask, state: state)
         directory.lock()
+        // On this machine, the lock of the directory does.
+        if let failure = directory.lockFailure, state.fileSystem.network != nil {
+          directory.removeAll()
+          throw StateFailure(failure)
+        }
         return (id, directory)
       }
       guard errno == EEXIST else { throw StateFailure.notMade(name) }

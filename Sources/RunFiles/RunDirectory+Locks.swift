@@ -2,6 +2,7 @@
 // file are locked for that, so that other machines see it, too. The run in progress also locks the directory itself,
 // which nobody can do for it who has no file to lock, and which outlives the removal of the file.
 
+import Diagnostics
 import Glibc
 
 extension RunDirectory {
@@ -25,8 +26,12 @@ extension RunDirectory {
   package var isInUse: Bool { isLocked || isHeld(.run) }
 
   /// Reserves a run that is over for this process, which resumes, ends or removes what is left of it, for as long as
-  /// the object lasts. False if the run is in progress, or another process has reserved it.
-  package func takeClaim() -> Bool { !isInUse && take(.claim) }
+  /// the object lasts. False if the run is in progress, if another process has reserved it, or if that cannot be done
+  /// now (`lockFailure`).
+  package func takeClaim() -> Bool {
+    lockFailure = nil
+    return !isInUse && take(.claim)
+  }
 
   /// Whether a process is running the run now, or has reserved it.
   package var isTaken: Bool { isInUse || isHeld(.claim) }
@@ -46,13 +51,30 @@ extension RunDirectory {
 
   /// True where nothing can be written or locked, too: then nobody else can run or resume it either.
   private func take(_ byte: LockedByte) -> Bool {
+    lockFailure = nil
     if lockFile < 0 {
       let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
       lockFile = openat(descriptor, Self.lockName, flags, 0o600)
-      guard lockFile >= 0 else { return true }
+      guard lockFile >= 0 else { return Self.isAlikeForAll(errno) || fail(errno) }
       if mendsModes { fchmod(lockFile, 0o600) }
     }
-    return ByteLock.take(byte.rawValue, of: lockFile) != .heldByOther
+    switch ByteLock.take(byte.rawValue, of: lockFile) {
+    case .taken: return true
+    case .heldByOther: return false
+    // A network file system that never has locks is refused before: this one has none at the moment.
+    case .impossible(let number): return state?.fileSystem.network == nil || fail(number)
+    }
+  }
+
+  private func fail(_ number: Int32) -> Bool {
+    lockFailure = SystemError("cannot lock \(quoted(path(of: Self.lockName)))", errno: number)
+    return false
+  }
+
+  /// Whether a reason why the file cannot be opened is one for everybody and for long: the directory cannot be written, is
+  /// gone, or has something else of that name. A lack of space or of descriptors is not.
+  private static func isAlikeForAll(_ number: Int32) -> Bool {
+    [EROFS, EACCES, EPERM, ENOENT, ESTALE, ELOOP, ENXIO, EISDIR].contains(number)
   }
 
   private func isHeld(_ byte: LockedByte) -> Bool {

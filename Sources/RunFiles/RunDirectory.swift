@@ -24,6 +24,9 @@ package final class RunDirectory {
   package let descriptor: Int32
   /// The open file with the locks of this process; -1 if it has none.
   var lockFile: Int32 = -1
+  /// Why the last lock that was wanted could not be had, if not because another process has it: for the moment only, or
+  /// for this process only.
+  package internal(set) var lockFailure: SystemError?
 
   /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
   package init(

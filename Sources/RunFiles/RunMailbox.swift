@@ -33,15 +33,19 @@ package final class RunMailbox {
 
   // MARK: The run
 
-  /// What is asked, by whom; the requests are removed. Longer ones than `longest` are not answered.
+  /// What is asked, by whom; the requests are removed, except those that cannot be read now. Longer ones than `longest`
+  /// are not answered.
   package func takeRequests(longest: Int) -> [(name: String, user: UInt32, line: [UInt8])] {
     // Only what is opened anew is up to date over NFS.
     let folder = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return [] }
     let names = (namesOfFiles(owning: folder) ?? []).filter { $0.hasSuffix(".request") }
     return names.sorted().compactMap { file in
-      defer { unlinkat(descriptor, file, 0) }
-      guard let (bytes, user) = content(of: file, longest: longest) else { return nil }
+      guard let (bytes, user) = content(of: file, longest: longest) else {
+        if ![EMFILE, ENFILE, ENOMEM].contains(errno) { unlinkat(descriptor, file, 0) }
+        return nil
+      }
+      unlinkat(descriptor, file, 0)
       return (String(file.dropLast(".request".count)), user, bytes)
     }
   }
@@ -101,10 +105,12 @@ package final class RunMailbox {
     return file
   }
 
+  /// The content of a file; nil, with `errno`, if there is none that is wanted.
   private func content(of name: String, longest: Int) -> (bytes: [UInt8], owner: UInt32)? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
+    errno = EINVAL
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= longest
     else { return nil }

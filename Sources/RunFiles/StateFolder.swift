@@ -88,12 +88,19 @@ package final class StateFolder {
     renameat(descriptor, name, descriptor, other) == 0
   }
 
-  /// Removes the directory of a run and all files in it; false, with `errno`, if something of it is still there. It has
-  /// another name by then, with a dot, so that nobody takes it for that of a run.
+  /// Gives the directory of a run another name, with a dot, so that nobody takes it for that of a run: whatever happens
+  /// then, `removeLeftovers` finds it. False, with `errno`, if it still has its own.
+  package func putRunAside(_ name: String) -> Bool {
+    guard Self.isRunName(name) else { return false }
+    return rename("runs/\(name)", to: "runs/.\(name)") || errno == ENOENT
+  }
+
+  /// Removes the directory of a run and all files in it; false, with `errno`, if something of it is still there. It is
+  /// put aside before.
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
-    let isAside = rename("runs/\(name)", to: "runs/.\(name)")
-    return removeTree(isAside ? "runs/.\(name)" : "runs/\(name)", in: descriptor)
+    return removeTree(
+      putRunAside(name) ? "runs/.\(name)" : "runs/\(name)", in: descriptor)
   }
 
   /// Removes what could not be removed of runs before, such as the directory of a file that somebody had open on NFS.
@@ -120,8 +127,9 @@ package final class StateFolder {
 
   /// What a file that is made for this, and removed again, says to a lock: an errno, or nil.
   private var triedLock: Int32? {
-    let name = ".oprun-lock-\(getpid())"
-    let file = openat(descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let name = ".oprun-lock-\(randomName())"
+    let file = openat(
+      descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return nil }
     defer { close(file) }
     let fault = ByteLock.fault(of: file)

@@ -22,6 +22,12 @@ struct DatabaseFailure: Error, Hashable {
   /// The failure for a database that others use.
   static let otherUsers = DatabaseFailure(code: SQLITE_BUSY, reason: "others use it")
 
+  /// The failure for a run that another one goes on with.
+  static func overtaken(by run: String, on host: String) -> DatabaseFailure {
+    DatabaseFailure(
+      code: SQLITE_ABORT, reason: "run \(run) on \(quoted(host)) goes on with this one")
+  }
+
   /// The failure for a number that oprun cannot have written.
   static func impossible(_ number: Int) -> DatabaseFailure {
     DatabaseFailure(code: SQLITE_CORRUPT, reason: "it contains the impossible number \(number)")

@@ -63,6 +63,8 @@ package struct EarlierRun {
   package let marks: RunMarks
   /// The process id of its oprun.
   package let process: Int32
+  /// The machine that it was on.
+  package var host = ""
   /// Its exit status; nil if oprun died before its end.
   package let exitStatus: Int32?
   /// Why it ended early, in words; nil if it did not.
@@ -77,9 +79,11 @@ package struct EarlierRun {
 }
 
 extension EarlierRun {
-  /// Adds what the database may not have taken in from the journal.
+  /// Adds what the database may not have taken in from the journal. A step that is in it has begun: what was taken over
+  /// for it says nothing any more.
   fileprivate mutating func complete(_ row: ResultRow) {
-    guard steps[row.step] == nil else { return }
+    if steps[row.step]?.hadTurn == true { return }
+    steps[row.step] = nil
     guard let outcome = row.outcome.flatMap(RecordedOutcome.init) else {
       unfinished.insert(row.step)
       return
@@ -153,7 +157,8 @@ extension StateStore {
     try perform { database throws(DatabaseFailure) in
       let run = try database.prepare(
         """
-        SELECT id, file, request, cookie, mark, exit_status, process, stop FROM run WHERE name = ?
+        SELECT id, file, request, cookie, mark, exit_status, process, stop, host
+        FROM run WHERE name = ?
         """)
       guard try run.bind(1, name).next(), let number = try run.number(0) else { return nil }
       var earlier = EarlierRun(
@@ -162,7 +167,7 @@ extension StateStore {
           file: run.text(1), workspace: try database.fact(.workspace, ofRun: number),
           submission: try database.fact(.submission, ofRun: number), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
-        process: try run.int32(6) ?? 0,
+        process: try run.int32(6) ?? 0, host: run.text(8) ?? "",
         exitStatus: try run.int32(5), stop: run.text(7), steps: try steps(of: number, database),
         unfinished: try unfinishedSteps(of: number, database),
         failed: findingFailed ? try failedSteps(of: number, database) : [])

@@ -47,7 +47,7 @@ package struct KeptRun: Hashable, Sendable {
     case jobs
     /// A process performs it, or resumes it, or ends or removes what is left of it.
     case inUse
-    /// Its directory cannot be removed: the whole message. The run is in no listing any more.
+    /// It cannot be claimed, or its directory cannot be removed: the whole message. Then it is in no listing any more.
     case error(String)
   }
 
@@ -134,6 +134,7 @@ extension StateStore {
     for (run, error) in folder.removeLeftovers() where !named.contains(run) {
       keep(run, error, &pruned)
     }
+    try completeRemovals(&pruned, isBusy)
     if let age = limits.age { try removeUnrecorded(before: now - age, &pruned, isBusy) }
     return pruned
   }
@@ -152,25 +153,29 @@ extension StateStore {
   }
 
   /// Removes runs, except those that somebody has claimed meanwhile. Nobody can resume the others: they are claimed until
-  /// their rows are gone. These go first, because a directory without rows is removed later if this process dies, while
-  /// rows without a directory look like a run that can be resumed.
+  /// their rows are gone. These go first, because rows without a directory look like a run that can be resumed. If this
+  /// process dies then, the next one removes the directories: until all of them are put aside, their names are noted.
   private func remove(_ runs: [RunToRemove], _ pruned: inout Pruned) throws(StoreFailure) {
     var claimed: [RunDirectory] = []
     let free = runs.filter { run, _ in
       guard let directory = folder.run(named: run.name) else { return true }
       claimed.append(directory)
       if directory.takeClaim() { return true }
-      pruned.kept.append(KeptRun(run.name, .inUse))
+      let reason = directory.lockFailure.map { KeptRun.Reason.error($0.message) }
+      pruned.kept.append(KeptRun(run.name, reason ?? .inUse))
       return false
     }
+    let names = free.map(\.run.name)
     try perform("write") { database throws(DatabaseFailure) in
       try database.transaction { () throws(DatabaseFailure) in
         try database.removeRuns(free.map(\.run.number))
+        try database.noteRemovals(of: names)
       }
     }
     // Nobody finds them any more. NFS keeps a directory in which a file is open.
     withExtendedLifetime(claimed) {}
     claimed = []
+    try forgetRemovals(of: names.filter { folder.putRunAside($0) })
     var removed: [RunToRemove] = []
     for entry in free {
       if folder.removeRun(entry.run.name) {
@@ -180,6 +185,24 @@ extension StateStore {
       }
     }
     pruned.add(removed)
+  }
+
+  /// Removes the directories of runs whose rows are gone, and that who removed these could not put aside.
+  private func completeRemovals(
+    _ pruned: inout Pruned, _ isBusy: (String) -> Bool
+  ) throws(StoreFailure) {
+    let named = Set(pruned.kept.map(\.run))
+    var done: [String] = []
+    for name in try notedRemovals() where !named.contains(name) {
+      if let reason = reasonToKeep(name, isBusy) {
+        pruned.kept.append(KeptRun(name, reason))
+      } else if folder.removeRun(name) {
+        done.append(name)
+      } else {
+        keep(name, errno, &pruned)
+      }
+    }
+    try forgetRemovals(of: done)
   }
 
   /// The runs with the sizes of their logs. What is recorded is what commands printed, of which limits on their logs

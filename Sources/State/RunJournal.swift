@@ -102,9 +102,14 @@ extension StateStore {
 }
 
 extension Database {
-  /// Writes a row unless there is a later one of the step.
+  /// Writes a row unless there is a later one of the step. What the run had taken over for the step goes: it has begun.
   fileprivate func complete(_ row: ResultRow, of run: Int) throws(DatabaseFailure) {
     try prepare("INSERT OR IGNORE INTO step(name) VALUES(?)").bind(1, row.step).run()
+    for table in ["result", "output"] {
+      try prepare(
+        "DELETE FROM \(table) WHERE run = ? AND step = (SELECT id FROM step WHERE name = ?)"
+      ).bind(1, -run).bind(2, row.step).run()
+    }
     let values = ResultRow.columns.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     let statement = try prepare(
       """

@@ -185,9 +185,7 @@ package final class RunRecorder: RunObserver {
 
   /// Lets the journal keep what is pending, if it can have all of it and the database has had the first records.
   private func keepInJournal() -> Bool {
-    guard writer != nil, !run.isDurable, run.resumption == nil,
-      pending.count < Self.mostJournaled
-    else { return false }
+    guard writer != nil, !run.isDurable, pending.count < Self.mostJournaled else { return false }
     if journal == nil { journal = RunJournal(in: run.directory) }
     guard journal?.add(pending[journaledCount...]) == true else { return false }
     journaledCount = pending.count
@@ -240,7 +238,7 @@ package final class RunRecorder: RunObserver {
 
   private func makeWriter(_ store: StateStore) throws(StoreFailure) -> RunWriter {
     try store.perform("open") { database throws(DatabaseFailure) in
-      try RunWriter(database, store.folder, run)
+      try RunWriter(database, store.journal, store.folder, run)
     }
   }
 

@@ -12,6 +12,8 @@ final class RunWriter {
   private let database: Database
   private let folder: StateFolder
   private let run: RecordedRun
+  /// Asks which run goes on with this one; nil if no other machine can.
+  private let successor: Statement?
   /// The number of the run; 0 until its beginning is written.
   private(set) var number = 0
   /// The numbers of steps that have not ended, as far as they were needed.
@@ -25,10 +27,16 @@ final class RunWriter {
   /// Whether the table of placements is known to be there.
   private var hasPlacements = false
 
-  init(_ database: Database, _ folder: StateFolder, _ run: RecordedRun) throws(DatabaseFailure) {
+  init(
+    _ database: Database, _ journal: JournalKind, _ folder: StateFolder, _ run: RecordedRun
+  ) throws(DatabaseFailure) {
     self.database = database
     self.folder = folder
     self.run = run
+    // The runs after this one are few, and are found by the key of the table.
+    successor =
+      journal == .rollback
+      ? try database.prepare("SELECT name, host FROM run WHERE id > ?1 AND resumed = ?1") : nil
     begin = try database.prepare("BEGIN IMMEDIATE")
     commit = try database.prepare("COMMIT")
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")
@@ -43,6 +51,7 @@ final class RunWriter {
     do throws(DatabaseFailure) {
       try begin.run()
       do throws(DatabaseFailure) {
+        try checkSuccessor()
         try writeAll(records)
         try commit.run()
       } catch {
@@ -71,6 +80,15 @@ final class RunWriter {
       if case .started(let key, _) = record, ends[key.place] ?? 0 > index { continue }
       try write(record)
     }
+  }
+
+  /// A machine that the network has left alone for a while loses its locks, and another one may have resumed the run
+  /// since: both must not perform it.
+  private func checkSuccessor() throws(DatabaseFailure) {
+    guard let successor, number > 0, try successor.bind(1, number).next() else { return }
+    let (name, host) = (successor.text(0) ?? "", successor.text(1) ?? "")
+    successor.reset()
+    throw .overtaken(by: name, on: host)
   }
 
   private func write(_ record: Record) throws(DatabaseFailure) {

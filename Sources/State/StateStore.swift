@@ -208,8 +208,7 @@ package final class StateStore {
 
   /// Makes the file with its tables under another name, so that nobody finds half of it.
   private static func makeFile(in folder: StateFolder) throws(StoreFailure) {
-    let name = "\(fileName).\(getpid()).new"
-    folder.remove(name)
+    let name = "\(fileName).\(randomName()).new"
     defer { folder.remove(name) }
     let file = openat(
       folder.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

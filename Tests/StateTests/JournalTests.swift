@@ -139,6 +139,37 @@ import Testing
     #expect(row == "2 0 3000 1024 12 7 9")
   }
 
+  @Test func `ends what a resumed run had taken over for a step that has begun`() throws {
+    let store = try makeStore()
+    try place.sql(
+      """
+      INSERT INTO step VALUES(1, 'begun'), (2, 'done'), (3, 'awaiting'), (4, 'kept');
+      INSERT INTO result(run, step, place, outcome, started, duration, written, origin) VALUES
+        (-1, 1, 0, 0, 1, 1, 7, 0), (-1, 2, 1, 0, 1, 1, 7, 0), (-1, 3, 2, 0, 1, 1, 7, 0),
+        (1, 4, 3, 0, 1, 1, 7, 0);
+      INSERT INTO output(run, step, name, value) VALUES
+        (-1, 1, 'o', '1'), (-1, 2, 'o', '2'), (-1, 3, 'o', '3'), (1, 4, 'o', '4');
+      """)
+    let journal = try makeJournal()
+    #expect(
+      journal.add([
+        .started(key("begun", 0), at: 9), .started(key("done", 1), at: 9),
+        .settled(key("done", 1), settled()),
+      ]))
+    // Once as who only looks sees it, and once as it is in the database.
+    for _ in 1...2 {
+      let run = try #require(try store.earlierRun(named: Self.run))
+      #expect(run.steps.keys.sorted() == ["awaiting", "done", "kept"])
+      #expect(run.unfinished == ["begun"])
+      #expect(["done", "awaiting", "kept"].map { run.steps[$0]?.origin } == [1, 0, 0])
+      #expect(["done", "awaiting", "kept"].map { run.steps[$0]?.outputs.count } == [0, 1, 1])
+      try store.takeInJournals()
+    }
+    #expect(
+      try store.database.text("SELECT group_concat(run || ' ' || step, ', ') FROM output")
+        == "-1 3, 1 4")
+  }
+
   @Test func `counts for no run that has ended`() throws {
     let store = try makeStore()
     try place.sql("UPDATE run SET exit_status = 0")

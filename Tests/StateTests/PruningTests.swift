@@ -111,6 +111,38 @@ import Testing
     #expect(try store.runs().map(\.number) == [3])
   }
 
+  @Test func `are removed by the next one if who removed their rows could do no more`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    for number in [1, 2] { _ = place.makeRun(Self.name(number)) }
+    var claimed = place.makeRun(Self.name(2))
+    #expect(claimed?.takeClaim() == true)
+    try store.perform("write") { database throws(DatabaseFailure) in
+      try database.removeRuns([1, 2])
+      try database.noteRemovals(of: [1, 2].map(Self.name))
+    }
+    // A directory without a row and without a note may be that of a run whose record was lost.
+    _ = place.makeRun(Self.name(9))
+    #expect(
+      try store.prune(PruneLimits(count: 3), now: moment(0)).kept
+        == [KeptRun(Self.name(2), .inUse)])
+    #expect(place.folder.names(in: "runs").sorted() == [2, 9].map(Self.name))
+    #expect(try store.notedRemovals() == [Self.name(2)])
+    claimed = nil
+    while try #require(place.makeRun(Self.name(2))).isTaken { usleep(1000) }
+    #expect(try store.prune(PruneLimits(count: 3), now: moment(0)).kept.isEmpty)
+    #expect(place.folder.names(in: "runs") == [Self.name(9)])
+    #expect(try store.notedRemovals().isEmpty)
+  }
+
+  @Test func `leave no note once their directories are put aside`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    for number in [1, 2] { _ = place.makeRun(Self.name(number)) }
+    #expect(try store.prune(PruneLimits(count: 1), now: moment(0)).runs.count == 2)
+    #expect(try store.notedRemovals().isEmpty)
+  }
+
   @Test func `are those of more than 90 days before the newest ones`() throws {
     #expect(try left(Array(repeating: -200, count: 16) + Array(-15...0), now: 0) == Array(17...32))
     #expect(try left(Array(-31...0), now: 0) == Array(1...32))

@@ -17,6 +17,16 @@ struct StateStoreTests {
     #expect(place.files == ["state.db", "state.db-shm", "state.db-wal"])
   }
 
+  @Test func `another machine, whose process has the same number, can make one at the same time`()
+    throws
+  {
+    let other = "state.db.\(getpid()).new"
+    try place.write("half of it", to: other)
+    _ = try StateStore.make(in: place.folder)
+    #expect(place.bytes(of: other) == Data("half of it".utf8))
+    #expect(place.files.count == 4)
+  }
+
   @Test func `a new one waits for no disk until its first records are written`() throws {
     let new = try StateStore.make(in: place.folder)
     #expect(try new.database.number("PRAGMA synchronous") == 0)

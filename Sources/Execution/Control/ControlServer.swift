@@ -43,7 +43,6 @@ final class ControlServer {
     limit = min(Self.mostConnections, spare - 1)
     self.directory = directory
     self.waiting = waiting
-    mailbox = hasMailbox && limit > 0 ? RunMailbox.make(in: directory) : nil
     guard limit > 0 else { return nil }
     var listener = clinux_listen(directory.controlPath, Self.backlog)
     // Only a command of this run can have put something there.
@@ -51,6 +50,8 @@ final class ControlServer {
       listener = clinux_listen(directory.controlPath, Self.backlog)
     }
     self.listener = listener
+    // After the socket: who finds a mailbox and no socket does not wait for one.
+    mailbox = hasMailbox ? RunMailbox.make(in: directory) : nil
     guard listener >= 0 || mailbox != nil else { return nil }
     listen()
     if !isListening {
@@ -116,13 +117,13 @@ final class ControlServer {
     connections.values.lazy.filter { $0.feed?.follows == true }.count < followerLimit
   }
 
-  /// Takes what other machines ask, each request with the connection by which it is answered.
+  /// Takes what other machines ask, each request with the connection by which it is answered. One whose answer cannot be
+  /// written, for lack of space or of descriptors, is carried out all the same: that may be what it is about.
   func takeMail(at now: Nanoseconds) -> [(connection: ControlConnection, line: [UInt8])] {
     guard let mailbox, mailDue <= now else { return [] }
     mailDue = now + Self.mailInterval
-    return mailbox.takeRequests(longest: ControlRequest.longestLine).compactMap { request in
+    return mailbox.takeRequests(longest: ControlRequest.longestLine).map { request in
       let file = mailbox.beginAnswer(to: request.name)
-      guard file >= 0 else { return nil }
       lastNumber += 1
       let connection = ControlConnection(
         owning: file, of: request.user, number: lastNumber, at: now)

@@ -210,13 +210,22 @@ extension SlurmExecutor {
     news.append(.ended(task.key, end))
   }
 
-  /// The log of a job that an earlier run had begun becomes that of this one.
+  /// The log of a job that an earlier run had begun becomes that of this one. It stays there, too, until the end of the
+  /// task is recorded: if this process dies before, who resumes the run takes the result and the log from there again.
   private func bringHome(_ task: SlurmTask) {
     guard let name = task.earlierLog else { return }
     for (old, new) in [
       (RunDirectory.gapName(of: name), RunDirectory.gapName(of: task.command.logName)),
       (name, task.command.logName),
-    ] { rename("\(task.home.folder)/\(old)", "\(parts.folder)/\(new)") }
+    ] {
+      let (old, new) = ("\(task.home.folder)/\(old)", "\(parts.folder)/\(new)")
+      if link(old, new) == 0 {
+        broughtLogs[task.ownNumber, default: []].append(old)
+      } else if errno != ENOENT {
+        // The file system has no links, or something else has the name.
+        rename(old, new)
+      }
+    }
     task.earlierLog = nil
   }
 

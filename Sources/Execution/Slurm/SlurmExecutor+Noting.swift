@@ -2,6 +2,7 @@
 // that nobody needs any more are removed, because they hold secrets.
 
 import Diagnostics
+import Glibc
 import Masking
 import Plans
 import Running
@@ -52,6 +53,7 @@ extension SlurmExecutor {
       home?.files.remove(.tasks, String(number))
       guard let origin = origins.removeValue(forKey: number) else { continue }
       noteEnd(at: origin)
+      for log in broughtLogs.removeValue(forKey: number) ?? [] { unlink(log) }
       earlier.insert(EndedHome(folder: origin.folder, run: origin.run))
     }
     if hasGivenUp { return }

@@ -77,6 +77,9 @@ final class SlurmExecutor: Executor {
   var earlierHomes: [String: TaskHome] = [:]
   /// Where the files of tasks are that earlier runs have left open, by their numbers in the journal of this one.
   var origins: [Int: JournalEntry.Origin] = [:]
+  /// The logs of theirs that this run has made its own, by the same numbers: earlier runs have them, too, until the ends
+  /// of the tasks are recorded.
+  var broughtLogs: [Int: [String]] = [:]
   /// What earlier runs may still have with Slurm.
   var adoptable: [String: [AdoptableTask]] = [:]
   /// Steps that have succeeded, and for which earlier runs had started something else; that they have is not kept yet.

@@ -3,6 +3,7 @@
 import Diagnostics
 import Execution
 import Glibc
+import Pipelines
 import Plans
 import Reporting
 import RunFiles
@@ -184,7 +185,7 @@ extension Tool {
       }
     }
     if !isDone, !invocation.isOn(Options.dryRun),
-      let status = try endRest(of: earlier, work, store)
+      let status = try endRest(of: earlier, work, store, isOfSubmission)
     {
       return status
     }
@@ -208,10 +209,10 @@ extension Tool {
   /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something
   /// goes on.
   private func endRest(
-    of earlier: EarlierRun, _ work: OpenWork?, _ store: StateStore
+    of earlier: EarlierRun, _ work: OpenWork?, _ store: StateStore, _ isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32? {
     if let status = endAbandoned(work, .steps) { return status }
-    if earlier.exitStatus == nil { endLeftovers(of: earlier.marks, process: earlier.process) }
+    if earlier.exitStatus == nil { endLeftovers(of: earlier, isOfSubmission) }
     return try readingState { () throws(StoreFailure) in
       for successor in try store.successors(of: earlier.name) where !successor.hasEnded {
         guard let run = try store.earlierRun(named: successor.name), run.exitStatus == nil else {
@@ -219,9 +220,21 @@ extension Tool {
         }
         let work = try? openWork(of: run.name, in: store)
         if let status = endAbandoned(work, .steps) { return status }
-        endLeftovers(of: run.marks, process: run.process)
+        endLeftovers(of: run, isOfSubmission)
       }
       return nil
+    }
+  }
+
+  /// Ends what a run whose oprun died has left here. On another machine it may go on: for that, the number of the
+  /// process means nothing here. If a job is started again, Slurm has ended what it had.
+  private func endLeftovers(of earlier: EarlierRun, _ isOfSubmission: Bool) {
+    let isElsewhere = earlier.host != hostFacts().name
+    Execution.endLeftovers(of: earlier.marks, process: isElsewhere ? 0 : earlier.process)
+    if isElsewhere, !isOfSubmission {
+      say(
+        "run \(earlier.name) was on \(quoted(earlier.host)): what it may have left there is not ended from here"
+      )
     }
   }
 
@@ -245,7 +258,7 @@ extension Tool {
       if isTrial ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }
-    guard isPatient, !isTrial else { return false }
+    guard isPatient, !isTrial, directory.lockFailure == nil else { return false }
     // Whoever has the run may wait for the lock of the pipeline.
     pipelineLock.free()
     say("run \(directory.name) is still running; it is resumed when it has ended")
@@ -255,6 +268,10 @@ extension Tool {
   }
 
   private func sayInUse(_ directory: RunDirectory) -> Int32 {
+    if let failure = directory.lockFailure {
+      say("\(failure.message): whether another oprun resumes the run is unknown")
+      return ExitStatus.cannotWrite
+    }
     let isRunning = directory.isInUse
     say(
       isRunning

@@ -94,13 +94,12 @@ final class RunConnection {
     }
   }
 
-  /// Whether a run that could not be reached may be reached in a moment: it is busy, or does not listen yet. A
-  /// socket that refuses may also be that of a run on another machine, which has a mailbox.
+  /// Whether a run that could not be reached may be reached in a moment: it is busy, or does not listen yet. One that
+  /// has a mailbox has come further: then the socket is that of another machine, or there can be none.
   private static func mayAnswerSoon(_ result: Int32, _ run: RunDirectory) -> Bool {
     switch result {
     case -EAGAIN: true
-    case -ENOENT: run.isInUse
-    case -ECONNREFUSED: run.isInUse && RunMailbox(in: run) == nil
+    case -ENOENT, -ECONNREFUSED: run.isInUse && RunMailbox(in: run) == nil
     default: false
     }
   }

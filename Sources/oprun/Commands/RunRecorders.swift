@@ -22,11 +22,15 @@ struct RunRecorders {
     Options.outputs,
   ]
 
+  /// The options whose variables steps do not get: an oprun that a step starts does not overwrite the files of this one,
+  /// nor does it leave its jobs, which would let the step succeed before they are done.
+  private static let optionsOfThisRun = options + [Options.detach]
+
   /// Must be called before anything is opened, so that a descriptor which the caller has not opened is none of
-  /// oprun's. An oprun that a step starts does not overwrite the files of this one.
+  /// oprun's.
   static func check(_ invocation: Invocation) throws(UsageFailure) {
     for option in invocation.command.options
-    where options.contains(where: { $0.name == option.name }) {
+    where optionsOfThisRun.contains(where: { $0.name == option.name }) {
       unsetenv(option.variable)
     }
     try checkFiles(invocation)

@@ -55,6 +55,22 @@ import Testing
     #expect(try !first.jobs.isOpen() && !exists(first, "@node"))
   }
 
+  @Test func `keep their logs where they are before their ends are recorded`() throws {
+    let first = try SlurmRun(file, signals: [(8, 1)])
+    _ = first.timeline()
+    try Data("begun\n".utf8).write(to: URL(filePath: first.folder.path(of: "a.1.log")))
+    let second = try SlurmRun(
+      file, id: "r2", after: first,
+      observer: Recorder { event in
+        if case .began = event { false } else { nil }
+      })
+    #expect(second.timeline().hasSuffix("a=succeeded 52:end=0"))
+    #expect(exists(first, "a.1.log") && exists(second, "a.1.log"))
+    let third = try SlurmRun(file, id: "r3", after: second)
+    #expect(third.timeline().hasSuffix("a=succeeded 0:end=0"))
+    #expect(!exists(first, "a.1.log") && exists(third, "a.1.log"))
+  }
+
   @Test func `have not ended while a hook of the step runs`() throws {
     let isOpen = Found()
     let run = try SlurmRun(

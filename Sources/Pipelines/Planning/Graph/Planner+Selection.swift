@@ -46,7 +46,7 @@ extension Planner {
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }
 
-  /// Which instances there are of the step of which a name would be one; nil if it is none.
+  /// The instances of the step of which a name would be one; nil if it is none.
   private func instances(near name: String) -> String? {
     guard let bracket = name.lastIndex(of: "["),
       let operation = operationsByID[String(name[..<bracket])], let group = group(operation)
