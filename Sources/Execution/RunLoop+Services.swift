@@ -14,11 +14,14 @@ extension RunLoop {
     var reason: String?
     for condition in machine.steps.ready(service).readiness {
       guard let server = condition.server else { continue }
-      let needed = needs(of: service)
-      let isForNeeded = needed.contains { asks($0) { $0.port == server.port } }
+      let askers = runningServices.filter { $0 != service && asks($0) { $0.port == server.port } }
       let holders = executor.holders(of: server)
+      if holders.isEmpty, askers.isEmpty { return nil }
+      let needed = needs(of: service)
+      let isForNeeded = askers.contains(where: needed.contains)
       guard let holder = holders.first else {
-        guard !isForNeeded, let rival = rival(of: service, at: server) else { return nil }
+        let rivals = askers.filter { isHere($0) && asks($0) { $0.meets(server) } }
+        guard !isForNeeded, let rival = rivals.min() else { return nil }
         let step = machine.steps[rival].id
         reason = reason ?? portShared(server.port, with: step, condition: condition.words)
         continue
@@ -40,6 +43,8 @@ extension RunLoop {
     var reason: String?
     for condition in machine.steps.ready(service).readiness {
       guard let server = condition.server else { continue }
+      // Where nothing else runs, no other step answers.
+      if executor.startTimes.keys.allSatisfy({ $0.operation == service }) { return nil }
       let company = needs(of: service).union([service])
       let holders = executor.holders(of: server)
       guard let foreign = holders.first?.operation,
@@ -69,23 +74,16 @@ extension RunLoop {
     return seen
   }
 
-  /// A service that runs, whose conditions ask the same server.
-  private func rival(of service: OperationID, at server: LocalServer) -> OperationID? {
-    runningAttempts.filter { $0 != service && asks($0) { $0.meets(server) } }.min()
+  /// Whether a service that runs asks such a server: another program may listen there for it, such as the proxy of a
+  /// container.
+  private func asks(_ service: OperationID, _ isMeant: (LocalServer) -> Bool) -> Bool {
+    machine.steps.ready(service).readiness.contains { $0.server.map(isMeant) ?? false }
   }
 
-  /// Whether it is a service that runs and asks such a server: another program may listen there for it, such as the proxy
-  /// of a container.
-  private func asks(_ operation: OperationID, _ isMeant: (LocalServer) -> Bool) -> Bool {
-    runningAttempts.contains(operation) && machine.isService(operation)
-      && machine.steps.ready(operation).readiness.contains { $0.server.map(isMeant) ?? false }
-  }
-
-  private var runningAttempts: [OperationID] {
-    var running: [OperationID] = []
-    for key in executor.startTimes.keys {
-      if case .attempt = key.role { running.append(key.operation) }
+  private var runningServices: [OperationID] {
+    executor.startTimes.keys.compactMap { key in
+      guard case .attempt = key.role, machine.isService(key.operation) else { return nil }
+      return key.operation
     }
-    return running
   }
 }

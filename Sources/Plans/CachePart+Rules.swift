@@ -5,11 +5,11 @@ package import Expressions
 
 extension CachePart {
   /// What is wrong with a pattern; nil if it can be one.
-  package func fault(in pattern: String) -> UnlocatedFailure? {
-    pattern.isUsualPattern ? nil : faultOfUnusual(pattern)
+  package func fault(in pattern: String, isWritten: Bool = true) -> UnlocatedFailure? {
+    pattern.isUsualPattern ? nil : faultOfUnusual(pattern, isWritten)
   }
 
-  private func faultOfUnusual(_ pattern: String) -> UnlocatedFailure? {
+  private func faultOfUnusual(_ pattern: String, _ isWritten: Bool) -> UnlocatedFailure? {
     let isInput = self == .inputs
     let path = isInput && pattern.hasPrefix("!") ? pattern.dropFirst() : pattern[...]
     if path.isEmpty {
@@ -27,6 +27,8 @@ extension CachePart {
         "\(quoted(pattern)) is not a pattern: braces are not expanded",
         help: "write one pattern for each alternative")
     }
+    // What an expression gives is the name of a file.
+    if !isWritten { return nil }
     if path == "~" || path.hasPrefix("~/") {
       return UnlocatedFailure(
         "\(quoted(pattern)) is not a pattern: '~' is not expanded",

@@ -85,7 +85,7 @@ package struct CacheModel: Hashable, Sendable {
     _ written: Text, _ text: Text, _ part: CachePart
   ) throws(EvaluationFailure) -> Text {
     guard case .plain(let pattern) = text, let expression = written.template?.expressions.first,
-      let fault = part.fault(in: pattern)
+      let fault = part.fault(in: pattern, isWritten: false)
     else { return text }
     throw EvaluationFailure(fault, in: expression, at: expression.range(of: expression.root))
   }

@@ -358,8 +358,10 @@ final class LocalProcesses {
     if let prepared = command.prepared, status != .exited(0) {
       words = prepared.explanation(of: status, command.program, log: command.log.file)
     }
-    if words == nil, command.program == "/bin/sh", let log = command.log.file {
-      words = ShellAdvice.words(about: log)
+    if words == nil, command.program == "/bin/sh", let script = command.script,
+      let log = command.log.file
+    {
+      words = ShellAdvice.words(about: log, of: script)
     }
     return words.map { "[oprun: \($0)]\n" }
   }

@@ -19,6 +19,8 @@ final class RunningCommand {
   let startTicks: UInt64
   /// The program as the user named it.
   let program: String
+  /// The script that `sh` runs; nil for any other command.
+  let script: String?
   let pipe: OutputPipe
   let launch: LaunchSlot
   var log: Log
@@ -76,6 +78,11 @@ final class RunningCommand {
     self.startedAt = startedAt
     self.startTicks = startTicks
     self.program = program
+    if case .script(let text, let shell) = command.work, shell.first == "/bin/sh" {
+      script = text
+    } else {
+      script = nil
+    }
     self.pipe = pipe
     self.launch = launch
     self.log = log

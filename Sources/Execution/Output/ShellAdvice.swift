@@ -8,25 +8,28 @@ enum ShellAdvice {
   /// How much of the end of a log is read, in bytes.
   private static let reach = 4096
 
-  /// What dash says, after its own name and the number of a line, of what only bash knows.
-  private static let complaints: Set<Substring> = [
-    "[[: not found", "source: not found", "function: not found", "declare: not found",
-    "shopt: not found", "mapfile: not found", "readarray: not found", "pushd: not found",
-    "popd: not found", "set: Illegal option -o pipefail", "Bad substitution",
-    "Syntax error: \"(\" unexpected", "Syntax error: redirection unexpected",
-    "Syntax error: Bad for loop variable",
+  /// What dash says, after its own name and the number of a line, of what only bash knows; and what is in such a script.
+  private static let complaints: [Substring: String] = [
+    "[[: not found": "[[", "source: not found": "source", "function: not found": "function",
+    "declare: not found": "declare", "shopt: not found": "shopt", "mapfile: not found": "mapfile",
+    "readarray: not found": "readarray", "pushd: not found": "pushd", "popd: not found": "popd",
+    "set: Illegal option -o pipefail": "pipefail", "Bad substitution": "${",
+    "Syntax error: \"(\" unexpected": "(", "Syntax error: redirection unexpected": "<",
+    "Syntax error: Bad for loop variable": "((",
   ]
 
   private static let roots = ["params", "matrix", "steps", "vars", "env"]
 
   /// What may be wrong with a script that `sh` ran; nil if nothing in its log says so.
-  static func words(about log: LogFile) -> String? {
+  static func words(about log: LogFile, of script: String) -> String? {
     if log.size == 0 { return nil }
     var bytes = [UInt8](repeating: 0, count: min(reach, log.size))
     let start = log.size - bytes.count
     let count = bytes.withUnsafeMutableBytes { log.read(at: start, into: $0) }
     for line in bytes.prefix(count).split(separator: 0x0a) where isOfShell(line) {
-      if let words = words(about: String(decoding: line, as: UTF8.self)) { return words }
+      if let words = words(about: String(decoding: line, as: UTF8.self), of: script) {
+        return words
+      }
     }
     return nil
   }
@@ -35,20 +38,22 @@ enum ShellAdvice {
     line.starts(with: "sh: ".utf8) || line.starts(with: "/bin/sh: ".utf8)
   }
 
-  /// A line such as `/bin/sh: 3: [[: not found`.
-  static func words(about line: String) -> String? {
+  /// A line such as `/bin/sh: 3: [[: not found`. Programs that a script calls, such as make, run scripts, too.
+  static func words(about line: String, of script: String? = nil) -> String? {
     guard let name = line.firstRange(ofText: "sh: ") else { return nil }
     let rest = line[name.upperBound...]
     let number = rest.prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty, rest[number.endIndex...].hasPrefix(": ") else { return nil }
     let complaint = rest[number.endIndex...].dropFirst(2)
-    if complaints.contains(complaint) {
+    if let sign = complaints[complaint] {
+      if let script, !script.containsText(sign) { return nil }
       return "this script was run by sh; 'shell: bash' runs it with bash"
     }
     guard complaint.hasSuffix(": not found"), let dot = complaint.firstIndex(of: "."),
       roots.contains(String(complaint[..<dot]))
     else { return nil }
     let expression = complaint.dropLast(": not found".count)
+    if let script, !script.containsText("(\(expression)") { return nil }
     return "an expression is written ${{ \(expression) }}"
   }
 }

@@ -72,8 +72,8 @@ struct PatternSummary {
 
   /// A path in which nothing is taken for a wildcard.
   static func escaped(_ path: String) -> String {
-    let text = path.map { "*?[{".contains($0) ? "[\($0)]" : String($0) }.joined()
-    return text.hasPrefix("!") ? "./" + text : text
+    let text = path.map { "*?[{$".contains($0) ? "[\($0)]" : String($0) }.joined()
+    return text.hasPrefix("!") || text == "~" || text.hasPrefix("~/") ? "./" + text : text
   }
 
   private struct Pattern {
