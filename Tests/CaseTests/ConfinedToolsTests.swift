@@ -69,8 +69,8 @@ struct ConfinedToolsTests {
       end.output.contains(
         """
         compilation terminated.
-        [oprun: this step is confined to what its 'cache' declares: it declares neither \
-        'src/util.h' nor a pattern for it, such as 'src/*.h'; 'oprun trace' lists \
+        [oprun: this step is confined to what its 'cache' declares: it does not declare \
+        'src/util.h'; add it to 'inputs', or a pattern such as 'src/*.h'; 'oprun trace' lists \
         all files that the step uses]
 
         """), "\(end.output)")
@@ -99,7 +99,7 @@ struct ConfinedToolsTests {
           cache: {inputs: [bad.py, lib/__init__.py, lib/good.py]}
       """, files)
     #expect(refused.status == 1)
-    #expect(refused.output.contains("it declares neither '"), "\(refused.output)")
+    #expect(refused.output.contains("it does not declare '"), "\(refused.output)")
     #expect(refused.output.contains("'lib/*.py'"), "\(refused.output)")
   }
 

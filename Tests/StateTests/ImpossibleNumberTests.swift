@@ -23,7 +23,7 @@ struct `A damaged database` {
   private func damage(_ number: Int) -> StoreFailure {
     var failure = StoreFailure(
       "cannot read '\(place.path)/state.db': it is damaged (it contains the impossible number \(number))",
-      help: "move the file away: the next run creates a new one")
+      help: "the next run moves the file aside and starts a new history")
     failure.isDamage = true
     return failure
   }

@@ -20,7 +20,7 @@ import Testing
     #expect(try control.ask("\u{1}\u{2}nonsense\n").contains("\"ok\":false"))
     #expect(
       try control.ask("{\"protocol\":2,\"request\":\"status\"}\n").contains(
-        "which understands requests of version 1, found 2"))
+        "which understands version 1 of requests, not version 2"))
     #expect(try control.ask("{\"protocol\":1,\"request\":\"dance\"}\n").contains("'pause'"))
     #expect(try control.ask("{\"protocol\":1,\"request\":\"retry\"}\n").contains("wants a step"))
     // A line without end.
@@ -390,7 +390,15 @@ private final class ControlSocket {
     var limit = timeval(tv_sec: 120, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    try call { Glibc.connect(socket, $0, $1) }
+    // For a moment the socket has a name and does not listen yet.
+    try call { address, size in
+      var result: Int32 = -1
+      _ = eventually {
+        result = Glibc.connect(socket, address, size)
+        return result == 0 || errno != ECONNREFUSED
+      }
+      return result
+    }
     return socket
   }
 

@@ -61,7 +61,7 @@ struct Lie: CustomTestStringConvertible, Sendable {
       connection.waitForEnd()
       return true
     },
-    Lie("packed content", "sends content packed as 'gzip', which was not asked for") {
+    Lie("packed content", "sends content compressed with 'gzip', which was not requested") {
       path, truth, connection in
       connection.answer(headers: ["Content-Encoding: gzip"], body: truth)
       return true
@@ -297,6 +297,6 @@ struct HostileSharedCacheTests {
         """)
     let status = child.wait()
     let answer = workspace.content("answers")
-    #expect(status == 2 || answer == "failed is no URL of http or https without a query\n")
+    #expect(status == 2 || answer == "failed is not an http or https URL without a query\n")
   }
 }

@@ -68,7 +68,7 @@ final class RefusalSearchTests {
     #expect(found.count == 1)
     #expect(
       found.allSatisfy {
-        $0.hasPrefix("it declares neither '") && $0.contains("util.h'")
+        $0.hasPrefix("it does not declare '") && $0.contains("util.h'")
           && $0.hasSuffix("nor a pattern for it, such as 'src/*.h'")
       }, "\(found)")
   }
@@ -87,7 +87,7 @@ final class RefusalSearchTests {
   @Test func `names with spaces are found in quotes`() {
     #expect(
       words(of: "error: error opening input file 'src/with space.c' (Permission denied)") == [
-        "it declares neither 'src/with space.c' nor a pattern for it, such as 'src/*.c'"
+        "it does not declare 'src/with space.c'; add it to 'inputs', or a pattern such as 'src/*.c'"
       ])
   }
 
@@ -102,7 +102,8 @@ final class RefusalSearchTests {
   func `what is to be made is found in the words of programs`(_ line: String, _ path: String) {
     let found = words(of: line)
     #expect(
-      found.count == 1 && found[0].hasPrefix("neither its outputs nor its scratch have '\(path)'"),
+      found.count == 1
+        && found[0].hasPrefix("none of its 'outputs' or 'scratch' patterns covers '\(path)'"),
       "\(found)")
   }
 
@@ -113,28 +114,28 @@ final class RefusalSearchTests {
   func `a program need not say why it cannot open a file`(_ line: String) {
     #expect(
       words(of: line) == [
-        "it declares neither 'src/util.h' nor a pattern for it, such as 'src/*.h'"
+        "it does not declare 'src/util.h'; add it to 'inputs', or a pattern such as 'src/*.h'"
       ])
   }
 
   @Test func `names with spaces are found without quotes`() {
     #expect(
       words(of: "cat: src/with space.c: Permission denied") == [
-        "it declares neither 'src/with space.c' nor a pattern for it, such as 'src/*.c'"
+        "it does not declare 'src/with space.c'; add it to 'inputs', or a pattern such as 'src/*.c'"
       ])
   }
 
   @Test func `detours in paths are left out`() {
     #expect(
       words(of: "src/a.c:1: fatal error: src/../src/./util.h: Permission denied") == [
-        "it declares neither 'src/util.h' nor a pattern for it, such as 'src/*.h'"
+        "it does not declare 'src/util.h'; add it to 'inputs', or a pattern such as 'src/*.h'"
       ])
   }
 
   @Test func `paths are written as the step's patterns are`() {
     #expect(
       words(of: "x: \(workspace)/src/util.h: Permission denied", in: "/build") == [
-        "it declares neither '\(workspace)/src/util.h' nor a pattern for it, such as '../src/*.h'"
+        "it does not declare '\(workspace)/src/util.h'; add it to 'inputs', or a pattern such as '../src/*.h'"
       ])
     #expect(
       words(of: "cat: LICENSE: Permission denied") == ["it does not declare 'LICENSE'"])
@@ -143,11 +144,11 @@ final class RefusalSearchTests {
   @Test func `what cannot be made, replaced or removed is explained`() {
     #expect(
       words(of: "sh: 1: cannot create out: Permission denied") == [
-        "neither its outputs nor its scratch have 'out' (write 'out/' if it is a directory)"
+        "none of its 'outputs' or 'scratch' patterns covers 'out': add it ('out/' if it is a directory)"
       ])
     #expect(
       words(of: "sh: 1: cannot create build/x.tmp: Permission denied") == [
-        "neither its outputs nor its scratch have 'build/x.tmp', or a pattern for it such as "
+        "none of its 'outputs' or 'scratch' patterns covers 'build/x.tmp': add it, or a pattern such as "
           + "'build/*'"
       ])
     #expect(

@@ -66,7 +66,7 @@ struct NodeFaultTests {
     ("x", "wanted '__task RUN_DIRECTORY NUMBER', which oprun writes"),
     ("-1", "wanted '__task RUN_DIRECTORY NUMBER', which oprun writes"),
     ("1 2", "wanted '__task RUN_DIRECTORY NUMBER', which oprun writes"),
-    ("--array 5", "this is no job of an array: SLURM_ARRAY_TASK_ID is not set"),
+    ("--array 5", "this is not a job of an array: SLURM_ARRAY_TASK_ID is not set"),
   ])
   func `other words are a mistake of oprun`(words: String, message: String) throws {
     #expect(try run.start(words).wait() == 2)
@@ -76,7 +76,7 @@ struct NodeFaultTests {
   @Test func `outside of a job nothing runs`() throws {
     try run.write("touch ran")
     #expect(try run.start(prefix: "unset SLURM_JOB_ID; exec").wait() == 2)
-    #expect(run.said() == "oprun: this is no job of Slurm: SLURM_JOB_ID is not set\n")
+    #expect(run.said() == "oprun: this is not a Slurm job: SLURM_JOB_ID is not set\n")
     #expect(try run.start(variables: ["SLURM_RESTART_COUNT": "x"]).wait() == 2)
     #expect(run.said() == "oprun: SLURM_RESTART_COUNT is 'x', wanted a number\n")
   }
