@@ -188,7 +188,10 @@ struct HostileServerTests {
     #expect(try end([1, 2, 3]) == ("", "cannot be unpacked as 'gzip'\n"))
     #expect(
       try end(whole, "br")
-        == ("", "was sent compressed with 'br', which was not requested; wanted: 'gzip' or 'deflate'\n"))
+        == (
+          "",
+          "was sent compressed with 'br', which was not requested; wanted: 'gzip' or 'deflate'\n"
+        ))
   }
 
   @Test func `a content that is packed in transfer is unpacked`() throws {
