@@ -69,7 +69,7 @@ final class RefusalSearchTests {
     #expect(
       found.allSatisfy {
         $0.hasPrefix("it does not declare '") && $0.contains("util.h'")
-          && $0.hasSuffix("nor a pattern for it, such as 'src/*.h'")
+          && $0.hasSuffix("; add it to 'inputs', or a pattern such as 'src/*.h'")
       }, "\(found)")
   }
 
@@ -238,6 +238,6 @@ final class RefusalSearchTests {
     #expect(refusals.map(\.path) == ["abcde", "bcde", "cde", "de", "e"])
     #expect(
       explanation(of: refusals).contains(
-        "have 'cde' (write 'cde/' if it is a directory); and 2 more; 'oprun trace' "))
+        "covers 'cde': add it ('cde/' if it is a directory); and 2 more; 'oprun trace' "))
   }
 }
