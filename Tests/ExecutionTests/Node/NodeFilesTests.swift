@@ -19,7 +19,7 @@ struct NodeFilesTests {
     #expect(try self.files().task(3).encoded == sampleTasks[0].encoded)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-        == ["claims", "jobs", "mark", "results", "starts", "stops", "tasks"])
+        == ["claims", "jobs", "mark", "place", "results", "starts", "stops", "tasks"])
     for name in ["", "/tasks", "/tasks/3"] {
       let mode = try FileManager.default.attributesOfItem(atPath: path + name)[.posixPermissions]
       #expect(mode as? Int == (name == "/tasks/3" ? 0o600 : 0o700))
