@@ -29,9 +29,7 @@ struct `A guardian without a program` {
     let other = open(path, O_RDWR | O_CLOEXEC)
     defer { close(other) }
     #expect(flock(held, LOCK_EX | LOCK_NB) == 0)
-    var lifeline: [Int32] = [0, 0]
-    #expect(pipe(&lifeline) == 0)
-    for end in lifeline { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let lifeline = makeLifeline()
     defer { close(lifeline[0]) }
 
     withGuardian(
@@ -49,9 +47,7 @@ struct `A guardian without a program` {
     let guarded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
     defer { guarded.deallocate() }
     guarded.initialize(to: 0)
-    var lifeline: [Int32] = [0, 0]
-    #expect(pipe(&lifeline) == 0)
-    for end in lifeline { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let lifeline = makeLifeline()
     defer { close(lifeline[0]) }
     withGuardian(
       lifeline: lifeline[0], ourEnd: lifeline[1], delay: -1,
@@ -61,6 +57,14 @@ struct `A guardian without a program` {
         #expect(getsid(process) == process)
         close(lifeline[1])
       })
+  }
+
+  /// The end of the guardian, and ours.
+  private func makeLifeline() -> [Int32] {
+    var lifeline: [Int32] = [0, 0]
+    #expect(pipe(&lifeline) == 0)
+    for end in lifeline { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return lifeline
   }
 
   /// Starts a guardian whose work begins at once, and waits for its end.

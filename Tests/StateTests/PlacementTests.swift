@@ -29,14 +29,8 @@ struct PlacementTests {
   /// Records a run with these events.
   private func record(_ kinds: [RunEvent.Kind]) throws -> (StateStore, RecordedRunSummary) {
     let name = "20260402-101502-k3"
-    let directory = try #require(place.makeRun(name))
-    let recorder = RunRecorder(
-      RecordedRun(
-        plan: plan, directory: directory, request: RunRequest(file: "p.yml", json: "{}")))
-    let beginning = RunBeginning(
-      runID: name, clock: RunClock(wallTime: 0, monotonicTime: 0),
-      host: RunHost(name: "here", processorCount: 1), processID: 1)
-    for kind in [.began(beginning)] + kinds + [.finished(RunEnd(exitStatus: 1))] {
+    let (recorder, beginning) = try place.recorder(of: plan, named: name)
+    for kind in [beginning] + kinds + [.finished(RunEnd(exitStatus: 1))] {
       recorder.observe(RunEvent(at: 1_000_000, kind))
     }
     try recorder.endTurn(at: 1_000_000)

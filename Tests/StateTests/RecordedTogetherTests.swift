@@ -27,15 +27,9 @@ struct RecordedTogetherTests {
   private func results(of kinds: [RunEvent.Kind], together: Bool) throws -> String? {
     let place = StatePlace()
     let name = "20260402-101502-k3"
-    let directory = try #require(place.makeRun(name))
-    let recorder = RunRecorder(
-      RecordedRun(
-        plan: plan, directory: directory, request: RunRequest(file: "p.yml", json: "{}")))
-    let beginning = RunBeginning(
-      runID: name, clock: RunClock(wallTime: 0, monotonicTime: 0),
-      host: RunHost(name: "here", processorCount: 1), processID: 1)
+    let (recorder, beginning) = try place.recorder(of: plan, named: name)
     var time: Nanoseconds = 0
-    for kind in [.began(beginning)] + kinds {
+    for kind in [beginning] + kinds {
       recorder.observe(RunEvent(at: time, kind))
       if !together { try recorder.endTurn(at: time) }
       time += 1_000_000

@@ -1,6 +1,7 @@
 // The database as a file: made, migrated, refused, replaced.
 
 import Foundation
+import Plans
 import RunFiles
 import Testing
 
@@ -229,6 +230,18 @@ final class StatePlace {
   func folder(on fileSystem: FileSystem?) -> StateFolder { Self.open(path, fileSystem) }
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// What records a run of this plan, and the event with which the run begins.
+  func recorder(of plan: Plan, named name: String) throws -> (RunRecorder, RunEvent.Kind) {
+    let recorder = RunRecorder(
+      RecordedRun(
+        plan: plan, directory: try #require(makeRun(name)),
+        request: RunRequest(file: "p.yml", json: "{}")))
+    let beginning = RunBeginning(
+      runID: name, clock: RunClock(wallTime: 0, monotonicTime: 0),
+      host: RunHost(name: "here", processorCount: 1), processID: 1)
+    return (recorder, .began(beginning))
+  }
 
   /// The names of the files, sorted.
   var files: [String] {
