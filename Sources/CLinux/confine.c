@@ -26,10 +26,16 @@ int clinux_landlock_version(void) {
   return version < 0 ? 0 : (int)version;
 }
 
-uint64_t clinux_mount_id(int file) {
+static uint64_t mount_id(int folder, const char *path, int flags) {
   struct statx status;
-  if (statx(file, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) != 0) return 0;
+  if (statx(folder, path, flags, STATX_MNT_ID, &status) != 0) return 0;
   return status.stx_mask & STATX_MNT_ID ? status.stx_mnt_id : 0;
+}
+
+uint64_t clinux_mount_id(int file) { return mount_id(file, "", AT_EMPTY_PATH); }
+
+uint64_t clinux_mount_id_at(int folder, const char *path) {
+  return mount_id(folder, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 }
 
 // A path that is gone, or that we may not reach, is one that the command cannot reach either.

@@ -36,7 +36,7 @@ struct FileInspector {
   var removesParts = false
   /// Whether there were any.
   private(set) var hasFoundParts = false
-  private let followsLinks: Bool
+  let followsLinks: Bool
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
   /// Where the pattern at hand was looked for: how much of it was left, and the directory.
@@ -50,6 +50,8 @@ struct FileInspector {
   /// The directories behind links that patterns were looked for in, with how much of the pattern was left.
   private var linked: Set<LinkedFolder> = []
   private let moment = FileStamp.now
+  /// Where the pattern at hand begins, and the mount that this is in; 0 until somebody asks.
+  var beginning = (path: ".", mount: UInt64(0))
 
   /// Links are followed where the content behind them matters, which it does for what is read.
   init(_ root: Int32, knowing known: Known?, hidden: HiddenFolder?, followsLinks: Bool) {
@@ -75,6 +77,7 @@ struct FileInspector {
       let pattern = FilePattern(text)
       (visited, linked) = ([], [])
       isDeep = pattern.names.contains(where: \.isDeep)
+      beginning = (pattern.fixedPath, 0)
       if pattern.isPlain {
         try addPlain(pattern.fixedPath)
       } else {
@@ -195,6 +198,7 @@ struct FileInspector {
       let inner = path == "." ? name : "\(path)/\(name)"
       guard !isExcluded(inner), let status = try self.status(inner) else { continue }
       if FileEntry.Kind(status.st_mode) == .directory {
+        try checkMount(of: inner)
         try addTree(inner, status)
       } else {
         try addAny(inner, status)
@@ -305,6 +309,7 @@ struct FileInspector {
     _ path: String, _ rest: ArraySlice<PatternName>
   ) throws(CacheFailure) {
     let count = entries.count
+    try checkMount(of: path)
     try search(path + "/", rest)
     guard followsLinks, isDeep,
       rest.count == 1 && rest.first?.isDeep == true

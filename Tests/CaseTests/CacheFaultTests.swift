@@ -86,6 +86,27 @@ struct `The step cache` {
         """, "\(end.errors)")
   }
 
+  @Test func `removes nothing that somebody has mounted in an output directory`() throws {
+    let end = try workspace().run(
+      """
+      \(Self.helpers)
+      echo 1000 >size; r
+      mkdir out/place data; echo precious >data/file
+      exec unshare -rm sh -c '
+        mount --bind data out/place
+        oprun pipeline.yml 2>&1 | grep ^!
+        cat data/file'
+      """)
+    #expect(
+      end.output == """
+        0 1 1006
+        ! the outputs of step 'make' are not restored: something is mounted on 'out/place', in an output
+        ! step 'make' is not cached: something is mounted on 'out/place', in an output
+        precious
+
+        """, "\(end.errors)")
+  }
+
   @Test func `is used while another program has locked it, and nothing of it is removed`() throws {
     let end = try workspace().run(
       """

@@ -50,6 +50,8 @@ int clinux_landlock_version(void);
 
 // Identifies the mount that an open file was reached through; 0 if it cannot be told.
 uint64_t clinux_mount_id(int file);
+// The same of a path below an open directory; 0 if there is nothing. A link at its end is not followed.
+uint64_t clinux_mount_id_at(int folder, const char *path);
 
 // One process start. Everything in it must stay in place until `busy` is 0.
 struct clinux_launch {
