@@ -47,8 +47,11 @@ package struct StateDirectory: Sendable {
         let directory = RunDirectory(
           owning: run.release(), path: name, umask: callersMask, state: state)
         directory.lock()
-        // On this machine, the lock of the directory does.
-        if let failure = directory.lockFailure, state.fileSystem.network != nil {
+        // On this machine, the lock of the directory does. Where there never are locks, who records the run refuses, and
+        // says what to do about it.
+        if let failure = directory.lockFailure, state.fileSystem.network != nil,
+          state.lockFault == nil
+        {
           directory.removeAll()
           throw StateFailure(failure)
         }

@@ -61,7 +61,7 @@ extension RunDirectory {
     switch ByteLock.take(byte.rawValue, of: lockFile) {
     case .taken: return true
     case .heldByOther: return false
-    // A network file system that never has locks is refused before: this one has none at the moment.
+    // A network file system that never has locks is refused by itself: this one may have none at the moment.
     case .impossible(let number): return state?.fileSystem.network == nil || fail(number)
     }
   }

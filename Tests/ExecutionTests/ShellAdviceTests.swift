@@ -31,4 +31,14 @@ struct ShellAdviceTests {
   func `other words say nothing`(line: String) {
     #expect(ShellAdvice.words(about: line) == nil)
   }
+
+  /// Programs such as make run scripts with a shell of their own, of which `shell: bash` changes nothing.
+  @Test func `only what is in the script itself is advised about`() {
+    let line = "/bin/sh: 1: Syntax error: \"(\" unexpected"
+    #expect(ShellAdvice.words(about: line, of: "make -j$(nproc)") == nil)
+    #expect(ShellAdvice.words(about: line, of: "a=(1 2)") != nil)
+    #expect(ShellAdvice.words(about: "/bin/sh: 1: env.sh: not found", of: "make") == nil)
+    #expect(
+      ShellAdvice.words(about: "/bin/sh: 1: Bad substitution", of: "make \"${X:-sub}\"") == nil)
+  }
 }

@@ -9,13 +9,16 @@ enum ShellAdvice {
   private static let reach = 4096
 
   /// What dash says, after its own name and the number of a line, of what only bash knows; and what is in such a script.
-  private static let complaints: [Substring: String] = [
-    "[[: not found": "[[", "source: not found": "source", "function: not found": "function",
-    "declare: not found": "declare", "shopt: not found": "shopt", "mapfile: not found": "mapfile",
-    "readarray: not found": "readarray", "pushd: not found": "pushd", "popd: not found": "popd",
-    "set: Illegal option -o pipefail": "pipefail", "Bad substitution": "${",
-    "Syntax error: \"(\" unexpected": "(", "Syntax error: redirection unexpected": "<",
-    "Syntax error: Bad for loop variable": "((",
+  private static let complaints: [Substring: [String]] = [
+    "[[: not found": ["[[ "], "source: not found": ["source "],
+    "function: not found": ["function "], "declare: not found": ["declare "],
+    "shopt: not found": ["shopt "], "mapfile: not found": ["mapfile "],
+    "readarray: not found": ["readarray "], "pushd: not found": ["pushd "],
+    "popd: not found": ["popd"], "set: Illegal option -o pipefail": ["pipefail"],
+    "Bad substitution": ["^}", ",}", "]}", "${!", "//"],
+    "Syntax error: \"(\" unexpected": ["=(", "<(", ">(", "function "],
+    "Syntax error: redirection unexpected": ["<<<", "<(", "&>"],
+    "Syntax error: Bad for loop variable": ["(("],
   ]
 
   private static let roots = ["params", "matrix", "steps", "vars", "env"]
@@ -35,7 +38,8 @@ enum ShellAdvice {
   }
 
   private static func isOfShell(_ line: ArraySlice<UInt8>) -> Bool {
-    line.starts(with: "sh: ".utf8) || line.starts(with: "/bin/sh: ".utf8)
+    // A plain `sh` is one that the script, or a program of it, has started.
+    line.starts(with: "/bin/sh: ".utf8)
   }
 
   /// A line such as `/bin/sh: 3: [[: not found`. Programs that a script calls, such as make, run scripts, too.
@@ -45,8 +49,8 @@ enum ShellAdvice {
     let number = rest.prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty, rest[number.endIndex...].hasPrefix(": ") else { return nil }
     let complaint = rest[number.endIndex...].dropFirst(2)
-    if let sign = complaints[complaint] {
-      if let script, !script.containsText(sign) { return nil }
+    if let signs = complaints[complaint] {
+      if let script, !signs.contains(where: { script.containsText($0) }) { return nil }
       return "this script was run by sh; 'shell: bash' runs it with bash"
     }
     guard complaint.hasSuffix(": not found"), let dot = complaint.firstIndex(of: "."),

@@ -233,7 +233,7 @@ extension Tool {
     Execution.endLeftovers(of: earlier.marks, process: isElsewhere ? 0 : earlier.process)
     if isElsewhere, !isOfSubmission {
       say(
-        "run \(earlier.name) was on \(quoted(earlier.host)): what it may have left there is not ended from here"
+        "run \(earlier.name) was on \(quoted(earlier.host)): if that is another machine, what it may have left there is not ended from here"
       )
     }
   }

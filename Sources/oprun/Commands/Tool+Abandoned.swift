@@ -81,7 +81,11 @@ extension Tool {
         help: "'oprun cancel \(successor)' ends that run, with its jobs")
       return ExitStatus.refused
     }
-    if !directory.takeClaim() { return nil }
+    if !directory.takeClaim() {
+      guard let failure = directory.lockFailure else { return nil }
+      say("\(failure.message): whether another oprun resumes the run is unknown")
+      return ExitStatus.refused
+    }
     switch work {
     case .failure(let unknown):
       say(unknown, of: name)

@@ -90,7 +90,7 @@ struct MadeFiles {
     let opened = renamed.filter { $0.contains("/") && path.hasPrefix($0 + "/") }
     guard let folder = opened.min(by: { $0.utf8.count < $1.utf8.count }) else { return text }
     return PatternSummary.escaped(folder) + "*"
-      + PatternSummary.escaped(String(path.dropFirst(folder.count)))
+      + PatternSummary.escapedEnd(String(path.dropFirst(folder.count)))
   }
 
   /// A pattern with a wildcard, which opens the directory of a path, and which finds nothing of what is read: the path
@@ -106,7 +106,7 @@ struct MadeFiles {
     else { return nil }
     let rest = String(path[path.index(after: end)...])
     return PatternSummary.escaped(String(path[..<end])) + "[\(path[end])]"
-      + PatternSummary.escaped(rest)
+      + PatternSummary.escapedEnd(rest)
   }
 }
 

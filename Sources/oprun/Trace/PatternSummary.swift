@@ -72,8 +72,13 @@ struct PatternSummary {
 
   /// A path in which nothing is taken for a wildcard.
   static func escaped(_ path: String) -> String {
-    let text = path.map { "*?[{$".contains($0) ? "[\($0)]" : String($0) }.joined()
+    let text = escapedEnd(path)
     return text.hasPrefix("!") || text == "~" || text.hasPrefix("~/") ? "./" + text : text
+  }
+
+  /// The end of a path, at which nothing begins, without wildcards.
+  static func escapedEnd(_ end: String) -> String {
+    end.map { "*?[{$".contains($0) ? "[\($0)]" : String($0) }.joined()
   }
 
   private struct Pattern {

@@ -9,37 +9,49 @@ extension Planner {
   /// A step of a sequence waits for the one before it, whose outcome says nothing about those before that if it runs
   /// whatever theirs is. A step that names one of the two in `depends_on` means what it says.
   mutating func checkSequences() {
-    // With the other policies nothing starts after a failure.
-    guard pipelines[0].model.failurePolicy == .continue else { return }
     var checked: Set<Span> = []
-    for pipeline in pipelines
-    where pipeline.model.hasSequence && pipeline.model.failurePolicy == .continue {
+    for pipeline in pipelines where pipeline.model.hasSequence && goesOn(pipeline) {
       let fallible = pipeline.lastFallibleSteps
       for step in pipeline.model.steps.indices {
         guard let before = pipeline.sequenceBefore(step).required else { continue }
         let last = fallible[before]
         guard last.passing != before, let distant = last.failing else { continue }
-        if pipeline.names([before, last.passing, distant], at: step) { continue }
+        // Each from the distant one to the passing one passes the failure on.
+        let passing = Array(distant...last.passing)
+        if pipeline.names(passing + [before], at: step, text) { continue }
         let condition = pipeline.controlFlow(of: step)?.condition
         let asks = condition?.callsStatusFunction ?? false
         if asks, condition?.asksForSuccess == false { continue }
-        let name = pipeline.id(of: distant, text)
+        let names = Set(passing.map { pipeline.id(of: $0, text) })
         if let condition,
-          condition.references.contains(where: { $0.root == .steps && $0.member == name })
+          condition.references.contains(where: { reference in
+            reference.root == .steps && reference.member.map(names.contains) ?? false
+          })
         {
           continue
         }
         let place = pipeline.model.steps[step].id.span
         guard checked.insert(place).inserted else { continue }
-        let names = [step, before, distant].map { pipeline.id(of: $0, text) }
+        let shown = [step, before, distant].map { pipeline.id(of: $0, text) }
         let between = pipeline.model.steps[before].id.span
         log.report(at: place) { span in
           asks
-            ? PlanningMessage.deafCondition(names, between, at: span)
-            : PlanningMessage.runsAfterFailure(names, between, at: span)
+            ? PlanningMessage.deafCondition(shown, between, at: span)
+            : PlanningMessage.runsAfterFailure(shown, between, at: span)
         }
       }
     }
+  }
+
+  /// Whether steps of a pipeline use start after a failure in it. With the other policies, of it or of what it stands in,
+  /// nothing does.
+  private func goesOn(_ pipeline: PipelineUse) -> Bool {
+    var next: PipelineUse? = pipeline
+    while let use = next {
+      if use.model.failurePolicy != .continue { return false }
+      next = use.parent.map { pipelines[$0.pipeline] }
+    }
+    return true
   }
 }
 
@@ -80,9 +92,11 @@ extension PipelineUse {
     }
   }
 
-  fileprivate func names(_ steps: [Int], at step: Int) -> Bool {
+  /// Whether a step lists one of these in `depends_on`, or an instance or a member of it.
+  fileprivate func names(_ steps: [Int], at step: Int, _ text: SourceText) -> Bool {
     model.dependencies[model.dependencyRange(of: step)].contains { dependency in
-      index.find(dependency.step.span).map(steps.contains) ?? false
+      let path = text.string(dependency.step.span)
+      return index.find(String(StepPath(path[...]).id)).map(steps.contains) ?? false
     }
   }
 }
