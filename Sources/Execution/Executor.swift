@@ -37,6 +37,10 @@ protocol Executor: AnyObject {
   /// no news any more.
   func leave(at now: Nanoseconds) -> Set<CommandKey>
 
+  /// Leaves to another run, which goes on with this one, whatever that has taken over, even if it was asked to end: returns
+  /// these commands, of which there will be no news any more.
+  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey>
+
   /// From now on, nothing elsewhere is waited for that is asked to end, or was: it has ended for this run, and the next
   /// one sees to it.
   func hurry(at now: Nanoseconds)
@@ -106,6 +110,8 @@ extension Executor {
   func areElsewhere(_ commands: [CommandKey]) -> Bool { false }
 
   func leave(at now: Nanoseconds) -> Set<CommandKey> { [] }
+
+  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> { [] }
 
   func hurry(at now: Nanoseconds) {}
 

@@ -10,7 +10,7 @@ import Scheduling
 struct Observers {
   private var list: [any RunObserver]
   private let masker: Masker?
-  private var failures: [String] = []
+  private var failures: [ObserverFailure] = []
   private var endOfTurn: Nanoseconds = -1
   /// An observer has failed that had not kept everything.
   private var hasLost = false
@@ -55,9 +55,8 @@ struct Observers {
     forEach { observer throws(ObserverFailure) in try observer.resume() }
   }
 
-  /// What went wrong since the last call, in words. An observer that has failed is no longer in the
-  /// list.
-  mutating func takeFailures() -> [String] {
+  /// What went wrong since the last call. An observer that has failed is no longer in the list.
+  mutating func takeFailures() -> [ObserverFailure] {
     if failures.isEmpty { return [] }
     defer { failures = [] }
     return failures
@@ -70,7 +69,8 @@ struct Observers {
     var end = end
     var notices: [String] = []
     for observer in list {
-      for message in takeFailures() {
+      for failure in takeFailures() {
+        let message = failure.message
         if let failed = end.failing(message) { end = failed } else { notices.append(message) }
       }
       let last = masked(.finished(end), at: time)
@@ -82,7 +82,7 @@ struct Observers {
         try observer.endTurn(at: time)
       }
     }
-    return takeFailures().reduce(end) { $0.failing($1) ?? $0 }
+    return takeFailures().reduce(end) { $0.failing($1.message) ?? $0 }
   }
 
   private mutating func forEach(
@@ -107,7 +107,7 @@ struct Observers {
       try body()
       return true
     } catch {
-      failures.append(error.message)
+      failures.append(error)
       if !observer.hasKeptAll { hasLost = true }
       return false
     }
@@ -128,7 +128,8 @@ extension RunEnd {
     case nil, .failure, .left:
       RunEnd(
         exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
-    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .died:
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure,
+      .overtaken, .died:
       nil
     }
   }

@@ -1,7 +1,8 @@
-// How a run ends while jobs of it go on: because the terminal is gone, because that was wanted from the start, or because
-// somebody does not want to wait for their ends. docs/design-slurm.md, “Leaving”.
+// How a run ends while jobs of it go on: because the terminal is gone, because that was wanted from the start, because
+// somebody does not want to wait for their ends, or because another run has taken them over. docs/design-slurm.md, “Leaving”.
 
 import Glibc
+import Plans
 import Running
 import Scheduling
 
@@ -30,5 +31,14 @@ extension RunLoop {
     for item in executor.takeNews() { hear(item, at: time) }
     machine.leave(left, at: time)
     return true
+  }
+
+  /// Ends the run, because something cannot be kept any more. If that is because another run goes on with this one, that
+  /// has jobs of it.
+  func hear(_ failure: ObserverFailure, at time: Nanoseconds) {
+    guard let run = failure.successor else { return machine.stateFailed(failure.message, at: time) }
+    let left = executor.leave(to: run, at: time)
+    for item in executor.takeNews() { hear(item, at: time) }
+    machine.overtaken(failure.message, leaving: left, at: time)
   }
 }

@@ -312,7 +312,7 @@ final class RunLoop {
   @discardableResult
   private func hearFailures(at time: Nanoseconds) -> Bool {
     let failures = observers.takeFailures()
-    for message in failures { machine.stateFailed(message, at: time) }
+    for failure in failures { hear(failure, at: time) }
     return !failures.isEmpty
   }
 

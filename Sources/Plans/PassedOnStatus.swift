@@ -19,7 +19,7 @@ extension RunEnd {
     switch stopReason {
     case nil, .failure: false
     case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .left,
-      .died:
+      .overtaken, .died:
       true
     }
   }

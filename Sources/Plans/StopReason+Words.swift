@@ -39,7 +39,7 @@ extension StopReason {
     case .suspended: "its queue is suspended and nothing resumes it"
     case .left: Self.leftWords
     case .request(let user): Self.request + user
-    case .stateFailure(let reason): reason
+    case .stateFailure(let reason), .overtaken(let reason): reason
     case .died: "oprun died"
     }
   }

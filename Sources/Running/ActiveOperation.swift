@@ -43,8 +43,8 @@ struct ActiveOperation {
   var serviceStart: Nanoseconds = 0
   var notReadyAfter: Nanoseconds?
 
-  /// True if its first attempt was stopped before it started.
-  var hasNotRun = false
+  /// True if no hook of it runs: its first attempt was stopped before it started, or another run goes on with this one.
+  var runsNoHooks = false
   /// How the last attempt ended.
   var attemptEnd: CommandEnd?
   /// The ending, decided when the attempts are over; hooks may still turn a success into a failure.
@@ -77,10 +77,16 @@ struct ActiveOperation {
   /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
   /// ran has no hooks to run.
   mutating func planHooks(for ending: Ending) {
-    if hasNotRun || settings.hooks.isEmpty { return }
+    if runsNoHooks || settings.hooks.isEmpty { return }
     hooksLeft = ending.outcome.hooks.flatMap { kind in
       settings.hooks[kind].indices.map { (kind, $0 + 1) }
     }
+  }
+
+  /// Called when its hooks belong to another run.
+  mutating func dropHooks() {
+    hooksLeft = []
+    runsNoHooks = true
   }
 
   /// Called when it timed out waiting: it makes no attempt.

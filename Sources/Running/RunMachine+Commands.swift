@@ -25,7 +25,7 @@ extension RunMachine {
     if isWanted(key) { return true }
     if case .attempt(let number) = key.role {
       let attemptsBefore = active[key.operation]?.attemptsBefore ?? 0
-      active[key.operation]?.hasNotRun = number == attemptsBefore + 1
+      if number == attemptsBefore + 1 { active[key.operation]?.runsNoHooks = true }
       if active[key.operation]?.stopCause == nil {
         active[key.operation]?.stopCause = .cancelled
       }

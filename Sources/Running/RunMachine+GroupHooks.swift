@@ -52,7 +52,7 @@ extension RunMachine {
     guard case .owed(let start) = groupStates[group].hooks else { return false }
     groupStates[group].hooks = .none
     // They belong to the run that sees the end of what goes on in the group.
-    if left.contains(group) { return false }
+    if left.contains(group) || isOvertaken { return false }
     var state = ActiveOperation(settings: steps[group].settings)
     // Hooks that are owed run for steps that succeeded in an earlier run.
     let hasSucceeded = ending.outcome == .cached || isSuccess(group, cause)

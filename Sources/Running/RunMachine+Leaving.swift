@@ -1,5 +1,5 @@
-// How a run is left while commands of it go on elsewhere: they have no end in this run, and another one goes on with them.
-// It does not know where they are.
+// How a run is left while commands of it go on elsewhere: they have no end in this run, and another one goes on with them,
+// or does already. It does not know where they are.
 
 import Plans
 package import Scheduling
@@ -11,29 +11,69 @@ extension RunMachine {
   package mutating func leave(
     _ commands: Set<CommandKey>, because signal: Int32? = nil, at now: Nanoseconds
   ) {
-    let operations = commands.filter { active[$0.operation]?.role == $0.role }.map(\.operation)
+    let operations = running(commands)
     if let signal {
       if operations.isEmpty { return signalled(signal, at: now) }
       signalCount += 1
     }
     let reason = signal.map { StopReason.signal($0) } ?? .left
+    stop(reason, leaving: operations, at: now)
+    endCommands(because: reason, at: now)
+    advance(to: now)
+  }
+
+  /// Another run goes on with this one, and for everybody else this one is over: it has lost what keeps others from it. So it
+  /// ends like one whose oprun was killed: these commands are left to the other run, the rest is killed, and no hook runs.
+  /// The exit status is 74, unless something else has stopped the run before.
+  package mutating func overtaken(
+    _ message: String, leaving commands: Set<CommandKey>, at now: Nanoseconds
+  ) {
+    guard end == nil else { return }
+    isOvertaken = true
+    if let stopReason, !stopReason.isFailure { say(.notice(message)) }
+    stop(.overtaken(message), leaving: running(commands), at: now)
+    for index in dueGroupHooks.indices { dueGroupHooks[index].state.dropHooks() }
+    for operation in active.keys.sorted() {
+      guard var state = active[operation] else { continue }
+      state.dropHooks()
+      active[operation] = state
+      if state.role != nil {
+        if case .starting = gates[operation] { setGate(of: operation, to: nil) }
+        kill(operation, because: .cancelled)
+      } else if state.ending != nil {
+        continueHooks(of: operation, &state, at: now)
+      } else {
+        cancelRetry(of: operation, .overtaken(message), at: now)
+      }
+    }
+    advance(to: now)
+  }
+
+  /// The operations of those commands that run.
+  private func running(_ commands: Set<CommandKey>) -> [OperationID] {
+    commands.filter { active[$0.operation]?.role == $0.role }.map(\.operation).sorted()
+  }
+
+  /// Starts nothing new, and settles these operations, whose commands go on elsewhere.
+  private mutating func stop(
+    _ reason: StopReason, leaving operations: [OperationID], at now: Nanoseconds
+  ) {
     for operation in operations {
       left.insert(operation)
       left.formUnion(groups.around(operation))
     }
     stop(reason, at: now)
-    for operation in operations.sorted() {
+    for operation in operations {
       guard var state = active.removeValue(forKey: operation) else { continue }
+      if case .starting = gates[operation] { setGate(of: operation, to: nil) }
       state.ending = Ending(.cancelled)
       state.cause = .stopped(.left)
       settle(operation, state, at: now)
     }
-    endCommands(because: reason, at: now)
-    advance(to: now)
   }
 
-  /// Why the run ends early. What goes on says more of it than the signal.
-  var reasonOfEnd: StopReason? { left.isEmpty ? stopReason : .left }
+  /// Why the run ends early. What goes on says more of it than the signal, unless it is no longer of this run.
+  var reasonOfEnd: StopReason? { left.isEmpty || isOvertaken ? stopReason : .left }
 
   /// The commands that run, if nothing can begin before one of them has ended; nil if something may, because a timer, an
   /// answer or another run is waited for.

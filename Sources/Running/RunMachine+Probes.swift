@@ -101,6 +101,11 @@ extension RunMachine {
     set(.probeDue, at: now + probing.probe.every, key.operation, probing)
   }
 
+  /// Whether the end of a probe of the operation is still to come that nothing waits for any more.
+  func awaitsAbandonedProbe(of operation: OperationID) -> Bool {
+    abandonedProbes.contains { $0.operation == operation }
+  }
+
   mutating func fireProbe(_ timer: Timer, at now: Nanoseconds) {
     guard let gate = gates[timer.operation], let probing = gate.probing,
       probing.phase == timer.phase

@@ -223,13 +223,14 @@ extension RunMachine {
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     // The hooks of a run that was left belong to the one that sees its end.
-    if left.isEmpty { run.planHooks(for: Ending(runOutcome)) }
+    if left.isEmpty, !isOvertaken { run.planHooks(for: Ending(runOutcome)) }
     continueHooks(of: .run, &run, at: now)
   }
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout, .left, .died:
+    case .signal, .request, .noWidth, .suspended, .stateFailure, .overtaken, .groupTimeout, .left,
+      .died:
       .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
@@ -249,7 +250,7 @@ extension RunMachine {
     switch stopReason {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
-    case .stateFailure: return 74
+    case .stateFailure, .overtaken: return 74
     case .request: return 128 + RunMachine.cancelSignal
     case .noWidth, .suspended, .failure, .groupTimeout, .died: return 1
     case .left: return failedSteps.isEmpty ? 0 : 1
@@ -341,7 +342,7 @@ extension StopReason {
   /// What runs is asked to end, running hooks too.
   var endsHooks: Bool {
     switch self {
-    case .signal, .request, .runTimeout: true
+    case .signal, .request, .runTimeout, .overtaken: true
     case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout, .left, .died: false
     }
   }

@@ -69,6 +69,8 @@ package struct RunMachine {
   private(set) var actions: [Action] = []
   /// What the run has left to itself, with all groups around it.
   var left: Set<OperationID> = []
+  /// True if another run goes on with this one, and its hooks are for that.
+  var isOvertaken = false
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
@@ -378,11 +380,6 @@ package struct RunMachine {
   }
 
   func gate(of operation: OperationID) -> Gate? { gates[operation] }
-
-  /// Whether the end of a probe of the operation is still to come that nothing waits for any more.
-  func awaitsAbandonedProbe(of operation: OperationID) -> Bool {
-    abandonedProbes.contains { $0.operation == operation }
-  }
 
   var hasConcluded: Bool { isConcluding || end != nil }
 

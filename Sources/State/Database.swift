@@ -24,8 +24,10 @@ struct DatabaseFailure: Error, Hashable {
 
   /// The failure for a run that another one goes on with.
   static func overtaken(by run: String, on host: String) -> DatabaseFailure {
-    DatabaseFailure(
+    var failure = DatabaseFailure(
       code: SQLITE_ABORT, reason: "run \(run) on \(quoted(host)) goes on with this one")
+    failure.successor = run
+    return failure
   }
 
   /// The failure for a number that oprun cannot have written.
@@ -36,6 +38,13 @@ struct DatabaseFailure: Error, Hashable {
   let code: Int32
   /// SQLite's own words, in lower case: `database or disk is full`.
   let reason: String
+  /// The run that goes on with the one that was to be recorded.
+  private(set) var successor: String?
+
+  init(code: Int32, reason: String) {
+    self.code = code
+    self.reason = reason
+  }
 
   var kind: Kind {
     switch code & 0xff {

@@ -179,7 +179,9 @@ package final class RunRecorder: RunObserver {
       return true
     } catch {
       if error.isLocked, !isPatient { return false }
-      throw ObserverFailure("the run is not recorded: \(error.message)")
+      var failure = ObserverFailure("the run is not recorded: \(error.message)")
+      failure.successor = error.successor
+      throw failure
     }
   }
 

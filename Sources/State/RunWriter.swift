@@ -36,7 +36,8 @@ final class RunWriter {
     // The runs after this one are few, and are found by the key of the table.
     successor =
       journal == .rollback
-      ? try database.prepare("SELECT name, host FROM run WHERE id > ?1 AND resumed = ?1") : nil
+      ? try database.prepare(
+        "SELECT name, host FROM run WHERE id > ?1 AND resumed = ?1 ORDER BY id DESC") : nil
     begin = try database.prepare("BEGIN IMMEDIATE")
     commit = try database.prepare("COMMIT")
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")

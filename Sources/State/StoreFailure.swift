@@ -10,6 +10,8 @@ package struct StoreFailure: Error, Hashable, Sendable {
   var isDamage = false
   /// True if another process holds the lock.
   var isLocked = false
+  /// The run that goes on with the one that was to be recorded, if that is why it was not.
+  var successor: String?
 
   init(_ message: String, help: String? = nil) {
     self.message = message
@@ -34,6 +36,7 @@ package struct StoreFailure: Error, Hashable, Sendable {
       isDamage = true
     case .full, .other: self.init("cannot \(action) \(quoted(file)): \(failure.reason)")
     }
+    successor = failure.successor
   }
 
   static func newer(_ version: Int, than known: Int, _ folder: StateFolder) -> StoreFailure {

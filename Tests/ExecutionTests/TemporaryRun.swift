@@ -15,5 +15,8 @@ final class TemporaryRun {
 
   deinit { try? FileManager.default.removeItem(atPath: directory.path) }
 
+  /// What the directory is called, beside those of other runs.
+  var name: String { String(directory.path.split(separator: "/").last ?? "") }
+
   func path(of name: String) -> String { directory.path(of: name) }
 }

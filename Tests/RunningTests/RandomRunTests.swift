@@ -28,7 +28,8 @@ import Testing
     }
     let wanted: Set = [
       "attempt", "hook", "probe", "late answer", "void answer", "expanded", "retry", "time limit",
-      "expired wait", "cancelled", "blocked", "skipped", "failed", "timedOut", "succeeded",
+      "expired wait", "cancelled", "blocked", "overtaken", "skipped", "failed", "timedOut",
+      "succeeded",
       "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast", "observer failed",
       "another observer failed", "unwanted attempt", "unwanted probe", "wait for a change",
       "ready", "service stopped", "service fell", "nothing needs it", "group in the background",
@@ -62,6 +63,7 @@ private struct RandomRun {
   private var signalCount = 0
   private var failedObserverCount = 0
   private var isStopping = false
+  private var isOvertaken = false
   private var hasFinished = false
   private var complaints: [String] = []
   private(set) var seen: Set<String> = []
@@ -86,7 +88,11 @@ private struct RandomRun {
     if machine.end == nil { complaints.append("no end after \(turn) turns") }
     if signalCount < 3 {
       for index in 0..<machine.steps.count where settled[OperationID(index)] == nil {
-        complaints.append("operation \(index) has no outcome")
+        let operation = OperationID(index)
+        let active = machine.active[operation].map { "\(String(describing: $0.role)) \($0.stop)" }
+        complaints.append(
+          "operation \(index) has no outcome: \(machine.scheduler.state(of: operation)), \(active ?? "not active"), "
+            + "gate \(machine.gate(of: operation).map { "\($0)" } ?? "none")")
       }
       for key in running where !killed.contains(key) { complaints.append("\(key) still runs") }
     }
@@ -100,6 +106,7 @@ private struct RandomRun {
     case 1 where machine.canBeChangedFromOutside, 9 where machine.canBeChangedFromOutside:
       change()
     case 2 where random.below(failedObserverCount > 0 ? 1 : 6) == 0: failObserver()
+    case 2 where random.below(6) == 0: beOvertaken()
     case 0...4 where !running.isEmpty: endCommand(at: random.below(running.count))
     case 0...8 where !questions.isEmpty: answer(questions.remove(at: random.below(questions.count)))
     default:
@@ -167,6 +174,18 @@ private struct RandomRun {
     failedObserverCount += 1
     isStopping = true
     machine.stateFailed("lost", at: now)
+  }
+
+  /// Another run has some of the commands.
+  private mutating func beOvertaken() {
+    seen.insert("overtaken")
+    isStopping = true
+    isOvertaken = true
+    let left = running.filter {
+      machine.active[$0.operation]?.role == $0.role && random.below(2) == 0
+    }
+    running.removeAll { left.contains($0) }
+    machine.overtaken("lost", leaving: Set(left), at: now)
   }
 
   private mutating func endCommand(at index: Int) {
@@ -294,7 +313,9 @@ private struct RandomRun {
       seen.insert("attempt")
       if isStopping { complaints.append("\(key) starts after a stop") }
       checkEdges(of: key.operation)
-    case .hook: seen.insert("hook")
+    case .hook:
+      seen.insert("hook")
+      if isOvertaken { complaints.append("\(key) starts although another run goes on") }
     case .probe: seen.insert("probe")
     }
     let slotCount = machine.scheduler.counts(of: .default).running

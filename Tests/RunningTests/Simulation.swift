@@ -50,8 +50,10 @@ struct Simulation {
   var isStrict = false
   /// Signals by the second in which they arrive.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
-  /// Steps whose commands go on elsewhere after a signal 1.
+  /// Steps whose commands go on elsewhere after a signal 1, or when another run goes on with this one.
   var elsewhere: Set<String> = []
+  /// The second in which it is found that another run goes on with this one.
+  var overtaken: Nanoseconds?
   var canBeChangedFromOutside = false
   /// Questions about what an end has led to are answered after the timers that are due in the same turn.
   var answersAfterTimers = false
@@ -214,27 +216,33 @@ private struct Playback {
     var signals = simulation.signals.map { ($0.second * second, $0.signal) }[...]
     var changes = simulation.changes.map { ($0.second * second, $0.change) }[...]
     var requests = simulation.requests.map { ($0.second * second, $0.request) }[...]
+    var overtaken = simulation.overtaken.map { $0 * second }
     machine.begin(at: 0)
     perform()
     while machine.end == nil {
       let times =
         commands.compactMap(\.endsAt)
-        + [machine.deadline, signals.first?.0, changes.first?.0, requests.first?.0, retryAt]
+        + [
+          machine.deadline, signals.first?.0, changes.first?.0, requests.first?.0, retryAt,
+          overtaken,
+        ]
         .compactMap { $0 }
       guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
       now = max(now, next)
       if let signal = signals.first, signal.0 <= now {
         signals.removeFirst()
         words.append("\(now / second):signal\(signal.1)")
-        let left = commands.filter {
-          signal.1 == 1 && simulation.elsewhere.contains(id($0.key.operation))
-        }.map(\.key)
-        commands.removeAll { left.contains($0.key) }
+        let left = signal.1 == 1 ? takeElsewhere() : []
         if left.isEmpty {
           machine.signalled(signal.1, at: now)
         } else {
-          machine.leave(Set(left), because: signal.1, at: now)
+          machine.leave(left, because: signal.1, at: now)
         }
+      }
+      if let time = overtaken, time <= now {
+        overtaken = nil
+        machine.overtaken("r2 goes on", leaving: takeElsewhere(), at: now)
+        perform()
       }
       if let change = changes.first, change.0 <= now {
         changes.removeFirst()
@@ -259,6 +267,13 @@ private struct Playback {
       perform()
     }
     return words.joined(separator: " ")
+  }
+
+  /// The commands that go on elsewhere, of which nothing more is heard.
+  private mutating func takeElsewhere() -> Set<CommandKey> {
+    let left = commands.map(\.key).filter { simulation.elsewhere.contains(id($0.operation)) }
+    commands.removeAll { left.contains($0.key) }
+    return Set(left)
   }
 
   private mutating func apply(_ change: Simulation.QueueChange) {
@@ -508,6 +523,7 @@ extension StopReason {
     case .suspended: "suspended"
     case .request(let user): user
     case .stateFailure: "state"
+    case .overtaken: "overtaken"
     case .died: "died"
     }
   }

@@ -322,7 +322,7 @@ extension RunLoop {
     switch machine.stopReason {
     case nil, .failure: false
     case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request, .stateFailure,
-      .died:
+      .overtaken, .died:
       true
     }
   }

@@ -98,6 +98,7 @@ extension StopReason {
       .died:
       self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
+    case .overtaken(let text): .overtaken(masker.mask(text))
     }
   }
 }

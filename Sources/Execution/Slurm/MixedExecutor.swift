@@ -43,6 +43,10 @@ final class MixedExecutor: Executor {
 
   func leave(at now: Nanoseconds) -> Set<CommandKey> { slurm.leave(at: now) }
 
+  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
+    slurm.leave(to: run, at: now)
+  }
+
   func hurry(at now: Nanoseconds) { slurm.hurry(at: now) }
 
   func decided(_ operation: OperationID, of step: String?) {

@@ -62,6 +62,11 @@ package struct OpenWork: Sendable {
   /// The runs whose directories have files of it.
   package var homes: Set<String> { Set(tasks.values.map(\.origin.run)) }
 
+  /// Whether it has the task with this number in the home of another run.
+  func has(_ number: Int, of run: String) -> Bool {
+    tasks.values.contains { $0.origin.number == number && $0.origin.run == run }
+  }
+
   /// Whether it has something that the other one does not know.
   package func hasMore(than other: OpenWork) -> Bool {
     let known = Set(other.tasks.values.map(\.origin.place))

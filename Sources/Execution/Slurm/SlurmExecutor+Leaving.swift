@@ -20,6 +20,32 @@ extension SlurmExecutor {
     }
     if open.isEmpty { return [] }
     news.append(.event(.notice(SlurmMessage.leftBehind(open.count))))
+    leave(open)
+    return left
+  }
+
+  /// What the other run does not know was submitted after that had begun: it runs beside what the other one has submitted
+  /// for the same steps, and is ended like everything here.
+  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
+    let successor = EarlierJobs(runID: run, folder: folder(of: run))
+    let work = try? OpenWork(of: successor)
+    let open = tasks.values.filter { task in
+      (task.isOut || task.phase == .examined)
+        && work?.has(task.number, of: task.home.run) != false
+    }
+    if open.isEmpty { return [] }
+    news.append(.event(.notice(SlurmMessage.left(open.count, to: run))))
+    leave(open)
+    return left
+  }
+
+  /// The directory of another run, which is beside that of this one.
+  private func folder(of run: String) -> String {
+    let parent = parts.folder.lastIndex(of: "/").map { parts.folder[...$0] } ?? ""
+    return parent + run
+  }
+
+  private func leave(_ open: [SlurmTask]) {
     hasGivenUp = true
     for task in open {
       left.insert(task.key)
@@ -30,7 +56,6 @@ extension SlurmExecutor {
     }
     // What is held is asked to end next: the room of the others is not for it.
     heldDue = nil
-    return left
   }
 
   func hurry(at now: Nanoseconds) {

@@ -85,6 +85,12 @@ enum SlurmMessage {
     return "\(jobs) in Slurm: 'oprun resume' waits for the results"
   }
 
+  static func left(_ count: Int, to run: String) -> String {
+    count == 1
+      ? "1 job continues in Slurm, and belongs to run \(run) now"
+      : "\(count) jobs continue in Slurm, and belong to run \(run) now"
+  }
+
   /// Steps that did not run, with their jobs as far as these are known; of an earlier run.
   static func unclaimed(_ steps: [(step: String, job: String?)], _ run: String) -> String {
     let names = steps.map { $0.step.hasPrefix("#") ? "a step" : quoted($0.step) }

@@ -313,7 +313,7 @@ extension EventStream {
     case .signal(let number): write("signal", own: signalName(number))
     case .failure(let operation): write("failed_step", operations.name(operation))
     case .groupTimeout(let group): write("group", operations.name(group))
-    case .stateFailure(let text): write("reason", text)
+    case .stateFailure(let text), .overtaken(let text): write("reason", text)
     case .request(let user): write("by", user)
     case .runTimeout, .noWidth, .suspended, .left, .died: break
     }

@@ -58,7 +58,7 @@ extension StopReason {
     case .suspended: "suspended"
     case .left: "left"
     case .request: "request"
-    case .stateFailure: "state_failure"
+    case .stateFailure, .overtaken: "state_failure"
     case .died: "died"
     }
   }

@@ -91,6 +91,64 @@ import Testing
   }
 }
 
+@Suite struct `A run with whose jobs another one goes on already` {
+  private let file = """
+    on_cancel: "0@1"
+    max_parallel: 9
+    steps:
+      - {id: a, run: "0@50", on_cancel: "0@1"}
+      - {id: b, run: "0@60", stop: {grace: 9s}}
+      - {id: c, run: "hang", executor: local, on_cancel: "0@1"}
+      - {id: d, run: "0@6", executor: local}
+      - {id: e, run: "0@1", depends_on: [d], executor: local}
+      - {id: late, run: "0@90", depends_on: [e]}
+      - {id: f, run: "0@6", executor: local, depends_on: [e]}
+    """
+
+  @Test func `leaves those that the other one has, and ends what it has not`() throws {
+    let other = TemporaryRun()
+    let observer = Overtaken(by: other)
+    let run = try SlurmRun(file, observer: observer)
+    observer.jobs = run.jobs
+    let name = other.name
+    #expect(
+      run.timeline()
+        == "0:+d 0:+a 0:+b 0:+c 6:-d=0 6:d=succeeded 6:+e 7:-e=0 7:e=succeeded 7:+late 7:+f "
+        + "13:-f=0 13:f=succeeded 13:!2 jobs continue in Slurm, and belong to run \(name) now "
+        + "13:stopping 13:a=cancelled 13:b=cancelled 13:-late=sig9 13:late=cancelled 14:-c=sig9 "
+        + "14:c=cancelled 14:end=74")
+    let cancelled = run.slurm.calls.filter { $0.contains("scancel") }
+    #expect(cancelled == ["13:scancel 102", "13:scancel --full --signal=KILL 102"])
+    #expect(try run.jobs.openSteps() == ["a": ["r1"], "b": ["r1"]])
+  }
+}
+
+/// Reports, when `f` has succeeded, that the other run goes on with this one, which has taken its jobs over when `d` had.
+private final class Overtaken: RunObserver {
+  var jobs: EarlierJobs?
+  private let other: TemporaryRun
+  private var executor: SlurmExecutor?
+
+  init(by other: TemporaryRun) { self.other = other }
+
+  func observe(_ event: RunEvent) throws(ObserverFailure) {
+    guard case .settled(let operation, _, _) = event.kind else { return }
+    if operation == OperationID(3) { takeOver() }
+    if operation == OperationID(6) {
+      var failure = ObserverFailure("lost")
+      failure.successor = other.name
+      throw failure
+    }
+  }
+
+  private func takeOver() {
+    let parts = SlurmParts(
+      plan: SlurmPlan(), runID: "r2", directory: other.directory, folder: other.directory.path,
+      workspace: "/", secrets: [], secretVariables: [], earlier: jobs)
+    executor = SlurmExecutor(parts, FakeSlurm(), VirtualWaiting())
+  }
+}
+
 @Suite struct `A run that detaches itself` {
   private let one = "1 job continues in Slurm: 'oprun resume' waits for the results"
   private let two = "2 jobs continue in Slurm: 'oprun resume' waits for the results"
