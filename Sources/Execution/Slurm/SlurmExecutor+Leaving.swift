@@ -27,6 +27,9 @@ extension SlurmExecutor {
   /// What the other run does not know was submitted after that had begun: it runs beside what the other one has submitted
   /// for the same steps, and is ended like everything here.
   func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
+    isOvertaken = true
+    // Whatever this run has seen of them, the other one takes their results.
+    (endedTasks, endedNumbers, unneeded) = ([:], [], [])
     let successor = EarlierJobs(runID: run, folder: folder(of: run))
     let work = try? OpenWork(of: successor)
     let open = tasks.values.filter { task in

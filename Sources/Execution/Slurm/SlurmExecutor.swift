@@ -124,6 +124,8 @@ final class SlurmExecutor: Executor {
   var left: Set<CommandKey> = []
   /// Nothing is waited for that is to end.
   var isHurried = false
+  /// Another run goes on with this one, and needs the files of its jobs.
+  var isOvertaken = false
   /// How many jobs were asked to end and are not waited for, and of which that was not said.
   var unawaited = 0
   /// The tasks that have ended, and of which that is not decided yet.
@@ -263,7 +265,7 @@ final class SlurmExecutor: Executor {
     caller.close(after: takeLastCancellation())
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
-    if home != nil, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
+    if home != nil, !hasGivenUp, !isOvertaken, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
       endedNumbers.isEmpty,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     {
