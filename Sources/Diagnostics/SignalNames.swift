@@ -18,6 +18,9 @@ package func signalNumber(named name: String) -> Int32? {
   name.isEmpty ? nil : names.firstIndex(of: name).map { Int32($0) }
 }
 
+/// The signals by which a person, a terminal or a system asks a program to end: HUP, INT, QUIT and TERM.
+package let signalsToEnd: [Int32] = [1, 2, 3, 15]
+
 private let names = [
   "", "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
   "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU",

@@ -118,6 +118,6 @@ package struct FileSystem: Hashable, Sendable {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
     defer { close(file) }
-    return String(decoding: readFully(file, atMost: 1 << 20) ?? [], as: UTF8.self)
+    return String(decoding: readToEnd(file) ?? [], as: UTF8.self)
   }
 }

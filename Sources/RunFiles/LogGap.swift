@@ -97,6 +97,24 @@ extension RunDirectory {
   private static let longestMove = 1000
 }
 
+/// A log to which a command may be writing.
+package struct GrowingLog {
+  let file: LogFile
+  let name: String
+  let directory: RunDirectory
+  /// False if its command has ended.
+  let isLive: Bool
+
+  package init(_ file: LogFile, named name: String, in directory: RunDirectory, isLive: Bool) {
+    self.file = file
+    self.name = name
+    self.directory = directory
+    self.isLive = isLive
+  }
+
+  fileprivate var gap: LogGap? { directory.gap(ofLog: name, isLive: isLive) }
+}
+
 /// How far a log has been read that may still grow.
 package struct LogCursor {
   /// The position in the log.
@@ -110,14 +128,12 @@ package struct LogCursor {
   package mutating func advance(by count: Int) { position += count }
 
   /// Reads no more of a log than what is there now.
-  package mutating func stopAtEnd(
-    of log: LogFile, named name: String, in directory: RunDirectory, isLive: Bool
-  ) {
-    var now = directory.gap(ofLog: name, isLive: isLive)
+  package mutating func stopAtEnd(of log: GrowingLog) {
+    var now = log.gap
     repeat {
       follow(now)
-      end = log.size
-      now = isLive ? directory.gap(ofLog: name, isLive: true) : nil
+      end = log.file.size
+      now = log.isLive ? log.gap : nil
     } while now != nil && now != gap
   }
 
@@ -132,19 +148,17 @@ package struct LogCursor {
     gap = now
   }
 
-  /// Fills the buffer with what follows; returns fewer bytes at the end of the log. `isLive` says that a command may be
-  /// writing to it.
+  /// Fills the buffer with what follows; returns fewer bytes at the end of the log.
   package mutating func read(
-    _ log: LogFile, named name: String, in directory: RunDirectory, isLive: Bool,
-    into buffer: UnsafeMutableRawBufferPointer
+    _ log: GrowingLog, into buffer: UnsafeMutableRawBufferPointer
   ) -> Int {
     while true {
-      follow(directory.gap(ofLog: name, isLive: isLive))
+      follow(log.gap)
       let wanted = max(0, min(buffer.count, end - position))
-      let count = log.read(
+      let count = log.file.read(
         at: position, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
-      guard isLive else { return count }
-      let now = directory.gap(ofLog: name, isLive: true)
+      guard log.isLive else { return count }
+      let now = log.gap
       if now == nil || now == gap { return count }
     }
   }

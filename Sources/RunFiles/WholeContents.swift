@@ -45,6 +45,20 @@ package func readFully(
   return count
 }
 
+/// All bytes from where the file stands to its end, whatever size it says it has; nil if that fails, with the reason in
+/// `errno`.
+package func readToEnd(_ descriptor: Int32) -> [UInt8]? {
+  var bytes: [UInt8] = []
+  var piece = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    guard let count = piece.withUnsafeMutableBytes({ readFully(descriptor, into: $0) }) else {
+      return nil
+    }
+    bytes += piece[..<count]
+    if count < piece.count { return bytes }
+  }
+}
+
 /// Up to so many bytes from where the file stands; nil if that fails, with the reason in `errno`.
 package func readFully(_ descriptor: Int32, atMost limit: Int) -> [UInt8]? {
   var isRead = true

@@ -92,26 +92,28 @@ extension RunMachine {
   /// Its matrix cannot be made.
   mutating func failPattern(_ group: OperationID, _ reason: String, at now: Nanoseconds) {
     let ending = ownFailure(of: group)
-    end(pattern: group, as: ending, .condition(reason), steps: Ending(.blocked), .dependency(group))
+    end(
+      pattern: group, as: (ending, .condition(reason)),
+      steps: (Ending(.blocked), .dependency(group)))
     noteFailure(of: group, ending, at: now)
   }
 
   /// Neither the group nor anything in it runs: it is as it was in an earlier run, in which others already suffered
   /// what follows from that.
   mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
-    end(pattern: group, as: ending, cause, steps: Ending(.cached), .itself)
+    end(pattern: group, as: (ending, cause), steps: (Ending(.cached), .itself))
     noteFailed(group, ending)
   }
 
   private mutating func end(
-    pattern group: OperationID, as ending: Ending, _ cause: Cause, steps stepEnding: Ending,
-    _ stepCause: Cause
+    pattern group: OperationID, as own: (ending: Ending, cause: Cause),
+    steps shared: (ending: Ending, cause: Cause)
   ) {
     let steps = groups.unendedSteps(of: group, in: scheduler).reversed()
     setGate(of: group, to: nil)
-    scheduler.settle(group, as: ending, cause: cause)
+    scheduler.settle(group, as: own.ending, cause: own.cause)
     let unended = steps.filter { !scheduler.state(of: $0).hasEnded }
-    scheduler.settle(unended, as: stepEnding, cause: stepCause)
+    scheduler.settle(unended, as: shared.ending, cause: shared.cause)
     tellSettled()
   }
 

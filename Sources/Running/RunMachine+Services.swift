@@ -66,7 +66,9 @@ extension RunMachine {
 
   /// It will not be ready: it is stopped, and has failed.
   mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
-    guard var state = active[service] else { return }
+    guard var state = active[service] else {
+      preconditionFailure("only a service that runs can fail to become ready")
+    }
     state.cause = .notReady(words)
     state.notReadyAfter = now - state.serviceStart
     active[service] = state

@@ -8,7 +8,7 @@ package import Plans
 import Scheduling
 
 /// A digest of parts, each with its length.
-struct Digest {
+struct FingerprintDigest {
   private var context = SHA256_CTX()
 
   init() { ccrypto_sha256_init(&context) }
@@ -56,7 +56,7 @@ package struct Fingerprints {
 
   /// The number of a step as it is written, with everything that is known before the run.
   package mutating func written(_ step: PlannedStep) -> Int {
-    var digest = Digest()
+    var digest = FingerprintDigest()
     add(step.work, to: &digest)
     digest.add(number(of: step.settings))
     if let late = step.late { add(late, to: &digest) }
@@ -65,7 +65,7 @@ package struct Fingerprints {
 
   /// The number of a step of which everything is known.
   func resolved(_ step: ReadyStep) -> Int {
-    var digest = Digest()
+    var digest = FingerprintDigest()
     if let action = step.action { add(action, to: &digest) }
     add(step.settings, to: &digest)
     digest.add(step.readiness.map { mask($0.words) })
@@ -74,14 +74,14 @@ package struct Fingerprints {
 
   private mutating func number(of shared: StepSettings) -> Int {
     if let known = settings[ObjectIdentifier(shared)] { return known }
-    var digest = Digest()
+    var digest = FingerprintDigest()
     add(shared, to: &digest)
     let number = digest.finish()
     settings[ObjectIdentifier(shared)] = number
     return number
   }
 
-  private func add(_ work: Work, to digest: inout Digest) {
+  private func add(_ work: Work, to digest: inout FingerprintDigest) {
     switch work {
     case .known(let action): add(action, to: &digest)
     case .late(let shown): digest.add(mask(shown.text))
@@ -89,7 +89,7 @@ package struct Fingerprints {
     }
   }
 
-  private func add(_ action: Action, to digest: inout Digest) {
+  private func add(_ action: Action, to digest: inout FingerprintDigest) {
     switch action {
     case .script(let text): digest.add(mask(text.string))
     case .arguments(let words):
@@ -101,7 +101,7 @@ package struct Fingerprints {
     }
   }
 
-  private func add(_ settings: StepSettings, to digest: inout Digest) {
+  private func add(_ settings: StepSettings, to digest: inout FingerprintDigest) {
     digest.add(settings.environment.count)
     for variable in settings.environment {
       digest.add(variable.name)
@@ -117,7 +117,7 @@ package struct Fingerprints {
     }
   }
 
-  private func add(_ late: LateStep, to digest: inout Digest) {
+  private func add(_ late: LateStep, to digest: inout FingerprintDigest) {
     let parts = late.parts.expansion?.parts ?? late.parts
     digest.add(parts.conditions.map(\.written))
     digest.add(late.probes)
@@ -139,7 +139,7 @@ package struct Fingerprints {
   }
 
   /// What a step gets from the use of its pipeline, and that from the use of another one.
-  private func add(_ inputs: LateInputs?, to digest: inout Digest) {
+  private func add(_ inputs: LateInputs?, to digest: inout FingerprintDigest) {
     var next = inputs
     while let inputs = next {
       digest.add(inputs.params.map { "\($0.param.name)=\($0.value.shown)" })

@@ -183,7 +183,8 @@ private struct Replaying {
     let begin = nanoseconds(start)
     guard var end = command.end else { return addUnended(operation, role, from: begin) }
     if let last = last[command.step], role == .attempt(last.attempt) { end = last.step.end ?? end }
-    add(operation, role, from: begin, end, at: place(of: command.role, command.step))
+    let ended = RecordedCommand(role: role, start: begin, end: end)
+    add(ended, of: operation, at: place(of: command.role, command.step))
     switch role {
     case .attempt: retried.insert(operation)
     case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
@@ -275,13 +276,13 @@ private struct Replaying {
   }
 
   private mutating func add(
-    _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd,
-    at place: CommandPlacement?
+    _ command: RecordedCommand, of operation: OperationID, at place: CommandPlacement?
   ) {
-    let time = start + max(Self.shortest, end.duration)
+    let (role, start) = (command.role, command.start)
+    let time = start + max(Self.shortest, command.end.duration)
     append(.start, RunEvent(at: start, .started(operation, role)))
     if let place { append(.start, RunEvent(at: start, .placed(operation, role, place))) }
-    append(.end, RunEvent(at: time, .ended(operation, role, end)))
+    append(.end, RunEvent(at: time, .ended(operation, role, command.end)))
   }
 
   func result(_ trace: TraceContext) -> Replay {

@@ -186,7 +186,7 @@ extension ResultRow {
 
   /// A line that a kill has cut, or another has half overwritten, is told by it.
   private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var digest = Digest()
+    var digest = FingerprintDigest()
     digest.add(bytes)
     return digest.finish()
   }

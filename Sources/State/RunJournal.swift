@@ -51,7 +51,9 @@ final class RunJournal {
   static func rows(in directory: RunDirectory) -> [ResultRow] {
     let file = directory.open(fileName)
     guard file >= 0 else { return [] }
-    let text = content(owning: file)
+    defer { close(file) }
+    // What cannot be read is not there: the journal only adds to the database.
+    let text = String(decoding: readToEnd(file) ?? [], as: UTF8.self)
     var rows: [ResultRow] = []
     var first: Int?
     for line in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -62,17 +64,6 @@ final class RunJournal {
       rows.append(row)
     }
     return rows
-  }
-
-  private static func content(owning file: Int32) -> Substring {
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(file, &piece, piece.count)
-      guard count > 0 else { return Substring(String(decoding: bytes, as: UTF8.self)) }
-      bytes += piece[..<count]
-    }
   }
 }
 

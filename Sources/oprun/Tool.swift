@@ -46,7 +46,8 @@ struct Tool {
       case .perform(var invocation):
         sayStrayVariables(invocation.command)
         try RunRecorders.check(invocation)
-        return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
+        guard enter(&invocation) else { return ExitStatus.invalidPipeline }
+        return try invocation.command.perform(self)(invocation)
       }
       return ExitStatus.success
     } catch {
@@ -57,45 +58,13 @@ struct Tool {
 
   /// Reports variables that were meant for options. A step inherits those of the run, which has reported
   /// them.
-  private func sayStrayVariables(_ command: Command) {
+  private func sayStrayVariables(_ command: Subcommand) {
     let names = oprunVariableNames()
     if names.isEmpty || getenv(OprunVariable.oprun.rawValue) != nil { return }
     for stray in StrayVariable.all(among: names, for: command) {
       say(stray.message, help: stray.help)
     }
     errors.flush()
-  }
-
-  private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    switch invocation.command.name {
-    case Command.run.name: try run(invocation)
-    case Command.submit.name: try submit(invocation)
-    case Command.doctor.name: doctor(invocation)
-    case Command.graph.name: try graph(invocation)
-    case Command.validate.name: validate(invocation)
-    case Command.format.name: format(invocation)
-    case Command.test.name: try test(invocation)
-    case Command.list.name: list(invocation)
-    case Command.initialize.name: initialize(invocation)
-    case Command.completions.name: try writeCompletions(invocation)
-    case Command.schema.name: writeSchema(invocation)
-    case Command.explain.name: try explain(invocation)
-    case Command.resume.name: try resume(invocation)
-    case Command.watch.name: try watch(invocation)
-    case Command.history.name: try history(invocation)
-    case Command.show.name: try show(invocation)
-    case Command.logs.name: try logs(invocation)
-    case Command.report.name: try report(invocation)
-    case Command.analyze.name: try analyze(invocation)
-    case Command.prune.name: try prune(invocation)
-    case Command.status.name: try status(invocation)
-    case Command.pause.name, Command.proceed.name, Command.cancel.name, Command.retry.name,
-      Command.set.name:
-      try control(invocation)
-    case Command.trace.name: try trace(invocation)
-    case Command.why.name: try why(invocation)
-    default: ExitStatus.internalError
-    }
   }
 
   private func words() throws(UsageFailure) -> [String] {

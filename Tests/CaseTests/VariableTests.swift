@@ -129,7 +129,7 @@ import Testing
 /// Each variable once, with the commands that read it.
 private func flags() -> [(option: oprun.Option, commands: [String])] {
   var flags: [(option: oprun.Option, commands: [String])] = []
-  for command in Command.all {
+  for command in Subcommand.all {
     for option in command.options where !option.variable.isEmpty {
       if let known = flags.firstIndex(where: { $0.option.variable == option.variable }) {
         flags[known].commands.append(command.name)

@@ -114,6 +114,10 @@ struct `A log` {
     #expect(log.count == size)
   }
 
+  private func growing(_ file: LogFile) -> GrowingLog {
+    GrowingLog(file, named: "step.1.log", in: folder.directory, isLive: true)
+  }
+
   /// What is read of such a log after every so many pieces, and at its end.
   private func followed(every interval: Int, of count: Int) throws -> (seen: Data, all: Data) {
     var cursor = LogCursor()
@@ -123,8 +127,7 @@ struct `A log` {
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
       while true {
         let count = buffer.withUnsafeMutableBytes { bytes in
-          cursor.read(
-            file, named: "step.1.log", in: folder.directory, isLive: true, into: bytes)
+          cursor.read(growing(file), into: bytes)
         }
         if count == 0 { return }
         seen += buffer[..<count]
@@ -157,7 +160,7 @@ struct `A log` {
     let all = try fill(405) { number, _ in
       guard number == 50 else { return }
       let file = try #require(folder.directory.log("step.1.log"))
-      cursor.stopAtEnd(of: file, named: "step.1.log", in: folder.directory, isLive: true)
+      cursor.stopAtEnd(of: growing(file))
       isBounded = true
     }.all
     let file = try #require(folder.directory.log("step.1.log"))
@@ -165,8 +168,7 @@ struct `A log` {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = buffer.withUnsafeMutableBytes { bytes in
-        cursor.read(
-          file, named: "step.1.log", in: folder.directory, isLive: true, into: bytes)
+        cursor.read(growing(file), into: bytes)
       }
       if count == 0 { break }
       seen += buffer[..<count]

@@ -1,7 +1,9 @@
 // Every key of every table is accepted and refused as its examples say.
 
-import Pipelines
+import Diagnostics
 import Testing
+
+@testable import Pipelines
 
 let tables = [topLevelExamples, stepExamples] + partExamples + inputPartExamples
 
@@ -15,6 +17,11 @@ struct KeyTests {
       }
       #expect(table.keys.keys.allSatisfy { key in table.rows.contains { $0.key == key } })
     }
+  }
+
+  @Test(arguments: [stopSignals, TestStubKey.signals])
+  func `signals that may be named have numbers`(names: [String]) {
+    #expect(names.filter { signalNumber(named: $0) == nil } == [])
   }
 
   @Test func `every kind of object has its examples`() {

@@ -22,7 +22,7 @@ enum ManualPage {
       Without FILE it is oprun.yml or pipeline.yml, here or in the nearest directory above.
       """)
     lines.append(".SH COMMANDS")
-    lines += Command.all.flatMap(section)
+    lines += Subcommand.all.flatMap(section)
     lines.append(".SH ENVIRONMENT")
     lines += paragraphs(
       """
@@ -47,7 +47,7 @@ enum ManualPage {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private static func section(_ command: Command) -> [String] {
+  private static func section(_ command: Subcommand) -> [String] {
     var lines = [".SS oprun \(escaped(command.synopsis))"]
     lines += paragraphs(command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ".")
     if !command.details.isEmpty {
@@ -66,7 +66,7 @@ enum ManualPage {
   private static var variables: [(variable: String, flags: String)] {
     var order: [Option] = []
     var commands: [String: [String]] = [:]
-    for command in Command.all {
+    for command in Subcommand.all {
       for option in command.options where !option.variable.isEmpty {
         if commands[option.variable] == nil { order.append(option) }
         commands[option.variable, default: []].append(command.name)

@@ -19,12 +19,12 @@ import Testing
   private var file: URL { documents.appending(path: "command-line.md") }
 
   private var generated: String {
-    Command.all.map(section).joined(separator: "\n") + "\n## Exit statuses\n\n"
+    Subcommand.all.map(section).joined(separator: "\n") + "\n## Exit statuses\n\n"
       + "| status | when |\n|---|---|\n"
       + ExitStatus.meanings.map { "| \($0.status) | \($0.meaning) |\n" }.joined()
   }
 
-  private func section(_ command: Command) -> String {
+  private func section(_ command: Subcommand) -> String {
     var text = "## oprun \(command.synopsis)\n\n"
     text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
     if !command.details.isEmpty { text += "\n\(command.details)\n" }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func `no two options of a command share a letter, a name or a variable`() {
-    for command in Command.all {
+    for command in Subcommand.all {
       let options = command.options + [Options.help]
       #expect(Set(options.map(\.name)).count == options.count)
       let variables = options.map(\.variable).filter { !$0.isEmpty }
@@ -89,14 +89,14 @@ import Testing
       "OPRUN_STATUS", "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS",
       "OPRUN_FAILED_STEPS", "OPRUN_STEP_COOKIE",
     ]
-    let single = Command.all.flatMap(\.options).filter(\.hasOneVariable)
+    let single = Subcommand.all.flatMap(\.options).filter(\.hasOneVariable)
     let variables = single.map(\.variable)
     #expect(given.isDisjoint(with: variables))
     #expect(!variables.contains { $0.hasPrefix("OPRUN_PARAM_") })
   }
 
   @Test func `no line of help is wider than a terminal`() {
-    for command in Command.all {
+    for command in Subcommand.all {
       for line in helpText(of: command).split(separator: "\n") {
         #expect(line.count <= 100, "\(line)")
       }

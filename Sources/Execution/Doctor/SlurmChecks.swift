@@ -4,6 +4,7 @@ import Diagnostics
 import Glibc
 import Plans
 package import RunFiles
+import Scheduling
 
 /// The examination of a cluster.
 package struct SlurmChecks {
@@ -17,11 +18,9 @@ package struct SlurmChecks {
 
   package init(options: [String]) {
     self.init(options: options, hasCommand: isOnPath) { words, input, limit in
-      let texts = SlurmProcess.run(
-        words, input: input, SlurmVariables(masker: nil).passed, milliseconds: limit)
-      return SlurmAnswer(
-        exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
-        refusal: texts[3].isEmpty ? nil : texts[3])
+      SlurmAnswer(
+        to: SlurmCall(words: words, input: input, limit: Nanoseconds(limit) * 1_000_000),
+        SlurmVariables(masker: nil).passed)
     }
   }
 
@@ -299,9 +298,8 @@ package struct SlurmChecks {
     let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = read(file, &bytes, bytes.count)
-    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    guard let bytes = readToEnd(file), !bytes.isEmpty else { return nil }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

@@ -1,6 +1,7 @@
 // Decides about the one command of a task: when it is asked to end, when it is killed, and whether its
 // end is a result. A plain value, told what happened and when. docs/design-execution.md, “Nodes”.
 
+import Diagnostics
 import Glibc
 import Plans
 import Scheduling
@@ -48,7 +49,7 @@ struct TaskMachine {
   /// The signals by which somebody wants a job to end: scancel, a time limit, preemption, a node that
   /// shuts down. Others are passed on to the command, such as those of `sbatch --signal`.
   static func endsTask(_ signal: Int32) -> Bool {
-    [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU, SIGPWR].contains(signal)
+    signalsToEnd.contains(signal) || [SIGXCPU, SIGPWR].contains(signal)
   }
 
   /// When `advance` is due; nil if only news can change something.

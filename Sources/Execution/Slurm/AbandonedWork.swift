@@ -81,12 +81,9 @@ package struct AbandonedWork {
   }
 
   static func call(_ words: [String], _ limit: Int) -> SlurmAnswer {
-    let texts = SlurmProcess.run(
-      words, input: "", SlurmVariables(masker: nil).passed + [SlurmCommands.lookVariable],
-      milliseconds: limit)
-    return SlurmAnswer(
-      exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
-      refusal: texts[3].isEmpty ? nil : texts[3])
+    SlurmAnswer(
+      to: SlurmCall(words: words, limit: Nanoseconds(limit) * 1_000_000),
+      SlurmVariables(masker: nil).passed + [SlurmCommands.lookVariable])
   }
 
   init?(

@@ -159,8 +159,8 @@ extension SlurmExecutor {
       }
       // The job has begun, so the directory is shared, and its result may only be late.
       if let since = task.missedSince, now < since + plan.fileWait { return }
-      concludeVanished(
-        task, hasBegun: holder != .nobodyYet, SlurmMessage.noResult(job, words), lose, at: now)
+      let reason = SlurmMessage.noResult(job, words)
+      if !repeats(task, hasBegun: holder != .nobodyYet, because: reason, at: now) { lose(reason) }
     case .vanished:
       // A job that comes to light later finds the task taken.
       let holder = takeAway(task)
@@ -168,17 +168,17 @@ extension SlurmExecutor {
         return awaitResult(of: task, at: now)
       }
       if case .unknown(let words) = holder { return lose(SlurmMessage.unknownHolder(words)) }
-      concludeVanished(
-        task, hasBegun: holder != .oprun, SlurmMessage.vanished(task.job), lose, at: now)
+      let reason = SlurmMessage.vanished(task.job)
+      if !repeats(task, hasBegun: holder != .oprun, because: reason, at: now) { lose(reason) }
     }
   }
 
-  private func concludeVanished(
-    _ task: SlurmTask, hasBegun: Bool, _ words: String, _ lose: (String, Bool) -> Void,
-    at now: Nanoseconds
-  ) {
-    let mayRepeat = task.request.onNodeFailure == .retry || !hasBegun
-    if !mayRepeat || !tryAgain(task, because: words, at: now) { lose(words, false) }
+  /// Gives a command whose job is gone to Slurm once more; false if it may not run twice, or was tried too often.
+  private func repeats(
+    _ task: SlurmTask, hasBegun: Bool, because words: String, at now: Nanoseconds
+  ) -> Bool {
+    guard task.request.onNodeFailure == .retry || !hasBegun else { return false }
+    return tryAgain(task, because: words, at: now)
   }
 
   // MARK: Ends

@@ -126,15 +126,7 @@ final class SlurmJournal {
       throw .last(action)
     }
     let file = Descriptor(owning: number)
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(file.number, &piece, piece.count)
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw .last(action) }
-      if count == 0 { break }
-      bytes += piece[..<count]
-    }
+    guard let bytes = readToEnd(file.number) else { throw .last(action) }
     let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? 0
     return String(decoding: bytes[..<end], as: UTF8.self)
   }

@@ -4,6 +4,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import Scheduling
 
 enum SlurmProcess {
   /// More is not read of either stream.
@@ -13,8 +14,7 @@ enum SlurmProcess {
   /// could not be started, and, if it was, its processor time in microseconds. The command is killed when the time is
   /// over, or when nobody is at the other end of `socket` any more.
   static func run(
-    _ words: [String], input: String, _ environment: [String], milliseconds: Int,
-    for socket: Int32 = -1
+    _ call: SlurmCall, _ environment: [String], for socket: Int32 = -1
   ) -> [String] {
     var pipes: [[Int32]] = []
     for _ in 0..<3 {
@@ -24,16 +24,16 @@ enum SlurmProcess {
       pipes.append(ends)
     }
     var process: Int32 = 0
-    let error = start(words, environment, pipes, &process)
+    let error = start(call.words, environment, pipes, &process)
     close(pipes[0][0])
     close(pipes[1][1])
     close(pipes[2][1])
     guard error == 0 else {
       for end in [pipes[0][1], pipes[1][0], pipes[2][0]] { close(end) }
-      return ["", "", "", refusal(words[0], error)]
+      return ["", "", "", refusal(call.words[0], error)]
     }
-    let deadline = milliseconds + now()
-    feed(input, to: pipes[0][1])
+    let deadline = Int(call.limit / 1_000_000) + now()
+    feed(call.input, to: pipes[0][1])
     let printed = collect(from: [pipes[1][0], pipes[2][0]], until: deadline, for: socket)
     if printed.map({ isWaiting($0) }) ?? true { kill(-process, SIGKILL) }
     return finish(process, printed)
@@ -138,4 +138,23 @@ enum SlurmProcess {
 
   /// The time in milliseconds.
   private static func now() -> Int { Int(monotonicNow() / 1_000_000) }
+}
+
+extension SlurmAnswer {
+  /// What `SlurmProcess.run` returns; nil if it is something else.
+  init?(_ texts: [String]) {
+    guard texts.count >= 4 else { return nil }
+    self.init(
+      exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
+      refusal: texts[3].isEmpty ? nil : texts[3],
+      processorTime: texts.count > 4 ? (Nanoseconds(texts[4]) ?? 0) * 1000 : 0)
+  }
+
+  /// The answer to a call that is made by this process, which waits for it.
+  init(to call: SlurmCall, _ environment: [String]) {
+    guard let answer = SlurmAnswer(SlurmProcess.run(call, environment)) else {
+      preconditionFailure("a command of Slurm has an answer")
+    }
+    self = answer
+  }
 }

@@ -82,12 +82,9 @@ final class SlurmWorker {
         break
       }
     }
-    guard let texts = Self.texts(in: said), texts.count >= 4 else { return nil }
+    guard let texts = Self.texts(in: said), let answer = SlurmAnswer(texts) else { return nil }
     said = []
-    return SlurmAnswer(
-      exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
-      refusal: texts[3].isEmpty ? nil : texts[3],
-      processorTime: texts.count > 4 ? (Nanoseconds(texts[4]) ?? 0) * 1000 : 0)
+    return answer
   }
 
   // MARK: Messages
@@ -153,9 +150,10 @@ final class SlurmWorker {
   private static func serve(_ socket: Int32, _ environment: [String]) {
     // Slurm gives the limits of `sbatch` to jobs, which would be taken for processes that this run left.
     DescentMark.giveUp()
-    while let texts = receive(socket), texts.count > 2, let limit = Int(texts[1]) {
-      let answer = SlurmProcess.run(
-        Array(texts[2...]), input: texts[0], environment, milliseconds: limit, for: socket)
+    while let texts = receive(socket), texts.count > 2, let limit = Nanoseconds(texts[1]) {
+      let call = SlurmCall(
+        words: Array(texts[2...]), input: texts[0], limit: limit * 1_000_000)
+      let answer = SlurmProcess.run(call, environment, for: socket)
       guard send(message(answer), to: socket) else { break }
     }
   }

@@ -1,6 +1,9 @@
 // The names of keys in other tools: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is
 // unknown here, but its meaning is known. Messages and 'oprun explain' know the same ones.
 
+import Diagnostics
+import Scheduling
+
 extension StepKey {
   package static let elsewhere: [String: StepKey] = [
     "needs": .dependsOn, "deps": .dependsOn, "depends": .dependsOn,
@@ -72,7 +75,7 @@ package enum KeysElsewhere {
       "steps are commands; one that starts a container is 'run: docker run --rm …'"
     let files = "files stay where they are from step to step, so nothing passes them on"
     let hooks =
-      "these are four keys, at top level and in steps: on_success, on_failure, on_cancel, on_complete"
+      "these are keys, at top level and in steps: \(inWords(HookKind.allCases.map(\.key), last: "and"))"
     return [
       "image": container, "container": container, "docker": container,
       "artifacts": files, "upload": files, "persist": files,

@@ -87,7 +87,7 @@ package struct RunAnalysis {
   func path(limit: Int) -> [PathStep] {
     let path = record.criticalPath
     let isOnPath = Set(path)
-    var steps: [OperationID: StepRecord] = [:]
+    var steps: [OperationID: ReportedStep] = [:]
     for step in record.steps where isOnPath.contains(step.operation) {
       if steps[step.operation] == nil { steps[step.operation] = step }
     }

@@ -44,7 +44,7 @@ extension RunAnalysis {
   }
 
   private func cause(
-    of operation: OperationID, startedAt start: Nanoseconds, after ends: [StepRecord]
+    of operation: OperationID, startedAt start: Nanoseconds, after ends: [ReportedStep]
   ) -> Wait.Cause {
     var index = firstIndex(in: ends, endingAfter: start)
     let graph = record.operations.plan.graph
@@ -65,7 +65,7 @@ extension RunAnalysis {
   }
 
   /// The index of the first step that ended after a moment.
-  private func firstIndex(in ends: [StepRecord], endingAfter time: Nanoseconds) -> Int {
+  private func firstIndex(in ends: [ReportedStep], endingAfter time: Nanoseconds) -> Int {
     var (low, high) = (0, ends.count)
     while low < high {
       let middle = (low + high) / 2

@@ -21,7 +21,7 @@ struct GroupedOutput: StepOutput {
     let stream: Stream
     let log: FileIdentity?
     /// If some of it was shown before.
-    let state: GroupState?
+    let state: ShownGroup?
   }
 
   private let stage: Stage
@@ -40,7 +40,7 @@ struct GroupedOutput: StepOutput {
   private var room = GroupedOutput.mostPerTurn
   private var lastTurn: Nanoseconds = 0
   /// Running commands that left the stage.
-  private var left: [Stream: GroupState] = [:]
+  private var left: [Stream: ShownGroup] = [:]
   /// The stage belongs to somebody else.
   private var isSuspended = false
 
@@ -163,7 +163,7 @@ struct GroupedOutput: StepOutput {
 
   /// The whole rest of it is shown next.
   private mutating func end(
-    _ stream: Stream, _ log: LogFile?, from state: GroupState?, as command: CIGroup.State
+    _ stream: Stream, _ log: LogFile?, from state: ShownGroup?, as command: CIGroup.State
   ) {
     guard let log else {
       return screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)

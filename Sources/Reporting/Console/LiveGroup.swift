@@ -3,7 +3,7 @@
 import RunFiles
 
 /// What of a group was shown, and in which colours it goes on.
-struct GroupState {
+struct ShownGroup {
   /// What stands in front of the next lines.
   fileprivate enum Label {
     case opening, continuation, none
@@ -33,7 +33,7 @@ final class LiveGroup {
   let stream: Stream
   private let log: LogFile
   private let stage: Stage
-  private(set) var state: GroupState
+  private(set) var state: ShownGroup
   /// How many bytes of the log can be read.
   private var known = 0
   /// The command, when what is shown is shown.
@@ -46,7 +46,7 @@ final class LiveGroup {
 
   /// Goes on where it was left if there is a state.
   init(
-    _ stream: Stream, _ log: LogFile, on stage: Stage, from state: GroupState?,
+    _ stream: Stream, _ log: LogFile, on stage: Stage, from state: ShownGroup?,
     as command: CIGroup.State = .running
   ) {
     self.stream = stream
@@ -54,7 +54,7 @@ final class LiveGroup {
     self.stage = stage
     self.command = command
     isTrusted = stage.screen.ci == nil || stage.operations.isTrusted(stream)
-    self.state = state ?? GroupState(stage.screen, isTrusted: isTrusted)
+    self.state = state ?? ShownGroup(stage.screen, isTrusted: isTrusted)
   }
 
   /// Whether everything was shown that was known to be there.

@@ -158,7 +158,10 @@ extension DryRun {
     sink.write(grouped: forecast.widest)
     sink.write(" at once; ")
     if forecast.unknownCount == forecast.timedCount {
-      sink.write("no estimate: no step has 'expected'")
+      sink.write(
+        plan.knowsEarlierRuns
+          ? "no estimate: none of these steps has ever succeeded, or has 'expected'"
+          : "no estimate: no step has 'expected'")
     } else {
       sink.write("estimate ")
       sink.write(elapsed: forecast.makespan)

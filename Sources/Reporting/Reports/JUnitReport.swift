@@ -64,7 +64,7 @@ struct JUnitReport: Report {
   }
 
   private func write(
-    _ step: StepRecord, _ record: RunRecord, _ room: inout Room, to sink: ByteSink
+    _ step: ReportedStep, _ record: RunRecord, _ room: inout Room, to sink: ByteSink
   ) {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
@@ -102,7 +102,7 @@ struct JUnitReport: Report {
 
   /// The end of what decided about a step has printed; nil if that is nothing, or cannot be read.
   private func output(
-    of step: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    of step: ReportedStep, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     isWanted: Bool
   ) -> [String]? {
     if isWanted { return record.tail(of: step, limit: Self.tailLength, buffer: buffer)?.lines }
@@ -125,7 +125,7 @@ struct JUnitReport: Report {
   /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for
   /// a file and a line.
   private func write(
-    _ element: StaticString, _ step: StepRecord, _ record: RunRecord, _ output: [String]?,
+    _ element: StaticString, _ step: ReportedStep, _ record: RunRecord, _ output: [String]?,
     to sink: ByteSink
   ) {
     sink.write("<")
@@ -209,7 +209,7 @@ struct JUnitReport: Report {
   }
 }
 
-extension StepRecord {
+extension ReportedStep {
   /// Whether the step counts as neither passed nor failed.
   fileprivate var isLeftOut: Bool {
     switch settled.ending.outcome {

@@ -62,7 +62,7 @@ struct MarkdownReport: Report {
   }
 
   private func write(
-    _ failure: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    _ failure: ReportedStep, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
     let operations = record.operations
@@ -103,7 +103,7 @@ struct MarkdownReport: Report {
 
   /// Writes the command, and the end of what it printed.
   private func writeLines(
-    of failure: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    of failure: ReportedStep, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
   ) {
     writeLines(
@@ -122,7 +122,7 @@ struct MarkdownReport: Report {
     sink.write("</pre>\n")
   }
 
-  private func writeRow(_ step: StepRecord, _ record: RunRecord, to sink: ByteSink) {
+  private func writeRow(_ step: ReportedStep, _ record: RunRecord, to sink: ByteSink) {
     sink.write("| ")
     sink.write(step.settled.isLeft ? "⏳" : step.settled.ending.sign)
     sink.write(" | ")

@@ -91,7 +91,7 @@ struct OTLPReport: Report {
   private func writeSpan(
     _ name: String, from start: Nanoseconds, to end: Nanoseconds, _ sink: ByteSink
   ) {
-    sink.write(",\"name\":")
+    sink.write(field: "name")
     sink.write(json: name)
     sink.write(",\"kind\":1,\"startTimeUnixNano\":\"")
     sink.write(decimal: Int(start))

@@ -109,7 +109,7 @@ extension ByteSink {
   }
 }
 
-extension StepRecord {
+extension ReportedStep {
   /// Nil of a step that was not to run, or could not.
   fileprivate var isOK: Bool? {
     if settled.isLeft || settled.isUnended && settled.record == nil { return nil }

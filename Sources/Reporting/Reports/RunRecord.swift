@@ -11,13 +11,13 @@ struct CommandRecord {
   let start: Nanoseconds
   /// The row of the command. Commands that ran at the same time have different rows, numbered from
   /// 0.
-  let lane: Int
+  let row: Int
   /// The end of the command; nil until it has ended.
   var end: CommandEnd?
 }
 
 /// A step, or an instance, that has its outcome.
-struct StepRecord {
+struct ReportedStep {
   let settled: SettledOperation
   /// When the step got its outcome.
   let end: Nanoseconds
@@ -41,7 +41,7 @@ struct RunRecord {
   /// The run before, if there was one.
   var previous: PreviousRun?
   private(set) var beginning: RunBeginning?
-  private var keptSteps: [StepRecord] = []
+  private var keptSteps: [ReportedStep] = []
   /// The operations of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
   private var reopened: Set<OperationID> = []
   /// What was blocked because of each failure, `reopened` included.
@@ -55,8 +55,8 @@ struct RunRecord {
   /// started last, then those of others beside it.
   private var running: [Int32]
   private var others: [Stream: Int] = [:]
-  private var freeLanes: [Int] = []
-  private var laneCount = 0
+  private var freeRows: [Int] = []
+  private var rowCount = 0
 
   init(_ operations: RunOperations) {
     self.operations = operations
@@ -83,7 +83,7 @@ struct RunRecord {
     case .settled(let operation, let ending, let cause):
       removeReopened()
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
-        keptSteps.append(StepRecord(settled: settled, end: event.time))
+        keptSteps.append(ReportedStep(settled: settled, end: event.time))
         if ending.outcome == .blocked, case .dependency(let root) = cause {
           keptBlocked[root, default: []].append(operation)
         }
@@ -106,12 +106,12 @@ struct RunRecord {
   }
 
   /// The steps that have their outcome, in the order in which they got it.
-  var steps: [StepRecord] {
+  var steps: [ReportedStep] {
     reopened.isEmpty ? keptSteps : keptSteps.filter { !reopened.contains($0.operation) }
   }
 
   /// What was blocked because of a failure.
-  func blocked(by failure: StepRecord) -> [OperationID] {
+  func blocked(by failure: ReportedStep) -> [OperationID] {
     let blocked = keptBlocked[failure.operation] ?? []
     return reopened.isEmpty ? blocked : blocked.filter { !reopened.contains($0) }
   }
@@ -124,19 +124,19 @@ struct RunRecord {
   }
 
   private mutating func start(_ stream: Stream, at time: Nanoseconds) {
-    let lane: Int
-    if let index = freeLanes.indices.min(by: { freeLanes[$0] < freeLanes[$1] }) {
-      lane = freeLanes.remove(at: index)
+    let row: Int
+    if let index = freeRows.indices.min(by: { freeRows[$0] < freeRows[$1] }) {
+      row = freeRows.remove(at: index)
     } else {
-      lane = laneCount
-      laneCount += 1
+      row = rowCount
+      rowCount += 1
     }
     let place = stream.operation.index + 1
     while running.count <= place { running.append(-1) }
     let other = running[place]
     if other >= 0 { others[commands[Int(other)].stream] = Int(other) }
     running[place] = Int32(commands.count)
-    commands.append(CommandRecord(stream: stream, start: time, lane: lane))
+    commands.append(CommandRecord(stream: stream, start: time, row: row))
   }
 
   private mutating func finish(_ stream: Stream, _ end: CommandEnd, at time: Nanoseconds) {
@@ -146,7 +146,7 @@ struct RunRecord {
     ledger.end(stream.operation, result, at: time)
     guard let index = takeRunning(stream) else { return }
     commands[index].end = end
-    freeLanes.append(commands[index].lane)
+    freeRows.append(commands[index].row)
   }
 
   private mutating func takeRunning(_ stream: Stream) -> Int? {
@@ -174,12 +174,12 @@ extension RunRecord {
   var givenStatus: Int32? { exitStatus.map { end?.passedOn?.status ?? $0 } }
 
   /// The failures that are not allowed.
-  var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
+  var failures: [ReportedStep] { steps.filter { $0.settled.isFailure } }
 
   /// Steps whose commands were ended from outside, or by a limit of the run or of a group.
-  var interrupted: [StepRecord] { steps.filter(isInterrupted) }
+  var interrupted: [ReportedStep] { steps.filter(isInterrupted) }
 
-  func isInterrupted(_ step: StepRecord) -> Bool { ledger.isInterrupted(step.settled) }
+  func isInterrupted(_ step: ReportedStep) -> Bool { ledger.isInterrupted(step.settled) }
 
   /// How many steps ended in which way.
   var counts: EndingCounts { ledger.counts }
@@ -188,7 +188,7 @@ extension RunRecord {
   var criticalPath: [OperationID] { ledger.criticalPath }
 
   /// Why the step ended as it did, in a few words: `exit 1 after 3.4s`, `'unit' failed`.
-  func reason(of step: StepRecord) -> String {
+  func reason(of step: ReportedStep) -> String {
     let settled = step.settled
     if settled.isUnended {
       return operations.words { $0.write(unended: settled) }
@@ -201,7 +201,7 @@ extension RunRecord {
     }
   }
 
-  private func reason(_ decisive: CommandResult, of step: StepRecord) -> String {
+  private func reason(_ decisive: CommandResult, of step: ReportedStep) -> String {
     let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
     return operations.words { sink in
       sink.write(hookOf: decisive.role)
@@ -215,7 +215,7 @@ extension RunRecord {
   }
 
   /// How a step ended and why, in a sentence: `failed: exit 1 after 3.4s`, `timed out after 30s`.
-  func sentence(of step: StepRecord) -> String {
+  func sentence(of step: ReportedStep) -> String {
     let ending = step.settled.ending
     let reason = reason(of: step)
     if step.settled.hasNoEnd { return reason }
@@ -254,7 +254,7 @@ extension RunRecord {
   }
 
   /// The first line of the command that decided how a step failed.
-  func command(of step: StepRecord) -> String? {
+  func command(of step: ReportedStep) -> String? {
     guard !operations.standsForOthers(step.operation) else { return nil }
     return operations.command(of: step.settled).map(firstLine)
   }
@@ -272,7 +272,7 @@ extension RunRecord {
   private static let widestCommand = 400
 
   /// The end of the decisive output; nil if there is none, or it cannot be read.
-  func tail(of step: StepRecord, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {
+  func tail(of step: ReportedStep, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {
     guard let decisive = step.settled.decisive else { return nil }
     return tail(
       of: Stream(operation: step.operation, role: decisive.role), decisive, limit, buffer)

@@ -9,9 +9,9 @@ struct TraceReport: Report {
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")
     writeName("process_name", of: 0, record.operations.plan.name, to: sink)
-    for lane in 0..<(record.commands.map { $0.lane + 1 }.max() ?? 0) {
+    for row in 0..<(record.commands.map { $0.row + 1 }.max() ?? 0) {
       sink.write(",\n")
-      writeName("thread_name", of: lane, own: "slot \(lane + 1)", to: sink)
+      writeName("thread_name", of: row, own: "slot \(row + 1)", to: sink)
     }
     for command in record.commands {
       guard let end = command.end else { continue }
@@ -22,16 +22,16 @@ struct TraceReport: Report {
   }
 
   private func writeName(
-    _ kind: StaticString, of lane: Int, _ name: String, to sink: ByteSink
+    _ kind: StaticString, of row: Int, _ name: String, to sink: ByteSink
   ) {
-    writeName(kind, of: lane, own: sink.masked(name), to: sink)
+    writeName(kind, of: row, own: sink.masked(name), to: sink)
   }
 
   private func writeName(
-    _ kind: StaticString, of lane: Int, own name: String, to sink: ByteSink
+    _ kind: StaticString, of row: Int, own name: String, to sink: ByteSink
   ) {
     sink.write("{\"ph\":\"M\",\"pid\":1,\"tid\":")
-    sink.write(decimal: lane)
+    sink.write(decimal: row)
     sink.write(",\"name\":\"")
     sink.write(kind)
     sink.write("\",\"args\":{\"name\":")
@@ -44,25 +44,25 @@ struct TraceReport: Report {
     _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations, to sink: ByteSink
   ) {
     sink.write("{\"ph\":\"X\",\"pid\":1,\"tid\":")
-    sink.write(decimal: command.lane)
-    sink.write(",\"ts\":")
+    sink.write(decimal: command.row)
+    sink.write(field: "ts")
     sink.write(decimal: Int(command.start / 1000))
-    sink.write(",\"dur\":")
+    sink.write(field: "dur")
     sink.write(decimal: Int(end.duration / 1000))
-    sink.write(",\"cat\":")
+    sink.write(field: "cat")
     if case .attempt = command.stream.role {
       sink.write("\"step\"")
     } else {
       sink.write("\"hook\"")
     }
-    sink.write(",\"name\":")
+    sink.write(field: "name")
     sink.write(json: operations.title(of: command.stream))
     sink.write(",\"args\":{\"end\":")
     sink.write(json: operations.words { $0.write(end, limit: nil, columns: .max) })
-    sink.write(",\"processor_ms\":")
+    sink.write(field: "processor_ms")
     sink.write(milliseconds: end.processorTime)
     if let peak = end.peakMemory {
-      sink.write(",\"peak_memory\":")
+      sink.write(field: "peak_memory")
       sink.write(decimal: Int(peak))
     }
     sink.write("}}")

@@ -59,7 +59,8 @@ package enum TestReport {
   package static func write(json files: [File], to sink: ByteSink) {
     let all = files.flatMap { file in file.results.map { (file, $0) } }
     sink.write(jsonList: all) { file, result in
-      sink.write("\n{\"file\":")
+      sink.write("\n{")
+      sink.write(field: "file", isFirst: true)
       sink.write(json: file.path)
       sink.write(field: "case")
       sink.write(json: result.test.name)

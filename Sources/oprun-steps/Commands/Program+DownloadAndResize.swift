@@ -14,7 +14,7 @@ extension Program {
     do throws(SystemError) {
       // This is done before there is a second thread. The keys of cached results need the version
       // of libvips; the process that starts workers, and all workers, inherit what is loaded now.
-      _ = Picture.load()
+      _ = Raster.load()
       let workers = try Workers.start(settings.reading, modules: settings.modules)
       defer { workers.stop() }
       let meter = Meter()

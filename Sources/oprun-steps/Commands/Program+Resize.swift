@@ -11,7 +11,7 @@ extension Program {
     try checkManifest(inputs, besides: step.files + step.paths)
     // Several workers share what is loaded before they start; a single one loads it while the
     // program continues.
-    if step.files.count > 1 { _ = Picture.load() }
+    if step.files.count > 1 { _ = Raster.load() }
     guard let workers = startWorkers(step.settings.reading, modules: step.settings.modules) else {
       return ExitStatus.internalError
     }

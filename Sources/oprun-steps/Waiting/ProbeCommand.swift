@@ -70,7 +70,7 @@ private enum CommandGroups {
   /// Set up after the groups, which the handler reads.
   private static let handlers: Void = {
     _ = groups
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { handle(number) }
+    for number in signalsToEnd { handle(number) }
   }()
   private static let lock = Guarded(())
 

@@ -3,7 +3,7 @@
 /// Reads the words after the command's name. The last of several equal flags wins, unless it is
 /// repeatable, and any flag overrides the environment.
 struct ArgumentParser {
-  private let command: Command
+  private let command: Subcommand
   private let options: [Option]
   private var rest: ArraySlice<String>
   private var invocation: Invocation
@@ -14,7 +14,7 @@ struct ArgumentParser {
 
   /// `environment` is nil if it has no variable that may stand for an option.
   static func parse(
-    _ words: ArraySlice<String>, of command: Command,
+    _ words: ArraySlice<String>, of command: Subcommand,
     environment: ((String) throws(UsageFailure) -> String?)?
   ) throws(UsageFailure) -> Invocation {
     var parser = ArgumentParser(words, of: command)
@@ -37,14 +37,14 @@ struct ArgumentParser {
 
   /// Reads the words before one that is still being typed. What is wrong is ignored.
   static func readUnfinished(
-    _ words: ArraySlice<String>, of command: Command
+    _ words: ArraySlice<String>, of command: Subcommand
   ) -> (invocation: Invocation, pending: Option?, isAfterDashes: Bool) {
     var parser = ArgumentParser(words, of: command)
     parser.readWords()
     return (parser.invocation, parser.pending, parser.isAfterDashes)
   }
 
-  private init(_ words: ArraySlice<String>, of command: Command) {
+  private init(_ words: ArraySlice<String>, of command: Subcommand) {
     self.command = command
     options = command.options + [Options.help]
     rest = words
@@ -67,7 +67,9 @@ struct ArgumentParser {
   }
 
   private mutating func read(_ word: String) throws(UsageFailure) {
-    if word.hasPrefix("--") {
+    if command.explainsOptions, !isOption(word), Subcommand.haveOption(word) {
+      invocation.operands.append(word)
+    } else if word.hasPrefix("--") {
       try readLong(word)
     } else if word.hasPrefix("-"), word != "-" {
       try readLetters(word)

@@ -5,13 +5,13 @@ import Reporting
 
 extension Tool {
   /// Writes help to standard output, because it was requested.
-  func writeHelp(of command: Command?) {
+  func writeHelp(of command: Subcommand?) {
     output.write(command.map(helpText) ?? generalHelp)
   }
 }
 
 private var generalHelp: String {
-  let commands = Command.all.map { ("\($0.name) \($0.operands)", $0.summary) }
+  let commands = Subcommand.all.map { ("\($0.name) \($0.operands)", $0.summary) }
   return """
     oprun \(version): runs the steps of a pipeline, in parallel where their dependencies allow
 
@@ -29,7 +29,7 @@ private var generalHelp: String {
     """
 }
 
-func helpText(of command: Command) -> String {
+func helpText(of command: Subcommand) -> String {
   var text = """
     usage: oprun \(command.synopsis)
 

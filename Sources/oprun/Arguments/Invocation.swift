@@ -5,7 +5,7 @@ import Scheduling
 
 /// A command with its options and operands. Values are checked; defaults are not filled in.
 struct Invocation {
-  let command: Command
+  let command: Subcommand
   var operands: [String] = []
   /// The words after `--`, if they are no operands.
   var rest: [String] = []
@@ -25,7 +25,7 @@ struct Invocation {
   /// The options that stand on the command line, not in the environment.
   var given: Set<String> = []
 
-  init(_ command: Command) { self.command = command }
+  init(_ command: Subcommand) { self.command = command }
 
   func isGiven(_ option: Option) -> Bool { given.contains(option.name) }
 

@@ -7,7 +7,7 @@ enum Request {
   case version(isVerbose: Bool)
   /// Help for a command; nil means oprun's own. With a file, the parameters of its pipeline are
   /// included.
-  case help(Command?, of: Invocation?)
+  case help(Subcommand?, of: Invocation?)
   case perform(Invocation)
   /// The words of a command line that is still being typed.
   case complete([String])
@@ -25,14 +25,14 @@ enum Request {
       self = .version(isVerbose: words.dropFirst().contains(where: wish.contains))
     case Options.help.flag where words.count == 1, "-h" where words.count == 1:
       self = .help(nil, of: nil)
-    case Options.help.flag where Command.named(words[1]) != nil,
-      "-h" where Command.named(words[1]) != nil:
-      self = .help(Command.named(words[1]), of: nil)
+    case Options.help.flag where Subcommand.named(words[1]) != nil,
+      "-h" where Subcommand.named(words[1]) != nil:
+      self = .help(Subcommand.named(words[1]), of: nil)
     case Tool.completionCommand: self = .complete(Array(words.dropFirst()))
-    case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
+    case Subcommand.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
     default:
       let isName = Self.looksLikeCommand(first)
-      let command = isName ? Command.named(first) : nil
+      let command = isName ? Subcommand.named(first) : nil
       if isName, command == nil, !search.fileExists(first), try search.usualFile() == nil {
         throw Invocation.refusal(of: first, before: words.dropFirst(), search)
       }
@@ -61,10 +61,10 @@ enum Request {
     return .help(invocation.command, of: located)
   }
 
-  private static func topic(_ words: ArraySlice<String>) throws(UsageFailure) -> Command? {
+  private static func topic(_ words: ArraySlice<String>) throws(UsageFailure) -> Subcommand? {
     guard let name = words.first, !name.hasPrefix("-") else { return nil }
     if words.count > 1 { throw .extraOperand(words[words.startIndex + 1], of: .help) }
-    guard let command = Command.named(name) else {
+    guard let command = Subcommand.named(name) else {
       throw .unknownTopic(name)
     }
     return command

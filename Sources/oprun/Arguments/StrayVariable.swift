@@ -13,9 +13,9 @@ struct StrayVariable {
 
   /// Finds those among the variables whose names begin with `OPRUN_`. Where a variable belongs to another
   /// command nothing is found, because the environment is for many command lines.
-  static func all(among names: [String], for command: Command) -> [StrayVariable] {
+  static func all(among names: [String], for command: Subcommand) -> [StrayVariable] {
     let options = command.options.filter(\.hasOneVariable)
-    let known = Set(Command.all.flatMap { $0.options.map(\.variable) })
+    let known = Set(Subcommand.all.flatMap { $0.options.map(\.variable) })
     let kept = ["OPRUN_PARAM_", "OPRUN_INPUT_", "OPRUN_WITH_"]
     return names.compactMap { name in
       if known.contains(name) || kept.contains(where: name.hasPrefix) { return nil }

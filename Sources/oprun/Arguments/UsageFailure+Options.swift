@@ -5,14 +5,13 @@ import Diagnostics
 extension UsageFailure {
   /// `value` is the word after it, if it may belong to it.
   static func unknownOption(
-    _ flag: String, value: String? = nil, of command: Command
+    _ flag: String, value: String? = nil, of command: Subcommand
   ) -> UsageFailure {
     let known = (command.options + [Options.help, Options.version]).map(\.flag)
     let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
     return UsageFailure(
       "unknown option \(quoted(flag))",
-      help: meant.map(didYouMean) ?? explained(flag, command) ?? ForeignOption.help(
-        for: flag, in: command)
+      help: meant.map(didYouMean) ?? ForeignOption.help(for: flag, in: command)
         ?? commandHelp(flag, command) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
@@ -25,17 +24,9 @@ extension UsageFailure {
     return flag.utf8.count >= fewest && found.count == 1 ? found[0] : nil
   }
 
-  /// An option that is to be explained.
-  private static func explained(_ flag: String, _ command: Command) -> String? {
-    guard command.name == Command.explain.name,
-      Command.all.contains(where: { $0.options.contains { $0.flag == flag } })
-    else { return nil }
-    return "explain an option by its name alone: oprun explain \(flag.dropFirst(2))"
-  }
-
   /// Other commands have it.
-  private static func commandHelp(_ flag: String, _ command: Command) -> String? {
-    let owners = Command.all.filter { other in
+  private static func commandHelp(_ flag: String, _ command: Subcommand) -> String? {
+    let owners = Subcommand.all.filter { other in
       other.options.contains { $0.flag == flag || $0.letter.map { "-\($0)" } == flag }
     }
     guard !owners.isEmpty else { return nil }
@@ -43,7 +34,7 @@ extension UsageFailure {
   }
 
   /// `-dry-run`, with one dash.
-  static func missingDash(_ word: String, of command: Command) -> UsageFailure {
+  static func missingDash(_ word: String, of command: Subcommand) -> UsageFailure {
     UsageFailure(
       "unknown option \(quoted(word))", help: "did you mean '-\(word)'?", command: command.name)
   }
@@ -51,13 +42,13 @@ extension UsageFailure {
   /// `--watch`, where the command `watch` is meant.
   private static func commandOfThatName(_ flag: String) -> String? {
     guard flag.hasPrefix("--"),
-      let meant = Command.all.first(where: { $0.name == flag.dropFirst(2) })
+      let meant = Subcommand.all.first(where: { $0.name == flag.dropFirst(2) })
     else { return nil }
     return didYouMean("oprun \(meant.name)")
   }
 
   private static func parameterHelp(
-    _ flag: String, _ value: String?, _ command: Command
+    _ flag: String, _ value: String?, _ command: Subcommand
   ) -> String? {
     let name = flag.dropFirst(2)
     guard command.takesParameters, flag.hasPrefix("--"), isParameterName(name) else { return nil }
@@ -70,7 +61,7 @@ extension UsageFailure {
   }
 
   /// The failure for `name=value` in the place of a step, because no step id has that form.
-  static func parameterAsOperand(_ text: String, of command: Command) -> UsageFailure {
+  static func parameterAsOperand(_ text: String, of command: Subcommand) -> UsageFailure {
     UsageFailure(
       "\(quoted(text)) is not a step", help: settingParameter(text), command: command.name)
   }
@@ -85,7 +76,7 @@ extension UsageFailure {
 
   /// A file name that was forgotten makes the next argument one.
   static func overwritesPipeline(
-    _ path: String, _ option: Option, _ command: Command
+    _ path: String, _ option: Option, _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a file to write, but \(quoted(path)) looks like a pipeline",
@@ -94,7 +85,7 @@ extension UsageFailure {
   }
 
   static func overwritesSource(
-    _ path: String, _ option: Option, _ command: Command
+    _ path: String, _ option: Option, _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a file to write, but \(quoted(path)) is one that was read",
@@ -104,7 +95,7 @@ extension UsageFailure {
   static func sameFile(_ path: String, _ first: Option, _ second: Option) -> UsageFailure {
     UsageFailure(
       "'\(first.flag)' and '\(second.flag)' cannot both write \(quoted(path))",
-      help: "name two files", command: Command.run.name)
+      help: "name two files", command: Subcommand.run.name)
   }
 }
 
@@ -151,7 +142,7 @@ private struct ForeignOption {
       flags: ["--env", "-e"], advice: "set the variable for oprun: NAME=VALUE oprun FILE"),
   ]
 
-  static func help(for flag: String, in command: Command) -> String? {
+  static func help(for flag: String, in command: Subcommand) -> String? {
     let known = command.options + [Options.help, Options.version]
     for foreign in all where foreign.flags.contains(flag) {
       guard let option = foreign.option else {

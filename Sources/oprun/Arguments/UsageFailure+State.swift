@@ -6,25 +6,26 @@ import Plans
 import Scheduling
 
 extension UsageFailure {
-  static func submitsStandardInput(_ command: Command) -> UsageFailure {
+  static func submitsStandardInput(_ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "a job cannot read the pipeline from standard input", help: "write it to a file",
       command: command.name)
   }
 
-  static func submitsOtherwise(_ word: String, _ command: Command) -> UsageFailure {
+  static func submitsOtherwise(_ word: String, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) cannot be used: the job must be a run of oprun",
       command: command.name)
   }
 
-  static func noRuns(_ command: Command) -> UsageFailure {
+  static func noRuns(_ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "no run is recorded", help: "'oprun FILE' runs a pipeline and records it",
       command: command.name)
   }
 
-  static func unknownRun(_ word: String, among names: [String], _ command: Command) -> UsageFailure
+  static func unknownRun(_ word: String, among names: [String], _ command: Subcommand)
+    -> UsageFailure
   {
     let close = suggestion(for: word, among: names.prefix(1000))
     return UsageFailure(
@@ -33,7 +34,8 @@ extension UsageFailure {
       command: command.name)
   }
 
-  static func severalRuns(_ word: String, _ names: [String], _ command: Command) -> UsageFailure {
+  static func severalRuns(_ word: String, _ names: [String], _ command: Subcommand) -> UsageFailure
+  {
     UsageFailure(
       "\(quoted(word)) is the end of \(names.count) run names",
       help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
@@ -41,7 +43,7 @@ extension UsageFailure {
 
   static func unknownStep(
     _ id: String, of run: String, isInProgress: Bool, among ids: some Sequence<String>,
-    _ command: Command
+    _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       isInProgress
@@ -65,7 +67,7 @@ extension UsageFailure {
     } else if let file {
       failure.message = "unknown step \(quoted(id)) in \(printable(file))"
     }
-    failure.command = Command.resume.name
+    failure.command = Subcommand.resume.name
     if let matrix = plan.lateMatrix(ofInstance: id) {
       failure.help =
         "the instances of \(quoted(matrix)) are known only during the run: name \(quoted(matrix))"
@@ -77,12 +79,12 @@ extension UsageFailure {
   static func contradiction(_ option: Option, _ other: Option, of step: String) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(other.flag)' both name \(quoted(step))",
-      help: "leave one of them out", command: Command.resume.name)
+      help: "leave one of them out", command: Subcommand.resume.name)
   }
 
   /// The failure for a word that may be a run, or a step of the newest run, which is in progress.
   static func neitherRunNorStep(
-    _ word: String, of run: String, among ids: [String], _ command: Command
+    _ word: String, of run: String, among ids: [String], _ command: Subcommand
   ) -> UsageFailure {
     let close = suggestion(for: word, among: ids)
     return UsageFailure(
@@ -92,21 +94,21 @@ extension UsageFailure {
       command: command.name)
   }
 
-  static func hasJobs(_ run: String, _ command: Command) -> UsageFailure {
+  static func hasJobs(_ run: String, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "run \(run) may still have jobs in Slurm, but none of its steps would run there",
       help: "use --executor slurm to continue them, or --executor local to cancel them",
       command: command.name)
   }
 
-  static func severalRunsInProgress(_ names: [String], _ command: Command) -> UsageFailure {
+  static func severalRunsInProgress(_ names: [String], _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "\(names.count) runs are in progress",
       help: "name one of them: \(firstNames(of: names, most: 5))", command: command.name)
   }
 
   static func severalRunsBegin(
-    with word: String, _ names: [String], _ command: Command
+    with word: String, _ names: [String], _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) is the beginning or the end of \(names.count) run names",
@@ -118,29 +120,29 @@ extension UsageFailure {
     let close = name.flatMap { suggestion(for: $0, among: ["max_parallel", "priority"]) }
     return UsageFailure(
       "'oprun set' wants 'max_parallel=N' or 'priority=N STEP', found \(quoted(word))",
-      help: close.map { "did you mean '\($0)='?" }, command: Command.set.name)
+      help: close.map { "did you mean '\($0)='?" }, command: Subcommand.set.name)
   }
 
   static func wrongWidth(_ text: String) -> UsageFailure {
     UsageFailure(
       "'max_parallel' wants a whole number from 0 to 2^53 or 'auto', found \(quoted(text))",
-      command: Command.set.name)
+      command: Subcommand.set.name)
   }
 
   static func wrongPriority(_ text: String) -> UsageFailure {
     UsageFailure(
       "'priority' wants very_low, low, normal, high, very_high or a number from -1000 to 1000, found "
-        + quoted(text), command: Command.set.name)
+        + quoted(text), command: Subcommand.set.name)
   }
 
   static let missingStepOfPriority = UsageFailure(
     "'priority' needs a step", help: "write it last: oprun set priority=high STEP",
-    command: Command.set.name)
+    command: Subcommand.set.name)
 
   static func notResumable(_ run: String) -> UsageFailure {
     UsageFailure(
       "run \(run) cannot be resumed: its pipeline was read from standard input, which is not kept",
-      help: "put the pipeline in a file", command: Command.resume.name)
+      help: "put the pipeline in a file", command: Subcommand.resume.name)
   }
 
   /// The failure for a run of another directory, of which this is the path; nil if it no longer exists.
@@ -148,35 +150,36 @@ extension UsageFailure {
     guard let directory else {
       return UsageFailure(
         "run \(run) cannot be resumed: the directory in which it ran no longer exists",
-        help: "run the pipeline anew", command: Command.resume.name)
+        help: "run the pipeline anew", command: Subcommand.resume.name)
     }
     return UsageFailure(
       "run \(run) did not run here, but in '\(shortened(directory, to: .max))'",
       help: "resume it there, or name a run of this directory: 'oprun history' lists all",
-      command: Command.resume.name)
+      command: Subcommand.resume.name)
   }
 
   static func secretParameter(_ name: String) -> UsageFailure {
     UsageFailure(
       "parameter \(quoted(name)) holds a secret, which is not kept",
-      help: "set it again with \(parameterVariable(name)) or --param", command: Command.resume.name)
+      help: "set it again with \(parameterVariable(name)) or --param",
+      command: Subcommand.resume.name)
   }
 
   static func missingUpstream(_ needed: String, of step: String) -> UsageFailure {
     UsageFailure(
       "'--only' runs nothing else, but \(quoted(step)) needs \(quoted(needed)), which must run again",
       help: "leave '--only' out, or run '--until \(printable(step))' instead",
-      command: Command.resume.name)
+      command: Subcommand.resume.name)
   }
 
-  static func wrongSize(_ text: String, for option: Option, _ command: Command) -> UsageFailure {
+  static func wrongSize(_ text: String, for option: Option, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a size such as 500M or 2G, found \(quoted(text))",
       help: exceededLimit(text),
       command: command.name)
   }
 
-  static func wrongURL(_ text: String, for option: Option, _ command: Command) -> UsageFailure {
+  static func wrongURL(_ text: String, for option: Option, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a URL of http or https, found \(quoted(shownURL(text)))",
       command: command.name)
@@ -186,25 +189,25 @@ extension UsageFailure {
     UsageFailure(
       "unknown queue \(quoted(name))",
       help: suggestion(for: name, among: names).map { "did you mean '\($0)'?" },
-      command: Command.analyze.name)
+      command: Subcommand.analyze.name)
   }
 
   static func wrongWidth(_ text: String, of queue: String, for option: Option) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a number of at least 1 for \(quoted(queue)), found \(quoted(text))",
-      command: Command.analyze.name)
+      command: Subcommand.analyze.name)
   }
 
   static func missingFactor(_ text: String) -> UsageFailure {
     UsageFailure(
       "'--faster' wants a step and a factor, as in test=2x, found \(quoted(text))",
-      command: Command.analyze.name)
+      command: Subcommand.analyze.name)
   }
 
   static func wrongFactor(_ text: String, of step: String) -> UsageFailure {
     UsageFailure(
       "'--faster' wants a factor such as 2x for \(quoted(step)), found \(quoted(text))",
-      command: Command.analyze.name)
+      command: Subcommand.analyze.name)
   }
 }
 

@@ -30,32 +30,32 @@ struct UsageFailure: Error, Hashable {
     return failure
   }
 
-  static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
+  static func needs(_ flag: String, _ option: Option, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' has no effect without '\(flag)'", help: "add '\(flag)'",
       command: command.name)
   }
 
-  static func waitsForNothing(_ command: Command) -> UsageFailure {
+  static func waitsForNothing(_ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(Options.noWait.flag)' has no effect without '\(Options.lock.flag)', or 'mutex: pipeline' in the "
         + "file", help: "add '\(Options.lock.flag)'", command: command.name)
   }
 
-  static func detachesNothing(_ command: Command) -> UsageFailure {
+  static func detachesNothing(_ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(Options.detach.flag)' has no effect: no step is a job of its own in Slurm",
       help: "leave it out, or add '\(Options.executor.flag) slurm'", command: command.name)
   }
 
-  static func excludes(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
+  static func excludes(_ flag: String, _ option: Option, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(flag)' cannot be given together", help: "leave one of them out",
       command: command.name)
   }
 
   static func excludesVariable(
-    _ other: Option, _ option: Option, _ command: Command
+    _ other: Option, _ option: Option, _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       "the variables \(option.variable) and \(other.variable) cannot be set together",
@@ -71,7 +71,7 @@ struct UsageFailure: Error, Hashable {
 
   /// `next` is the option that stands where the value would.
   static func missingValue(
-    of option: Option, _ kind: ValueKind, before next: String?, _ command: Command
+    of option: Option, _ kind: ValueKind, before next: String?, _ command: Subcommand
   ) -> UsageFailure {
     var help: String?
     if case .text = kind, let next {
@@ -83,26 +83,27 @@ struct UsageFailure: Error, Hashable {
 
   /// git cannot tell what has changed since a commit.
   static func unknownChanges(
-    since reference: String, _ reason: String, help: String?, _ command: Command
+    since reference: String, _ reason: String, help: String?, _ command: Subcommand
   ) -> UsageFailure {
     UsageFailure(
       "cannot find the changes since \(quoted(reference)): \(reason)", help: help,
       command: command.name)
   }
 
-  static func emptyOperand(of command: Command) -> UsageFailure {
+  static func emptyOperand(of command: Subcommand) -> UsageFailure {
     UsageFailure(
       "an argument is empty, so it names no file and no step",
       help: "look for a quoted shell variable without a value", command: command.name)
   }
 
-  static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageFailure {
+  static func unwantedValue(of option: Option, found: String, _ command: Subcommand) -> UsageFailure
+  {
     UsageFailure("'\(option.flag)' takes no value, found \(quoted(found))", command: command.name)
   }
 
   /// `source` is the flag or the variable that the value came from.
   static func wrongValue(
-    _ text: String, for kind: ValueKind, from source: String, _ command: Command
+    _ text: String, for kind: ValueKind, from source: String, _ command: Subcommand
   ) -> UsageFailure {
     var help: String?
     if case .choice(let words) = kind {
@@ -113,7 +114,8 @@ struct UsageFailure: Error, Hashable {
       "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: help, command: command.name)
   }
 
-  static func wrongSwitch(_ text: String, from variable: String, _ command: Command) -> UsageFailure
+  static func wrongSwitch(_ text: String, from variable: String, _ command: Subcommand)
+    -> UsageFailure
   {
     UsageFailure("'\(variable)' wants 1 or 0, found \(quoted(text))", command: command.name)
   }
@@ -128,12 +130,12 @@ struct UsageFailure: Error, Hashable {
 
   private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
 
-  static func missingOperand(of command: Command) -> UsageFailure {
+  static func missingOperand(of command: Subcommand) -> UsageFailure {
     let wanted = command.takesFile ? "a pipeline file" : command.operands
     return UsageFailure("'oprun \(command.name)' needs \(wanted)", command: command.name)
   }
 
-  static func missingStep(of command: Command) -> UsageFailure {
+  static func missingStep(of command: Subcommand) -> UsageFailure {
     UsageFailure("'oprun \(command.name)' needs a step", command: command.name)
   }
 
@@ -141,16 +143,16 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "\(quoted(word)) stands for several steps, each with its own 'cache'",
       help: "name one of them, such as \(printable(first)) or \(printable(other))",
-      command: Command.trace.name)
+      command: Subcommand.trace.name)
   }
 
   static func tracedService(_ step: String) -> UsageFailure {
     UsageFailure(
       "\(quoted(step)) is a service, which cannot be cached: it has no result",
-      help: "trace a step that ends", command: Command.trace.name)
+      help: "trace a step that ends", command: Subcommand.trace.name)
   }
 
-  static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
+  static func extraOperand(_ operand: String, of command: Subcommand) -> UsageFailure {
     let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageFailure(
       "'oprun \(command.name)' takes \(wanted), found \(quoted(operand))",
@@ -164,42 +166,42 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "'\(option.flag)' wants the id of a step that runs, found \(quoted(id))",
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" },
-      command: Command.run.name)
+      command: Subcommand.run.name)
   }
 
   /// The failure for a step that has instances, or the steps of another pipeline.
   static func severalStatuses(_ id: String, for option: Option) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a step with one command, but \(quoted(id)) stands for several",
-      command: Command.run.name)
+      command: Subcommand.run.name)
   }
 
   /// `words` is the value of `--events`, like that of the others.
   static func closedEventDescriptor(_ words: String) -> UsageFailure {
     UsageFailure(
       "'--events' wants a descriptor that is open, found \(quoted(words))",
-      help: "in a shell: oprun FILE --events fd:3 3>events.ndjson", command: Command.run.name)
+      help: "in a shell: oprun FILE --events fd:3 3>events.ndjson", command: Subcommand.run.name)
   }
 
   static func unwritableEventDescriptor(_ words: String) -> UsageFailure {
     UsageFailure(
       "'--events' wants a descriptor to write to, but \(quoted(words)) is open for reading only",
-      command: Command.run.name)
+      command: Subcommand.run.name)
   }
 
   static let eventsAmongMessages = UsageFailure(
     "'--events' cannot use standard error, where messages go", help: "use a file, '-' or 'fd:3'",
-    command: Command.run.name)
+    command: Subcommand.run.name)
 
   static func eventsAmongOutput(_ mode: String) -> UsageFailure {
     UsageFailure(
       "'--output \(mode)' and '--events' cannot both write to standard output",
-      help: "write the events to a file, or leave '--output' out", command: Command.run.name)
+      help: "write the events to a file, or leave '--output' out", command: Subcommand.run.name)
   }
 
   static let standardInputWatched = UsageFailure(
     "a pipeline from standard input cannot be watched", help: "put it in a file",
-    command: Command.watch.name)
+    command: Subcommand.watch.name)
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
@@ -224,7 +226,7 @@ struct UsageFailure: Error, Hashable {
       help: closestCommand(to: name).map { "did you mean 'oprun help \($0)'?" })
   }
 
-  static func unknownShell(_ word: String, _ command: Command) -> UsageFailure {
+  static func unknownShell(_ word: String, _ command: Subcommand) -> UsageFailure {
     let shells = CompletionShell.allCases.map(\.rawValue)
     return UsageFailure(
       "no completions for \(quoted(word)), only for \(inWords(shells, last: "and"))",
@@ -233,16 +235,16 @@ struct UsageFailure: Error, Hashable {
   }
 
   static func closestCommand(to name: String) -> String? {
-    suggestion(for: name, among: Command.all.map(\.name))
+    suggestion(for: name, among: Subcommand.all.map(\.name))
   }
 
-  static func noFile(_ command: Command) -> UsageFailure {
+  static func noFile(_ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "no 'oprun.yml' or 'pipeline.yml' here or in a directory above",
       help: "name a file, as in 'oprun \(command.name) ci/build.yml'", command: command.name)
   }
 
-  static func neitherFileNorStep(_ word: String, _ command: Command) -> UsageFailure {
+  static func neitherFileNorStep(_ word: String, _ command: Subcommand) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) is neither a file nor a step in an 'oprun.yml' or 'pipeline.yml' here or in a "
         + "directory above", command: command.name)

@@ -77,6 +77,23 @@ extension EarlierRun {
   }
 }
 
+/// How it is known which run is to be resumed.
+private enum ResumeChoice {
+  /// The newest that has something left to do.
+  case newest
+  /// Somebody has named it.
+  case named
+  /// Slurm has started the job of the run again.
+  case ofSubmission
+}
+
+/// A run that nobody else can resume or remove.
+private struct ClaimedRun {
+  let name: String
+  let directory: RunDirectory?
+  let choice: ResumeChoice
+}
+
 extension Tool {
   /// `oprun resume`.
   func resume(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
@@ -85,7 +102,8 @@ extension Tool {
       return ExitStatus.usage
     }
     let word = invocation.operands.first
-    let status = try resume(in: store, invocation, isNamed: word != nil && word != "last") {
+    let isNamed = word != nil && word != "last"
+    let status = try resume(in: store, invocation, isNamed ? .named : .newest) {
       () throws(UsageFailure) in try runName(word, in: store, .resume)
     }
     return status ?? ExitStatus.usage
@@ -112,7 +130,7 @@ extension Tool {
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
-    return try resume(in: store, invocation, isOfSubmission: submission != nil) {
+    return try resume(in: store, invocation, submission == nil ? .newest : .ofSubmission) {
       () throws(UsageFailure) in
       try readingState { () throws(StoreFailure) in
         if let submission { return try store.newestRun(ofSubmission: submission) }
@@ -125,8 +143,8 @@ extension Tool {
   /// it is claimed, or that the lock of the pipeline was waited for; the claim is kept meanwhile. The job of a submission
   /// goes on with its own run.
   private func resume(
-    in store: StateStore, _ invocation: Invocation, isNamed: Bool = false,
-    isOfSubmission: Bool = false, choosing choose: () throws(UsageFailure) -> String?
+    in store: StateStore, _ invocation: Invocation, _ choice: ResumeChoice,
+    choosing choose: () throws(UsageFailure) -> String?
   ) throws(UsageFailure) -> Int32? {
     var claimed: RunDirectory?
     while let name = try choose() {
@@ -137,9 +155,10 @@ extension Tool {
           ? store.folder.run(named: name) : store.folder.keptRun(named: name)
       }
       let directory = claimed
-      if let directory, !claim(directory, invocation, isPatient: isOfSubmission) {
+      if let directory, !claim(directory, invocation, isPatient: choice == .ofSubmission) {
         return sayInUse(directory)
       }
+      let isNamed = choice == .named
       if isNamed, store.resumes(of: name) != resumes {
         say(
           "another oprun process has just resumed run \(name)",
@@ -149,7 +168,8 @@ extension Tool {
       if try refusesSuccessors(of: name, in: store, isNamed: isNamed) { return ExitStatus.inUse }
       if try choose() != name { continue }
       var own = invocation
-      let status = try resume(name, store, directory, &own, isOfSubmission: isOfSubmission)
+      let run = ClaimedRun(name: name, directory: directory, choice: choice)
+      let status = try resume(run, store, &own)
       if !pipelineLock.takeStale() { return status }
     }
     return nil
@@ -157,9 +177,10 @@ extension Tool {
 
   /// Resumes the run with this name, which is claimed.
   private func resume(
-    _ name: String, _ store: StateStore, _ directory: RunDirectory?, _ invocation: inout Invocation,
-    isOfSubmission: Bool
+    _ run: ClaimedRun, _ store: StateStore, _ invocation: inout Invocation
   ) throws(UsageFailure) -> Int32 {
+    let name = run.name
+    let isOfSubmission = run.choice == .ofSubmission
     let selection = selection(invocation)
     // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
@@ -196,14 +217,15 @@ extension Tool {
       if isDone { return sayNothingLeft(of: earlier, store) }
       throw .secretParameter(secret)
     }
-    if invocation.command.name == Command.resume.name {
+    if invocation.command.name == Subcommand.resume.name {
       let steps = invocation.texts(Options.until)
       invocation.operands = [file] + (steps.isEmpty ? earlier.request.steps : steps)
     }
     let resumed = ResumedRun(
-      earlier: earlier, selection: selection, store: store, directory: directory, isDone: isDone,
+      earlier: earlier, selection: selection, store: store, directory: run.directory,
+      isDone: isDone,
       openWork: work)
-    return try run(invocation, resuming: resumed)
+    return try self.run(invocation, resuming: resumed)
   }
 
   /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something

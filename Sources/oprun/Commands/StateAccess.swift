@@ -93,7 +93,7 @@ extension Tool {
   /// The name of the run that a word means: `last`, a name, or the end of one. No word means the
   /// newest run.
   func runName(
-    _ word: String?, in store: StateStore, _ command: Command
+    _ word: String?, in store: StateStore, _ command: Subcommand
   ) throws(UsageFailure) -> String {
     let names = try readingState { () throws(StoreFailure) in try store.runNames() }
     guard let newest = names.first else { throw .noRuns(command) }
@@ -108,7 +108,7 @@ extension Tool {
   /// The run and the steps that operands mean: the first may be left out if it is a step. `awaitsSteps` tells that it
   /// may be one which has not begun.
   func runAndSteps(
-    _ operands: [String], in store: StateStore, awaitsSteps: Bool = false, _ command: Command
+    _ operands: [String], in store: StateStore, awaitsSteps: Bool = false, _ command: Subcommand
   ) throws(UsageFailure) -> (run: RecordedRunSummary, words: [String]) {
     var words = operands
     let name: String
@@ -133,7 +133,7 @@ extension Tool {
 
   /// A run that must be there, unless it has been removed meanwhile. It has its endings if they are counted.
   func run(
-    named name: String, in store: StateStore, counting: Bool = true, _ command: Command
+    named name: String, in store: StateStore, counting: Bool = true, _ command: Subcommand
   ) throws(UsageFailure) -> RecordedRunSummary {
     let run = try readingState { () throws(StoreFailure) in
       try store.run(named: name, counting: counting)
@@ -144,7 +144,7 @@ extension Tool {
 
   /// The steps that words mean; all of them if there are no words.
   func steps(
-    _ words: [String], of shown: ShownRun, _ command: Command
+    _ words: [String], of shown: ShownRun, _ command: Subcommand
   ) throws(UsageFailure) -> [RecordedStep] {
     let steps = shown.steps
     let names = words.map(StepName.init)

@@ -161,11 +161,16 @@ extension Tool {
 
   private func sayCancelled(_ message: String, _ run: String, _ invocation: Invocation) -> Int32 {
     if invocation.isOn(Options.json) {
-      output.write("{\"protocol\":\(ControlRequest.version),\"oprun\":")
+      output.write("{")
+      output.write(field: "protocol", isFirst: true)
+      output.write(decimal: ControlRequest.version)
+      output.write(field: "oprun")
       output.write(json: "\(version)")
-      output.write(",\"ok\":true,\"run\":")
+      output.write(field: "ok")
+      output.write("true")
+      output.write(field: "run")
       output.write(json: run)
-      output.write(",\"message\":")
+      output.write(field: "message")
       output.write(json: message)
       output.write("}\n")
     } else {

@@ -105,7 +105,7 @@ extension Tool {
   private func check(_ step: String, _ plan: Plan, _ option: Option) throws(UsageFailure) {
     if plan.steps.contains(where: { StepName(step).covers($0.id) }) { return }
     var failure = UsageFailure.unknownStep(step, for: option, among: plan.steps.lazy.map(\.id))
-    failure.command = Command.analyze.name
+    failure.command = Subcommand.analyze.name
     throw failure
   }
 

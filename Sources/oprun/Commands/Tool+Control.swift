@@ -11,8 +11,10 @@ import Scheduling
 import State
 
 extension Tool {
-  func control(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    let (run, request) = try controlRequest(invocation)
+  func control(
+    _ verb: ControlRequest.Verb, _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32 {
+    let (run, request) = try controlRequest(verb, invocation)
     return try withRun(run, invocation) { directory throws(RunConnection.Failure) in
       let connection: RunConnection
       do throws(RunConnection.Failure) {
@@ -106,9 +108,10 @@ extension Tool {
 
   /// The directory of a run that has none any more, and whose jobs are to be found without it.
   private func lostRun(
-    _ name: String, _ folder: StateFolder, _ command: Command
+    _ name: String, _ folder: StateFolder, _ command: Subcommand
   ) -> RunDirectory? {
-    guard command.name == Command.cancel.name, let store = try? StateStore.find(in: folder) else {
+    guard command.name == Subcommand.cancel.name, let store = try? StateStore.find(in: folder)
+    else {
       return nil
     }
     do throws(OpenWork.Unknown) {
@@ -121,10 +124,10 @@ extension Tool {
 
   /// The name of the run that a word means. What is wrong with another one has been reported.
   private func runInProgress(
-    _ word: String?, in folder: StateFolder, _ command: Command
+    _ word: String?, in folder: StateFolder, _ command: Subcommand
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
     var all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
-    if command.name == Command.cancel.name, word.map(all.contains) == false,
+    if command.name == Subcommand.cancel.name, word.map(all.contains) == false,
       let recorded = try? StateStore.find(in: folder)?.runNames()
     {
       all = Set(all + recorded).sorted(by: >)
@@ -154,7 +157,7 @@ extension Tool {
   }
 
   private func onlyRun(
-    among all: [String], _ folder: StateFolder, _ command: Command
+    among all: [String], _ folder: StateFolder, _ command: Subcommand
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
     // A run without a socket is one of the newest.
     let candidates = all.enumerated().filter { index, name in
@@ -164,7 +167,7 @@ extension Tool {
     if running.count > 1 { throw .severalRunsInProgress(running, command) }
     if let name = running.first { return .success(name) }
     // One whose oprun died may have left something in Slurm.
-    if command.name == Command.cancel.name,
+    if command.name == Subcommand.cancel.name,
       let name = all.prefix(4).first(where: { folder.run(named: $0)?.hasNodeFiles == true })
     {
       return .success(name)
@@ -217,16 +220,8 @@ extension StateFolder {
 // What is asked.
 extension Tool {
   private func controlRequest(
-    _ invocation: Invocation
+    _ verb: ControlRequest.Verb, _ invocation: Invocation
   ) throws(UsageFailure) -> (run: String?, request: ControlRequest) {
-    let verb: ControlRequest.Verb =
-      switch invocation.command.name {
-      case Command.pause.name: .pause
-      case Command.proceed.name: .proceed
-      case Command.cancel.name: .cancel
-      case Command.retry.name: .retry
-      default: .set
-      }
     var request = ControlRequest(verb)
     request.queue = invocation.text(Options.queue)
     var words = invocation.operands
@@ -239,7 +234,7 @@ extension Tool {
     if verb == .retry, request.step == nil {
       throw UsageFailure(
         "'oprun retry' needs a step", help: "name it: oprun retry \(run ?? "RUN") STEP",
-        command: Command.retry.name)
+        command: Subcommand.retry.name)
     }
     return (run, request)
   }

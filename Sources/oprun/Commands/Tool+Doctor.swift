@@ -105,16 +105,20 @@ private struct DoctorReport {
   }
 
   private func writeJSON() {
-    output.write("{\"ok\":\(!hasFailed),\"checks\":")
+    output.write("{")
+    output.write(field: "ok", isFirst: true)
+    output.write(hasFailed ? "false" : "true")
+    output.write(field: "checks")
     output.write(jsonList: findings) { finding in
-      output.write("{\"subject\":")
+      output.write("{")
+      output.write(field: "subject", isFirst: true)
       output.write(json: finding.subject)
-      output.write(",\"verdict\":")
+      output.write(field: "verdict")
       output.write(json: finding.verdict.rawValue)
-      output.write(",\"words\":")
+      output.write(field: "words")
       output.write(json: finding.words)
       if let help = finding.help {
-        output.write(",\"help\":")
+        output.write(field: "help")
         output.write(json: help)
       }
       output.write("}")

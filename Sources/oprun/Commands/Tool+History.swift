@@ -156,15 +156,16 @@ extension Tool {
   }
 
   private func writeJSON(_ pruned: Pruned, _ swept: SweptCache) {
-    output.write("{\"removed\":")
+    output.write("{")
+    output.write(field: "removed", isFirst: true)
     output.write(jsonList: pruned.runs) { output.write(json: $0) }
-    output.write(",\"bytes\":")
+    output.write(field: "bytes")
     output.write(decimal: pruned.bytes)
-    output.write(",\"kept\":")
+    output.write(field: "kept")
     output.write(jsonList: pruned.kept) { write(json: $0) }
-    output.write(",\"cached_results\":")
+    output.write(field: "cached_results")
     output.write(decimal: swept.results)
-    output.write(",\"cached_bytes\":")
+    output.write(field: "cached_bytes")
     output.write(decimal: swept.bytes)
     output.write("}\n")
   }
@@ -172,15 +173,16 @@ extension Tool {
 
 extension Tool {
   private func write(json kept: KeptRun) {
-    output.write("{\"run\":")
+    output.write("{")
+    output.write(field: "run", isFirst: true)
     output.write(json: kept.run)
-    output.write(",\"reason\":")
+    output.write(field: "reason")
     switch kept.reason {
     case .jobs: output.write(json: "jobs")
     case .inUse: output.write(json: "in_use")
     case .error(let message):
       output.write(json: "error")
-      output.write(",\"message\":")
+      output.write(field: "message")
       output.write(json: message)
     }
     output.write("}")

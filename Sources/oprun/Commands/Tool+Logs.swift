@@ -40,7 +40,8 @@ extension Tool {
     let missing = logs.filter { log in
       var progress = start
       progress.isLive = isLive
-      let isThere = write(log, hasHeading: logs.count > 1, going: &progress, store)
+      progress.hasHeading = logs.count > 1
+      let isThere = write(log, &progress, store)
       if logs.count > 1, progress.isInLine { output.writeNewline() }
       return !isThere
     }
@@ -93,13 +94,12 @@ extension Tool {
         progress.isLimited = !isOver
         progress.isComplete = isOver || followed.isOfEndedStep(log)
         // Beside other logs, a line that is not finished waits for the rest of it.
-        let isWhole =
+        progress.isWhole =
           followed.all.count == 1 || followed.isComplete(log)
           || !log.isOfHook && log.step.map(beginning.contains) == true
-        let isOther = last?.path != log.path
-        _ = write(
-          log, hasHeading: isOther, after: last?.isInLine == true, isWhole: isWhole,
-          going: &progress, store)
+        progress.hasHeading = last?.path != log.path
+        progress.followsOpenLine = last?.isInLine == true
+        _ = write(log, &progress, store)
         if progress.byteCount > before {
           last = (log.path, progress.isInLine)
         } else if progress.isTitled {
@@ -138,29 +138,24 @@ extension Tool {
       openSteps: isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name)))
   }
 
-  /// Writes what has not been written of a log; false if it is not there. A heading begins a line, also if what was
-  /// written before is not the end of one. Without `isWhole`, a line without its end is left out.
+  /// Writes what has not been written of a log; false if it is not there. A heading begins a line.
   private func write(
-    _ log: ShownLog, hasHeading: Bool, after isInLine: Bool = false, isWhole: Bool = true,
-    going progress: inout LogProgress, _ store: StateStore
+    _ log: ShownLog, _ progress: inout LogProgress, _ store: StateStore
   ) -> Bool {
     guard let directory = store.folder.run(named: log.run), let file = directory.log(log.name)
     else { return false }
-    if !progress.isFollowed {
-      progress.cursor.stopAtEnd(
-        of: file, named: log.name, in: directory, isLive: progress.isLive)
-    }
+    let growing = GrowingLog(file, named: log.name, in: directory, isLive: progress.isLive)
+    if !progress.isFollowed { progress.cursor.stopAtEnd(of: growing) }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { piece.deallocate() }
     let newline = UInt8(ascii: "\n")
-    var isTitled = !hasHeading
+    var isTitled = !progress.hasHeading
     progress.isBehind = false
     let start = progress.byteCount
     while !progress.isBehind {
-      var count = progress.cursor.read(
-        file, named: log.name, in: directory, isLive: progress.isLive, into: piece)
+      var count = progress.cursor.read(growing, into: piece)
       let isLast = progress.isComplete && count < piece.count
-      if !isWhole, count < piece.count {
+      if !progress.isWhole, count < piece.count {
         count = piece[..<count].lastIndex(of: newline).map { $0 + 1 } ?? 0
       }
       if progress.isLimited, progress.byteCount - start + count > Self.mostAtOnce {
@@ -169,7 +164,7 @@ extension Tool {
       }
       if count == 0 { break }
       if !isTitled {
-        if isInLine { output.writeNewline() }
+        if progress.followsOpenLine { output.writeNewline() }
         output.write("> \(oneLine(log.title))\n")
         isTitled = true
         progress.isTitled = true
@@ -193,11 +188,12 @@ extension Tool {
 
   private func writeJSON(_ logs: [ShownLog]) {
     output.write(jsonList: logs) { log in
-      output.write("\n{\"step\":")
+      output.write("\n{")
+      output.write(field: "step", isFirst: true)
       if let step = log.step { output.write(json: step) } else { output.write("null") }
-      output.write(",\"role\":")
+      output.write(field: "role")
       output.write(json: log.role)
-      output.write(",\"file\":")
+      output.write(field: "file")
       output.write(json: log.path)
       output.write("}")
     }
@@ -231,6 +227,12 @@ private struct LogProgress {
   var isComplete = true
   /// What was written last does not end a line.
   var isInLine = false
+  /// A heading is written before what comes next.
+  var hasHeading = false
+  /// What was written of another log before that does not end a line.
+  var followsOpenLine = false
+  /// A line is written although its end may still come.
+  var isWhole = true
   /// A heading was written for it in this round.
   var isTitled = false
   /// What comes while it is written is written, too.

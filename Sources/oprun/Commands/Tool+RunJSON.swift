@@ -9,7 +9,8 @@ import State
 extension Tool {
   /// Writes a run as an object; `more` adds fields.
   func write(json run: RecordedRunSummary, _ store: StateStore, more: () -> Void = {}) {
-    output.write("{\"run\":")
+    output.write("{")
+    output.write(field: "run", isFirst: true)
     output.write(json: run.name)
     write("state", run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name)))
     write("pipeline", run.pipeline)
@@ -44,7 +45,8 @@ extension Tool {
     if changes.isEmpty { return }
     output.write(field: "changes")
     output.write(jsonList: changes) { change in
-      output.write("\n{\"action\":")
+      output.write("\n{")
+      output.write(field: "action", isFirst: true)
       output.write(json: change.action)
       write("at_ms", milliseconds: change.time)
       write("by", change.user)
@@ -56,7 +58,8 @@ extension Tool {
   func writeFields(of steps: [RecordedStep], _ shown: ShownRun) {
     output.write(field: "results")
     output.write(jsonList: steps) { step in
-      output.write("\n{\"step\":")
+      output.write("\n{")
+      output.write(field: "step", isFirst: true)
       output.write(json: step.name)
       write("outcome", step.ending?.outcome.word)
       write("allowed", step.ending?.isAllowed)
@@ -129,7 +132,8 @@ extension Tool {
   }
 
   private func writeFields(of command: RecordedStepCommand) {
-    output.write("{\"role\":")
+    output.write("{")
+    output.write(field: "role", isFirst: true)
     output.write(json: command.role)
     write("started_ms", milliseconds: command.started)
     write("duration_ms", milliseconds: command.duration)

@@ -10,7 +10,7 @@ import Scheduling
 
 extension Invocation {
   /// The step that is traced; nil for another command.
-  var tracedStep: String? { command.name == Command.trace.name ? operands.last : nil }
+  var tracedStep: String? { command.name == Subcommand.trace.name ? operands.last : nil }
 }
 
 extension Tool {

@@ -80,12 +80,12 @@ extension Tool {
   /// Nil for a run that does more than to see to it that its steps are up to date.
   func unchangedRunNote(_ invocation: Invocation) -> UnchangedRunNote? {
     var words = invocation.operands
-    for option in Command.run.options where invocation.hasValue(for: option) {
+    for option in Subcommand.run.options where invocation.hasValue(for: option) {
       if Self.lookOptions.contains(option.name) { continue }
       guard Self.planningOptions.contains(option.name) else { return nil }
       words += invocation.words(of: option).map { "--\(option.name)=\($0)" }
     }
-    guard invocation.command.name == Command.run.name, invocation.operands[0] != "-",
+    guard invocation.command.name == Subcommand.run.name, invocation.operands[0] != "-",
       invocation.tracedStep == nil, invocation.text(Options.output) != OutputMode.json.rawValue,
       CIRunner.detected(environmentValue) == nil,
       Self.sharingVariables.allSatisfy({ getenv($0) == nil }),

@@ -77,7 +77,7 @@ extension Tool {
   }
 
   private func otherMeaning(of word: String, _ invocation: Invocation) -> String? {
-    if invocation.command.name == Command.resume.name, !invocation.hasValue(for: Options.until) {
+    if invocation.command.name == Subcommand.resume.name, !invocation.hasValue(for: Options.until) {
       return
         "the resumed run has only the steps that were named for it: '--until STEP' names others"
     }

@@ -43,7 +43,7 @@ extension Tool {
   ) -> [CompletionCandidate] {
     let command = line.invocation.command
     return switch expected {
-    case .command: Command.all.map { CompletionCandidate($0.name, $0.summary) }
+    case .command: Subcommand.all.map { CompletionCandidate($0.name, $0.summary) }
     case .option:
       (command.options + [Options.help])
         .filter { $0.isRepeatable || !line.invocation.hasValue(for: $0) }

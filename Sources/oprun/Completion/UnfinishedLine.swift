@@ -28,7 +28,7 @@ struct UnfinishedLine {
   init(_ words: [String]) {
     let last = words.last ?? ""
     let before = words.dropLast()
-    let command = before.first.flatMap(Command.named)
+    let command = before.first.flatMap(Subcommand.named)
     let isNamed = command != nil
     let reading = ArgumentParser.readUnfinished(
       before.dropFirst(isNamed ? 1 : 0), of: command ?? .run)
@@ -54,7 +54,7 @@ struct UnfinishedLine {
     }
   }
 
-  private static func values(of option: Option, _ command: Command) -> [Expected] {
+  private static func values(of option: Option, _ command: Subcommand) -> [Expected] {
     switch option.value {
     case .choice(let words): [.choice(words)]
     case .assignment: [.parameter]
@@ -87,7 +87,7 @@ struct UnfinishedLine {
     String(place.drop { $0 == "[" }.prefix { $0 != "…" && $0 != "]" })
   }
 
-  private static func meaning(of placeholder: String, _ command: Command) -> Expected? {
+  private static func meaning(of placeholder: String, _ command: Subcommand) -> Expected? {
     switch placeholder {
     case "COMMAND": .command
     case "FILE": .pipelineFile

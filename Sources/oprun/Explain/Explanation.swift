@@ -19,7 +19,8 @@ struct Explanation {
   /// Everything that a word means; nothing if it means nothing.
   static func all(of word: String) -> [Explanation] {
     keys(word) + keysElsewhere(word) + functions(word) + builtinSteps(word) + outcomes(word)
-      + exitStatuses(word) + commands(word) + options(word) + variables(word) + otherTools(word)
+      + exitStatuses(word) + runWords(word) + commands(word) + options(word) + variables(word)
+      + otherTools(word)
   }
 
   /// The words that have a meaning.
@@ -27,9 +28,9 @@ struct Explanation {
     let kinds = ObjectKind.allCases + ObjectKind.ofTests
     return kinds.flatMap { $0.rows.map(\.key) } + kinds.flatMap { $0.elsewhere.keys.sorted() }
       + Function.allCases.map(\.row.name) + BuiltinStep.all.map(\.name)
-      + Outcome.allCases.map(\.word) + Command.all.map(\.name)
-      + Command.all.flatMap { $0.options.map(\.name) } + variableWords
-      + KeysElsewhere.advice.keys.sorted()
+      + Outcome.allCases.map(\.word) + Subcommand.all.map(\.name)
+      + Subcommand.all.flatMap { $0.options.map(\.name) } + variableWords
+      + sentencesOfRunWords.keys.sorted() + KeysElsewhere.advice.keys.sorted()
   }
 
   private static func functions(_ word: String) -> [Explanation] {
@@ -71,7 +72,7 @@ struct Explanation {
   }
 
   private static func commands(_ word: String) -> [Explanation] {
-    Command.all.filter { $0.name == word }.map { command in
+    Subcommand.all.filter { $0.name == word }.map { command in
       Explanation(
         kind: "a command of oprun", sentence: command.summary,
         facts: [("usage", "oprun \(command.synopsis)"), ("more", "oprun help \(word)")])
@@ -81,7 +82,7 @@ struct Explanation {
   /// Finds an option by its name, with or without dashes, or by the variable that stands for it.
   private static func options(_ word: String) -> [Explanation] {
     var found: [(option: Option, commands: [String])] = []
-    for command in Command.all {
+    for command in Subcommand.all {
       for option in command.options
       where [option.name, option.flag, option.variable].contains(word) {
         let place = found.firstIndex {

@@ -40,6 +40,6 @@ extension UsageFailure {
       "no explanation for \(quoted(word))",
       help: close.map { "did you mean '\($0)'?" }
         ?? "name a key of pipeline files, a function, a built-in step, an outcome, an exit status, a command, an option or a variable",
-      command: Command.explain.name)
+      command: Subcommand.explain.name)
   }
 }

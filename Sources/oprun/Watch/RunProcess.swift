@@ -10,8 +10,8 @@ struct RunProcess {
 
   /// Variables of options that `oprun watch` does not have, and `oprun run` would obey.
   static let unwanted: [String] = {
-    let own = Set(Command.watch.options.map(\.variable))
-    return Command.run.options.filter { $0.hasOneVariable && !own.contains($0.variable) }
+    let own = Set(Subcommand.watch.options.map(\.variable))
+    return Subcommand.run.options.filter { $0.hasOneVariable && !own.contains($0.variable) }
       .map(\.variable)
   }()
 
@@ -64,7 +64,7 @@ struct WatchSignals {
     // Ignored children would not be told.
     signal(SIGCHLD, SIG_DFL)
     let ignored = clinux_ignored_signals()
-    let wanted = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD].reduce(UInt64(0)) { bits, signal in
+    let wanted = (signalsToEnd + [SIGCHLD]).reduce(UInt64(0)) { bits, signal in
       bits | 1 << UInt64(signal - 1)
     }
     let isUnderNohup = ignored & 1 << UInt64(SIGHUP - 1) != 0

@@ -8,7 +8,7 @@ extension Watcher {
     var file = invocation.operands[0]
     if !file.contains("/"), !file.hasSuffix(".yml"), !file.hasSuffix(".yaml") { file = "./" + file }
     var words = ["oprun", "run"]
-    for option in Command.run.options
+    for option in Subcommand.run.options
     where invocation.isGiven(option) && option.name != Options.stateDirectory.name {
       let values = invocation.words(of: option)
       words += option.value == nil ? [option.flag] : values.map { "\(option.flag)=\($0)" }

@@ -142,11 +142,11 @@ import Testing
     let script =
       "echo 'sbatch: error: Slurm temporarily unable to accept job, sleeping and retrying' >&2; sleep 6000"
     let began = monotonicNow()
-    let answer = SlurmProcess.run(
-      ["sh", "-c", script], input: "", ["PATH=/bin:/usr/bin"], milliseconds: 3_000_000)
+    let call = SlurmCall(words: ["sh", "-c", script], limit: 3000 * second)
+    let answer = SlurmAnswer(to: call, ["PATH=/bin:/usr/bin"])
     #expect(monotonicNow() - began < 300_000_000_000)
     #expect(
-      Submission(SlurmAnswer(exitStatus: Int32(answer[0]), output: answer[1], errors: answer[2]))
+      Submission(answer)
         == .tooMany("Slurm accepts no more jobs at present (MaxJobCount)"))
   }
 

@@ -71,7 +71,7 @@ extension HTMLPage {
       step.cpu = step.commands.reduce((sum, command) => sum + (command.cpu ?? 0), 0);
       step.memory = Math.max(...step.commands.map(command => command.memory ?? 0)) || undefined;
     }
-    const lanes = run.commands.reduce((count, command) => Math.max(count, command.lane + 1), 0);
+    const rows = run.commands.reduce((count, command) => Math.max(count, command.row + 1), 0);
     const onPath = new Set(run.path);
 
     function writeHeader() {
@@ -94,43 +94,43 @@ extension HTMLPage {
       const running = run.commands.filter(isRunning).length;
       if (running > 0) card(running, 'running');
       card(time(run.wall), run.died ? 'at least' : isOver ? 'wall time' : 'so far');
-      if (lanes > 0) {
+      if (rows > 0) {
         card(time(work), 'of work');
-        card(lanes, 'at most at once');
-        card(Math.round(100 * work / (run.wall * lanes || 1)) + '%', 'of the slots used');
+        card(rows, 'at most at once');
+        card(Math.round(100 * work / (run.wall * rows || 1)) + '%', 'of the slots used');
       }
     }
 
     function writeTimeline() {
       if (run.commands.length === 0) return;
       add(page, 'h2', {}, 'Timeline');
-      const width = 1120, left = 10, row = lanes > 40 ? 8 : 20, top = 60, scale = (width - 2 * left) / (run.wall || 1);
+      const width = 1120, left = 10, pitch = rows > 40 ? 8 : 20, top = 60, scale = (width - 2 * left) / (run.wall || 1);
       const x = ms => left + ms * scale;
       const svg = add(add(page, 'div', { class: 'scroll' }), 'svg:svg',
-        { width, height: top + lanes * row + 24, role: 'img', 'aria-label': 'commands over time' });
+        { width, height: top + rows * pitch + 24, role: 'img', 'aria-label': 'commands over time' });
       const changes = run.commands.flatMap(c => [[c.start, 1], [c.start + c.time, -1]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
       let outline = 'M' + left + ',50', count = 0;
       for (const [ms, change] of changes) {
-        const from = 50 - 40 * count / lanes;
+        const from = 50 - 40 * count / rows;
         count += change;
-        outline += 'L' + x(ms).toFixed(1) + ',' + from.toFixed(1) + 'V' + (50 - 40 * count / lanes).toFixed(1);
+        outline += 'L' + x(ms).toFixed(1) + ',' + from.toFixed(1) + 'V' + (50 - 40 * count / rows).toFixed(1);
       }
       add(svg, 'svg:path', { class: 'area', d: outline + 'L' + x(run.wall) + ',50Z' });
       for (let tick = 0; tick <= 5; tick++) {
         const ms = run.wall * tick / 5;
-        add(svg, 'svg:line', { class: 'axis', x1: x(ms), x2: x(ms), y1: top, y2: top + lanes * row });
-        add(svg, 'svg:text', { class: 'faint', x: x(ms), y: top + lanes * row + 16,
+        add(svg, 'svg:line', { class: 'axis', x1: x(ms), x2: x(ms), y1: top, y2: top + rows * pitch });
+        add(svg, 'svg:text', { class: 'faint', x: x(ms), y: top + rows * pitch + 16,
           'text-anchor': tick === 0 ? 'start' : tick === 5 ? 'end' : 'middle' }, time(ms));
       }
       for (const command of run.commands) {
-        const step = steps.get(command.step), y = top + command.lane * row;
+        const step = steps.get(command.step), y = top + command.row * pitch;
         if (step && step.waited * scale > 1 && command === step.commands[0])
-          add(svg, 'svg:rect', { class: 'wait', x: x(step.ready), y: y + row - 4, width: step.waited * scale, height: 2 });
+          add(svg, 'svg:rect', { class: 'wait', x: x(step.ready), y: y + pitch - 4, width: step.waited * scale, height: 2 });
         const bar = add(svg, 'svg:rect', { class: 'bar ' + (isRunning(command) ? 'none' : command.ok ? 'good' : 'bad') + (onPath.has(command.step) ? ' path' : ''),
-          x: x(command.start), y: y + 2, width: Math.max(1, command.time * scale), height: row - 7 });
+          x: x(command.start), y: y + 2, width: Math.max(1, command.time * scale), height: pitch - 7 });
         add(bar, 'svg:title', {}, command.title + '  ' + time(command.time));
         const room = command.time * scale / 6.5;
-        if (row > 8 && room > 4)
+        if (pitch > 8 && room > 4)
           add(svg, 'svg:text', { x: x(command.start) + 4, y: y + 12, 'pointer-events': 'none' },
             command.title.length > room ? command.title.slice(0, room - 1) + '…' : command.title);
       }

@@ -131,8 +131,8 @@ struct HTMLReport: Report {
     }
     sink.write(field: "title")
     sink.write(json: operations.title(of: command.stream))
-    sink.write(field: "lane")
-    sink.write(decimal: command.lane)
+    sink.write(field: "row")
+    sink.write(decimal: command.row)
     sink.write(field: "start")
     sink.write(milliseconds: command.start)
     if let end = command.end {
@@ -185,7 +185,7 @@ struct HTMLReport: Report {
   }
 
   private func write(
-    _ record: StepRecord, _ run: RunRecord, _ lines: StepLines, to sink: ByteSink,
+    _ record: ReportedStep, _ run: RunRecord, _ lines: StepLines, to sink: ByteSink,
     because reason: String
   ) {
     let operations = run.operations

@@ -10,11 +10,11 @@ enum Composing {
     _ image: OpenedImage, in cell: Cell, of canvas: Int32, width: Int
   ) throws(ImageFailure) {
     do throws(VipsFailure) {
-      let scaled = try Picture(
+      let scaled = try Raster(
         reading: image.descriptor, allFrames: false, scaledTo: cell.size,
         changingColors: image.needsColorChange)
-      let picture = try scaled.inBytes(gray: false).withAlpha()
-      let isWhole = try picture.pixels { (pixels) throws(VipsFailure) in
+      let raster = try scaled.inBytes(gray: false).withAlpha()
+      let isWhole = try raster.pixels { (pixels) throws(VipsFailure) in
         write(pixels, of: cell, to: canvas, width: width)
       }
       guard isWhole else { throw VipsFailure(details: "the canvas cannot be written") }
@@ -40,7 +40,7 @@ enum Composing {
     _ canvas: Int32, _ size: Size, _ result: ResultSpec, to output: Int32
   ) throws(ImageFailure) -> ImageFacts {
     let length = size.width * size.height * 4
-    guard Picture.canWrite(result.format) else { throw .noCodec(result.format) }
+    guard Raster.canWrite(result.format) else { throw .noCodec(result.format) }
     guard let map = mmap(nil, length, PROT_READ, MAP_SHARED, canvas, 0), map != MAP_FAILED else {
       throw .cannotEncode(result.format, "out of memory")
     }
@@ -50,10 +50,10 @@ enum Composing {
     lseek(output, 0, SEEK_SET)
     do throws(VipsFailure) {
       let pixels = UnsafeRawBufferPointer(start: map, count: length)
-      var picture = try Picture(pixels: pixels, size: size)
+      var raster = try Raster(pixels: pixels, size: size)
       let isOpaque = result.background.alpha == 255 || !result.format.holdsTransparency
-      if isOpaque { picture = try picture.flattened(onto: result.background) }
-      try picture.write(to: output, result)
+      if isOpaque { raster = try raster.flattened(onto: result.background) }
+      try raster.write(to: output, result)
     } catch {
       throw FullDisk.holds(output)
         ? .noSpace(result.format) : .cannotEncode(result.format, error.details)

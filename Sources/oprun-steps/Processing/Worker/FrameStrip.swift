@@ -5,22 +5,22 @@
 import BuiltinSteps
 
 struct FrameStrip {
-  private let picture: Picture
+  private let raster: Raster
   private let placement: Placement
   private let frames: Int
   private let orientation: Orientation
 
-  /// The picture has been scaled, and is as turned as in its file.
-  init(_ picture: Picture, placement: Placement, frames: Int, orientation: Orientation) {
-    self.picture = picture
+  /// The raster has been scaled, and is as turned as in its file.
+  init(_ raster: Raster, placement: Placement, frames: Int, orientation: Orientation) {
+    self.raster = raster
     self.placement = placement
     self.frames = frames
     self.orientation = orientation
   }
 
-  func placed(background: Color) throws(VipsFailure) -> Picture {
-    guard placement.scaled != placement.canvas || !orientation.isUpright else { return picture }
-    let source = try picture.inBytes(gray: false).withAlpha()
+  func placed(background: Color) throws(VipsFailure) -> Raster {
+    guard placement.scaled != placement.canvas || !orientation.isUpright else { return raster }
+    let source = try raster.inBytes(gray: false).withAlpha()
     let canvas = placement.canvas
     let size = Size(canvas.width, canvas.height * frames)
     let strip = try source.pixels { (pixels) throws(VipsFailure) in
@@ -37,9 +37,9 @@ struct FrameStrip {
         }
         count = target.count
       }
-      return try Picture(copying: memory, size: size)
+      return try Raster(copying: memory, size: size)
     }
-    picture.copyAnimation(to: strip, frameHeight: canvas.height)
+    raster.copyAnimation(to: strip, frameHeight: canvas.height)
     return strip
   }
 

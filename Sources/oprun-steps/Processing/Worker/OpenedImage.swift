@@ -18,10 +18,10 @@ struct OpenedImage {
   ) throws(ImageFailure) {
     self.descriptor = descriptor
     self.format = format
-    guard Picture.canRead(format) else { throw .noCodec(format) }
+    guard Raster.canRead(format) else { throw .noCodec(format) }
     try OpenedImage.checkFile(descriptor, format, limits)
     do throws(VipsFailure) {
-      let header = try Picture(reading: descriptor, as: format, allFrames: false)
+      let header = try Raster(reading: descriptor, as: format, allFrames: false)
       orientation = Orientation(header.orientation)
       size = orientation.turned(Size(header.width, header.frameHeight))
       // The pages of a document are not shown one after the other.

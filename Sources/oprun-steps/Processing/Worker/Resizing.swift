@@ -11,15 +11,15 @@ struct Resizing {
   /// Writes each result to its descriptor.
   func perform(writingTo outputs: ArraySlice<Int32>) throws(ImageFailure) -> [ImageFacts] {
     let placements = try results.map { (result) throws(ImageFailure) in try placement(of: result) }
-    for result in results where !Picture.canWrite(result.format) { throw .noCodec(result.format) }
+    for result in results where !Raster.canWrite(result.format) { throw .noCodec(result.format) }
     let shared = try decodedOnce(for: placements)
     var facts: [ImageFacts] = []
     for ((result, placement), output) in zip(zip(results, placements), outputs) {
       // A worker that died may have begun to write.
       ftruncate(output, 0)
       lseek(output, 0, SEEK_SET)
-      let picture = try scaled(to: placement.scaled, from: shared, allFrames: keepsFrames(result))
-      let finished = try finish(picture, placement, result)
+      let raster = try scaled(to: placement.scaled, from: shared, allFrames: keepsFrames(result))
+      let finished = try finish(raster, placement, result)
       do throws(VipsFailure) {
         try finished.write(to: output, result)
       } catch {
@@ -54,14 +54,14 @@ struct Resizing {
   }
 
   /// The decoded image, if several results are made from it and it is not too large to be kept.
-  private func decodedOnce(for placements: [Placement]) throws(ImageFailure) -> Picture? {
+  private func decodedOnce(for placements: [Placement]) throws(ImageFailure) -> Raster? {
     guard placements.count > 1 else { return nil }
     return try decoding { () throws(VipsFailure) in
-      let picture = try Picture(
+      let raster = try Raster(
         reading: image.descriptor, as: image.format, allFrames: image.frames > 1,
         shrink: shrink(for: placements))
-      guard picture.byteCount <= ImageLimits.keptBytes else { return nil }
-      return try picture.inMemory()
+      guard raster.byteCount <= ImageLimits.keptBytes else { return nil }
+      return try raster.inMemory()
     }
   }
 
@@ -77,14 +77,14 @@ struct Resizing {
   }
 
   private func scaled(
-    to size: Size, from shared: Picture?, allFrames: Bool
-  ) throws(ImageFailure) -> Picture {
+    to size: Size, from shared: Raster?, allFrames: Bool
+  ) throws(ImageFailure) -> Raster {
     image.rewind()
     // Several frames are turned later, one by one.
     let size = allFrames ? image.orientation.turned(size) : size
     return try decoding { () throws(VipsFailure) in
       guard let shared else {
-        return try Picture(
+        return try Raster(
           reading: image.descriptor, allFrames: allFrames, scaledTo: size,
           changingColors: image.needsColorChange)
       }
@@ -97,20 +97,20 @@ struct Resizing {
   }
 
   private func finish(
-    _ scaled: Picture, _ placement: Placement, _ result: ResultSpec
-  ) throws(ImageFailure) -> Picture {
+    _ scaled: Raster, _ placement: Placement, _ result: ResultSpec
+  ) throws(ImageFailure) -> Raster {
     try decoding { () throws(VipsFailure) in
-      var picture = try scaled.inBytes(gray: true)
+      var raster = try scaled.inBytes(gray: true)
       if keepsFrames(result) {
         return try FrameStrip(
-          picture, placement: placement, frames: image.frames, orientation: image.orientation
+          raster, placement: placement, frames: image.frames, orientation: image.orientation
         ).placed(background: result.background)
       }
       if placement.scaled != placement.canvas {
-        picture = try picture.placed(placement, background: result.background)
+        raster = try raster.placed(placement, background: result.background)
       }
       return result.format.holdsTransparency
-        ? picture : try picture.flattened(onto: result.background)
+        ? raster : try raster.flattened(onto: result.background)
     }
   }
 
@@ -134,16 +134,16 @@ struct Resizing {
   }
 }
 
-extension Picture {
+extension Raster {
   /// The scaled image, cropped or placed on a background.
-  func placed(_ placement: Placement, background: Color) throws(VipsFailure) -> Picture {
+  func placed(_ placement: Placement, background: Color) throws(VipsFailure) -> Raster {
     let (scaled, canvas) = (placement.scaled, placement.canvas)
     if scaled.width >= canvas.width, scaled.height >= canvas.height {
       return try part(left: placement.left, top: placement.top, placement.canvas)
     }
-    var picture = try inBytes(gray: false)
-    if background.alpha < 255 { picture = try picture.withAlpha() }
-    return try picture.laid(
+    var raster = try inBytes(gray: false)
+    if background.alpha < 255 { raster = try raster.withAlpha() }
+    return try raster.laid(
       onto: placement.canvas, left: -placement.left, top: -placement.top, background)
   }
 }

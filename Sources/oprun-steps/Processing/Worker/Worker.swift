@@ -15,11 +15,11 @@ struct Worker {
   /// Runs for the rest of the process's life.
   static func run(on socket: Int32, readable: [ImageFormat], modules: [CodecModule]) -> Never {
     // Libraries and modules are files, which cannot be opened later.
-    let obstacle = Picture.load()
-    if !modules.isEmpty { _ = Picture.start(allowing: readable, modules) }
+    let obstacle = Raster.load()
+    if !modules.isEmpty { _ = Raster.start(allowing: readable, modules) }
     let version = Int(confinement_landlock_version())
     let layers = Int(confinement_enter(ImageLimits.addressSpace))
-    if modules.isEmpty { _ = Picture.start(allowing: readable, modules) }
+    if modules.isEmpty { _ = Raster.start(allowing: readable, modules) }
     let worker = Worker(
       socket: socket, layers: layers, landlockVersion: version, readable: readable,
       obstacle: obstacle)

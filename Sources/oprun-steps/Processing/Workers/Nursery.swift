@@ -3,6 +3,7 @@
 import BuiltinSteps
 import CConfinement
 import CLinux
+import Diagnostics
 import Glibc
 
 /// The zygote's own side.
@@ -30,7 +31,7 @@ struct Nursery {
       if question[0] == Nursery.fork {
         // The first worker begins at once, and loads libvips while the program continues. What is
         // loaded here is shared by all others; they report themselves if loading fails.
-        if hasForked { _ = Picture.load() }
+        if hasForked { _ = Raster.load() }
         hasForked = true
         answer = startWorker(descriptor)
         if answer > 0 { workers.insert(Int32(answer)) }
@@ -101,7 +102,7 @@ func followParent(_ parent: Int32) {
 
 /// Ignores signals that a terminal sends to all processes of a group; the program handles them.
 func leaveSignalsToParent() {
-  for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
+  for number in signalsToEnd + [SIGPIPE] { signal(number, SIG_IGN) }
 }
 
 /// Swift's runtime can start a program that reports a crash, which a worker must not do.

@@ -1,7 +1,9 @@
 // The commands, and what each accepts.
 
+import Plans
+
 /// A command of oprun.
-struct Command: Sendable {
+struct Subcommand: Sendable {
   let name: String
   /// The operands after the options: `FILE [STEP…]`.
   let operands: String
@@ -12,6 +14,8 @@ struct Command: Sendable {
   let options: [Option]
   /// What the words after `--` are, which are then no operands: `SBATCH-OPTION…`.
   var rest: String?
+  /// Performs it; the exit status.
+  let perform: @Sendable (Tool) -> (Invocation) throws(UsageFailure) -> Int32
 
   /// The synopsis: `run [OPTION…] FILE [STEP…]`.
   var synopsis: String {
@@ -21,7 +25,7 @@ struct Command: Sendable {
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  static let run = Command(
+  static let run = Subcommand(
     name: "run", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline, or some of its steps and everything they need",
     details: """
@@ -42,9 +46,10 @@ struct Command: Sendable {
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
       Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
       Options.jobserver, Options.executor, Options.detach,
-    ])
+    ],
+    perform: Tool.run)
 
-  static let resume = Command(
+  static let resume = Subcommand(
     name: "resume", operands: "[RUN]", operandCount: 0...1,
     summary: "run what failed or did not run in an earlier run, and keep what succeeded",
     details: """
@@ -56,9 +61,10 @@ struct Command: Sendable {
       """,
     options: [
       Options.from, Options.only, Options.until, Options.skip, Options.failed,
-    ] + run.options.filter { $0.name != Options.resume.name && $0.name != Options.affected.name })
+    ] + run.options.filter { $0.name != Options.resume.name && $0.name != Options.affected.name },
+    perform: Tool.resume)
 
-  static let submit = Command(
+  static let submit = Subcommand(
     name: "submit", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline as one job of Slurm, on all nodes of the job",
     details: """
@@ -68,9 +74,10 @@ struct Command: Sendable {
       'cancel' work from every machine that sees the state directory.
       """,
     options: Submission.passed + [Options.submitNothing, Options.stateDirectory],
-    rest: "SBATCH-OPTION…")
+    rest: "SBATCH-OPTION…",
+    perform: Tool.submit)
 
-  static let doctor = Command(
+  static let doctor = Subcommand(
     name: "doctor", operands: "", operandCount: 0...0,
     summary: "check whether this machine, or a cluster, has what runs need",
     details: """
@@ -78,30 +85,34 @@ struct Command: Sendable {
       small job is submitted with the options of sbatch after '--'. It shows whether nodes see the state
       directory and can run oprun. The exit status is 1 if something has failed.
       """,
-    options: [Options.examined, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…")
+    options: [Options.examined, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…",
+    perform: Tool.doctor)
 
-  static let history = Command(
+  static let history = Subcommand(
     name: "history", operands: "", operandCount: 0...0,
     summary: "list runs, the newest first",
     details: "",
-    options: [Options.limit, Options.json, Options.stateDirectory])
+    options: [Options.limit, Options.json, Options.stateDirectory],
+    perform: Tool.history)
 
-  static let show = Command(
+  static let show = Subcommand(
     name: "show", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
     summary: "show how a run went, or some of its steps with their attempts and outputs",
     details: "RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.",
-    options: [Options.json, Options.stateDirectory])
+    options: [Options.json, Options.stateDirectory],
+    perform: Tool.show)
 
-  static let logs = Command(
+  static let logs = Subcommand(
     name: "logs", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
     summary: "print what the steps of a run, or some of them, have printed",
     details: """
       RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.
       With --json, the files are listed instead.
       """,
-    options: [Options.follow, Options.json, Options.stateDirectory])
+    options: [Options.follow, Options.json, Options.stateDirectory],
+    perform: Tool.logs)
 
-  static let report = Command(
+  static let report = Subcommand(
     name: "report", operands: "[RUN]", operandCount: 0...1,
     summary: "write a report of a run to standard output",
     details: """
@@ -110,9 +121,10 @@ struct Command: Sendable {
       collector of OpenTelemetry, prometheus is for the textfile collector of the node exporter.
       The graph is that of the pipeline as its file is now.
       """,
-    options: [Options.recordFormat, Options.stateDirectory])
+    options: [Options.recordFormat, Options.stateDirectory],
+    perform: Tool.report)
 
-  static let analyze = Command(
+  static let analyze = Subcommand(
     name: "analyze", operands: "[RUN]", operandCount: 0...1,
     summary: "show where the time of a run went, and what would shorten it",
     details: """
@@ -124,9 +136,10 @@ struct Command: Sendable {
     options: [
       Options.otherJobs, Options.queueWidth, Options.without, Options.faster, Options.json,
       Options.stateDirectory,
-    ])
+    ],
+    perform: Tool.analyze)
 
-  static let prune = Command(
+  static let prune = Subcommand(
     name: "prune", operands: "", operandCount: 0...0,
     summary: "remove old runs, with their logs",
     details: """
@@ -138,34 +151,47 @@ struct Command: Sendable {
     options: [
       Options.keep, Options.olderThan, Options.maxSize, Options.removeNothing, Options.json,
       Options.stateDirectory,
-    ])
+    ],
+    perform: Tool.prune)
+
+  /// Performs a command that asks a run in progress to change.
+  private static func asking(
+    _ verb: ControlRequest.Verb
+  ) -> @Sendable (Tool) -> (Invocation) throws(UsageFailure) -> Int32 {
+    { tool in
+      { invocation throws(UsageFailure) in try tool.control(verb, invocation) }
+    }
+  }
 
   private static let runInProgress = """
     RUN is a run in progress: its name, the beginning or the end of it, or 'last'. Without RUN it is
     the only one in progress.
     """
 
-  static let status = Command(
+  static let status = Subcommand(
     name: "status", operands: "[RUN]", operandCount: 0...1,
     summary: "show the progress of a run",
     details: runInProgress,
     options: [
       Options.followRun, Options.json, Options.color, Options.ascii, Options.stateDirectory,
-    ])
+    ],
+    perform: Tool.status)
 
-  static let pause = Command(
+  static let pause = Subcommand(
     name: "pause", operands: "[RUN]", operandCount: 0...1,
     summary: "start nothing new in a run, or in one of its queues; running steps continue",
     details: runInProgress,
-    options: [Options.queue, Options.json, Options.stateDirectory])
+    options: [Options.queue, Options.json, Options.stateDirectory],
+    perform: asking(.pause))
 
-  static let proceed = Command(
+  static let proceed = Subcommand(
     name: "continue", operands: "[RUN]", operandCount: 0...1,
     summary: "continue a paused run, or release a queue that starts suspended",
     details: runInProgress,
-    options: [Options.queue, Options.json, Options.stateDirectory])
+    options: [Options.queue, Options.json, Options.stateDirectory],
+    perform: asking(.proceed))
 
-  static let cancel = Command(
+  static let cancel = Subcommand(
     name: "cancel", operands: "[RUN] [STEP]", operandCount: 0...2,
     summary: "end a run in progress, or one of its steps",
     details: runInProgress + """
@@ -174,9 +200,10 @@ struct Command: Sendable {
       digit is a step. Cancelling the run a second time kills what is still running, and
       waits for no job in Slurm.
       """,
-    options: [Options.cancelledQueue, Options.json, Options.stateDirectory])
+    options: [Options.cancelledQueue, Options.json, Options.stateDirectory],
+    perform: asking(.cancel))
 
-  static let retry = Command(
+  static let retry = Subcommand(
     name: "retry", operands: "[RUN] STEP", operandCount: 1...2,
     summary: "run a failed step again while its run continues",
     details: runInProgress + """
@@ -184,9 +211,10 @@ struct Command: Sendable {
       What was blocked because of the step waits for it again. A step that waits for its next attempt
       starts at once. 'oprun resume' does the same for a run that has ended.
       """,
-    options: [Options.json, Options.stateDirectory])
+    options: [Options.json, Options.stateDirectory],
+    perform: asking(.retry))
 
-  static let set = Command(
+  static let set = Subcommand(
     name: "set", operands: "[RUN] NAME=VALUE [STEP]", operandCount: 1...3,
     summary: "change how many steps run at once in a run, or which goes first",
     details: runInProgress + """
@@ -195,9 +223,10 @@ struct Command: Sendable {
       of processors. 'priority=high STEP' puts a step, and what it needs, before others; it is a name or
       a number as in the file.
       """,
-    options: [Options.queue, Options.json, Options.stateDirectory])
+    options: [Options.queue, Options.json, Options.stateDirectory],
+    perform: asking(.set))
 
-  static let trace = Command(
+  static let trace = Subcommand(
     name: "trace", operands: "[FILE] STEP", operandCount: 1...2,
     summary: "run a step, watch which files it uses, and propose its 'cache'",
     details: """
@@ -208,17 +237,19 @@ struct Command: Sendable {
     options: [
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
       Options.stateDirectory,
-    ])
-  static let why = Command(
+    ],
+    perform: Tool.trace)
+  static let why = Subcommand(
     name: "why", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show whether cached steps would run, and which part of their keys has changed",
     details: """
       Files, variables, the command, tools and results of other cached steps are compared with those
       of the last time that the step succeeded or was up to date. Without STEP, all cached steps.
       """,
-    options: [Options.param, Options.json, Options.stateDirectory])
+    options: [Options.param, Options.json, Options.stateDirectory],
+    perform: Tool.why)
 
-  static let watch = Command(
+  static let watch = Subcommand(
     name: "watch", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline, and run again what file changes affect",
     details: """
@@ -231,26 +262,29 @@ struct Command: Sendable {
       Options.failurePolicy, Options.strict, Options.timeout, Options.output, Options.color,
       Options.ascii, Options.stateDirectory, Options.noCache, Options.cacheURL,
       Options.sharedCache, Options.jobserver,
-    ])
+    ],
+    perform: Tool.watch)
 
-  static let graph = Command(
+  static let graph = Subcommand(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
     details: "",
     options: [
       Options.param, Options.affectedGraph, Options.graphFormat, Options.ascii, Options.color,
-    ])
+    ],
+    perform: Tool.graph)
 
-  static let validate = Command(
+  static let validate = Subcommand(
     name: "validate", operands: "[FILE…]", operandCount: 0...Int.max,
     summary: "check pipeline files without running anything",
     details: """
       All errors in a file are shown at once. 'json' writes one object per line, 'github' writes
       annotations for GitHub Actions, which shows only ten of them.
       """,
-    options: [Options.reportFormat, Options.color])
+    options: [Options.reportFormat, Options.color],
+    perform: Tool.validate)
 
-  static let test = Command(
+  static let test = Subcommand(
     name: "test", operands: "[FILE…]", operandCount: 0...Int.max,
     summary: "rehearse pipelines, and compare what happens with what is expected",
     details: """
@@ -259,9 +293,10 @@ struct Command: Sendable {
       """,
     options: [
       Options.allCases, Options.update, Options.testJUnit, Options.json, Options.color,
-    ])
+    ],
+    perform: Tool.test)
 
-  static let format = Command(
+  static let format = Subcommand(
     name: "fmt", operands: "[FILE…]", operandCount: 0...Int.max,
     summary: "format pipeline files, without changing what they mean",
     details: """
@@ -269,39 +304,44 @@ struct Command: Sendable {
       scripts do not. A file with errors is left alone. An included file is formatted if the pipeline
       that includes it is named, too. With -, standard input is formatted to standard output.
       """,
-    options: [Options.check])
+    options: [Options.check],
+    perform: Tool.format)
 
-  static let list = Command(
+  static let list = Subcommand(
     name: "list", operands: "[FILE]", operandCount: 0...1,
     summary: "list the steps of a pipeline in file order",
     details: "",
-    options: [Options.param, Options.json])
+    options: [Options.param, Options.json],
+    perform: Tool.list)
 
-  static let schema = Command(
+  static let schema = Subcommand(
     name: "schema", operands: "", operandCount: 0...0,
     summary: "write the JSON schema of pipeline files, for editors",
     details: "",
-    options: [Options.schemaOfTests])
+    options: [Options.schemaOfTests],
+    perform: Tool.writeSchema)
 
-  static let explain = Command(
+  static let explain = Subcommand(
     name: "explain", operands: "WORD", operandCount: 1...1,
     summary: "explain a key, a function, an outcome, an exit status, an option or a variable",
     details: """
       WORD stands in a pipeline file, on a command line or in the output of a run: retry, retry.delay,
-      hashFiles, blocked, 124, affected. Terms of other tools, such as needs, are explained, too.
+      hashFiles, blocked, 124, kept, --affected. Terms of other tools, such as needs, are explained, too.
       """,
-    options: [])
+    options: [],
+    perform: Tool.explain)
 
-  static let initialize = Command(
+  static let initialize = Subcommand(
     name: "init", operands: "[FILE]", operandCount: 0...1,
     summary: "write a first pipeline for the project here",
     details: """
       The steps depend on what is here: Package.swift, Cargo.toml, go.mod, package.json, a makefile
       and the like. FILE is oprun.yml by default. No file is overwritten.
       """,
-    options: [Options.preview])
+    options: [Options.preview],
+    perform: Tool.initialize)
 
-  static let completions = Command(
+  static let completions = Subcommand(
     name: "completions", operands: CompletionShell.allCases.map(\.rawValue).joined(separator: "|"),
     operandCount: 1...1,
     summary: "write a script that lets a shell complete command lines of oprun",
@@ -311,12 +351,19 @@ struct Command: Sendable {
       fish: oprun completions fish > ~/.config/fish/completions/oprun.fish
       Commands, options and their values, files, steps, parameters and runs are completed.
       """,
-    options: [])
+    options: [],
+    perform: Tool.writeCompletions)
 
-  static let help = Command(
+  static let help = Subcommand(
     name: "help", operands: "[COMMAND]", operandCount: 0...1,
     summary: "show the help of oprun or of one of its commands",
-    details: "", options: [])
+    details: "", options: [],
+    perform: { tool in
+      { _ in
+        tool.writeHelp(of: nil)
+        return ExitStatus.success
+      }
+    })
 
   static let all = [
     run, submit, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs,
@@ -332,9 +379,17 @@ struct Command: Sendable {
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 
+  /// Whether an option of another command is an operand: it is to be explained.
+  var explainsOptions: Bool { name == Self.explain.name }
+
+  /// Whether some command has the option.
+  static func haveOption(_ flag: String) -> Bool {
+    all.contains { $0.options.contains { $0.isFlag(flag) } }
+  }
+
   /// The usual command is looked at first: making all of them, with their options, is a twentieth of the work of
   /// a short run.
-  static func named(_ name: String) -> Command? {
+  static func named(_ name: String) -> Subcommand? {
     name == run.name ? run : all.first { $0.name == name }
   }
 }

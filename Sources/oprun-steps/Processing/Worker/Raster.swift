@@ -31,7 +31,7 @@ struct VipsFailure: Error {
 }
 
 /// An image of libvips: a description of work, most of which is done when it is written.
-final class Picture {
+final class Raster {
   private let image: UnsafeMutablePointer<VipsImage>
 
   private init(_ made: UnsafeMutablePointer<VipsImage>?) throws(VipsFailure) {
@@ -91,7 +91,7 @@ final class Picture {
   init(
     reading descriptor: Int32, as format: ImageFormat, allFrames: Bool, shrink: Int = 1
   ) throws(VipsFailure) {
-    let source = try Picture.source(descriptor)
+    let source = try Raster.source(descriptor)
     defer { cvips_release(source) }
     let pages: Int32 = allFrames ? -1 : 1
     let made =
@@ -113,7 +113,7 @@ final class Picture {
   init(
     reading descriptor: Int32, allFrames: Bool, scaledTo size: Size, changingColors: Bool
   ) throws(VipsFailure) {
-    let source = try Picture.source(descriptor)
+    let source = try Raster.source(descriptor)
     defer { cvips_release(source) }
     let options = allFrames ? "n=-1,fail_on=truncated" : "fail_on=truncated"
     let made = cvips_thumbnail_source(
@@ -146,56 +146,56 @@ final class Picture {
   /// The image scaled, and a single frame rotated upright.
   func scaled(
     to size: Size, allFrames: Bool, changingColors: Bool
-  ) throws(VipsFailure) -> Picture {
-    try Picture(
+  ) throws(VipsFailure) -> Raster {
+    try Raster(
       cvips_thumbnail_image(
         image, Int32(size.width), Int32(size.height), allFrames ? 0 : 1,
         changingColors ? "srgb" : nil))
   }
 
   /// Decodes everything now.
-  func inMemory() throws(VipsFailure) -> Picture {
-    try Picture(cvips_decoded(image))
+  func inMemory() throws(VipsFailure) -> Raster {
+    try Raster(cvips_decoded(image))
   }
 
-  func part(left: Int, top: Int, _ size: Size) throws(VipsFailure) -> Picture {
-    try Picture(
+  func part(left: Int, top: Int, _ size: Size) throws(VipsFailure) -> Raster {
+    try Raster(
       cvips_extract(image, Int32(left), Int32(top), Int32(size.width), Int32(size.height)))
   }
 
   /// The image in eight bits, grey or sRGB.
-  func inBytes(gray: Bool) throws(VipsFailure) -> Picture {
-    var picture = self
+  func inBytes(gray: Bool) throws(VipsFailure) -> Raster {
+    var raster = self
     let wanted = gray && bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
     if cvips_interpretation(image) != wanted {
-      picture = try Picture(cvips_to_space(image, wanted))
+      raster = try Raster(cvips_to_space(image, wanted))
     }
-    guard cvips_format(picture.image) != VIPS_FORMAT_UCHAR else { return picture }
-    return try Picture(cvips_to_bytes(picture.image))
+    guard cvips_format(raster.image) != VIPS_FORMAT_UCHAR else { return raster }
+    return try Raster(cvips_to_bytes(raster.image))
   }
 
-  func withAlpha() throws(VipsFailure) -> Picture {
-    hasAlpha ? self : try Picture(cvips_with_alpha(image))
+  func withAlpha() throws(VipsFailure) -> Raster {
+    hasAlpha ? self : try Raster(cvips_with_alpha(image))
   }
 
-  func flattened(onto color: Color) throws(VipsFailure) -> Picture {
+  func flattened(onto color: Color) throws(VipsFailure) -> Raster {
     guard hasAlpha else { return self }
     let (red, green, blue) = (Double(color.red), Double(color.green), Double(color.blue))
-    guard bands < 3 else { return try Picture(cvips_flatten(image, red, green, blue)) }
+    guard bands < 3 else { return try Raster(cvips_flatten(image, red, green, blue)) }
     return try inBytes(gray: false).flattened(onto: color)
   }
 
   /// The image placed on a canvas of one colour; it must not be grey.
-  func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsFailure) -> Picture {
+  func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsFailure) -> Raster {
     let channels = [color.red, color.green, color.blue, color.alpha].map(Double.init)
-    return try Picture(
+    return try Raster(
       cvips_embed(
         image, Int32(left), Int32(top), Int32(canvas.width), Int32(canvas.height), channels,
         Int32(bands)))
   }
 
   /// Copies how the frames follow each other: their durations, and how often they are shown.
-  func copyAnimation(to other: Picture, frameHeight: Int) {
+  func copyAnimation(to other: Raster, frameHeight: Int) {
     for field in ["delay", "loop", "n-pages"] { cvips_copy_field(image, other.image, field) }
     cvips_set_number(other.image, "page-height", Int32(frameHeight))
   }
@@ -214,8 +214,8 @@ final class Picture {
 
   func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsFailure) {
     // The encoder for WebP of libvips 8.14 keeps metadata even if it is told to strip it.
-    let picture = result.strip ? try Picture(cvips_without_metadata(image)) : self
-    try picture.encode(to: descriptor, result)
+    let raster = result.strip ? try Raster(cvips_without_metadata(image)) : self
+    try raster.encode(to: descriptor, result)
   }
 
   private func encode(to descriptor: Int32, _ result: ResultSpec) throws(VipsFailure) {
