@@ -1,7 +1,7 @@
 /* Lets the linker leave unused functions out: unretain ARCHIVE OUTPUT copies an archive of ELF objects, and clears
    the flag by which the compiler of Swift's standard library keeps everything, SHF_GNU_RETAIN, on sections with
    code. Data, in which the runtime looks up types and what they conform to, stays as it is, except for that of
-   features that oprun does not use at all: vectors, Codable, two kinds of numbers, differences of collections. */
+   features that oprun does not use: vectors, Codable, two kinds of numbers, descriptions for debuggers and others. */
 #include <ar.h>
 #include <elf.h>
 #include <stdio.h>
@@ -33,11 +33,57 @@ static char *read_whole(const char *path, size_t *size) {
 /* Features that oprun does not use, as parts of mangled names. The library has small functions and tables in two
    sections that are always kept, and calls other functions from there: these calls are redirected, and would end the
    program. */
-static const char *const unused[] = {"SIMD",      "EncodingContainer", "DecodingContainer",    "7Decoder",
-                                     "7Encoder",  "CodingKey",         "CollectionDifference", "_DebuggerSupport",
-                                     "7Float16",  "7Float80"};
+static const char *const unused[] = {"SIMD",
+                                     "EncodingContainer",
+                                     "DecodingContainer",
+                                     "7Decoder",
+                                     "7Encoder",
+                                     "CodingKey",
+                                     "CollectionDifference",
+                                     "11LinearMyers",
+                                     "18DiscontiguousSlice",
+                                     "8RangeSetV",
+                                     "13KeyValuePairs",
+                                     "_DebuggerSupport",
+                                     "7Float16",
+                                     "7Float80",
+                                     "16debugDescription",
+                                     "12customMirror",
+                                     "21playgroundDescription"};
+/* Functions that are called directly, if at all, but never through a table: conversions between any two kinds of
+   numbers, shifts of one kind by another, and what generic code could do with numbers of 128 bits or with the
+   descriptions of rare types. */
+static const char *const untabled[] = {"SBsE",
+                                       "SzsSz2ggoi",
+                                       "SzsSz2lloi",
+                                       "SzsSz3ggeoi",
+                                       "SzsSz3lleoi",
+                                       "s6Int128V",
+                                       "s7UInt128V",
+                                       "s7_Int128V",
+                                       "s8_UInt128V",
+                                       "25LosslessStringConvertible",
+                                       "SBRd__lufC",
+                                       "SfSjsSj7exactly",
+                                       "SdSjsSj7exactly",
+                                       "SfSFsSFyxqd__c",
+                                       "SdSFsSFyxqd__c",
+                                       "6MirrorVs23CustomStringConvertible",
+                                       "20_CharacterRecognizerVs23CustomStringConvertible",
+                                       "19_SwiftStdlibVersionas23CustomStringConvertible",
+                                       "15ValidationErrorVs23CustomStringConvertible",
+                                       "22_GraphemeBreakingStateVs23CustomStringConvertible"};
 /* Data about them: SE and Se are Encodable and Decodable. */
-static const char *const unused_data[] = {"SEs", "Ses", "CodingC0", "CodingUserInfo", "EncodingErrorO", "DecodingErrorO"};
+static const char *const unused_data[] = {"SEs",
+                                          "Ses",
+                                          "CodingC0",
+                                          "CodingUserInfo",
+                                          "EncodingErrorO",
+                                          "DecodingErrorO",
+                                          "CustomDebugStringConvertible",
+                                          "CustomReflectable",
+                                          "CustomLeafReflectable",
+                                          "CustomPlaygroundDisplayConvertible"};
 
 #define IS_ONE_OF(name, parts) is_one_of(name, parts, sizeof parts / sizeof *parts)
 
@@ -48,6 +94,20 @@ static int is_one_of(const char *name, const char *const *parts, size_t count) {
 }
 
 static int is_unused_data(const char *name) { return IS_ONE_OF(name, unused) || IS_ONE_OF(name, unused_data); }
+
+/* The compiler makes one function of several that are alike, and gives it the name of any of them. */
+static int is_merged(const char *name) {
+  size_t length = strlen(name);
+  return length > 2 && !strcmp(name + length - 2, "Tm");
+}
+
+/* Functions that the runtime calls for a type whether anybody uses it or not: those that make its metadata, which are
+   called for all types that the library has prepared as soon as one is needed, and those that copy and destroy values. */
+static int serves_runtime(const char *name) {
+  size_t length = strlen(name);
+  if (length < 4) return 0;
+  return (name[length - 2] == 'M' && strchr("abrIi", name[length - 1])) || name[length - 3] == 'w';
+}
 
 static size_t release(Elf64_Shdr *section) {
   if (!(section->sh_flags & SHF_GNU_RETAIN)) return 0;
@@ -61,13 +121,25 @@ static int is_record(const char *name) {
   return !strcmp(name, "swift5_protocol_conformances") || !strcmp(name, "swift5_type_metadata");
 }
 
-/* `end` is the symbol of a function that ends the program. */
-static size_t redirect(char *object, Elf64_Shdr *calls, Elf64_Sym *symbols, const char *names, size_t end) {
+/* `end` is the symbol of a function that ends the program; `functions` has the symbol of the function that is alone in a
+   section, or 0. */
+static size_t redirect(char *object, Elf64_Shdr *calls, Elf64_Sym *symbols, const char *names, size_t end,
+                       const size_t *functions, size_t section_count, size_t symbol_count,
+                       int is_table) {
   Elf64_Rela *call = (Elf64_Rela *)(object + calls->sh_offset);
   size_t changed = 0;
   for (size_t i = 0; i < calls->sh_size / sizeof *call; i++) {
     Elf64_Sym *symbol = &symbols[ELF64_R_SYM(call[i].r_info)];
-    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || !IS_ONE_OF(names + symbol->st_name, unused)) continue;
+    // A place within a function is where a `switch` goes on; the address of an instruction's operand is that of the
+    // next instruction, 4 bytes on.
+    if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION && symbol->st_shndx < section_count) {
+      size_t function = call[i].r_addend == (is_table ? 0 : -4) ? functions[symbol->st_shndx] : 0;
+      symbol = &symbols[function < symbol_count ? function : 0];
+    }
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
+    const char *name = names + symbol->st_name;
+    if (is_merged(name) || (is_table && serves_runtime(name))) continue;
+    if (!IS_ONE_OF(name, unused) && !(is_table && IS_ONE_OF(name, untabled))) continue;
     call[i].r_info = ELF64_R_INFO(end, ELF64_R_TYPE(call[i].r_info));
     changed++;
   }
@@ -85,8 +157,14 @@ static size_t release_unused(char *object, Elf64_Shdr *sections, size_t count, c
     size_t symbol_count = sections[i].sh_size / sizeof *symbols;
     const char *symbol_names = object + sections[sections[i].sh_link].sh_offset;
     size_t end = 0;
+    size_t *functions = calloc(count, sizeof *functions);
+    if (!functions) fail("out of memory");
     for (size_t k = 0; k < symbol_count; k++) {
       const char *name = symbol_names + symbols[k].st_name;
+      if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_shndx < count) {
+        size_t *function = &functions[symbols[k].st_shndx];
+        *function = *function ? symbol_count : k;
+      }
       if (!strcmp(name, "swift_deletedMethodError")) end = k;
       if (symbols[k].st_shndx < count && is_unused_data(name)) changed += release(&sections[symbols[k].st_shndx]);
     }
@@ -95,14 +173,16 @@ static size_t release_unused(char *object, Elf64_Shdr *sections, size_t count, c
           sections[k].sh_size == 0)
         continue;
       const char *place = names + sections[sections[k].sh_info].sh_name;
-      if (end && (!strcmp(place, ".text") || !strcmp(place, ".data.rel.ro")))
-        changed += redirect(object, &sections[k], symbols, symbol_names, end);
+      int is_table = !strncmp(place, ".data", 5) || !strncmp(place, ".rodata", 7);
+      if (end && (is_table || !strcmp(place, ".text")))
+        changed += redirect(object, &sections[k], symbols, symbol_names, end, functions, count, symbol_count, is_table);
       if (!is_record(place)) continue;
       size_t symbol = ELF64_R_SYM(((Elf64_Rela *)(object + sections[k].sh_offset))->r_info);
       if (symbol >= symbol_count || !is_unused_data(symbol_names + symbols[symbol].st_name)) continue;
       changed += release(&sections[sections[k].sh_info]);
       sections[sections[k].sh_info].sh_name = other_name;
     }
+    free(functions);
   }
   return changed;
 }

@@ -66,6 +66,27 @@ int __wrap_sqlite3RtreeInit(void *database) {
   return 0;
 }
 
+// Functions of SQLite that no statement of ours uses: those for JSON, and for dates and times; and a table about the
+// pages of a database.
+int __wrap_sqlite3DbstatRegister(void *database);
+int __wrap_sqlite3DbstatRegister(void *database) {
+  (void)database;
+  return 0;
+}
+int __wrap_sqlite3JsonTableFunctions(void *database);
+int __wrap_sqlite3JsonTableFunctions(void *database) {
+  (void)database;
+  return 0;
+}
+void __wrap_sqlite3RegisterJsonFunctions(void);
+void __wrap_sqlite3RegisterJsonFunctions(void) {}
+void __wrap_sqlite3RegisterDateTimeFunctions(void);
+void __wrap_sqlite3RegisterDateTimeFunctions(void) {}
+
+// Messages of the C library in wide characters, which standard error never has.
+int __wrap___vfwprintf_internal(void);
+int __wrap___vfwprintf_internal(void) { return -1; }
+
 // What SQLite's mathematical functions call is a fortieth of the program, and no statement of ours uses them.
 #define UNUSED_FUNCTION(name) \
   void __wrap_##name(void); \
@@ -93,6 +114,14 @@ UNUSED_FUNCTION(tanh)
 const char *__wrap__swift_stdlib_getScalarName(unsigned scalar);
 const char *__wrap__swift_stdlib_getScalarName(unsigned scalar) {
   (void)scalar;
+  return NULL;
+}
+
+// Only traces of crashes would show names of C++ in readable form, and a stripped program has no names.
+char *__wrap___cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
+char *__wrap___cxa_demangle(const char *name, char *buffer, size_t *length, int *status) {
+  (void)name, (void)buffer, (void)length;
+  if (status) *status = -2;
   return NULL;
 }
 #else
