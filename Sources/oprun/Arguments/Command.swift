@@ -21,6 +21,9 @@ struct Command: Sendable {
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
+  /// The words after `--` for the parameter that takes them.
+  static let arguments = "ARGUMENT…"
+
   static let run = Command(
     name: "run", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline, or some of its steps and everything they need",
@@ -31,7 +34,8 @@ struct Command: Sendable {
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
       a second signal kills at once. Jobs in Slurm go on after HUP: 'oprun resume' waits
       for them. After a second signal, oprun no longer waits for its jobs.
-      'oprun run FILE --help' also lists the parameters of the pipeline.
+      'oprun run FILE --help' also lists the parameters of the pipeline. ARGUMENTs are for the
+      parameter that says 'rest: true'.
       """,
     options: [
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
@@ -42,7 +46,7 @@ struct Command: Sendable {
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
       Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
       Options.jobserver, Options.executor, Options.detach,
-    ])
+    ], rest: Command.arguments)
 
   static let resume = Command(
     name: "resume", operands: "[RUN]", operandCount: 0...1,
@@ -208,7 +212,7 @@ struct Command: Sendable {
     options: [
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
       Options.stateDirectory,
-    ])
+    ], rest: Command.arguments)
   static let why = Command(
     name: "why", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show whether cached steps would run, and which part of their keys has changed",
@@ -216,7 +220,8 @@ struct Command: Sendable {
       Files, variables, the command, tools and results of other cached steps are compared with those
       of the last time that the step succeeded or was up to date. Without STEP, all cached steps.
       """,
-    options: [Options.param, Options.json, Options.stateDirectory])
+    options: [Options.param, Options.unfolded, Options.json, Options.stateDirectory],
+    rest: Command.arguments)
 
   static let watch = Command(
     name: "watch", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -231,7 +236,7 @@ struct Command: Sendable {
       Options.failurePolicy, Options.strict, Options.timeout, Options.output, Options.color,
       Options.ascii, Options.stateDirectory, Options.noCache, Options.cacheURL,
       Options.sharedCache, Options.jobserver,
-    ])
+    ], rest: Command.arguments)
 
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -239,7 +244,7 @@ struct Command: Sendable {
     details: "",
     options: [
       Options.param, Options.affectedGraph, Options.graphFormat, Options.ascii, Options.color,
-    ])
+    ], rest: Command.arguments)
 
   static let validate = Command(
     name: "validate", operands: "[FILE…]", operandCount: 0...Int.max,
@@ -275,7 +280,7 @@ struct Command: Sendable {
     name: "list", operands: "[FILE]", operandCount: 0...1,
     summary: "list the steps of a pipeline in file order",
     details: "",
-    options: [Options.param, Options.json])
+    options: [Options.param, Options.json], rest: Command.arguments)
 
   static let schema = Command(
     name: "schema", operands: "", operandCount: 0...0,
