@@ -7,7 +7,9 @@ extension Renderer {
     let place = location(of: diagnostic.primary.span)
     let path = escaped(sources.files[place.file].path, isProperty: true)
     let message = [diagnostic.message, diagnostic.help.map { "help: \($0)" }].compactMap { $0 }
-    return "::error file=\(path),line=\(place.line),col=\(place.column),title=invalid pipeline::"
+    let title = diagnostic.severity == .error ? "invalid pipeline" : "notice about the pipeline"
+    return "::\(diagnostic.severity.rawValue) file=\(path),line=\(place.line),col=\(place.column)"
+      + ",title=\(title)::"
       + escaped(message.joined(separator: "\n"), isProperty: false)
   }
 

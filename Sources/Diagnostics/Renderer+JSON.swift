@@ -30,7 +30,8 @@ extension Renderer {
       "\"file\":\(shown(sources.files[start.file].path))",
       "\"line\":\(start.line)", "\"column\":\(start.column)",
       "\"endLine\":\(end.line)", "\"endColumn\":\(end.column)",
-      "\"severity\":\"error\"", "\"message\":\(shown(diagnostic.message))",
+      "\"severity\":\"\(diagnostic.severity.rawValue)\"",
+      "\"message\":\(shown(diagnostic.message))",
     ]
     let label = diagnostic.primary.text
     if !label.isEmpty { fields.append("\"label\":\(shown(label))") }

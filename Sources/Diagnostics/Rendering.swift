@@ -14,7 +14,7 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
-/// Writes diagnostics that are sorted by location; each line ends with a newline. For a terminal with so
+/// Writes diagnostics of one severity that are sorted by location; each line ends with a newline. For a terminal with so
 /// many columns, source lines are clipped, so that what is underlined stays above its underline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
@@ -78,6 +78,7 @@ struct Renderer {
     }
     let path = pathAtLineStart(sources.files[0].path)
     let more = diagnostics.count >= DiagnosticLog.limit ? " or more" : ""
+    if diagnostics[0].severity == .notice { return text }
     let noun = diagnostics.count == 1 ? "error" : "errors"
     return text + "\(style.place)\(path): \(diagnostics.count)\(more) \(noun)\(style.reset)\n"
   }
@@ -86,7 +87,7 @@ struct Renderer {
     let place = location(of: diagnostic.primary.span)
     let path = pathAtLineStart(sources.files[place.file].path)
     return "\(style.place)\(path):\(place.line):\(place.column):\(style.reset)"
-      + " \(style.error)error:\(style.reset) \(messageLine(diagnostic.message))"
+      + " \(style.error)\(diagnostic.severity.rawValue):\(style.reset) \(messageLine(diagnostic.message))"
   }
 
   private func paragraph(_ diagnostic: Diagnostic) -> String {

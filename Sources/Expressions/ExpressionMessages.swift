@@ -293,8 +293,14 @@ extension ExpressionMessage {
     UnlocatedFailure("the index must be \(wanted), not \(found)")
   }
 
-  static func noMembers(_ found: String) -> UnlocatedFailure {
-    UnlocatedFailure("only a map has members, this is \(found)")
+  /// `owner` is what has no members, as it is written.
+  static func noMembers(_ found: String, in owner: String = "") -> UnlocatedFailure {
+    let isOutputs = owner.hasPrefix("steps") && owner.hasSuffix("outputs") && found == "a list"
+    return UnlocatedFailure(
+      "only a map has members, this is \(found)",
+      help: isOutputs
+        ? "a step with a matrix has outputs for each instance: \(printable(owner))[0].outputs.NAME; or write "
+          + "'match: matrix' in 'depends_on'" : nil)
   }
 
   static func noItems(_ found: String) -> UnlocatedFailure {
@@ -345,6 +351,17 @@ extension ExpressionMessage {
       "\(quoted(expression)) holds the secret \(quoted(name)), and anyone can see a command line",
       help: "pass it through 'env' and write \"$NAME\" in a script")
   }
+
+  /// The message about a list that was to be spliced into a list of strings.
+  static func noListItem(_ found: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the items of a list that becomes part of another must be strings or numbers, not \(found)",
+      help: found == "a map" || found == "a list" ? "toJSON(x) turns a value into a string" : nil)
+  }
+
+  package static let noCommand = UnlocatedFailure(
+    "a command needs a program, but no word is left", help: "write the program as a word of its own"
+  )
 
   static func noText(_ found: String) -> UnlocatedFailure {
     let help =

@@ -29,6 +29,8 @@ package struct PlanningOptions: Sendable {
   package var showsEveryStep = false
   /// The values for the pipeline's parameters. If one has several values, the last one wins.
   package var parameters: [ParameterArgument] = []
+  /// The arguments after `--`, for the parameter that takes them; empty if there are none.
+  package var rest: [String] = []
   /// The variables that oprun inherited: `OPRUN_PARAM_<NAME>` is used if there is no argument.
   package var environment: [String: String] = [:]
   /// Whether such variables count only for parameters that must be given: the others of a run that is resumed had their
@@ -96,6 +98,9 @@ package struct LoadedPipeline {
     guard !loader.log.isEmpty else { return }
     self = LoadedPipeline(path: path, bytes: bytes, files: files)
   }
+
+  package var sources: SourceMap { loader.sources }
+  var models: [PipelineModel] { loader.models }
 
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }

@@ -17,8 +17,9 @@ struct Parameters {
   /// Determines the values. `demandsAll` means that a missing required one is a fault, and `prefersDefaults` that
   /// variables count for nothing else.
   init(
-    _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
-    undecodable: [String: TextDecodingFailure], demandsAll: Bool, prefersDefaults: Bool = false
+    _ params: [ParamModel], arguments: [ParameterArgument], rest: [String] = [],
+    environment: [String: String], undecodable: [String: TextDecodingFailure], demandsAll: Bool,
+    prefersDefaults: Bool = false
   ) {
     let names = Set(params.map(\.name))
     let suggester = Suggester()
@@ -28,7 +29,16 @@ struct Parameters {
           argument.name, among: params.isEmpty ? nil : params.lazy.map(\.name), suggester))
     }
     let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    var taker: String?
+    if !rest.isEmpty {
+      taker = params.first(where: \.takesRest)?.name
+      if taker == nil { faults.append(ParameterMessage.noTaker(of: rest[0])) }
+    }
     for param in params {
+      if param.name == taker {
+        take(.list(rest.map { .string($0) }), from: "the arguments after --", for: param)
+        continue
+      }
       let mayLook = !prefersDefaults || param.isRequired && param.defaultValue == nil
       let inherited = mayLook ? environment[param.variable] : nil
       let given =
@@ -56,6 +66,10 @@ struct Parameters {
         ParameterMessage.refused(param.name, param.refusal(ofText: text), origin))
       return
     }
+    take(value, from: origin, for: param)
+  }
+
+  private mutating func take(_ value: Value, from origin: String, for param: ParamModel) {
     if let refusal = param.refusal(of: value, patterns) {
       faults.append(ParameterMessage.refused(param.name, refusal, origin))
     }
@@ -91,6 +105,11 @@ enum ParameterMessage {
         suggester.closest(to: name, among: known).map { ", did you mean \(quoted($0))?" } ?? ""
       } ?? ", the pipeline has no parameters"
     return "unknown parameter \(quoted(name))\(help)"
+  }
+
+  static func noTaker(of word: String) -> String {
+    "no parameter takes \(quoted(word)), which follows '--': one of type 'list' takes such arguments "
+      + "with 'rest: true'"
   }
 
   static func missing(_ param: ParamModel) -> String {

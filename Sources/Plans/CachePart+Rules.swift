@@ -13,7 +13,9 @@ extension CachePart {
     let isInput = self == .inputs
     let path = isInput && pattern.hasPrefix("!") ? pattern.dropFirst() : pattern[...]
     if path.isEmpty {
-      return UnlocatedFailure("\(quoted(rawValue)) must not contain an empty pattern")
+      return UnlocatedFailure(
+        "\(quoted(rawValue)) must not contain an empty pattern",
+        help: isWritten ? nil : "an expression stands for no pattern if it yields null or []")
     }
     if path.utf8.contains(0) {
       return UnlocatedFailure("\(quoted(rawValue)) must not contain the character '\\u{0}'")

@@ -60,15 +60,15 @@ package struct CacheModel: Hashable, Sendable {
       || scratch.contains(where: isTemplate)
   }
 
-  /// The model with every pattern replaced.
+  /// The model with every pattern replaced by those that it stands for.
   package func mapped(
-    _ body: (Text) throws(EvaluationFailure) -> Text
+    _ body: (Text) throws(EvaluationFailure) -> [Text]
   ) throws(EvaluationFailure) -> CacheModel {
     var result = CacheModel()
     result.rest = rest
-    for text in inputs { result.inputs.append(try checked(text, body(text), .inputs)) }
-    for text in outputs { result.outputs.append(try checked(text, body(text), .outputs)) }
-    for text in scratch { result.scratch.append(try checked(text, body(text), .scratch)) }
+    for text in inputs { result.inputs += try checked(text, body(text), .inputs) }
+    for text in outputs { result.outputs += try checked(text, body(text), .outputs) }
+    for text in scratch { result.scratch += try checked(text, body(text), .scratch) }
     return result
   }
 
@@ -82,11 +82,14 @@ package struct CacheModel: Hashable, Sendable {
   }
 
   private func checked(
-    _ written: Text, _ text: Text, _ part: CachePart
-  ) throws(EvaluationFailure) -> Text {
-    guard case .plain(let pattern) = text, let expression = written.template?.expressions.first,
-      let fault = part.fault(in: pattern, isWritten: false)
-    else { return text }
+    _ written: Text, _ texts: [Text], _ part: CachePart
+  ) throws(EvaluationFailure) -> [Text] {
+    guard let expression = written.template?.expressions.first,
+      let fault = texts.lazy.compactMap({
+        $0.plain.flatMap { part.fault(in: $0, isWritten: false) }
+      })
+      .first
+    else { return texts }
     throw EvaluationFailure(fault, in: expression, at: expression.range(of: expression.root))
   }
 }

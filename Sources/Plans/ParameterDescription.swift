@@ -11,13 +11,15 @@ package struct ParameterDescription: Hashable, Sendable {
   package let choices: [String]
   package let isRequired: Bool
   package let description: String?
+  /// Whether it holds the arguments after `--`.
+  package let takesRest: Bool
 
   /// Whether somebody must give it a value.
   package var isDemanded: Bool { isRequired && defaultValue == nil }
 
   package init(
     name: String, type: String, defaultValue: String? = nil, choices: [String] = [],
-    isRequired: Bool = false, description: String? = nil
+    isRequired: Bool = false, description: String? = nil, takesRest: Bool = false
   ) {
     self.name = name
     self.type = type
@@ -25,6 +27,7 @@ package struct ParameterDescription: Hashable, Sendable {
     self.choices = choices
     self.isRequired = isRequired
     self.description = description
+    self.takesRest = takesRest
   }
 }
 

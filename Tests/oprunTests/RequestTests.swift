@@ -40,9 +40,7 @@ private let noFile =
     }
   }
 
-  @Test(arguments: [
-    "a.yml", "run a.yml", "run -- a.yml", "-- a.yml",
-  ])
+  @Test(arguments: ["a.yml", "run a.yml"])
   func `a file alone is run`(line: String) throws {
     let invocation = try invocation(line)
     #expect(invocation.command.name == "run")
@@ -66,8 +64,16 @@ private let noFile =
     #expect(invocation.operands == ["a.yml", "unit"])
   }
 
-  @Test func `after two dashes everything is an operand`() throws {
-    #expect(try invocation("run -n -- a.yml -v --jobs").operands == ["a.yml", "-v", "--jobs"])
+  @Test func `after two dashes there are no options`() throws {
+    let run = try invocation("run -n a.yml unit -- -v --jobs")
+    #expect(run.operands == ["a.yml", "unit"])
+    #expect(run.arguments == ["-v", "--jobs"])
+    #expect(try invocation("show -- last -v").operands == ["last", "-v"])
+    #expect(try invocation("submit a.yml -- -N 2").arguments == [])
+  }
+
+  @Test func `a path that begins with a dash is written so that it is no option`() {
+    #expect(["-a.yml", "-", "a.yml"].map(operandWord) == ["./-a.yml", "-", "a.yml"])
   }
 
   @Test func `a dash is standard input`() throws {

@@ -36,15 +36,14 @@ extension Expression {
     if let (name, context) = path {
       switch bindings.member(name, of: context) {
       case .known(let value) where isShortPath:
-        return FoundValue(
-          value: value, isAuthors: context.mayBeWritten && bindings.isAuthors(name, of: context))
+        return FoundValue(value: value, origin: bindings.origin(of: name, in: context))
       case .later where goal == .knownValue: return nil
       case .known, .later, .missing: break
       }
     }
     var folding = Folding(self, bindings, for: goal, constants: [])
     let value = try folding.run()
-    return value.map { FoundValue(value: $0, isAuthors: folding.isAuthors) }
+    return value.map { FoundValue(value: $0, origin: folding.origin) }
   }
 
   /// Whether folding can change anything.
@@ -95,7 +94,23 @@ extension Expression {
 /// The result of an expression.
 struct FoundValue {
   package let value: Value
-  /// True if it is written as a literal in the file: in the expression itself, or in the axis of a
-  /// matrix.
-  package let isAuthors: Bool
+  package let origin: ValueOrigin
+}
+
+/// Who wrote a value, which decides what it may be in a command. The raw values are kept in constants.
+enum ValueOrigin: UInt8 {
+  /// Anybody: a parameter, an output, the result of a function.
+  case computed
+  /// The author of the file, as a literal: in the expression itself, or in the axis of a matrix.
+  case authors
+  /// Whoever called oprun, as arguments for the commands of the pipeline.
+  case arguments
+}
+
+extension ExpressionBindings {
+  /// Who wrote `root.name`.
+  func origin(of name: String, in root: ContextRoot) -> ValueOrigin {
+    if root == .params { return areArguments(name) ? .arguments : .computed }
+    return root.mayBeWritten && isAuthors(name, of: root) ? .authors : .computed
+  }
 }

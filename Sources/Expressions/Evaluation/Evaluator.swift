@@ -25,8 +25,8 @@ struct Folding {
   package private(set) var hasValues = false
   /// Parts that have failed: each is tried once, because they may be nested.
   private var failed: Set<Int> = []
-  /// Whether the value that was found last is written as a literal in the file.
-  package private(set) var isAuthors = false
+  /// Who wrote the value that was found last.
+  private(set) var origin = ValueOrigin.computed
 
   /// New constants are added to those given, which begin with the expression's own.
   package init(
@@ -63,7 +63,7 @@ extension Folding {
     var constant = expression.nodes[node]
     if expression.literal(node) == nil {
       constant.kind = .constant
-      constant.detail = isAuthors ? 1 : 0
+      constant.detail = origin.rawValue
       constant.size = 1
       constant.value = UInt32(truncatingIfNeeded: constants.count)
       constants.append(value)
@@ -74,7 +74,7 @@ extension Folding {
 
   /// The same for a value that the author did not write.
   private mutating func computed(_ value: Value, for node: Int, since start: Int) -> Value {
-    isAuthors = false
+    origin = .computed
     return put(value, for: node, since: start)
   }
 
@@ -130,7 +130,8 @@ extension Folding {
     let start = nodes.count
     if let value = expression.literal(node) {
       let literal = expression.nodes[node]
-      isAuthors = literal.kind != .constant || literal.detail == 1
+      origin =
+        literal.kind == .constant ? ValueOrigin(rawValue: literal.detail) ?? .computed : .authors
       return put(value, for: node, since: start)
     }
     switch expression.nodes[node].kind {
@@ -275,15 +276,15 @@ extension Folding {
     let start = nodes.count
     let operands = expression.operands(of: node)
     var values: [Value] = []
-    var areAuthors = true
+    var all = ValueOrigin.authors
     for operand in operands {
       guard let value = try fold(operand) else { continue }
       values.append(value)
-      areAuthors = areAuthors && isAuthors
+      if origin != .authors, all != .computed { all = origin }
     }
     guard values.count == operands.count else { return leave(node, since: start) }
     if expression.nodes[node].kind == .list {
-      isAuthors = areAuthors
+      origin = all
       return put(.list(values), for: node, since: start)
     }
     guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
@@ -311,11 +312,11 @@ extension Folding {
       return try foldContextMember(node, owner, isLenient: isLenient)
     }
     let whole = try fold(owner, isLenient: isLenient)
-    let isAuthorsWhole = isAuthors
+    let originOfWhole = origin
     let index: Value? =
       isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
     guard let whole, let index else { return leave(node, since: start) }
-    isAuthors = isAuthorsWhole
+    origin = originOfWhole
     if let item = try item(index, of: whole, node, isLenient: isLenient) {
       return put(item, for: node, since: start)
     }
@@ -337,10 +338,10 @@ extension Folding {
       throw fault(
         ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
     }
-    isAuthors = false
+    origin = .computed
     switch bindings.member(name, of: root) {
     case .known(let value):
-      isAuthors = root.mayBeWritten && bindings.isAuthors(name, of: root)
+      origin = bindings.origin(of: name, in: root)
       return put(value, for: node, since: start)
     case .later:
       if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }

@@ -52,7 +52,7 @@ extension Template {
 
   /// The literal text and the values, in order; nil if one is not known. `objection` receives each
   /// value before it is accepted.
-  private func text(
+  func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
     objection: (TextPiece) -> UnlocatedFailure? = { _ in nil }
   ) throws(EvaluationFailure) -> String? {
@@ -192,12 +192,19 @@ extension Expression {
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> TextPiece {
     guard let found = try found(for: goal, with: bindings) else { return .unknown }
+    return try piece(of: found)
+  }
+
+  /// A value of it in its text form.
+  func piece(of found: FoundValue) throws(EvaluationFailure) -> TextPiece {
     guard let text = found.value.text else {
-      throw EvaluationFailure(
-        ExpressionMessage.noText(found.value.type.words), in: self, at: range(of: root))
+      throw fault(ExpressionMessage.noText(found.value.type.words))
     }
-    return found.isAuthors
-      ? .authors(text, self) : .value(InsertedValue(text: text, expression: self))
+    return switch found.origin {
+    case .authors: .authors(text, self)
+    case .computed: .value(InsertedValue(text: text, expression: self))
+    case .arguments: .value(InsertedValue(text: text, expression: self, isArgument: true))
+    }
   }
 }
 

@@ -8,6 +8,8 @@
 package struct InsertedValue {
   package let text: String
   package let expression: Expression
+  /// Whether it is one of the arguments that a person wrote for the commands of the pipeline, which may be options.
+  var isArgument = false
 }
 
 /// Where a value is inserted.
@@ -56,7 +58,9 @@ package enum ScriptRule {
     toArgument value: InsertedValue, isOption: Bool
   ) -> UnlocatedFailure? {
     let bytes = value.text.utf8
-    if isOption, bytes.first == UInt8(ascii: "-") { return ScriptMessage.optionArgument(value) }
+    if isOption, !value.isArgument, bytes.first == UInt8(ascii: "-") {
+      return ScriptMessage.optionArgument(value)
+    }
     return bytes.contains(0) ? ScriptMessage.nul : nil
   }
 }

@@ -70,8 +70,7 @@ struct ExpressionNode: Hashable, Sendable {
     /// A call; `detail` is a `Function`.
     case call
     case unknownCall
-    /// A constant that folding inserted; `value` is its number, `detail` is 1 if the author of the
-    /// file wrote it.
+    /// A constant that folding inserted; `value` is its number, `detail` is a `ValueOrigin`.
     case constant
   }
 

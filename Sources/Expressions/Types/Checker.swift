@@ -223,7 +223,9 @@ extension ExpressionChecker {
       }
       return report(
         isMember
-          ? ExpressionMessage.noMembers(whole.words) : ExpressionMessage.noItems(whole.words),
+          ? ExpressionMessage.noMembers(
+            whole.words, in: expression.text(expression.range(of: owner)))
+          : ExpressionMessage.noItems(whole.words),
         owner)
     }
     guard let members = whole.members else { return .any }

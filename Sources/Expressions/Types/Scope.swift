@@ -70,6 +70,9 @@ package protocol ExpressionBindings {
   /// text.
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool
 
+  /// Whether the parameter holds arguments for the commands of the pipeline, which may be options.
+  func areArguments(_ param: String) -> Bool
+
   /// How the direct dependencies ended; nil while that is not known.
   var dependencyStatus: DependencyStatus? { get }
 
@@ -113,6 +116,7 @@ extension ExpressionBindings {
   package func value(of root: ContextRoot) -> Resolution { .later }
   package var valueBudget: ValueBudget? { nil }
   package func isAuthors(_ name: String, of root: ContextRoot) -> Bool { false }
+  package func areArguments(_ param: String) -> Bool { false }
   package var dependencyStatus: DependencyStatus? { nil }
   package func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String? { nil }
   package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { nil }

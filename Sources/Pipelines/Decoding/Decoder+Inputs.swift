@@ -84,6 +84,7 @@ extension Decoder {
       }
       model.params.append(param)
     }
+    model.params.keepOneRest(log: &log)
   }
 
   /// Decodes a parameter such as `retries: 3`, whose type is that of the default.
@@ -114,9 +115,25 @@ extension Decoder {
       report(keyNode(of: value)) { DecodingMessage.defaultOfRequired(at: $0) }
     }
     param.isRequired = required ?? !fields.holds(.defaultValue)
+    if let value = fields[.rest] { decodeRest(value, of: &param, isRequired: required) }
     if let value = fields[.defaultValue], let refusal = param.refusal(patterns) {
       report(tree.resolve(value)) { DecodingMessage.badDefault(refusal, at: $0) }
     }
+  }
+
+  /// A parameter that takes arguments and says neither a default nor that it is required has an empty list as its default.
+  private mutating func decodeRest(
+    _ value: NodeIndex, of param: inout ParamModel, isRequired: Bool?
+  ) {
+    guard boolean(value, ParamKey.rest.row) == true else { return }
+    guard param.kind == .list else {
+      let type = param.kind.rawValue
+      return report(keyNode(of: value)) { DecodingMessage.restOfOtherType(type, at: $0) }
+    }
+    param.takesRest = true
+    guard isRequired == nil, param.isRequired else { return }
+    param.isRequired = false
+    param.defaultValue = .list([])
   }
 
   private mutating func pattern(_ value: NodeIndex) -> RegularExpression? {
@@ -177,3 +194,17 @@ extension Decoder {
 private let paramKinds: [String: ParamModel.Kind] = [
   "string": .string, "int": .int, "number": .number, "bool": .bool, "list": .list,
 ]
+
+extension [ParamModel] {
+  /// Reports all but the first of the parameters that take the arguments after `--`, and lets them take none.
+  mutating func keepOneRest(log: inout DiagnosticLog) {
+    guard let first = firstIndex(where: \.takesRest) else { return }
+    for index in indices.dropFirst(first + 1) where self[index].takesRest {
+      let place = self[first].span
+      log.report(at: self[index].span) {
+        DecodingMessage.secondRest(self[index].name, first: place, at: $0)
+      }
+      self[index].takesRest = false
+    }
+  }
+}

@@ -176,11 +176,12 @@ extension Decoder {
 extension Decoder {
   mutating func reportType(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
     let node = tree.resolve(value)
-    if tree.nodes[node].isScalar, tree.nodes[node].hasExpression {
+    let isExpression = tree.nodes[node].isScalar && tree.nodes[node].hasExpression
+    if isExpression, ![.template, .filledTemplate].contains(row.type.itemType) {
       return reportExpression(node, row)
     }
     guard log.hasRoom(at: span(node)) else { return }
-    let found = found(node)
+    let found = isExpression ? "an expression" : found(node)
     let help =
       splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help ?? usualHelp(node, row)
     report(node) {
@@ -204,6 +205,11 @@ extension Decoder {
       return item.isMap ? "write a list: put '- ' before the first key, or '[…]' around it" : nil
     }
     guard tree.nodes[node].isScalar, !isNull(node), !item.isMap else { return nil }
+    if tree.nodes[node].hasExpression {
+      let quote = tree.string(node).contains("\"") ? "'" : "\""
+      let item = quote + printable(tree.string(node)) + quote
+      return "write a list: [\(item)], in which the expression may stand for several items"
+    }
     return "write a list: [\(printable(tree.string(node)))]"
   }
 

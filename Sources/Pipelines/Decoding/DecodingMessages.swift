@@ -270,6 +270,19 @@ enum DecodingMessage {
     Diagnostic("a required parameter cannot have a default", at: span)
   }
 
+  static func restOfOtherType(_ type: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'rest' needs the type 'list', not \(quoted(type)): each argument after '--' is an item",
+      at: span,
+      help: "write type: list")
+  }
+
+  static func secondRest(_ name: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "only one parameter can take the arguments after '--', so \(quoted(name)) cannot", at: span,
+      secondary: [.init(first, "this one takes them")])
+  }
+
   static func badDefault(_ refusal: String, at span: Span) -> Diagnostic {
     Diagnostic("the default \(refusal)", at: span)
   }

@@ -213,7 +213,7 @@ private let variableName = ValueType.pattern(
 
 /// Keys of a parameter that is a map.
 package enum ParamKey: UInt8, ObjectKey {
-  case type, defaultValue, choices, pattern, required, description
+  case type, defaultValue, choices, pattern, required, rest, description
 
   package var row: KeyRow {
     switch self {
@@ -237,6 +237,11 @@ package enum ParamKey: UInt8, ObjectKey {
       KeyRow(
         "required", .boolean, "Whether a value must be given if there is no default.",
         default: "true")
+    case .rest:
+      KeyRow(
+        "rest", .boolean,
+        "The list holds the arguments that follow `--` on the command line; one parameter of a file can.",
+        default: "false")
     case .description:
       KeyRow("description", .text, "What the parameter is for.", example: "Where it goes.")
     }

@@ -78,6 +78,13 @@ enum LoadingMessage {
         + "which is the limit", at: span)
   }
 
+  /// Something that other tools replace, in a script.
+  static func foreignBraces(_ text: String, around inside: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(text)) is no expression: the command gets it as it is written", at: span,
+      help: "write ${{ \(printable(inside)) }}", severity: .notice)
+  }
+
   static func definedTwice(
     _ what: String, _ name: String, first: Span, at span: Span
   ) -> Diagnostic {

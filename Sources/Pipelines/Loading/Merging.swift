@@ -27,6 +27,7 @@ extension PipelineModel {
     queues += fresh(other.queues, "queue", &definitions.queues, &log)
     resources += fresh(other.resources, "resource", &definitions.resources, &log)
     params += fresh(other.params, "parameter", &definitions.params, &log)
+    params.keepOneRest(log: &log)
     environment += fresh(other.environment, "variable", &definitions.environment, &log)
     vars += fresh(other.vars, "derived value", &definitions.vars, &log)
     secrets += fresh(other.secrets, "secret", &definitions.secrets, &log)

@@ -352,11 +352,7 @@ enum PlanningMessage {
   static func unknownSelection(
     _ name: String, path: String, suggestion: String?, instances: String?
   ) -> String {
-    let isOption = name.hasPrefix("-")
-    let help =
-      isOption
-      ? ": steps take no arguments; '--param NAME=…' sets a parameter, which a command finds in $OPRUN_PARAM_NAME"
-      : instances ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+    let help = instances ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
     return "unknown step \(quoted(name)) in \(printable(path))\(help)"
   }
 

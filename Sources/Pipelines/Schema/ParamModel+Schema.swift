@@ -7,7 +7,8 @@ extension ParamModel {
     let isRequired: JSONValue = [
       "if": has("required", true), "then": ["properties": ["default": false]],
     ]
-    return Kind.allCases.map(rule) + [isRequired]
+    let takesRest: JSONValue = ["if": has("rest", true), "then": has("type", "list")]
+    return Kind.allCases.map(rule) + [isRequired, takesRest]
   }
 
   /// The rule for a kind. A parameter without a type is a string.

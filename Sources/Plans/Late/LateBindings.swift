@@ -44,6 +44,10 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     root == .matrix && scope.writtenNames.holds(name)
   }
 
+  package func areArguments(_ param: String) -> Bool {
+    scope.inputs?.param(named: param)?.input.param.takesRest ?? false
+  }
+
   package func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }
 
   package func value(of root: ContextRoot) -> Resolution {
@@ -226,6 +230,18 @@ extension LateBindings {
     }
   }
 
+  /// The items of a list of strings that one of them stands for.
+  func items(of text: Text) throws(EvaluationFailure) -> [String] {
+    switch text {
+    case .plain(let text): return [text]
+    case .template(let template):
+      guard let items = try template.items(for: .value, with: self) else {
+        preconditionFailure("an evaluation that fails says so")
+      }
+      return items
+    }
+  }
+
   package func value(of model: ValueModel) throws(EvaluationFailure) -> Value {
     switch model {
     case .constant(let value): return value
@@ -264,6 +280,21 @@ extension LateBindings {
     }
   }
 
+  /// The value of an input of a built-in step. A list of it is one of strings.
+  private func input(_ model: ValueModel) throws(EvaluationFailure) -> Value {
+    guard case .list(let items) = model else { return try value(of: model) }
+    var values: [Value] = []
+    for item in items {
+      let value = try value(of: item)
+      if case .template(let template) = item, template.single != nil {
+        values += value.spliced
+      } else {
+        values.append(value)
+      }
+    }
+    return .list(values)
+  }
+
   /// The arguments of the helper program, and variables for those that contain secrets, because
   /// everybody can see the arguments of a process. `tag` distinguishes the commands of a step.
   func helperWords(
@@ -272,7 +303,7 @@ extension LateBindings {
     guard case .builtIn(let name) = uses.kind else { return ([], []) }
     var members: [MemberModel] = []
     for member in uses.with {
-      let value = try value(of: member.value)
+      let value = try input(member.value)
       members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
     }
     let secret = Set(
@@ -349,8 +380,12 @@ extension ArgumentText {
       switch word {
       case .plain(let text): elements.append([.authors(text, nil)])
       case .template(let template):
-        elements.append(try template.pieces(for: goal, with: bindings))
+        elements += try template.elements(for: goal, with: bindings)
       }
+    }
+    if elements.isEmpty, let expression = words.first?.template?.expressions.first {
+      throw EvaluationFailure(
+        ExpressionMessage.noCommand, in: expression, at: expression.range(of: expression.root))
     }
     self.init(elements)
     try check()

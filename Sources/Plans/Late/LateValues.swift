@@ -130,7 +130,7 @@ extension LateSettings {
       try template.rendered(with: bindings)
     }
     changes.cache = try cache?.mapped { text throws(EvaluationFailure) in
-      .plain(try bindings.text(of: text))
+      try bindings.items(of: text).map { .plain($0) }
     }.shown
     // Nothing depends on a name: a step whose name has no value runs without one.
     changes.name = label.flatMap { template in try? template.rendered(with: bindings) }

@@ -128,7 +128,7 @@ extension ParamModel {
     ParameterDescription(
       name: name, type: kind.rawValue, defaultValue: defaultValue.map { $0.text ?? $0.json },
       choices: (choices ?? []).map { $0.text ?? $0.json }, isRequired: isRequired,
-      description: description)
+      description: description, takesRest: takesRest)
   }
 
   /// Why its default is not allowed.

@@ -163,6 +163,8 @@ package struct ParamModel: Sendable {
   package var pattern: RegularExpression?
   package var isRequired = false
   package var description: String?
+  /// Whether it is a list of the arguments that follow `--` on the command line.
+  package var takesRest = false
 
   package init(
     name: String, span: Span, kind: Kind = Kind.string, defaultValue: Value? = nil,

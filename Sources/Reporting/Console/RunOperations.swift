@@ -5,7 +5,7 @@
 import Diagnostics
 import Expressions
 import Masking
-import Plans
+package import Plans
 import RunFiles
 import Scheduling
 
@@ -288,7 +288,9 @@ extension RunOperations {
 }
 
 extension Plan {
-  fileprivate var groupsOfInstances: [Int32] {
+  /// The group of each operation that is an instance of a matrix and stands for no others; -1 for the others. Empty if
+  /// there is no matrix.
+  package var groupsOfInstances: [Int32] {
     let matrices = groups.filter { if case .matrix = $0.value.kind { true } else { false } }
     guard !matrices.isEmpty else { return [] }
     var numbers = [Int32](repeating: -1, count: steps.count)

@@ -49,26 +49,29 @@ struct Rails {
   private var open: OpenRails
   private var dependencies: [OperationID] = []
 
-  /// Prepares the rails of a graph. Linear in operations and edges.
-  init(_ graph: Graph, order: some Sequence<OperationID>) {
+  /// Prepares the rails of a graph, in which some operations have no lines. Linear in operations and edges.
+  init(
+    _ graph: Graph, order: some Sequence<OperationID>, hidden: Set<OperationID> = []
+  ) {
     self.graph = graph
     let dependentCounts = graph.dependentCounts()
-    let isWide = Self.isWide(graph, order, dependentCounts: dependentCounts)
+    let isWide = Self.isWide(graph, order, hidden, dependentCounts: dependentCounts)
     open = OpenRails(limit: isWide ? Self.narrow : Self.widest, dependentCounts: dependentCounts)
   }
 
   /// Whether at some time more operations have passed that others still wait for than may have rails.
   private static func isWide(
-    _ graph: Graph, _ order: some Sequence<OperationID>, dependentCounts: [Int32]
+    _ graph: Graph, _ order: some Sequence<OperationID>, _ hidden: Set<OperationID>,
+    dependentCounts: [Int32]
   ) -> Bool {
     var remaining = dependentCounts
     var rails = 0
     for operation in order {
       graph.forEachDependency(of: operation) { edge in
         remaining[edge.from.index] -= 1
-        if remaining[edge.from.index] == 0 { rails -= 1 }
+        if remaining[edge.from.index] == 0, !hidden.contains(edge.from) { rails -= 1 }
       }
-      if dependentCounts[operation.index] > 0 { rails += 1 }
+      if dependentCounts[operation.index] > 0, !hidden.contains(operation) { rails += 1 }
       if rails > Self.widest { return true }
     }
     return false
@@ -80,6 +83,13 @@ struct Rails {
     graph.listDependencies(of: operation, in: &dependencies)
     for dependency in dependencies { open.follow(dependency.index) }
     return open.end(operation.index)
+  }
+
+  /// Passes an operation that has no line: nothing leads to it, and nothing from it. Linear in its dependencies.
+  mutating func pass(_ operation: OperationID) {
+    graph.forEachDependency(of: operation, changing: &open) { open, edge in
+      open.release(edge.from.index)
+    }
   }
 
   /// What a further line under the last one shows: the rails alone.
@@ -122,6 +132,14 @@ private struct OpenRails {
       line.feeds |= 1 << UInt32(column)
       if remaining[dependency] == 0 { line.ends |= 1 << UInt32(column) }
     }
+  }
+
+  /// One that waited for the operation has passed without a line.
+  mutating func release(_ dependency: Int) {
+    remaining[dependency] -= 1
+    let column = Int(columns[dependency])
+    if column < 0 || remaining[dependency] > 0 { return }
+    if column == limit { hidden -= 1 } else { live &= ~(1 << UInt32(column)) }
   }
 
   mutating func end(_ operation: Int) -> RailLine {

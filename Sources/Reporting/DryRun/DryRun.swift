@@ -23,6 +23,7 @@ package struct DryRun {
   private let options: DrawingOptions
   private let reasons: Reasons
   private let arrays: SlurmArrays
+  private let folds: FoldedInstances
   private let remark: String?
 
   /// The number of lines that are measured to align the columns of all.
@@ -40,10 +41,14 @@ package struct DryRun {
     reasons = Reasons(plan, known)
     arrays = SlurmArrays(plan)
     remark = known.remark
+    folds =
+      options.isVerbose
+      ? FoldedInstances() : FoldedInstances(forecast.entries, of: plan, reasons)
   }
 
   package func write(to sink: ByteSink) {
-    var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
+    var rails = Rails(
+      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: folds.hidden)
     let layout = measure(rails, sink)
     if let description = plan.description {
       sink.write("description: ")
@@ -52,6 +57,10 @@ package struct DryRun {
     }
     if plan.isExclusive { sink.write("mutex: pipeline, so one run of it at a time\n") }
     for entry in forecast.entries {
+      if folds.hidden.contains(entry.operation) {
+        rails.pass(entry.operation)
+        continue
+      }
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
@@ -85,8 +94,12 @@ extension DryRun {
     var rails = rails
     let nowhere = ByteSink.nowhere()
     for entry in forecast.entries.prefix(Self.measuredLines) {
+      if folds.hidden.contains(entry.operation) {
+        rails.pass(entry.operation)
+        continue
+      }
       let width = rails.advance(to: entry.operation).width
-      let name = width + 1 + displayWidth(of: sink.shortened(plan.steps[entry.operation.index].id))
+      let name = width + 1 + displayWidth(of: sink.shortened(label(of: entry)))
       layout.name = max(layout.name, min(Self.widestName, name))
       let start = nowhere.position
       reasons.write(for: entry, to: nowhere)
@@ -102,7 +115,7 @@ extension DryRun {
     writeWave(entry.wave, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
     sink.write(" ")
-    let id = sink.shortened(plan.steps[entry.operation.index].id)
+    let id = sink.shortened(label(of: entry))
     sink.write(id)
     var column = line.textWidth + 1 + displayWidth(of: id)
     sink.write(spaces: layout.name - column)
@@ -111,7 +124,9 @@ extension DryRun {
     let start = sink.position
     reasons.write(for: entry, to: sink)
     let reason = sink.position - start
-    if !options.isVerbose, let command = plan.steps[entry.operation.index].work.shown {
+    if !options.isVerbose, folds.labels[entry.operation] == nil,
+      let command = plan.steps[entry.operation.index].work.shown
+    {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       if plan.steps[entry.operation.index].settings.isJob {
@@ -124,6 +139,10 @@ extension DryRun {
         columns: max(Self.narrowestCommand, options.columns - column - 4))
     }
     sink.writeNewline()
+  }
+
+  private func label(of entry: Forecast.Entry) -> String {
+    folds.labels[entry.operation] ?? plan.steps[entry.operation.index].id
   }
 
   private func writeWave(_ wave: Int32, width: Int, to sink: ByteSink) {

@@ -27,6 +27,9 @@ struct Invocation {
 
   init(_ command: Subcommand) { self.command = command }
 
+  /// The words after `--`, if they are for the commands of the pipeline.
+  var arguments: [String] { command.rest == Subcommand.arguments ? rest : [] }
+
   func isGiven(_ option: Option) -> Bool { given.contains(option.name) }
 
   func hasValue(for option: Option) -> Bool { place(of: option) != nil }

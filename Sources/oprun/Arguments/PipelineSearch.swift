@@ -71,3 +71,8 @@ extension Invocation {
     return isCommandNamed ? .neitherFileNorStep(word, command) : .unknownCommand(word)
   }
 }
+
+/// The path of a file as a word of a command line that is an operand in any case.
+func operandWord(_ path: String) -> String {
+  path.hasPrefix("-") && path != "-" ? "./" + path : path
+}

@@ -25,6 +25,9 @@ struct Subcommand: Sendable {
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
+  /// The words after `--` for the parameter that takes them.
+  static let arguments = "ARGUMENT…"
+
   static let run = Subcommand(
     name: "run", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline, or some of its steps and everything they need",
@@ -35,7 +38,8 @@ struct Subcommand: Sendable {
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
       a second signal kills at once. Jobs in Slurm go on after HUP: 'oprun resume' waits
       for them. After a second signal, oprun no longer waits for its jobs.
-      'oprun run FILE --help' also lists the parameters of the pipeline.
+      'oprun run FILE --help' also lists the parameters of the pipeline. ARGUMENTs are for the
+      parameter that says 'rest: true'.
       """,
     options: [
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
@@ -47,6 +51,7 @@ struct Subcommand: Sendable {
       Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
       Options.jobserver, Options.executor, Options.detach,
     ],
+    rest: arguments,
     perform: Tool.run)
 
   static let resume = Subcommand(
@@ -238,6 +243,7 @@ struct Subcommand: Sendable {
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
       Options.stateDirectory,
     ],
+    rest: arguments,
     perform: Tool.trace)
   static let why = Subcommand(
     name: "why", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -246,7 +252,8 @@ struct Subcommand: Sendable {
       Files, variables, the command, tools and results of other cached steps are compared with those
       of the last time that the step succeeded or was up to date. Without STEP, all cached steps.
       """,
-    options: [Options.param, Options.json, Options.stateDirectory],
+    options: [Options.param, Options.unfolded, Options.json, Options.stateDirectory],
+    rest: arguments,
     perform: Tool.why)
 
   static let watch = Subcommand(
@@ -263,6 +270,7 @@ struct Subcommand: Sendable {
       Options.ascii, Options.stateDirectory, Options.noCache, Options.cacheURL,
       Options.sharedCache, Options.jobserver,
     ],
+    rest: arguments,
     perform: Tool.watch)
 
   static let graph = Subcommand(
@@ -272,6 +280,7 @@ struct Subcommand: Sendable {
     options: [
       Options.param, Options.affectedGraph, Options.graphFormat, Options.ascii, Options.color,
     ],
+    rest: arguments,
     perform: Tool.graph)
 
   static let validate = Subcommand(
@@ -312,6 +321,7 @@ struct Subcommand: Sendable {
     summary: "list the steps of a pipeline in file order",
     details: "",
     options: [Options.param, Options.json],
+    rest: arguments,
     perform: Tool.list)
 
   static let schema = Subcommand(

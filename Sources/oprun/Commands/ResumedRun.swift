@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Execution
+import Expressions
 import Glibc
 import Pipelines
 import Plans
@@ -195,7 +196,9 @@ extension Tool {
     let isDone =
       earlier.hasSucceeded && selection == ResumeSelection()
       && !invocation.hasValue(for: Options.until)
-      && (isOfSubmission || !invocation.hasValue(for: Options.param)) && !earlier.isOfSelection
+      && (isOfSubmission
+        || !invocation.hasValue(for: Options.param) && invocation.arguments.isEmpty)
+      && !earlier.isOfSelection
     var work: OpenWork?
     if !isDone {
       do throws(OpenWork.Unknown) {
@@ -327,6 +330,10 @@ extension Tool {
     let path = invocation.operands[0]
     var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
       ParameterArgument(name: $0.name, value: $0.value)
+    }
+    if let taker = plan.parameters.first(where: \.takesRest), !invocation.arguments.isEmpty {
+      let value = Value.list(invocation.arguments.map { .string($0) })
+      parameters.append(ParameterArgument(name: taker.name, value: value.json))
     }
     if let resumed { parameters = resumed.parameters(with: parameters) }
     let given = Set(parameters.map(\.name))

@@ -74,21 +74,30 @@ extension Tool {
     do throws(PlanningFailure) {
       let plan = try pipeline.plan(options.refusing(secrets))
       if path == invocation.operands.last { keepUntilExit((pipeline, plan)) }
+      write(pipeline.notices, in: pipeline.sources, format, color)
       if format == .human {
         errors.write("\(pathAtLineStart(name)): \(count(of: plan.stepCount, "step")), valid\n")
       }
       return true
     } catch {
       guard case .invalid(let diagnostics, let sources) = error else { return false }
-      let isColored = format == .human && isColored(STDOUT_FILENO, color)
-      if format == .human || format == .short { shareOutputWithRunner() }
-      output.isFormat = format == .json
-      output.write(
-        own: render(
-          diagnostics, in: sources, format: format, color: isColored,
-          columns: Terminal.width(of: STDOUT_FILENO)))
+      write(diagnostics, in: sources, format, color)
       return false
     }
+  }
+
+  private func write(
+    _ diagnostics: [Diagnostic], in sources: SourceMap, _ format: DiagnosticFormat,
+    _ color: ColorChoice
+  ) {
+    if diagnostics.isEmpty { return }
+    let isColored = format == .human && isColored(STDOUT_FILENO, color)
+    if format == .human || format == .short { shareOutputWithRunner() }
+    output.isFormat = format == .json
+    output.write(
+      own: render(
+        diagnostics, in: sources, format: format, color: isColored,
+        columns: Terminal.width(of: STDOUT_FILENO)))
   }
 
   /// The options for checking a file: the values of parameters do not belong to it.

@@ -55,6 +55,7 @@ private func summary(of parameter: ParameterDescription) -> String {
   } else if parameter.isRequired {
     parts.append("required")
   }
+  if parameter.takesRest { parts.append("the arguments after --") }
   let facts = parts.joined(separator: ", ")
   return joinedLines(parameter.description.map { "\(facts): \($0)" } ?? facts)
 }

@@ -82,6 +82,7 @@ extension Tool {
     options.parameters = invocation.assignments(Options.param).map {
       ParameterArgument(name: $0.name, value: $0.value)
     }
+    options.rest = invocation.arguments
     setSurroundings(of: &options)
   }
 

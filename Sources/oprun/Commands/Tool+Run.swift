@@ -104,11 +104,28 @@ extension Tool {
     }
   }
 
+  /// Shows advice about files that are valid: the first of it, because `validate` shows all.
+  private func sayNotices(_ pipeline: LoadedPipeline) {
+    let notices = pipeline.notices
+    if notices.isEmpty { return }
+    let shown = 3
+    errors.write(
+      render(
+        Array(notices.prefix(shown)), in: pipeline.sources, color: isColored(STDERR_FILENO, .auto),
+        columns: Terminal.width(of: STDERR_FILENO)))
+    if notices.count > shown {
+      errors.write("… and \(notices.count - shown) more, which 'oprun validate' shows\n")
+    }
+    errors.flush()
+  }
+
   /// Says what is to run, when nothing is waited for any more: what was read before a wait is read again after it.
   private func announce(
-    _ part: AffectedPart?, _ resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
+    _ part: AffectedPart?, _ resumed: ResumedRun?, _ planned: PlannedPipeline,
+    _ invocation: Invocation
   ) {
-    if let resumed { sayIgnoredVariables(resumed, plan, invocation) }
+    sayNotices(planned.pipeline)
+    if let resumed { sayIgnoredVariables(resumed, planned.plan, invocation) }
     guard let part else { return }
     say(part.announcement)
     errors.flush()
@@ -206,7 +223,7 @@ extension Tool {
       return error.status
     }
     defer { withExtendedLifetime(lock) {} }
-    announce(part, resumed, planned.plan, invocation)
+    announce(part, resumed, planned, invocation)
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       lock?.say(holder: id)

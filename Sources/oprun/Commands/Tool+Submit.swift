@@ -112,7 +112,7 @@ struct Submission {
   init(_ invocation: Invocation, word: String, program: String, state: String, folder: String) {
     var run = ["run", "--executor=slurm", "--state-dir=\(state)"]
     run += invocation.words(of: Submission.passed)
-    run += ["--"] + invocation.operands
+    run += [operandWord(invocation.operands[0])] + invocation.operands.dropFirst()
     let file = invocation.operands[0].split(separator: "/").last.map(String.init) ?? "oprun"
     words =
       [

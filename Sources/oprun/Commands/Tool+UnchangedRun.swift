@@ -85,6 +85,7 @@ extension Tool {
       guard Self.planningOptions.contains(option.name) else { return nil }
       words += invocation.words(of: option).map { "--\(option.name)=\($0)" }
     }
+    words += invocation.rest.isEmpty ? [] : ["--"] + invocation.rest
     guard invocation.command.name == Subcommand.run.name, invocation.operands[0] != "-",
       invocation.tracedStep == nil, invocation.text(Options.output) != OutputMode.json.rawValue,
       CIRunner.detected(environmentValue) == nil,

@@ -45,15 +45,19 @@ extension Tool {
     }
     if asked.isEmpty { say("no step has 'cache': nothing to compare") }
     shareOutputWithRunner()
-    for operation in asked {
+    let shown = { (text: String) in messageLine(secrets.masker?.mask(text) ?? text) }
+    var verdicts = asked.map { operation in
       let verdict = plan.verdict(on: operation, groups, review)
-      let id = secrets.masker?.mask(plan.steps[operation.index].id)
       let unless = verdict.dependsOnFiles ? unless(operation, review) ?? "" : ""
-      output.write(
-        messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline
-          + messageLine(secrets.masker?.mask(unless) ?? unless))
+      return AskedVerdict(
+        verdict: verdict, name: plan.steps[operation.index].id,
+        headline: verdict.headline + shown(unless))
+    }
+    if !invocation.isOn(Options.unfolded) { verdicts = plan.folded(verdicts, of: asked) }
+    for asked in verdicts {
+      output.write(shown(asked.name) + "  " + asked.headline)
       output.writeNewline()
-      for line in verdict.lines {
+      for line in asked.verdict.lines {
         output.write("  " + messageLine(line))
         output.writeNewline()
       }
@@ -113,7 +117,45 @@ extension Tool {
   }
 }
 
+/// What is said of a step, or of several instances of one.
+private struct AskedVerdict {
+  let verdict: CacheVerdict
+  var name: String
+  let headline: String
+
+  /// Whether a line for all instances of which the same is said says enough.
+  var mayFold: Bool {
+    switch verdict {
+    case .upToDate, .restorable, .skipped: true
+    case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed: false
+    }
+  }
+}
+
 extension Plan {
+  /// One for all instances of a matrix that do not run for the same reason, where the first of them is.
+  fileprivate func folded(_ verdicts: [AskedVerdict], of asked: [OperationID]) -> [AskedVerdict] {
+    let instances = groupsOfInstances
+    if instances.isEmpty { return verdicts }
+    struct Key: Hashable {
+      let group: Int32
+      let headline: String
+    }
+    let keys = zip(asked, verdicts).map { operation, verdict -> Key? in
+      let group = instances[operation.index]
+      return verdict.mayFold && group >= 0 ? Key(group: group, headline: verdict.headline) : nil
+    }
+    let counts = Dictionary(keys.compactMap { key in key.map { ($0, 1) } }, uniquingKeysWith: +)
+    var seen: Set<Key> = []
+    return zip(verdicts, keys).compactMap { verdict, key in
+      guard let key, let count = counts[key], count > 1 else { return verdict }
+      guard seen.insert(key).inserted else { return nil }
+      var verdict = verdict
+      verdict.name = "\(steps[Int(key.group)].id) ×\(count)"
+      return verdict
+    }
+  }
+
   /// The steps that were asked for, groups as what they stand for; without a name all that are cached.
   fileprivate var askedSteps: [OperationID] {
     let named =

@@ -16,7 +16,8 @@ extension Watcher {
     if invocation.hasValue(for: Options.stateDirectory) {
       words.append("\(Options.stateDirectory.flag)=\(tool.stateDirectory(invocation))")
     }
-    return words + ["--", file] + ids(of: part)
+    words += [operandWord(file)] + ids(of: part)
+    return words + (invocation.arguments.isEmpty ? [] : ["--"] + invocation.arguments)
   }
 
   private func ids(of part: WatchedPart) -> [String] {

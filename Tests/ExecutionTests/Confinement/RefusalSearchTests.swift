@@ -62,6 +62,8 @@ final class RefusalSearchTests {
     "Error: EACCES: permission denied, open './src/util.h'",
     "tar: src/util.h: Cannot open: Permission denied",
     "cat: link: Permission denied",
+    "error: failed to lock src/util.h\n\nCaused by:\n  Permission denied (os error 13)",
+    "error: cannot use src/util.h\n  1: Permission denied (os error 13)",
   ])
   func `a file that is not declared is found in the words of programs`(_ line: String) {
     let found = words(of: "first\n\(line)\nlast")

@@ -173,6 +173,34 @@ struct ArgumentRuleTests {
     }
   }
 
+  @Test(arguments: scriptLists + dataLists)
+  func `a list stands for words, each of which takes what a word takes`(list: String) throws {
+    let spliced = list.replacing("\"@\"", with: "\"${{ [params.v] }}\"")
+    if spliced == list { return }
+    for value in Self.values(for: list) {
+      let word = try planned("steps: [{id: a, run: \(list)}]", value)
+      let item = try planned("steps: [{id: a, run: \(spliced)}]", value)
+      #expect(item.step?.work == word.step?.work, "\(list) with \(value)")
+      #expect(item.errors.isEmpty == word.errors.isEmpty)
+    }
+  }
+
+  @Test(arguments: scriptLists)
+  func `arguments of the command line are code nowhere`(list: String) throws {
+    let spliced = list.replacing("\"@\"", with: "\"${{ params.rest }}\"")
+    if spliced == list { return }
+    for value in Self.values(for: list) {
+      let word = try planned("steps: [{id: a, run: \(list)}]", value)
+      var options = PlanningOptions()
+      options.rest = [value]
+      let text =
+        "params: {rest: {type: list, rest: true}, program: p}\nsteps: [{id: a, run: \(spliced)}]"
+      let rest: PlannedStep? =
+        if case .plan(let plan) = planned(Array(text.utf8), options) { plan.steps[0] } else { nil }
+      #expect(rest?.work == word.step?.work, "\(list) with \(value)")
+    }
+  }
+
   @Test(arguments: scriptInputs)
   func `input of an interpreter takes values as a script does`(command: String) throws {
     for value in Self.values(for: command) {

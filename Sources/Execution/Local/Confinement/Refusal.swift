@@ -80,51 +80,17 @@ final class RefusalSearch {
     self.start = start
   }
 
-  /// What in a line looks like the words for a refusal.
-  private enum Sign {
-    /// The words of the C library and of programs for errors that a confinement causes.
-    case refused
-    /// Something is no directory.
-    case blocked
-    /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
-    case vague
-    /// Git finds no repository: it says the same if it may not look at the one that there is.
-    case noRepository
-
-    private static let refusals = [
-      "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
-      "Invalid cross-device link",
-    ]
-    private static let vagueWords = [
-      "t open", "to open", "t read", "to read", "t load", "to load",
-    ]
-
-    init?(of line: Substring) {
-      let has = { (words: String) in line.containsText(words) }
-      if Self.refusals.contains(where: has) {
-        self = .refused
-      } else if has("ot a directory") {
-        self = .blocked
-      } else if has("not a git repository") {
-        self = .noRepository
-      } else if Self.vagueWords.contains(where: has) {
-        self = .vague
-      } else {
-        return nil
-      }
-    }
-  }
-
   /// Each path once, in the order in which they were printed.
   func refusals(in text: String) -> [Refusal] {
     var found: [Refusal] = []
-    let lines = text.split(whereSeparator: \.isNewline).compactMap { line in
-      Sign(of: line).map { (line: line, sign: $0) }
+    let all = text.split(whereSeparator: \.isNewline)
+    let lines = all.enumerated().compactMap { index, line in
+      RefusalSign(of: line).map { (index: index, line: line, sign: $0) }
     }
-    for (line, sign) in lines.suffix(Self.mostLines) {
+    for (index, line, sign) in lines.suffix(Self.mostLines) {
       let refusal =
         switch sign {
-        case .refused: refusal(in: line)
+        case .refused: refusal(in: line) ?? refusal(above: line, at: index, in: all)
         case .blocked: folderMadeAsFile(in: line)
         case .vague: undeclaredFile(in: line)
         case .noRepository: hiddenRepository()
@@ -132,6 +98,17 @@ final class RefusalSearch {
       if let refusal, !found.contains(refusal) { found.append(refusal) }
     }
     return found
+  }
+
+  /// The refusal of a path that a line above names, where the words for it have a line of their own, as in Rust:
+  /// `failed to open: /x/Cargo.lock`, `Caused by:`, `Permission denied (os error 13)`.
+  private func refusal(above line: Substring, at index: Int, in lines: [Substring]) -> Refusal? {
+    let words = line.drop { $0 == " " || $0 == "\t" || $0.isNumber || $0 == ":" }
+    guard words.hasPrefix("Permission denied") || words.hasPrefix("permission denied") else {
+      return nil
+    }
+    return lines[max(0, index - 2)..<index].reversed().lazy.compactMap { self.refusal(in: $0) }
+      .first
   }
 
   /// The nearest `.git`, if that is in the workspace and not declared.

@@ -22,9 +22,11 @@ extension KnownValues {
           try fold(arguments: words)
         })
     case .uses(let uses):
+      let isBuiltIn = !uses.kind.isPipeline
       return .uses(
         UsesModel(
-          kind: uses.kind, span: uses.span, with: try fold(uses.with), model: uses.model))
+          kind: uses.kind, span: uses.span,
+          with: try isBuiltIn ? fold(inputs: uses.with) : fold(uses.with), model: uses.model))
     }
   }
 
@@ -61,8 +63,9 @@ extension KnownValues {
       }
       return folded
     }
-    for (word, text) in zip(words, texts) {
-      if let template = word.template { try spend(text.utf8.count, on: template) }
+    let written = words.reduce(0) { $0 + ($1.plain?.utf8.count ?? 0) }
+    if let template = words.lazy.compactMap(\.template).first {
+      try spend(texts.reduce(0) { $0 + $1.utf8.count } - written, on: template)
     }
     return texts.map { .plain($0) }
   }

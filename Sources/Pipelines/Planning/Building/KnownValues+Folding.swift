@@ -12,6 +12,18 @@ extension KnownValues {
     }
   }
 
+  /// Folds an item of a list of strings, which may stand for several.
+  func fold(item text: Text) throws(EvaluationFailure) -> [Text] {
+    guard case .template(let template) = text else { return [text] }
+    return try keeping([text]) { () throws(EvaluationFailure) -> [Text] in
+      guard let items = try template.items(for: .knownValue, with: self) else {
+        return [.template(try template.folded(with: self))]
+      }
+      try spend(items.reduce(0) { $0 + $1.utf8.count }, on: template)
+      return items.map { .plain($0) }
+    }
+  }
+
   /// Folds an element of a command.
   func foldArgument(_ text: Text) throws(EvaluationFailure) -> Text {
     try fold(text) { template throws(EvaluationFailure) in
@@ -74,14 +86,40 @@ extension KnownValues {
     }
   }
 
+  /// Folds an input of a built-in step. A list of it is one of strings.
+  func fold(input model: ValueModel) throws(EvaluationFailure) -> ValueModel {
+    guard case .list(let items) = model else { return try fold(model) }
+    var folded: [ValueModel] = []
+    for item in items {
+      let value = try fold(item)
+      if case .template(let template) = item, template.single != nil, let known = value.constant {
+        folded += known.spliced.map { .constant($0) }
+      } else {
+        folded.append(value)
+      }
+    }
+    return .list(folded)
+  }
+
   func fold(_ members: [MemberModel]) throws(EvaluationFailure) -> [MemberModel] {
-    var folded: [MemberModel] = []
+    try mapped(members) { value throws(EvaluationFailure) in try fold(value) }
+  }
+
+  /// Folds the inputs of a built-in step.
+  func fold(inputs members: [MemberModel]) throws(EvaluationFailure) -> [MemberModel] {
+    try mapped(members) { value throws(EvaluationFailure) in try fold(input: value) }
+  }
+
+  private func mapped(
+    _ members: [MemberModel], _ body: (ValueModel) throws(EvaluationFailure) -> ValueModel
+  ) throws(EvaluationFailure) -> [MemberModel] {
+    var result: [MemberModel] = []
     for member in members {
-      folded.append(
+      result.append(
         MemberModel(
-          name: member.name, span: member.span, value: try fold(member.value),
+          name: member.name, span: member.span, value: try body(member.value),
           valueSpan: member.valueSpan))
     }
-    return folded
+    return result
   }
 }

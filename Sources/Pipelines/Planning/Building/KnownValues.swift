@@ -164,6 +164,8 @@ struct KnownValues: ExpressionBindings {
       : root == .matrix && writtenNames.holds(name)
   }
 
+  func areArguments(_ param: String) -> Bool { pipeline.inputs.restParam == param }
+
   func value(of root: ContextRoot) -> Resolution {
     switch root {
     case .params:

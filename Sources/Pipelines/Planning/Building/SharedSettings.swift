@@ -335,7 +335,9 @@ struct SettingsDraft {
     _ values: KnownValues, _ late: inout LateSettings
   ) throws(EvaluationFailure) -> CacheSettings? {
     guard let cache else { return nil }
-    let folded = try cache.mapped { text throws(EvaluationFailure) in try values.fold(text) }
+    let folded = try cache.mapped { text throws(EvaluationFailure) in
+      try values.fold(item: text)
+    }
     if folded.hasTemplates { late.cache = folded }
     return folded.shown
   }

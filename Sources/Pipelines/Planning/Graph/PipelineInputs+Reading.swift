@@ -16,11 +16,14 @@ extension PipelineInputs {
     isForRun = options.demandsAllParameters
     if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
+    restParam = model.params.first(where: \.takesRest)?.name
   }
 
   /// Makes the inputs of a pipeline inside a file: those of the file, and its own parameters, which hide them.
   init(_ model: PipelineModel, in file: PipelineInputs) {
     self = file
+    if let name = restParam, model.params.contains(where: { $0.name == name }) { restParam = nil }
+    restParam = model.params.first(where: \.takesRest)?.name ?? restParam
     for param in model.params {
       paramTypes[param.name] = param.type
       params[param.name] = nil
@@ -36,7 +39,8 @@ extension PipelineInputs {
   ) {
     self.init(model, options: options, PlanBudget())
     let parameters = Parameters(
-      model.params, arguments: options.parameters, environment: options.environment,
+      model.params, arguments: options.parameters, rest: options.rest,
+      environment: options.environment,
       undecodable: options.undecodable, demandsAll: options.demandsAllParameters,
       prefersDefaults: options.prefersDefaults)
     params = parameters.values

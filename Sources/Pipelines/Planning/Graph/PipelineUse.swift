@@ -261,6 +261,8 @@ struct PipelineInputs {
   var isForRun = true
   /// The types of parameters, in file order.
   var paramTypes = OrderedMap<ExpressionType>()
+  /// The parameter that holds arguments for commands; nil if none does.
+  var restParam: String?
   /// The variables from `dotenv` files and `env`; later ones override earlier ones.
   var environment: [VariableModel] = []
   /// `vars`; nil if there are none.

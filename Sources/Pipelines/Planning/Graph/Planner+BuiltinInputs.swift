@@ -55,7 +55,7 @@ extension Planner {
       return false
     }
     // A value that cannot be folded is reported with the step.
-    guard let value = (try? values.fold(member.value))?.constant else { return false }
+    guard let value = (try? values.fold(input: member.value))?.constant else { return false }
     if let fault = key.type.fault(in: value, showing: key.disclosure) {
       log.report(at: member.valueSpan ?? member.span) {
         PlanningMessage.badKey(

@@ -133,6 +133,18 @@ extension Planner {
     }
   }
 
+  /// Checks an item of a list of strings. What may be one may not be text.
+  private mutating func check(item: Text, in scope: StepScope) {
+    guard case .template(let template) = item, let single = template.single else {
+      return check(item, in: scope)
+    }
+    let path = scope.path(of: single)
+    if let path, path == scope.pipeline.checkedPath { return }
+    let type = single.checkItem(in: scope, text, log: &log)
+    let isText = !type.kinds.isDisjoint(with: .text)
+    if isText, path != nil, log.isEmpty { scope.pipeline.checkedPath = path }
+  }
+
   /// Checks an expression once. Steps often repeat one: if it is valid in one step it is valid in
   /// the next, unless it names something of the step itself.
   private mutating func checkOnce(
@@ -173,7 +185,7 @@ extension Planner {
   private mutating func check(_ command: CommandModel, in scope: StepScope) {
     switch command {
     case .script(let script): check(script, in: scope)
-    case .arguments(let words): for word in words { check(word, in: scope) }
+    case .arguments(let words): for word in words { check(item: word, in: scope) }
     case .uses(let uses):
       let inputs = StepScope(
         pipeline: scope.pipeline, text: text,
@@ -212,7 +224,7 @@ extension Planner {
     case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
     case .cache(let model):
-      for text in model.inputs + model.outputs + model.scratch { check(text, in: scope) }
+      for text in model.inputs + model.outputs + model.scratch { check(item: text, in: scope) }
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }

@@ -27,6 +27,11 @@ extension Planner {
         selected += operations
         continue
       }
+      let instances = instances(partlyNamed: name)
+      if !instances.isEmpty {
+        selected += instances
+        continue
+      }
       let isPlain = addresses.isEmpty && !pipelines[0].hasVarSteps
       let known = byID ?? (isPlain ? [:] : operationsByID)
       byID = known
@@ -38,12 +43,34 @@ extension Planner {
             among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) })
         throw .unknownStep(
           message: PlanningMessage.unknownSelection(
-            name, path: path, suggestion: close, instances: instances(near: name)))
+            name, path: path, suggestion: close, instances: self.instances(near: name)))
       }
       selected.append(operation)
     }
     named = selected
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
+  }
+
+  /// The instances that have all the values of a name, which leaves others out: `test[os=linux]` for
+  /// `test[os=linux,python=3.12]`; behind them may be a step.
+  private func instances(partlyNamed name: String) -> [Int] {
+    let path = StepPath(name[...])
+    guard let step = pipelines[0].index.find(String(path.id)) else { return [] }
+    let group = groups[pipelines[0].operation(of: step)]
+    for (suffix, rest) in path.instances {
+      let wanted = suffix.dropFirst().dropLast().split(separator: ",")
+      let members = (group?.members ?? []).filter { member in
+        guard let values = instance(of: member)?.values else { return false }
+        let pairs = zip(values.names, values.values).map { "\($0)=\($1.text ?? $1.json)" }
+        return !wanted.isEmpty && wanted.allSatisfy { pairs.contains(String($0)) }
+      }
+      if members.isEmpty { continue }
+      if rest.isEmpty { return members }
+      if case .found(let operations, _) = operations(at: rest, in: members, isInside: true) {
+        return operations
+      }
+    }
+    return []
   }
 
   /// The instances of the step of which a name would be one; nil if it is none.

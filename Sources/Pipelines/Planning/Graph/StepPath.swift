@@ -147,7 +147,7 @@ extension Planner {
   }
 
   /// `/step` in each of these, which are pipeline uses.
-  private func operations(
+  func operations(
     at rest: Substring, in members: [Int], isInside: Bool
   ) -> PathFinding {
     var found: [Int] = []

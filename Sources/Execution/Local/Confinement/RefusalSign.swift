@@ -1,0 +1,38 @@
+// The words by which a line of a program's output says that it was refused something. It knows no paths.
+
+import Diagnostics
+
+/// What in a line looks like the words for a refusal.
+enum RefusalSign {
+  /// The words of the C library and of programs for errors that a confinement causes.
+  case refused
+  /// Something is no directory.
+  case blocked
+  /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
+  case vague
+  /// Git finds no repository: it says the same if it may not look at the one that there is.
+  case noRepository
+
+  private static let refusals = [
+    "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
+    "Invalid cross-device link",
+  ]
+  private static let vagueWords = [
+    "t open", "to open", "t read", "to read", "t load", "to load",
+  ]
+
+  init?(of line: Substring) {
+    let has = { (words: String) in line.containsText(words) }
+    if Self.refusals.contains(where: has) {
+      self = .refused
+    } else if has("ot a directory") {
+      self = .blocked
+    } else if has("not a git repository") {
+      self = .noRepository
+    } else if Self.vagueWords.contains(where: has) {
+      self = .vague
+    } else {
+      return nil
+    }
+  }
+}

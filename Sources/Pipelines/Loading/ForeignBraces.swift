@@ -1,0 +1,215 @@
+// Finds braces of other tools in scripts, with a name of this file in them: `{{ params.x }}`, `$(params.x)`,
+// `${params.x}`. A shell does something else with them, or prints them. It looks at the text of commands only
+// where a file has such braces at all.
+
+package import Diagnostics
+import Expressions
+import Plans
+
+/// What the pipeline files of a run call a parameter, a derived value, a variable, an axis and a step.
+private struct KnownNames {
+  private var names: [ContextRoot: Set<String>] = [:]
+  /// Whether scripts are for a shell, unless a step says otherwise.
+  let usesShell: Bool
+
+  static let roots: [ContextRoot] = [.params, .vars, .env, .matrix, .steps]
+
+  init(_ models: [PipelineModel]) {
+    var shell = models.first?.shell
+    for model in models {
+      names[.params, default: []].formUnion(model.params.map(\.name))
+      names[.vars, default: []].formUnion(model.vars.map(\.name))
+      names[.env, default: []].formUnion(model.environment.map(\.name))
+      for matrix in model.controlFlows.compactMap(\.matrix) {
+        names[.matrix, default: []].formUnion(matrix.axes.map(\.name))
+        names[.matrix, default: []].formUnion(matrix.memberNames)
+      }
+      for case .shell(let words) in model.defaultSettings { shell = words }
+    }
+    usesShell = shell.map { $0.first.map(isShell) ?? true } ?? true
+  }
+
+  mutating func add(steps: some Sequence<String>) { names[.steps, default: []].formUnion(steps) }
+
+  func holds(_ name: String, of root: ContextRoot) -> Bool { names[root]?.contains(name) ?? false }
+}
+
+/// Whether a program reads scripts in which none of these braces mean what they seem to mean.
+private func isShell(_ program: String) -> Bool {
+  let name = program.split(separator: "/").last ?? ""
+  return ["sh", "dash", "bash", "zsh"].contains(name)
+}
+
+/// Braces with a name that may be one of oprun's.
+private struct Braces {
+  /// Their place in the text.
+  let range: Range<Int>
+  let root: ContextRoot
+  let name: String
+  /// What is between them.
+  let inside: String
+
+  /// All of them in a text.
+  static func all(in text: UnsafeBufferPointer<UInt8>) -> [Braces] {
+    var found: [Braces] = []
+    var place = 1
+    while place < text.count {
+      if let closing = closing(of: text, at: place),
+        let braces = Braces(in: text, from: place, until: closing)
+      {
+        found.append(braces)
+        place = braces.range.upperBound
+      }
+      place += 1
+    }
+    return found
+  }
+
+  /// What ends the braces that begin here; nil if none begin. `${{` begins an expression.
+  private static func closing(of text: UnsafeBufferPointer<UInt8>, at place: Int) -> StaticString? {
+    let before = text[place - 1]
+    switch text[place] {
+    case UInt8(ascii: "{") where before == UInt8(ascii: "{"):
+      return place > 1 && text[place - 2] == UInt8(ascii: "$") ? nil : "}}"
+    case UInt8(ascii: "{") where before == UInt8(ascii: "$"): return "}"
+    case UInt8(ascii: "(") where before == UInt8(ascii: "$"): return ")"
+    default: return nil
+    }
+  }
+
+  private init?(
+    in text: UnsafeBufferPointer<UInt8>, from opening: Int, until closing: StaticString
+  ) {
+    func skipped(_ place: Int) -> Int {
+      var place = place
+      while place < text.count, text[place] == UInt8(ascii: " ") { place += 1 }
+      return place
+    }
+    func word(from start: Int) -> String {
+      var end = start
+      while end < text.count, Self.isNamed(text[end]) { end += 1 }
+      return String(decoding: text[start..<end], as: UTF8.self)
+    }
+    let start = skipped(opening + 1)
+    let first = word(from: start)
+    guard let root = KnownNames.roots.first(where: { $0.name == first }) else { return nil }
+    let dot = start + first.utf8.count
+    guard dot < text.count, text[dot] == UInt8(ascii: ".") else { return nil }
+    let name = word(from: dot + 1)
+    var end = dot + 1 + name.utf8.count
+    while end < text.count, Self.isNamed(text[end]) || text[end] == UInt8(ascii: ".") { end += 1 }
+    let close = skipped(end)
+    let size = closing.utf8CodeUnitCount
+    guard !name.isEmpty, close + size <= text.count,
+      text[close..<close + size].elementsEqual(closing.description.utf8)
+    else { return nil }
+    self.root = root
+    self.name = name
+    inside = String(decoding: text[start..<end], as: UTF8.self)
+    range = opening - 1..<close + size
+  }
+
+  private static func isNamed(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 48...57, 65...90, 97...122, UInt8(ascii: "_"), UInt8(ascii: "-"): true
+    default: false
+    }
+  }
+}
+
+extension LoadedPipeline {
+  /// Advice about a file that is valid: braces of other tools in scripts. In the order of the files.
+  package var notices: [Diagnostic] {
+    let files = sources.files.filter { file in
+      file.bytes.withUnsafeBufferPointer { !Braces.all(in: $0).isEmpty }
+    }
+    if files.isEmpty { return [] }
+    var names = KnownNames(models)
+    for model in models {
+      for step in model.steps {
+        sources.withText(at: step.id.span) { names.add(steps: [$0.string(step.id.span)]) }
+      }
+    }
+    var notices: [Diagnostic] = []
+    for file in files where !file.isSecret { notices += self.notices(in: file, names) }
+    return Array(notices.prefix(DiagnosticLog.limit))
+  }
+
+  private func notices(in file: SourceMap.File, _ names: KnownNames) -> [Diagnostic] {
+    file.bytes.withUnsafeBufferPointer { bytes in
+      let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+      let text = UnsafeBufferPointer(rebasing: bytes[mark...])
+      let base = file.start + mark
+      guard let check = try? TextCheck(text, base: base) else { return [] }
+      var tree = Tree(source: text, base: base)
+      tree.isASCII = check.isASCII
+      var reader = TreeReader(text, check: check, base: base)
+      var search = CommandSearch(names, SourceText(text, start: base))
+      while let step = try? reader.nextStep(into: &tree) { search.look(at: step, in: tree) }
+      if !tree.nodes.isEmpty { search.look(at: 0, in: tree) }
+      return search.notices
+    }
+  }
+}
+
+/// Looks for braces in the values of `run`.
+private struct CommandSearch {
+  private let names: KnownNames
+  private let source: SourceText
+  private(set) var notices: [Diagnostic] = []
+
+  init(_ names: KnownNames, _ source: SourceText) {
+    self.names = names
+    self.source = source
+  }
+
+  mutating func look(at root: NodeIndex, in tree: Tree) {
+    for map in root..<tree.next(after: root) where tree.nodes[map].kind == .map {
+      var shell: NodeIndex?
+      var command: NodeIndex?
+      var key = map + 1
+      while key < tree.next(after: map) {
+        if tree.nodes[key].isScalar {
+          if isKey("run", key, tree) { command = key + 1 }
+          if isKey("shell", key, tree) { shell = key + 1 }
+        }
+        key = tree.next(after: key + 1)
+      }
+      if let command, isForShell(shell, tree) { look(inCommand: command, tree) }
+    }
+  }
+
+  private func isKey(_ name: StaticString, _ key: NodeIndex, _ tree: Tree) -> Bool {
+    tree.withBytes(of: key) { $0.elementsEqual(name.description.utf8) }
+  }
+
+  private func isForShell(_ value: NodeIndex?, _ tree: Tree) -> Bool {
+    guard let value else { return names.usesShell }
+    let node = tree.resolve(value)
+    let first = tree.nodes[node].kind == .list ? tree.resolve(node + 1) : node
+    return tree.nodes[first].isScalar && isShell(tree.string(first))
+  }
+
+  private mutating func look(inCommand value: NodeIndex, _ tree: Tree) {
+    for node in value..<tree.next(after: value) where tree.nodes[node].isScalar {
+      let content = tree.withBytes(of: node) { Array($0)[...] }
+      for braces in content.withUnsafeBufferPointer(Braces.all)
+      where names.holds(braces.name, of: braces.root) {
+        let span = tree.origin(node).span(of: braces.range, in: content, source)
+        let text = String(decoding: content[braces.range], as: UTF8.self)
+        notices.append(LoadingMessage.foreignBraces(text, around: braces.inside, at: span))
+      }
+    }
+  }
+}
+
+extension MatrixModel {
+  /// The names that `include` gives.
+  fileprivate var memberNames: [String] {
+    guard case .list(let entries)? = included else { return [] }
+    return entries.flatMap { entry -> [String] in
+      guard case .map(let members) = entry else { return [] }
+      return members.map(\.name)
+    }
+  }
+}
