@@ -163,7 +163,10 @@ extension Tool {
     let selection = selection(invocation)
     // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
-      if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
+      if !invocation.isOn(Options.dryRun) {
+        try store.takeInJournals()
+        if let directory { try store.takeJournal(of: name, in: directory) }
+      }
       return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
     }
     guard let earlier = found else { throw .noRuns(invocation.command) }
