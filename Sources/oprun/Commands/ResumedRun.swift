@@ -229,11 +229,12 @@ extension Tool {
     }
   }
 
-  /// Ends what a run whose oprun died has left here. On another machine it may go on: for that, the number of the
-  /// process means nothing here. If a job is started again, Slurm has ended what it had.
+  /// Ends what a run whose oprun died has left here. On another machine it may go on. If a job is started again, Slurm has
+  /// ended what it had.
   private func endLeftovers(of earlier: EarlierRun, _ isOfSubmission: Bool) {
     let isElsewhere = earlier.host != hostFacts().name
-    Execution.endLeftovers(of: earlier.marks, process: isElsewhere ? 0 : earlier.process)
+    // The name of a machine may change while a run goes on of which this is a copy.
+    Execution.endLeftovers(of: earlier.marks, process: earlier.process)
     if isElsewhere, !isOfSubmission {
       say(
         "run \(earlier.name) was on \(quoted(earlier.host)): if that is another machine, what it may have left there is not ended from here"
