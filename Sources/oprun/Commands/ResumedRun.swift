@@ -174,19 +174,17 @@ extension Tool {
     guard earlier.request.workspace == store.folder.currentPlace else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
     }
+    let work: OpenWork
+    do throws(OpenWork.Unknown) {
+      work = try openWork(of: name, in: store)
+    } catch {
+      say(error, of: name)
+      return ExitStatus.cannotWrite
+    }
     let isDone =
       earlier.hasSucceeded && selection == ResumeSelection()
-      && !invocation.hasValue(for: Options.until)
+      && !invocation.hasValue(for: Options.until) && work.isEmpty
       && (isOfSubmission || !invocation.hasValue(for: Options.param)) && !earlier.isOfSelection
-    var work: OpenWork?
-    if !isDone {
-      do throws(OpenWork.Unknown) {
-        work = try openWork(of: name, in: store)
-      } catch {
-        say(error, of: name)
-        return ExitStatus.cannotWrite
-      }
-    }
     if !isDone, !invocation.isOn(Options.dryRun),
       let status = try endRest(of: earlier, work, store, isOfSubmission)
     {
@@ -212,7 +210,7 @@ extension Tool {
   /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something
   /// goes on.
   private func endRest(
-    of earlier: EarlierRun, _ work: OpenWork?, _ store: StateStore, _ isOfSubmission: Bool
+    of earlier: EarlierRun, _ work: OpenWork, _ store: StateStore, _ isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32? {
     if let status = endAbandoned(work, .steps) { return status }
     if earlier.exitStatus == nil { endLeftovers(of: earlier, isOfSubmission) }
@@ -221,8 +219,13 @@ extension Tool {
         guard let run = try store.earlierRun(named: successor.name), run.exitStatus == nil else {
           continue
         }
-        let work = try? openWork(of: run.name, in: store)
-        if let status = endAbandoned(work, .steps) { return status }
+        do throws(OpenWork.Unknown) {
+          let work = try openWork(of: run.name, in: store)
+          if let status = endAbandoned(work, .steps) { return status }
+        } catch {
+          say(error, of: run.name)
+          return ExitStatus.cannotWrite
+        }
         endLeftovers(of: run, isOfSubmission)
       }
       return nil
