@@ -43,6 +43,16 @@ extension StepCache {
     openElsewhere?(lookup.name.hexadecimal)
   }
 
+  /// The name of the lock of a step that a job makes for which no process waits, or nil. The lock is taken for a moment to
+  /// find that out.
+  package func lockOfJob(making lookup: CacheLookup) -> String? {
+    guard makerOver(of: lookup) != nil, !lookup.isLocked, folder.lock(lookup.name) else {
+      return nil
+    }
+    folder.unlock(lookup.name)
+    return lookup.name.hexadecimal
+  }
+
   /// Called when the step has ended, or before it waits for its turn to run.
   package func release(_ lookup: CacheLookup) {
     if lookup.isLocked { folder.unlock(lookup.name) }

@@ -29,6 +29,14 @@ protocol Executor: AnyObject {
   /// The earlier runs that may still run something of the step elsewhere, which can be taken over.
   func earlierRuns(of step: String) -> Set<String>
 
+  /// The operation has ended without a start: ends what earlier runs may still run of its step, and says `isOver` when
+  /// nothing of that is left.
+  func endEarlier(_ operation: OperationID, of step: String)
+
+  /// A step waits for the job of a run that is over: if that is gone without a result, it is to be known. Called again and
+  /// again as long as the step waits. `lock` is the name of its lock.
+  func watchJob(making lock: String, at now: Nanoseconds)
+
   /// Whether these commands, which are all that run, go on elsewhere even if oprun ends now, and nothing is being asked
   /// there.
   func areElsewhere(_ commands: [CommandKey]) -> Bool
@@ -107,6 +115,10 @@ extension Executor {
 
   func earlierRuns(of step: String) -> Set<String> { [] }
 
+  func endEarlier(_ operation: OperationID, of step: String) {}
+
+  func watchJob(making lock: String, at now: Nanoseconds) {}
+
   func areElsewhere(_ commands: [CommandKey]) -> Bool { false }
 
   func leave(at now: Nanoseconds) -> Set<CommandKey> { [] }
@@ -131,6 +143,8 @@ enum CommandNews {
   /// The command has ended and its log is complete. The loop ignores an end that it does not wait
   /// for: a second one, or one that comes after the command was given up as lost.
   case ended(CommandKey, CommandEnd)
+  /// Nothing of the step goes on elsewhere that was to end, or it is not waited for any more.
+  case isOver(OperationID)
   /// Something that observers should know, but on which nothing depends.
   case event(RunEvent.Kind)
   /// Something that the run must keep could not be kept; the string says why.

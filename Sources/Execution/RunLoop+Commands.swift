@@ -77,6 +77,7 @@ extension RunLoop {
       tell(.notice(outputWithheld(by: step(of: key) ?? "the run")), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
     case .event(let event): tell(event, at: time)
+    case .isOver(let operation): machine.isOver(operation, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)
     }
   }

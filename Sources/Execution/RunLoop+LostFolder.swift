@@ -7,6 +7,8 @@ import RunFiles
 import Scheduling
 
 extension RunLoop {
+  var isFolderGone: Bool { outputFiles.isFolderGone }
+
   /// Why the run cannot continue; nil if nothing is known to be wrong, as of the last check for
   /// outputs.
   var stateFailure: String? { isFolderGone ? lostFolder : nil }

@@ -47,6 +47,8 @@ package struct RunOptions {
   package var unplanned: [UnchangedStep] = []
   /// The run that is resumed, whose jobs may go on.
   package var earlierJobs: EarlierJobs?
+  /// Called when the run begins and has taken over what was open.
+  package var hasBegun: (() -> Void)?
   /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's
   /// own commands.
   var sharesDirectory = false
@@ -202,6 +204,7 @@ final class RunLoop {
     defer { hostMutexes?.giveBack() }
     tell(.began(beginning), at: 0)
     for item in executor.takeNews() { hear(item, at: 0) }
+    if machine.stopReason == nil { options.hasBegun?() }
     if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
     hearFailures(at: now)
     if let jobs { machine.grantAtStart(jobs.tokens.slots) }
@@ -346,6 +349,9 @@ final class RunLoop {
     case .settled(let operation, let ending, _):
       let isDone = ending.outcome == .succeeded || ending.outcome == .cached
       executor.decided(operation, of: isDone ? step(of: operation) : nil)
+      if machine.mustEndElsewhere(operation) {
+        executor.endEarlier(operation, of: step(of: operation) ?? "")
+      }
     case .retrying(let operation, _, _): executor.decided(operation, of: nil)
     case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
       .resolved, .waiting, .ready, .heldUp, .published, .orphansFound, .outOfReach, .restored,
@@ -358,8 +364,6 @@ final class RunLoop {
   private func tellKept() {
     if observers.hasKeptAll { executor.kept() }
   }
-
-  var isFolderGone: Bool { outputFiles.isFolderGone }
 
   /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch, or the
   /// end of jobs is yet to be recorded.

@@ -121,3 +121,6 @@ package struct FileSystem: Hashable, Sendable {
     return String(decoding: readToEnd(file) ?? [], as: UTF8.self)
   }
 }
+
+/// Whether an open file still has a name, as far as that can be known.
+package func hasName(_ file: Int32) -> Bool { clinux_has_name(file) != 0 }

@@ -47,10 +47,12 @@ package final class RunDirectory {
 
   /// Creates a file to read and write, and returns its descriptor, which the caller owns. Anything
   /// in its place is removed.
-  package func make(_ name: String) throws(SystemError) -> Int32 {
+  package func make(_ name: String, replacing: Bool = true) throws(SystemError) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     var file = openat(descriptor, name, flags, 0o600)
-    if file < 0, errno == EEXIST, remove(name) { file = openat(descriptor, name, flags, 0o600) }
+    if file < 0, errno == EEXIST, replacing, remove(name) {
+      file = openat(descriptor, name, flags, 0o600)
+    }
     guard file >= 0 else {
       throw SystemError("cannot write \(quoted(path(of: name)))", errno: errno)
     }

@@ -35,6 +35,8 @@ extension RunMachine {
 
   /// A run that was cancelled from outside ends like one that got this signal.
   static let cancelSignal: Int32 = 15
+  /// The signal after which jobs go on.
+  static let hangup: Int32 = 1
 
   private mutating func killWhatWasAsked() {
     for operation in active.keys.sorted() where active[operation]?.stop == .asked {
@@ -68,6 +70,15 @@ extension RunMachine {
   }
 
   // MARK: Stopping
+
+  /// Remembers a failure for the end of the run. Returns whether it is allowed.
+  @discardableResult
+  mutating func noteFailed(_ operation: OperationID, _ ending: Ending) -> Bool {
+    guard ending.outcome.isFailure else { return true }
+    let isAllowed = ending.isAllowed || groups.isForgiven(operation)
+    if !isAllowed || isStrict { failedSteps.append(operation) }
+    return isAllowed
+  }
 
   /// What the pipeline says is to become of the others.
   mutating func followPolicy(_ failed: OperationID, at now: Nanoseconds) {

@@ -67,6 +67,8 @@ package struct RunMachine {
   var timers = Timers()
   var startHold = StartHold()
   private(set) var actions: [Action] = []
+  /// Steps that do not start, and of which something that an earlier run has started is to end.
+  var endingElsewhere: Set<OperationID> = []
   /// What the run has left to itself, with all groups around it.
   var left: Set<OperationID> = []
   /// True if another run goes on with this one, and its hooks are for that.
@@ -188,7 +190,7 @@ package struct RunMachine {
       if !asksFirst(about: operation) { startAttempt(of: operation, at: now) }
     }
     watchWaits(at: now)
-    guard expectedCount == 0, !groupStates.hasAsked, end == nil else { return }
+    guard !awaitsNews, end == nil else { return }
     let isStill = isStill
     guard isStill || !services.isEmpty && isIdle else { return }
     if isStill, scheduler.isFinished { return concludeRun(at: now) }
@@ -315,15 +317,6 @@ package struct RunMachine {
     failFast(operation, at: now)
   }
 
-  /// Remembers a failure for the end of the run. Returns whether it is allowed.
-  @discardableResult
-  mutating func noteFailed(_ operation: OperationID, _ ending: Ending) -> Bool {
-    guard ending.outcome.isFailure else { return true }
-    let isAllowed = ending.isAllowed || groups.isForgiven(operation)
-    if !isAllowed || isStrict { failedSteps.append(operation) }
-    return isAllowed
-  }
-
   /// Reports operations that ended without running: blocked, skipped, or cancelled before they
   /// could.
   mutating func tellSettled() {
@@ -340,6 +333,7 @@ package struct RunMachine {
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, asReported(ending, of: operation), cause))
     setGate(of: operation, to: nil)
+    if scheduler.isPromised(to: operation) { endsElsewhere(operation) }
     steps.end(operation)
     if ending.outcome == .cancelled { noteCancelled(operation, cause) }
     noteFault(of: operation, ending, cause)

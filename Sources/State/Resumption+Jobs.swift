@@ -23,6 +23,14 @@ extension Resumption {
       }.keys)
   }
 
+  /// The steps of these that a selection leaves out.
+  package func leftOut(among open: Set<String>) -> Set<String> {
+    open.filter { name in
+      guard let operation = operation(named: name) else { return !isWhole && isGone(name) }
+      return foreseen.leftOut[operation] != nil
+    }
+  }
+
   /// Whether neither run is one of steps that were named: then what the plan lacks, the file does not have.
   private var isWhole: Bool { plan.named.isEmpty && earlier.request.steps.isEmpty }
 

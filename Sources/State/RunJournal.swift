@@ -2,7 +2,7 @@
 // transaction, and outlives oprun as well. docs/design-state.md, "The journal".
 
 import Glibc
-import RunFiles
+package import RunFiles
 
 /// Adds to the journal of the run that this process performs.
 final class RunJournal {
@@ -13,24 +13,31 @@ final class RunJournal {
   private var generation = 1
   private var position = 0
   private var lines: [UInt8] = []
+  /// Another run has taken it.
+  private var isTaken = false
 
-  /// Nil if the file cannot be made.
+  /// Nil if the file cannot be made, or is there: then another run goes on with this one.
   init?(in directory: RunDirectory) {
-    guard let file = try? directory.make(Self.fileName) else { return nil }
+    guard let file = try? directory.make(Self.fileName, replacing: false) else { return nil }
     self.directory = directory
     self.file = file
   }
 
   deinit { close(file) }
 
-  /// Adds the rows of records; false if one of them has none, or it cannot be written: then none of them is there.
+  /// Adds the rows of records; false if one of them has none, it cannot be written, or another run has taken it: then
+  /// none of them is there.
   func add(_ records: ArraySlice<Record>) -> Bool {
+    if isTaken { return false }
     lines.removeAll(keepingCapacity: true)
     for record in records {
       guard let row = ResultRow(journaling: record) else { return false }
       row.write(to: &lines, generation: generation)
     }
     guard pwrite(file, lines, lines.count, off_t(position)) == lines.count else { return false }
+    // Asked after writing: what was written before somebody took it is found there.
+    isTaken = !hasName(file)
+    if isTaken { return false }
     position += lines.count
     return true
   }
@@ -52,7 +59,11 @@ final class RunJournal {
     let file = directory.open(fileName)
     guard file >= 0 else { return [] }
     defer { close(file) }
-    // What cannot be read is not there: the journal only adds to the database.
+    return rows(in: file)
+  }
+
+  /// What cannot be read is not there: the journal only adds to the database.
+  fileprivate static func rows(in file: Int32) -> [ResultRow] {
     let text = String(decoding: readToEnd(file) ?? [], as: UTF8.self)
     var rows: [ResultRow] = []
     var first: Int?
@@ -81,12 +92,32 @@ extension StateStore {
     }
     for (number, name) in names {
       guard let directory = folder.run(named: name) else { continue }
-      let rows = RunJournal.rows(in: directory)
-      if rows.isEmpty { continue }
-      try perform("write") { database throws(DatabaseFailure) in
-        try database.transaction { () throws(DatabaseFailure) in
-          for row in rows { try database.complete(row, of: number) }
-        }
+      try takeIn(RunJournal.rows(in: directory), of: number)
+    }
+  }
+
+  /// Takes the journal away from a run that is resumed, and what it has into the database. A machine that has lost its
+  /// locks may still perform the run: it has to write to the database then, where it finds out that another run goes on.
+  package func takeJournal(of run: String, in directory: RunDirectory) throws(StoreFailure) {
+    // What is empty was emptied by somebody, and must be seen to be.
+    guard let run = try self.run(named: run), run.exitStatus == nil, !directory.isBare else {
+      return
+    }
+    let file = directory.open(RunJournal.fileName)
+    defer { if file >= 0 { close(file) } }
+    // Another one that cannot be made, because it is there.
+    let name = "\(RunJournal.fileName)-taken"
+    guard let empty = try? directory.make(name) else { return }
+    close(empty)
+    renameat(directory.descriptor, name, directory.descriptor, RunJournal.fileName)
+    if file >= 0 { try takeIn(RunJournal.rows(in: file), of: run.number) }
+  }
+
+  private func takeIn(_ rows: [ResultRow], of number: Int) throws(StoreFailure) {
+    if rows.isEmpty { return }
+    try perform("write") { database throws(DatabaseFailure) in
+      try database.transaction { () throws(DatabaseFailure) in
+        for row in rows { try database.complete(row, of: number) }
       }
     }
   }

@@ -31,6 +31,23 @@ extension StateStore {
     }
   }
 
+  /// The runs that this one goes on with, the newest first.
+  package func predecessors(of name: String) throws(StoreFailure) -> [String] {
+    try perform { database throws(DatabaseFailure) in
+      let rows = try database.prepare(
+        """
+        WITH RECURSIVE chain(id, resumed) AS (
+          SELECT id, resumed FROM run WHERE name = ?1
+          UNION SELECT run.id, run.resumed FROM run JOIN chain ON run.id = chain.resumed)
+        SELECT name FROM run JOIN chain USING (id) WHERE name != ?1 ORDER BY id DESC
+        """)
+      rows.bind(1, name)
+      var names: [String] = []
+      while try rows.next() { names.append(rows.text(0) ?? "") }
+      return names
+    }
+  }
+
   /// Whether a run had jobs when it was left, or when its oprun died.
   package func jobsAtEnd(of name: String) throws(StoreFailure) -> JobsAtEnd {
     guard let run = try run(named: name) else { return .none }

@@ -58,10 +58,10 @@ struct `Process status` {
     let seen = (0..<5000).map { _ in environmentValue(of: "MARK", in: process.processIdentifier) }
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    // One that has no processor for 40 ms just then looks like one that has unmapped its environment.
-    let hidden = seen.count { $0 == nil }
-    #expect(hidden < 50)
-    #expect(seen.count { $0 == "mine" } == seen.count - hidden)
+    // One that has no processor for 40 ms just then looks like one that has unmapped its environment. How often that
+    // happens is a matter of the machine.
+    #expect(seen.contains("mine"))
+    #expect(seen.allSatisfy { $0 == "mine" || $0 == nil })
   }
 
   @Test func `without an environment has none`() throws {

@@ -154,6 +154,15 @@ struct QuadraticTrapTests {
       ])
   }
 
+  @Test func `a sequence of 40,000 steps that run after a failure, and ask for the first one`() {
+    let steps = (0..<20_000).map { number in
+      "  - {id: a\(number), run: x, allow_failure: true, if: \"steps.first.outcome == 'succeeded'\"}\n"
+        + "  - {id: b\(number), run: x, if: always()}\n"
+    }
+    #expect(
+      messages("sequence: true\nsteps:\n  - {id: first, run: x}\n" + steps.joined()) == [])
+  }
+
   @Test func `one step that waits for 20,000 others, and 20,000 that wait for one`() throws {
     let steps = (0..<20_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
     let names = (0..<20_000).map { "s\($0)" }.joined(separator: ", ")

@@ -41,15 +41,38 @@ import Testing
         == "0 a+ | 1 a- b+ | 2 b- z+ | 3 z-")
   }
 
-  @Test func `is free when the operation ends without a start`() {
+  @Test func `is free when the job has ended, and not when the operation ends without a start`() {
     #expect(
       timeline(
         "x/9; a%m: x; z%m", pools: "m=1", to: "a",
         script: [
-          2: { $0.scheduler.settle($0.id("a"), as: Ending(.cancelled), cause: .itself) }
+          2: { $0.scheduler.settle($0.id("a"), as: Ending(.skipped), cause: .itself) },
+          5: { $0.scheduler.endPromise(to: $0.id("a")) },
         ]
       )
-      .hasSuffix("z+ | 3 z- | 9 x-"))
+      .hasSuffix("5 z+ | 6 z- | 9 x-"))
+  }
+
+  @Test func `is a slot until the job has ended`() {
+    #expect(
+      timeline(
+        "x@other/9; a: x; z", queues: "main=1 other=1", to: "a",
+        script: [
+          2: { $0.scheduler.settle($0.id("a"), as: Ending(.skipped), cause: .itself) },
+          5: { $0.scheduler.endPromise(to: $0.id("a")) },
+        ]
+      )
+      .hasSuffix("5 z+ | 6 z- | 9 x-"))
+  }
+
+  @Test func `is not given up for an operation that has ended`() {
+    var run = Simulation("y%m; a%m: y", queues: "main=9", pools: "m=1")
+    run.scheduler.promise(run.id("a"))
+    run.scheduler.settle(run.id("a"), as: Ending(.skipped), cause: .itself)
+    let (isBroken, next) = (run.scheduler.breakPromises(), run.scheduler.next())
+    #expect(!isBroken && next == nil)
+    run.scheduler.endPromise(to: run.id("a"))
+    #expect(run.run() == "0 a=skipped y+ | 1 y-")
   }
 
   @Test func `is given up where it is in the way of everything`() {

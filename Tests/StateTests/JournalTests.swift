@@ -170,6 +170,29 @@ import Testing
         == "-1 3, 1 4")
   }
 
+  @Test func `keeps nothing any more when another run has taken it`() throws {
+    let store = try makeStore()
+    let journal = try makeJournal()
+    #expect(journal.add([.settled(key("a"), settled())]))
+    let directory = try #require(place.folder.run(named: Self.run))
+    try store.takeJournal(of: Self.run, in: directory)
+    #expect(try results(store) == "a 0 0 1000 6000")
+    #expect(!journal.add([.settled(key("b", 1), settled())]))
+    #expect(RunJournal(in: directory) == nil)
+    #expect(try rows().isEmpty)
+  }
+
+  @Test func `cannot be made any more when another run has taken it before`() throws {
+    let store = try makeStore()
+    let directory = try #require(place.makeRun(Self.run))
+    // What is empty has lost its files.
+    try store.takeJournal(of: Self.run, in: directory)
+    #expect(directory.isBare)
+    try place.write("", to: "runs/\(Self.run)/a.log")
+    try store.takeJournal(of: Self.run, in: directory)
+    #expect(RunJournal(in: directory) == nil)
+  }
+
   @Test func `counts for no run that has ended`() throws {
     let store = try makeStore()
     try place.sql("UPDATE run SET exit_status = 0")

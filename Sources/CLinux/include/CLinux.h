@@ -205,6 +205,9 @@ int clinux_accept(int listener, uint32_t *user);
 // Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
 
+// Whether an open file has a name, as far as is known without writing anything.
+int clinux_has_name(int file);
+
 // The kind of the file system of an open file, as in statfs(2); 0 if the kernel does not say.
 static inline long clinux_file_system(int descriptor) {
   struct statfs status;

@@ -131,6 +131,11 @@ final class RunCache {
     return "its job of run \(run): if that is over, 'oprun resume \(run)' takes the result"
   }
 
+  /// The lock of a step that a job makes for which no process waits.
+  func lockOfJob(_ operation: OperationID) -> String? {
+    lookups[operation].flatMap(cache.lockOfJob)
+  }
+
   /// The operations that can go on now.
   func goOn(_ key: Key) -> [OperationID] {
     switch key {

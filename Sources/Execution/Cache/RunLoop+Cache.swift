@@ -292,6 +292,7 @@ extension RunLoop {
     for operation in waiting.long {
       let step = quoted(machine.steps[operation].id)
       say("\(step) waits for \(caching.maker(of: operation))", caching)
+      if let lock = caching.lockOfJob(operation) { executor.watchJob(making: lock, at: time) }
     }
     decideAgain(waiting.asked, at: time)
     machine.startDeferred(waiting.deferred, at: time)

@@ -58,11 +58,10 @@ package struct AbandonedWork {
   }
 
   private let homes: [(files: NodeFiles, mark: JobMark, open: [Int])]
-  private let work: OpenWork?
-  /// The entries of its journal that are at an end when nothing is left.
-  private let ended: Set<Int>
-  /// The run, if the files by which its jobs are found are gone.
-  private let lost: EarlierJobs?
+  /// What is at an end when nothing is left: entries of journals.
+  private let ends: [(work: OpenWork, entries: Set<Int>)]
+  /// The run, if the files by which its jobs are found are gone, and the runs that it went on with, whose jobs it had.
+  private let lost: [EarlierJobs]
   private let kind: Kind
   private let call: Call
   private let clock: Clock
@@ -72,11 +71,23 @@ package struct AbandonedWork {
     try self.init(of: work, kind, clock: Clock(), call: Self.call)
   }
 
-  /// The jobs of a run whose files are gone: they have its name, and are found by that.
-  package init(ofLost run: EarlierJobs) { self.init(ofLost: run, clock: Clock(), call: Self.call) }
+  /// The jobs of a run whose files are gone: they have its name, or that of a run that it went on with, and are found by
+  /// that. What these have open is ended, too.
+  package init(ofLost run: EarlierJobs, after earlier: [EarlierJobs]) {
+    self.init(ofLost: run, after: earlier, clock: Clock(), call: Self.call)
+  }
 
-  init(ofLost run: EarlierJobs, clock: Clock, call: @escaping Call) {
-    (homes, work, ended, lost) = ([], nil, [], run)
+  init(
+    ofLost run: EarlierJobs, after earlier: [EarlierJobs], clock: Clock, call: @escaping Call
+  ) {
+    let known = earlier.compactMap { try? OpenWork(of: $0) }
+    ends = known.map { ($0, Set($0.tasks.keys)) }
+    homes = earlier.compactMap { run in
+      guard let files = try? NodeFiles.find(in: run.folder) else { return nil }
+      let open = known.flatMap(\.tasks.values).map(\.origin).filter { $0.run == run.runID }
+      return (files, files.mark(of: run.runID), Set(open.map(\.number)).sorted())
+    }
+    lost = [run] + earlier
     (kind, self.call, self.clock) = (.jobs(of: []), call, clock)
   }
 
@@ -112,13 +123,12 @@ package struct AbandonedWork {
     }
     homes.removeAll { $0.2.isEmpty }
     if homes.isEmpty { return nil }
-    self.work = work
     self.homes = homes
-    self.ended = ended
+    ends = [(work, ended)]
     self.kind = kind
     self.call = call
     self.clock = clock
-    lost = nil
+    lost = []
   }
 
   // MARK: The end
@@ -193,8 +203,8 @@ package struct AbandonedWork {
 
   /// Who resumes the run submits it anew.
   private func noteEnds() {
-    work?.noteEnds(of: ended)
-    lost?.settle()
+    for (work, entries) in ends { work.noteEnds(of: entries) }
+    lost.first?.settle()
   }
 
   /// oprun on the node ends its command in order when a step is asked to end.
@@ -228,14 +238,14 @@ package struct AbandonedWork {
     if kind == .steps { return .items(items) }
     let queue = call(SlurmCommands.look.words, 30_000)
     guard queue.isSuccess, QueueListing.isListing(queue.output) else { return .failed(queue) }
-    for run in lost?.runs ?? [] {
-      for mark in JobMark.all(of: run, in: queue.output) {
+    for run in lost {
+      for mark in JobMark.all(of: run.runID, in: queue.output) {
         let listing = QueueListing(queue.output, mark)
         if listing.isIncomplete { return .failed(queue) }
         items += self.items(of: listing.jobs)
       }
     }
-    for home in homes {
+    for home in homes where lost.isEmpty {
       let listing = QueueListing(queue.output, home.mark)
       if listing.isIncomplete { return .failed(queue) }
       let jobs = listing.jobs

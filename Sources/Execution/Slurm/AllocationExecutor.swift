@@ -243,7 +243,7 @@ final class AllocationExecutor: Executor {
       let timedOut = command.hasTimedOut && !end.endedByItself
       self.end(
         command, timedOut ? end.marked(timedOut: true, isStopped: end.isStopped) : end, at: now)
-    case .outputGrew, .outputWithheld, .event, .stateFailed: news.append(item)
+    case .outputGrew, .outputWithheld, .event, .isOver, .stateFailed: news.append(item)
     }
   }
 

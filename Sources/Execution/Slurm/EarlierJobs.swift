@@ -39,12 +39,6 @@ package struct EarlierJobs: Hashable, Sendable {
     access("\(folder)/\(settledName)", F_OK) == 0
   }
 
-  /// The run, and those whose jobs it has taken over, as far as its files still say.
-  var runs: [String] {
-    let entries = try? SlurmJournal.entries(in: "\(folder)/\(NodeFiles.folderName)")
-    return Set([runID] + (entries ?? [:]).values.compactMap(\.origin?.run)).sorted()
-  }
-
   /// The same with an absolute path.
   func absolute(in workspace: String) -> EarlierJobs {
     folder.hasPrefix("/") ? self : EarlierJobs(runID: runID, folder: "\(workspace)/\(folder)")

@@ -39,6 +39,12 @@ final class MixedExecutor: Executor {
 
   func earlierRuns(of step: String) -> Set<String> { slurm.earlierRuns(of: step) }
 
+  func endEarlier(_ operation: OperationID, of step: String) {
+    slurm.endEarlier(operation, of: step)
+  }
+
+  func watchJob(making lock: String, at now: Nanoseconds) { slurm.watchJob(making: lock, at: now) }
+
   func areElsewhere(_ commands: [CommandKey]) -> Bool { slurm.areElsewhere(commands) }
 
   func leave(at now: Nanoseconds) -> Set<CommandKey> { slurm.leave(at: now) }

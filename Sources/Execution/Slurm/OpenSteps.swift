@@ -19,10 +19,16 @@ package struct OpenSteps {
   private let state: String
   /// What the run knows that asks: it takes this over.
   private let own: OpenWork?
+  private let hadJobs: (String) -> Bool
 
-  package init(in state: String, takingOver own: OpenWork? = nil) {
+  /// `hadJobs` says of a run what `OpenWork` is to know of it.
+  package init(
+    in state: String, takingOver own: OpenWork? = nil,
+    hadJobs: @escaping (String) -> Bool = { _ in false }
+  ) {
     self.state = state
     self.own = own
+    self.hadJobs = hadJobs
   }
 
   /// The open steps of the state directory in which a run has this directory.
@@ -68,13 +74,21 @@ package struct OpenSteps {
       return run
     }
     do throws(OpenWork.Unknown) {
-      let work = try OpenWork(of: EarlierJobs(runID: run, folder: "\(state)/runs/\(run)"))
+      let jobs = EarlierJobs(runID: run, folder: "\(state)/runs/\(run)")
+      let work = try OpenWork(of: jobs, hadJobs: hadJobs(run))
       let unfinished = work.unfinished
       seen.runs[run] = (unfinished, monotonicNow())
       return unfinished.contains(number) ? run : nil
     } catch {
       if case .copied = error { return nil }
       return run
+    }
+  }
+
+  /// The task that makes the result of the step, by the note, and the directory of its run.
+  func task(making step: String) -> JournalEntry.Origin? {
+    noted(step).map {
+      JournalEntry.Origin(folder: "\(state)/runs/\($0.run)", run: $0.run, number: $0.number)
     }
   }
 

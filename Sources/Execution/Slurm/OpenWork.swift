@@ -1,6 +1,6 @@
 // What runs that are over still have open with Slurm: jobs that go on, and results that no run has taken. Locks end with
-// a process, and jobs do not, so this is what says whether somebody still needs a directory, a lock or a step. It asks
-// Slurm nothing.
+// a process, and jobs do not, so this is what says whether somebody still needs a directory, a lock or a step. Slurm is
+// asked only whether all jobs continue.
 
 import Diagnostics
 import Glibc
@@ -93,6 +93,9 @@ package struct OpenWork: Sendable {
         return stopped[folder]?.contains(number) != true
       }.keys)
   }
+
+  /// The steps of these.
+  package var unfinishedSteps: Set<String> { Set(unfinished.compactMap { tasks[$0]?.entry.step }) }
 
   /// Whether jobs of it may go on.
   package var mayHaveJobs: Bool { !isEmpty && !unfinished.isEmpty }

@@ -123,6 +123,42 @@ extension SlurmExecutor {
     return SlurmTask.Blocker(home: home, number: number)
   }
 
+  func endEarlier(_ operation: OperationID, of step: String) {
+    var homes = OpenTasks()
+    do throws(SystemError) {
+      for name in [step, JournalEntry.hidden(step)] {
+        for task in adoptable[name] ?? [] {
+          guard homes.mayHave(task.origin) else {
+            endedNumbers.append(task.number)
+            continue
+          }
+          let words = SlurmMessage.notNeeded(task.entry.step, task.entry.job)
+          news.append(.event(.notice(words)))
+          _ = try forbid(task)
+          guard let home = earlierHomes[task.origin.folder] else { continue }
+          let blocker = SlurmTask.Blocker(home: home, number: task.origin.number)
+          ending[operation, default: []].append(blocker)
+        }
+        adoptable[name] = nil
+      }
+    } catch {
+      // As long as it is unknown what they are, nothing may run beside them.
+      refuseToInherit(error.message)
+      ending[operation] = nil
+    }
+    if ending[operation] == nil { ending[operation] = [] }
+    tellEnded()
+  }
+
+  /// Reports the steps that do not start, and of which nothing goes on any more.
+  func tellEnded() {
+    for (operation, open) in ending.sorted(by: { $0.key < $1.key })
+    where isHurried || !open.contains(where: \.isOpen) {
+      ending[operation] = nil
+      news.append(.isOver(operation))
+    }
+  }
+
   /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.
   func makeOwnIfDamaged(_ task: SlurmTask) {
     guard task.earlierLog != nil, let home, (try? task.home.files.task(task.number)) == nil

@@ -64,6 +64,8 @@ extension SlurmExecutor {
   func hurry(at now: Nanoseconds) {
     isHurried = true
     for task in killed.compactMap({ tasks[$0] }) { task.givenUpAt = now }
+    unawaited += ending.values.joined().count(where: \.isOpen)
+    tellEnded()
   }
 
   /// Ends a command whose job is to end, without waiting for that. The next run ends it if it goes on all the same.

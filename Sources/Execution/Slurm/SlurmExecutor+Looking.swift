@@ -11,7 +11,7 @@ extension SlurmExecutor {
   var lookDue: Nanoseconds? {
     guard !isLooking else { return nil }
     // A step waits for what a look shows of them, also if the last look has failed.
-    let isAwaiting = earlierHomes.values.contains { !$0.forbidden.isEmpty }
+    let isAwaiting = isWatching || earlierHomes.values.contains { !$0.forbidden.isEmpty }
     guard wantsLook || isAwaiting || counts.open > 0 else { return nil }
     guard let lookedAt else { return wantsLook || isAwaiting ? 0 : firstLook }
     let interval = isAwaiting ? min(lookInterval, 2 * plan.poll) : lookInterval
@@ -45,6 +45,8 @@ extension SlurmExecutor {
     scan(at: now, isThorough: true)
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
     for home in known { examine(home, home.listing(answer.output), since: since, at: now) }
+    tellEnded()
+    endWatched(answer.output, since: since, at: now)
     // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
     // busy machine makes any of them long, and one part in 300 of a processor, or in 100 while jobs begin and end.
     let isMoving = hasMoved || counts.changes != changesSeen

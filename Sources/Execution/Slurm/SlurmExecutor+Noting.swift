@@ -65,7 +65,7 @@ extension SlurmExecutor {
   }
 
   /// A home that is gone needs no note.
-  private func noteEnd(at origin: JournalEntry.Origin) {
+  func noteEnd(at origin: JournalEntry.Origin) {
     guard let files = try? NodeFiles.find(in: origin.folder) else { return }
     try? SlurmJournal(in: files.path).noteEnd(of: origin.number)
     files.remove(.tasks, String(origin.number))
@@ -73,7 +73,7 @@ extension SlurmExecutor {
 }
 
 /// The tasks without a result in the homes of earlier runs, each of which is listed once.
-private struct OpenTasks {
+struct OpenTasks {
   private var tasks: [String: Set<Int>?] = [:]
 
   /// If it cannot be read, a job may go on.

@@ -82,6 +82,10 @@ final class SlurmExecutor: Executor {
   var broughtLogs: [Int: [String]] = [:]
   /// What earlier runs may still have with Slurm.
   var adoptable: [String: [AdoptableTask]] = [:]
+  /// Jobs for which steps of this run wait, by the locks of the steps.
+  var watched: [String: WatchedJob] = [:]
+  /// What earlier runs have of steps that do not start.
+  var ending: [OperationID: [SlurmTask.Blocker]] = [:]
   /// Steps that have succeeded, and for which earlier runs had started something else; that they have is not kept yet.
   var unneeded: [String] = []
   var news: [CommandNews] = []
@@ -162,6 +166,7 @@ final class SlurmExecutor: Executor {
         command, order, digest: digest, home: home, number: nextNumber,
         at: now, counts)
       task.shownName = parts.shownName(task.step, task.key)
+      task.blockers = ending[command.key.operation] ?? []
       nextNumber += 1
       tasks[command.key] = task
       if try adopt(for: task) {
@@ -245,7 +250,7 @@ final class SlurmExecutor: Executor {
   }
 
   var deadline: Nanoseconds? {
-    if tasks.isEmpty, calls.isEmpty, unwanted.isEmpty { return nil }
+    if tasks.isEmpty, calls.isEmpty, unwanted.isEmpty, ending.isEmpty, !isWatching { return nil }
     return [
       caller.deadline, submissionDue, lookDue, scanDue, cancellationDue, killDue,
     ].compactMap(\.self).min()

@@ -91,13 +91,23 @@ enum SlurmMessage {
       : "\(count) jobs continue in Slurm, and belong to run \(run) now"
   }
 
+  /// A job of an earlier run, if that is known.
+  static func notNeeded(_ step: String, _ job: String?) -> String {
+    "\(named(job)) of \(named(step: step)), which does not run, is cancelled"
+  }
+
+  private static func named(_ job: String?) -> String { job.map { "job \($0)" } ?? "a job" }
+
+  private static func named(step: String) -> String {
+    step.hasPrefix("#") ? "a step" : quoted(step)
+  }
+
   /// Steps that did not run, with their jobs as far as these are known; of an earlier run.
   static func unclaimed(_ steps: [(step: String, job: String?)], _ run: String) -> String {
-    let names = steps.map { $0.step.hasPrefix("#") ? "a step" : quoted($0.step) }
+    let names = steps.map { named(step: $0.step) }
     guard steps.count > 1 else {
-      let job = steps[0].job.map { "job \($0)" } ?? "a job"
       return
-        "\(job) of \(names[0]), which did not run, may go on: 'oprun cancel \(run)' ends it"
+        "\(named(steps[0].job)) of \(names[0]), which did not run, may go on: 'oprun cancel \(run)' ends it"
     }
     return
       "jobs of steps that did not run may go on (\(firstNames(of: names, most: 3))): "

@@ -83,6 +83,8 @@ final class SlurmTask {
   struct Blocker {
     let home: TaskHome
     let number: Int
+
+    var isOpen: Bool { home.forbidden[number] != nil }
   }
 
   let command: Command
@@ -160,7 +162,7 @@ final class SlurmTask {
   /// It is with Slurm, as far as anybody knows.
   var isOut: Bool { phase.isOut }
 
-  var isBlocked: Bool { blockers.contains { $0.home.forbidden[$0.number] != nil } }
+  var isBlocked: Bool { blockers.contains(where: \.isOpen) }
 
   /// What it prints when it is started again goes into another file.
   func forgetLog() {

@@ -247,10 +247,7 @@ extension Expression {
     calls { $0.row.isStatus }
   }
 
-  /// Whether `success()` or `failure()` is called.
-  package var asksForSuccess: Bool { calls { $0 == .success || $0 == .failure } }
-
-  private func calls(_ isMeant: (Function) -> Bool) -> Bool {
+  func calls(_ isMeant: (Function) -> Bool) -> Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {
       $0.kind == .call && Function(rawValue: $0.detail).map(isMeant) ?? false

@@ -1,5 +1,6 @@
 // Promises: what an operation has already, although it has not started here. A job of an earlier run goes on with the
-// slot, the mutexes and the shares of its step, and the step takes it over when its turn comes.
+// slot, the mutexes and the shares of its step, and the step takes it over when its turn comes. If the step ends without
+// a start, they stay promised until somebody says that the job has ended.
 
 extension Scheduler {
   /// Keeps the slot and the claims of an operation that has not started for it, and lets it go first. Pools may have
@@ -17,27 +18,31 @@ extension Scheduler {
     slotsChanged(lanes[lane].queue)
   }
 
-  /// Gives up all promises, because what was promised may be what is waited for; false if there are none.
+  /// Gives up the promises of what has not ended, because what was promised may be what is waited for; false if there are
+  /// none.
   package mutating func breakPromises() -> Bool {
-    if promised.isEmpty { return false }
-    for id in promised.sorted() {
-      promised.remove(id)
-      count(-1, in: records[id.index].state, lanes[Int(records[id.index].lane)].queue)
-      giveBackPromised(id)
-      slotsChanged(lanes[Int(records[id.index].lane)].queue)
-    }
-    return true
+    let waiting = promised.filter { !records[$0.index].state.hasEnded }
+    for id in waiting.sorted() { endPromise(to: id) }
+    return !waiting.isEmpty
   }
+
+  /// Others get what was promised to the operation, if anything.
+  package mutating func endPromise(to id: OperationID) {
+    guard promised.remove(id) != nil else { return }
+    let queue = lanes[Int(records[id.index].lane)].queue
+    count(-1, in: records[id.index].state, queue)
+    giveBackPromised(id)
+    slotsChanged(queue)
+  }
+
+  package mutating func isPromised(to id: OperationID) -> Bool { promised.contains(id) }
 
   /// Called when an operation to which something is promised has another state. What starts takes its claims itself.
   mutating func promisedMoved(
     _ id: OperationID, from old: OperationState, to state: OperationState, in queue: Int
   ) {
     count(-1, in: old, queue)
-    if state.hasEnded {
-      promised.remove(id)
-      giveBackPromised(id)
-    } else if state != .running {
+    if state != .running {
       count(1, in: state, queue)
     } else if lanes[Int(records[id.index].lane)].isPlain {
       promised.remove(id)

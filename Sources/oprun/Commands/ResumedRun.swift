@@ -185,7 +185,10 @@ extension Tool {
     let selection = selection(invocation)
     // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
-      if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
+      if !invocation.isOn(Options.dryRun) {
+        try store.takeInJournals()
+        if let directory { try store.takeJournal(of: name, in: directory) }
+      }
       return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
     }
     guard let earlier = found else { throw .noRuns(invocation.command) }
@@ -193,21 +196,19 @@ extension Tool {
     guard earlier.request.workspace == store.folder.currentPlace else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
     }
+    let work: OpenWork
+    do throws(OpenWork.Unknown) {
+      work = try openWork(of: name, in: store)
+    } catch {
+      say(error, of: name)
+      return ExitStatus.cannotWrite
+    }
     let isDone =
       earlier.hasSucceeded && selection == ResumeSelection()
-      && !invocation.hasValue(for: Options.until)
+      && !invocation.hasValue(for: Options.until) && work.isEmpty
       && (isOfSubmission
         || !invocation.hasValue(for: Options.param) && invocation.arguments.isEmpty)
       && !earlier.isOfSelection
-    var work: OpenWork?
-    if !isDone {
-      do throws(OpenWork.Unknown) {
-        work = try openWork(of: name, in: store)
-      } catch {
-        say(error, of: name)
-        return ExitStatus.cannotWrite
-      }
-    }
     if !isDone, !invocation.isOn(Options.dryRun),
       let status = try endRest(of: earlier, work, store, isOfSubmission)
     {
@@ -234,7 +235,7 @@ extension Tool {
   /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something
   /// goes on.
   private func endRest(
-    of earlier: EarlierRun, _ work: OpenWork?, _ store: StateStore, _ isOfSubmission: Bool
+    of earlier: EarlierRun, _ work: OpenWork, _ store: StateStore, _ isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32? {
     if let status = endAbandoned(work, .steps) { return status }
     if earlier.exitStatus == nil { endLeftovers(of: earlier, isOfSubmission) }
@@ -243,19 +244,25 @@ extension Tool {
         guard let run = try store.earlierRun(named: successor.name), run.exitStatus == nil else {
           continue
         }
-        let work = try? openWork(of: run.name, in: store)
-        if let status = endAbandoned(work, .steps) { return status }
+        do throws(OpenWork.Unknown) {
+          let work = try openWork(of: run.name, in: store)
+          if let status = endAbandoned(work, .steps) { return status }
+        } catch {
+          say(error, of: run.name)
+          return ExitStatus.cannotWrite
+        }
         endLeftovers(of: run, isOfSubmission)
       }
       return nil
     }
   }
 
-  /// Ends what a run whose oprun died has left here. On another machine it may go on: for that, the number of the
-  /// process means nothing here. If a job is started again, Slurm has ended what it had.
+  /// Ends what a run whose oprun died has left here. On another machine it may go on. If a job is started again, Slurm has
+  /// ended what it had.
   private func endLeftovers(of earlier: EarlierRun, _ isOfSubmission: Bool) {
     let isElsewhere = earlier.host != hostFacts().name
-    Execution.endLeftovers(of: earlier.marks, process: isElsewhere ? 0 : earlier.process)
+    // The name of a machine may change while a run goes on of which this is a copy.
+    Execution.endLeftovers(of: earlier.marks, process: earlier.process)
     if isElsewhere, !isOfSubmission {
       say(
         "run \(earlier.name) was on \(quoted(earlier.host)): if that is another machine, what it may have left there is not ended from here"

@@ -59,6 +59,23 @@ extension Tool {
     throw .hasJobs(work.run.runID, invocation.command)
   }
 
+  /// Refuses to leave out a step of which a job goes on: nobody would wait for it, and others would run beside it.
+  func sayLeftOut(
+    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
+  ) -> Int32? {
+    guard let work = resumed.openWork, work.mayHaveJobs else { return nil }
+    let resumption = resumed.resumption(for: planned.plan, planned.reading.secrets)
+    let steps = resumption.leftOut(among: work.unfinishedSteps).sorted()
+    guard let first = steps.first else { return nil }
+    let run = work.run.runID
+    let name = first.hasPrefix("#") ? "a step" : quoted(first)
+    say(
+      "run \(run) has jobs of \(steps.count == 1 ? name : "\(steps.count) steps") that would be left out",
+      help: "without the selection, 'oprun resume \(run)' waits for them; 'oprun cancel \(run)' "
+        + "ends them")
+    return ExitStatus.inUse
+  }
+
   /// Ends jobs that the resumed run does not take over, because something that their steps depend on runs again. If one
   /// goes on, the new run does not begin, and its directory is removed.
   func endOutdated(
@@ -75,7 +92,7 @@ extension Tool {
   func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
     let name = directory.name
     guard let work = abandonedWork(directory) else { return nil }
-    if let successor = successorInProgress(of: directory) {
+    if let successor = otherInProgress(of: directory) {
       say(
         "run \(successor), which goes on with run \(name), has its jobs",
         help: "'oprun cancel \(successor)' ends that run, with its jobs")
@@ -104,11 +121,13 @@ extension Tool {
     }
   }
 
-  private func successorInProgress(of directory: RunDirectory) -> String? {
+  /// A run in progress that goes on with this one, or with one that this one went on with.
+  private func otherInProgress(of directory: RunDirectory) -> String? {
     guard let state = directory.state, let store = (try? StateStore.find(in: state)) ?? nil,
-      let successors = try? store.successors(of: directory.name)
+      let first = try? store.predecessors(of: directory.name).last ?? directory.name,
+      let successors = try? store.successors(of: first)
     else { return nil }
-    return successors.first { store.isInUse($0.name) }?.name
+    return successors.map(\.name).first { $0 != directory.name && store.isInUse($0) }
   }
 
   private enum Abandoned {
@@ -120,13 +139,10 @@ extension Tool {
   /// What a run that is over has left; nil if that is nothing.
   private func abandonedWork(_ directory: RunDirectory) -> Result<Abandoned, OpenWork.Unknown>? {
     let run = EarlierJobs(runID: directory.name, folder: directory.path)
+    guard let state = directory.state else { return nil }
+    let store = (try? StateStore.find(in: state)) ?? nil
     do throws(OpenWork.Unknown) {
-      let open: OpenWork
-      if let state = directory.state, let store = (try? StateStore.find(in: state)) ?? nil {
-        open = try openWork(of: directory.name, in: store)
-      } else {
-        open = try OpenWork(of: run)
-      }
+      let open = try openWork(of: directory.name, in: state, store)
       do throws(SystemError) {
         if let work = try AbandonedWork(of: open, .stepsAndJobs) { return .success(.jobs(work)) }
       } catch {
@@ -135,7 +151,13 @@ extension Tool {
       return open.isEmpty ? nil : .success(.results(open))
     } catch {
       switch error {
-      case .lost: return .success(.jobs(AbandonedWork(ofLost: run)))
+      case .lost:
+        // Only the database says that files are gone.
+        guard let store, let earlier = try? store.predecessors(of: run.runID) else {
+          return .failure(error)
+        }
+        return .success(
+          .jobs(AbandonedWork(ofLost: run, after: earlier.map { store.folder.jobs(of: $0) })))
       case .copied: return .success(.copy(run))
       case .unreadable: return .failure(error)
       }

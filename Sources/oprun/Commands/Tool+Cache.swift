@@ -9,6 +9,7 @@ import Plans
 import Reporting
 import RunFiles
 import Scheduling
+import State
 
 /// What a run may do with the shared cache.
 enum SharedCacheUse: String, CaseIterable {
@@ -29,7 +30,10 @@ extension Tool {
       cacheOptions.isOff = isOff
       cacheOptions.shared = isOff ? nil : sharedCache(of: plan, options.secrets, invocation)
       let cache = StepCache(try CacheFolder.make(in: state), cacheOptions)
-      let open = OpenSteps(in: state.path, takingOver: inherited)
+      let open = OpenSteps(in: state.path, takingOver: inherited) { run in
+        // Notes are few, and so is what is asked of the database.
+        StateStore.look(in: state)?.lastHadJobs(run) ?? false
+      }
       cache.openElsewhere = { open.run(making: $0) }
       return cache
     } catch {

@@ -23,12 +23,11 @@ extension Tool {
   private func checkLastHolder(
     of lock: StateLock, in folder: StateFolder, _ resumed: ResumedRun?
   ) throws(ReportedFailure) {
-    guard let run = lock.lastHolder, run != resumed?.earlier.name,
-      let store = resumed?.store ?? (try? StateStore.find(in: folder)) ?? nil
-    else { return }
+    guard let run = lock.lastHolder, run != resumed?.earlier.name else { return }
+    let store = resumed?.store ?? (try? StateStore.find(in: folder)) ?? nil
     let help = "'oprun resume \(run)' waits for them, 'oprun cancel \(run)' ends them"
     do throws(OpenWork.Unknown) {
-      let work = try openWork(of: run, in: store)
+      let work = try openWork(of: run, in: folder, store)
       guard work.mayHaveJobs, resumed?.openWork.map(work.hasMore) ?? true else { return }
       say("run \(run) is over, and jobs of it may go on: they hold the lock", help: help)
     } catch {

@@ -9,9 +9,14 @@ import State
 extension Tool {
   /// What a run has open with Slurm. Throws if that cannot be known.
   func openWork(of run: String, in store: StateStore) throws(OpenWork.Unknown) -> OpenWork {
-    let isLast = (try? store.successors(of: run))?.isEmpty ?? true
-    let jobs = EarlierJobs(runID: run, folder: store.folder.shown("runs/\(run)"))
-    return try OpenWork(of: jobs, hadJobs: isLast && store.hadJobs(run))
+    try openWork(of: run, in: store.folder, store)
+  }
+
+  /// The same where there may be no database, or none that can be opened: then the files alone say it.
+  func openWork(
+    of run: String, in folder: StateFolder, _ store: StateStore?
+  ) throws(OpenWork.Unknown) -> OpenWork {
+    try OpenWork(of: folder.jobs(of: run), hadJobs: store?.lastHadJobs(run) ?? false)
   }
 
   func say(_ unknown: OpenWork.Unknown, of run: String) {
@@ -62,9 +67,20 @@ extension Tool {
   }
 }
 
+extension StateFolder {
+  func jobs(of run: String) -> EarlierJobs {
+    EarlierJobs(runID: run, folder: shown("runs/\(run)"))
+  }
+}
+
 extension StateStore {
+  /// Whether a run that is over must have had jobs of its own in Slurm at its end, and no other run goes on with it.
+  func lastHadJobs(_ run: String) -> Bool {
+    ((try? successors(of: run))?.isEmpty ?? true) && hadJobs(run)
+  }
+
   /// Whether a run that is over must have had jobs of its own in Slurm at its end.
-  fileprivate func hadJobs(_ run: String) -> Bool {
+  private func hadJobs(_ run: String) -> Bool {
     switch try? jobsAtEnd(of: run) {
     case .some(.some): true
     // Files for other nodes are not always made: only if nothing of the run is there any more, these may be missing.
@@ -77,17 +93,15 @@ extension StateStore {
   /// taken yet are lost with it.
   func isDirectoryNeeded(of run: String) -> Bool {
     do throws(OpenWork.Unknown) {
-      let work = try OpenWork(
-        of: EarlierJobs(runID: run, folder: folder.shown("runs/\(run)")))
+      let work = try OpenWork(of: folder.jobs(of: run))
       if work.isEmpty { return false }
       // What others have taken over is found by them.
       guard let successors = try? successors(of: run), !successors.isEmpty else { return true }
       guard work.homes.contains(run) else { return false }
       if work.hasJobsAtHome { return true }
       for successor in successors {
-        let other = EarlierJobs(
-          runID: successor.name, folder: folder.shown("runs/\(successor.name)"))
-        if try OpenWork(of: other).homes.contains(run) { return true }
+        let other = try OpenWork(of: folder.jobs(of: successor.name))
+        if other.homes.contains(run) { return true }
       }
       return false
     } catch {

@@ -79,6 +79,7 @@ extension Tool {
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(planned.plan, invocation, reading.secrets)
     try checkJobs(of: resumed, planned.plan, invocation)
+    if let resumed, let status = sayLeftOut(of: resumed, planned, invocation) { return status }
     if let resumed, invocation.isOn(Options.dryRun) {
       return showForesight(of: resumed, planned, invocation)
     }
@@ -226,7 +227,6 @@ extension Tool {
     announce(part, resumed, planned, invocation)
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
-      lock?.say(holder: id)
       if let refusal = directory.state.flatMap({ whyUnfit($0, isOpen: resumed != nil) }) {
         directory.removeAll()
         say(refusal.message, help: refusal.help)
@@ -243,6 +243,7 @@ extension Tool {
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
       options.earlierJobs = resumed?.openWork?.run
+      options.hasBegun = { lock?.say(holder: id) }
       var run = RecordedRun(
         plan: plan, directory: directory,
         request: request(invocation, plan, in: directory.state, resumed))

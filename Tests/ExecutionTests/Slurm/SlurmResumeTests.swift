@@ -57,6 +57,31 @@ import Testing
     #expect(submissions(next).count == 1)
   }
 
+  @Test func `end if their steps do not run, before others get what these claim`() throws {
+    let first = "steps: [{id: a, run: '0@50', mutex: m}]"
+    let file =
+      "steps: [{id: a, run: '0@50', mutex: m, if: 'false'}, {id: z, run: '0@1', executor: local, mutex: m}]"
+    let next = try SlurmRun(file, id: "r2", after: try left(first))
+    next.slurm.stopDelay = 7
+    let words = next.timeline()
+    let started = try #require(
+      words.split(separator: " ").first { $0.hasSuffix(":+z") }.flatMap {
+        Int($0.prefix { $0 != ":" })
+      })
+    #expect(started >= 7, "\(words)")
+    #expect(words.hasSuffix("end=0"))
+    #expect(submissions(next).count == 1)
+    #expect(try !next.jobs.isOpen())
+  }
+
+  @Test func `are not waited for a second time if their steps do not run`() throws {
+    let file = "steps: [{id: a, run: '0@50', if: 'false'}]"
+    let next = try SlurmRun(
+      file, id: "r2", signals: [(3, 15), (4, 15)], outages: [0..<200], after: try left(self.file))
+    #expect(next.timeline().hasSuffix("4:end=143"))
+    #expect(try next.jobs.isOpen())
+  }
+
   @Test func `are not taken over if what they ran on has run since`() throws {
     let next = try SlurmRun(file, id: "r2", after: try left(file), memory: ChangedUpstream())
     #expect(next.timeline().hasSuffix("end=0"))
@@ -74,9 +99,7 @@ import Testing
     #expect(next.slurm.jobs.map(\.state) == ["CANCELLED", "COMPLETED"])
   }
 
-  @Test func `are left alone by a run in which their step has no turn, for the one after it`()
-    throws
-  {
+  @Test func `end if their step is blocked, and the run after it submits the step again`() throws {
     let file = """
       steps:
         - {id: a, run: "0@50", depends_on: [b]}
@@ -88,8 +111,7 @@ import Testing
     #expect(second.timeline().contains("a=blocked"))
     let third = try SlurmRun(file, id: "r3", after: second)
     #expect(third.timeline().hasSuffix("a=succeeded 54:end=0"))
-    // Only the step before it was submitted again.
-    #expect(submissions(third) == ["0:sbatch", "2:sbatch", "0:sbatch", "0:sbatch"])
+    #expect(submissions(third) == ["0:sbatch", "2:sbatch", "0:sbatch", "0:sbatch", "2:sbatch"])
   }
 
   @Test func `are cancelled when a look has shown them, and not by their number alone`() throws {

@@ -17,19 +17,12 @@ extension Planner {
         let last = fallible[before]
         guard last.passing != before, let distant = last.failing else { continue }
         // Each from the distant one to the passing one passes the failure on.
-        let passing = Array(distant...last.passing)
-        if pipeline.names(passing + [before], at: step, text) { continue }
+        let passing = distant...last.passing
+        if pipeline.names(at: step, text, { passing.contains($0) || $0 == before }) { continue }
         let condition = pipeline.controlFlow(of: step)?.condition
         let asks = condition?.callsStatusFunction ?? false
         if asks, condition?.asksForSuccess == false { continue }
-        let names = Set(passing.map { pipeline.id(of: $0, text) })
-        if let condition,
-          condition.references.contains(where: { reference in
-            reference.root == .steps && reference.member.map(names.contains) ?? false
-          })
-        {
-          continue
-        }
+        if condition?.names(passing, of: pipeline) == true { continue }
         let place = pipeline.model.steps[step].id.span
         guard checked.insert(place).inserted else { continue }
         let shown = [step, before, distant].map { pipeline.id(of: $0, text) }
@@ -92,11 +85,23 @@ extension PipelineUse {
     }
   }
 
-  /// Whether a step lists one of these in `depends_on`, or an instance or a member of it.
-  fileprivate func names(_ steps: [Int], at step: Int, _ text: SourceText) -> Bool {
+  /// Whether a step lists one that is meant in `depends_on`, or an instance or a member of it.
+  fileprivate func names(
+    at step: Int, _ text: SourceText, _ isMeant: (Int) -> Bool
+  ) -> Bool {
     model.dependencies[model.dependencyRange(of: step)].contains { dependency in
       let path = text.string(dependency.step.span)
-      return index.find(String(StepPath(path[...]).id)).map(steps.contains) ?? false
+      return index.find(String(StepPath(path[...]).id)).map(isMeant) ?? false
+    }
+  }
+}
+
+extension Expression {
+  /// Whether it asks how one of these steps ended, or what it gave.
+  fileprivate func names(_ steps: ClosedRange<Int>, of pipeline: PipelineUse) -> Bool {
+    references.contains { reference in
+      reference.root == .steps
+        && reference.member.flatMap { pipeline.index.find($0) }.map(steps.contains) ?? false
     }
   }
 }

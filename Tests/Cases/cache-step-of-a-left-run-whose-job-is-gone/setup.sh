@@ -1,0 +1,1 @@
+../resume-mutexes-of-jobs-that-go-on/setup.sh
