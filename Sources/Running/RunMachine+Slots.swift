@@ -55,7 +55,7 @@ extension StopReason {
   /// Whether a run that ends early for this reason lets go on what others have started.
   fileprivate var leavesJobs: Bool {
     switch self {
-    case .left, .stateFailure, .failure, .died, .signal(RunMachine.hangup): true
+    case .left, .overtaken, .stateFailure, .failure, .died, .signal(RunMachine.hangup): true
     case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request: false
     }
   }

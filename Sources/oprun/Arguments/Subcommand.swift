@@ -50,9 +50,7 @@ struct Subcommand: Sendable {
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
       Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
       Options.jobserver, Options.executor, Options.detach,
-    ],
-    rest: arguments,
-    perform: Tool.run)
+    ], rest: arguments, perform: Tool.run)
 
   static let resume = Subcommand(
     name: "resume", operands: "[RUN]", operandCount: 0...1,
@@ -242,9 +240,7 @@ struct Subcommand: Sendable {
     options: [
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
       Options.stateDirectory,
-    ],
-    rest: arguments,
-    perform: Tool.trace)
+    ], rest: arguments, perform: Tool.trace)
   static let why = Subcommand(
     name: "why", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show whether cached steps would run, and which part of their keys has changed",
@@ -269,9 +265,7 @@ struct Subcommand: Sendable {
       Options.failurePolicy, Options.strict, Options.timeout, Options.output, Options.color,
       Options.ascii, Options.stateDirectory, Options.noCache, Options.cacheURL,
       Options.sharedCache, Options.jobserver,
-    ],
-    rest: arguments,
-    perform: Tool.watch)
+    ], rest: arguments, perform: Tool.watch)
 
   static let graph = Subcommand(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -279,9 +273,7 @@ struct Subcommand: Sendable {
     details: "",
     options: [
       Options.param, Options.affectedGraph, Options.graphFormat, Options.ascii, Options.color,
-    ],
-    rest: arguments,
-    perform: Tool.graph)
+    ], rest: arguments, perform: Tool.graph)
 
   static let validate = Subcommand(
     name: "validate", operands: "[FILE…]", operandCount: 0...Int.max,
