@@ -63,7 +63,7 @@ final class RunWriter {
         throw error
       }
     } catch {
-      throw StoreFailure(error, "write", folder)
+      throw StateStore.failure(error, "write", folder)
     }
   }
 

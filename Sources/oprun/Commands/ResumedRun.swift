@@ -108,7 +108,8 @@ extension Tool {
     let path = invocation.operands[0]
     // Why a directory cannot be used is said by the run that wants to use it.
     guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
-      let store = try openStore(state, isTrial: invocation.isOn(Options.dryRun))
+      let store = try openStore(
+        state, isTrial: invocation.isOn(Options.dryRun), isForRun: true)
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())

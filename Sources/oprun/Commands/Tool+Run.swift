@@ -218,7 +218,7 @@ extension Tool {
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       options.controlVersion = "\(version)"
-      let store = resumed?.store ?? history(for: planned.plan, in: directory.state)
+      let store = resumed?.store ?? history(for: planned.plan, directory)
       options.isDatabaseOpen = store != nil
       let (plan, note) = (expecting(planned.plan, store, invocation), planned.note)
       options.host = runHost
@@ -249,9 +249,9 @@ extension Tool {
   }
 
   /// The database, if it says something of use before the run.
-  private func history(for plan: Plan, in state: StateFolder?) -> StateStore? {
-    guard plan.steps.count > 1, let state else { return nil }
-    return try? StateStore.find(in: state)
+  private func history(for plan: Plan, _ directory: RunDirectory) -> StateStore? {
+    guard plan.steps.count > 1, let state = directory.state else { return nil }
+    return try? StateStore.findForRun(named: directory.name, in: state)
   }
 
   private var runHost: RunHost {
