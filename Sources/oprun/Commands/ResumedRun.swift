@@ -165,9 +165,12 @@ extension Tool {
     // It is read when it is claimed: it may have ended while that was waited for.
     let found = try readingState { () throws(StoreFailure) in
       if !invocation.isOn(Options.dryRun) { try store.takeInJournals() }
-      return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
+      return try store.earlierRun(
+        named: name, findingFailed: selection.isOfFailed, successors: true)
     }
-    guard let earlier = found else { throw .noRuns(invocation.command) }
+    guard var earlier = found else { throw .noRuns(invocation.command) }
+    // A failure that was allowed counts in a strict run, so keeping it would let each of them fail.
+    if invocation.isOn(Options.strict) { earlier.allowNoFailure() }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     guard earlier.request.workspace == store.folder.currentPlace else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
