@@ -26,9 +26,9 @@ struct ResumedRun {
   /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))
-    return (earlier.request.parameters + earlier.secretsInVariables).filter {
-      !names.contains($0.name)
-    } + given
+    let recorded = earlier.request.parameters + earlier.secretsInVariables
+    return recorded.filter { !names.contains($0.name) }.map { $0.recorded(in: earlier.name) }
+      + given
   }
 
   func resumption(
@@ -310,7 +310,11 @@ extension Tool {
     var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
       ParameterArgument(name: $0.name, value: $0.value)
     }
-    if let resumed { parameters = resumed.parameters(with: parameters) }
+    if let resumed {
+      // What the file no longer has plays no part.
+      let known = Set(plan.parameters.map(\.name))
+      parameters = resumed.parameters(with: parameters).filter { known.contains($0.name) }
+    }
     let given = Set(parameters.map(\.name))
     for parameter in plan.parameters
     where !given.contains(parameter.name) && (resumed == nil || parameter.isDemanded) {

@@ -142,7 +142,7 @@ extension Tool {
     options.showsEveryStep = false
     options.processorCount = run.processors
     options.selection = request.steps
-    options.parameters = request.parameters
+    options.parameters = request.parameters.map { $0.recorded(in: run.name) }
     options.maxParallel = request.jobs
     return options
   }

@@ -74,6 +74,7 @@ extension Tool {
     let reading = planned.reading
     try check(planned.plan, invocation)
     if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
+      sayLostParameters(resumed, planned.plan)
       sayIgnoredVariables(resumed, planned.plan, invocation)
     }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
@@ -108,7 +109,10 @@ extension Tool {
   private func announce(
     _ part: AffectedPart?, _ resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
   ) {
-    if let resumed { sayIgnoredVariables(resumed, plan, invocation) }
+    if let resumed {
+      sayLostParameters(resumed, plan)
+      sayIgnoredVariables(resumed, plan, invocation)
+    }
     guard let part else { return }
     say(part.announcement)
     errors.flush()
@@ -239,7 +243,7 @@ extension Tool {
       planned.giveUp()
       options.cache = stepCache(for: plan, options, resumed?.openWork, invocation)
       hideCachePassword()
-      let status = self.run(plan, invocation, options, recorder, note)
+      let status = self.run(plan.with(run.resumption), invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
       return status
     } catch {
