@@ -23,12 +23,12 @@ struct Parameters {
   ) {
     let names = Set(params.map(\.name))
     let suggester = Suggester()
-    for argument in arguments where !names.contains(argument.name) {
+    for argument in arguments where !names.contains(argument.name) && argument.run == nil {
       faults.append(
         ParameterMessage.unknown(
           argument.name, among: params.isEmpty ? nil : params.lazy.map(\.name), suggester))
     }
-    let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    let given = Dictionary(arguments.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
     var taker: String?
     if !rest.isEmpty {
       taker = params.first(where: \.takesRest)?.name
@@ -42,7 +42,7 @@ struct Parameters {
       let mayLook = !prefersDefaults || param.isRequired && param.defaultValue == nil
       let inherited = mayLook ? environment[param.variable] : nil
       let given =
-        given[param.name].map { ("--param \(param.name)", $0) }
+        given[param.name].map { ($0.run.map { "run \($0)" } ?? "--param \(param.name)", $0.value) }
         ?? inherited.map { (param.variable, $0) }
       if let (origin, text) = given {
         take(text, from: origin, for: param)

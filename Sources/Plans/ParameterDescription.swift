@@ -35,6 +35,15 @@ package struct ParameterDescription: Hashable, Sendable {
 package struct ParameterArgument: Hashable, Sendable {
   package let name: String
   package let value: String
+  /// The run that it is recorded of; nil for a value that is given now.
+  package private(set) var run: String?
+
+  /// The same as the value of an earlier run: if the file no longer has the parameter, it plays no part.
+  package func recorded(in run: String) -> ParameterArgument {
+    var recorded = self
+    recorded.run = run
+    return recorded
+  }
 
   package init(name: String, value: String) {
     self.name = name

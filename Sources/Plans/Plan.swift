@@ -81,6 +81,10 @@ package struct Plan: Sendable {
     return plan
   }
 
+  /// The services that a resumed run has for their own sake: nothing that runs in it needs them. They go on like those
+  /// that are named on the command line.
+  package var endlessServices: Set<OperationID> = []
+
   package init(
     name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
     graph: Graph, queues: [QueueSpec],

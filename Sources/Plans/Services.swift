@@ -84,6 +84,7 @@ extension Services {
       plan.groups[group].map { $0.pattern != nil || !$0.isOfInstances } ?? false
     }
     findCompany(of: Array(entries.keys), places)
+    for service in plan.endlessServices { entries[service]?.isEndless = true }
   }
 
   /// Makes an operation one that a group waits for to be ready, if it is one in the background.

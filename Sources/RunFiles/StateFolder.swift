@@ -99,8 +99,12 @@ package final class StateFolder {
   /// put aside before.
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
-    return removeTree(
-      putRunAside(name) ? "runs/.\(name)" : "runs/\(name)", in: descriptor)
+    return removeAnything(putRunAside(name) ? "runs/.\(name)" : "runs/\(name)")
+  }
+
+  /// Removes a directory with all that is in it, or whatever else has its name.
+  private func removeAnything(_ name: String) -> Bool {
+    unlinkat(descriptor, name, 0) == 0 || removeTree(name, in: descriptor)
   }
 
   /// Removes what could not be removed of runs before, such as the directory of a file that somebody had open on NFS.
@@ -109,7 +113,7 @@ package final class StateFolder {
     names(in: "runs").compactMap { name in
       let run = String(name.dropFirst())
       guard name.hasPrefix("."), Self.isRunName(run),
-        !removeTree("runs/\(name)", in: descriptor)
+        !removeAnything("runs/\(name)")
       else { return nil }
       let reason = errno
       // Another process may be removing it, too.

@@ -35,6 +35,11 @@ struct DatabaseFailure: Error, Hashable {
     DatabaseFailure(code: SQLITE_CORRUPT, reason: "it contains the impossible number \(number)")
   }
 
+  /// The failure for a database in which SQLite finds this wrong.
+  static func unsound(_ words: String) -> DatabaseFailure {
+    DatabaseFailure(code: SQLITE_CORRUPT, reason: words)
+  }
+
   let code: Int32
   /// SQLite's own words, in lower case: `database or disk is full`.
   let reason: String

@@ -9,7 +9,7 @@ import Scheduling
 
 /// What is recorded of a step of an earlier run.
 struct EarlierStep: Hashable {
-  let outcome: RecordedOutcome
+  var outcome: RecordedOutcome
   let written: Int
   let resolved: Int
   /// The number of the run in which it ran: that run, or one before that it resumed.
@@ -22,6 +22,8 @@ struct EarlierStep: Hashable {
   let end: CommandEnd?
   /// True if its command had succeeded, and a hook failed.
   let isFailedHook: Bool
+  /// True if it failed by itself before anything of it ran: its matrix cannot be expanded.
+  var failedToExpand = false
   /// True if it was decided about in that run; the others are as they were in the run before.
   var hadTurn = true
   var outputs: [PublishedOutput] = []
@@ -76,9 +78,22 @@ package struct EarlierRun {
   /// The steps that failed the last time that they ran to their end, in this run or in one that it resumed; empty if
   /// that was not asked.
   var failed: Set<String> = []
+  /// The numbers of the runs that went on with it and of which the newest successes count, too, the oldest first; empty if
+  /// that was not asked.
+  private(set) var successors: [Int] = []
 }
 
 extension EarlierRun {
+  /// Lets what ran since in a run that went on with this one, and can be kept, count in place of what is recorded here.
+  fileprivate mutating func take(_ newer: [String: EarlierStep], of successor: Int) {
+    successors.append(successor)
+    for (name, step) in newer {
+      steps[name] = step
+      unfinished.remove(name)
+      if !step.outcome.ending.outcome.isFailure { failed.remove(name) }
+    }
+  }
+
   /// Adds what the database may not have taken in from the journal. A step that is in it has begun: what was taken over
   /// for it says nothing any more.
   fileprivate mutating func complete(_ row: ResultRow) {
@@ -108,6 +123,14 @@ extension EarlierRun {
       isFailedHook: false)
     steps[row.step]?.started = row.started
     steps[row.step]?.ended = row.duration.map { (row.started ?? 0) + $0 }
+  }
+
+  /// Lets no failure count as allowed, nor keeps what was cancelled because of one.
+  package mutating func allowNoFailure() {
+    for (name, step) in steps {
+      steps[name]?.givenUpFor = nil
+      if step.outcome.ending.isAllowed { steps[name]?.outcome.forbid() }
+    }
   }
 
   /// Whether it came to its end, and succeeded. One that was left has not, although its oprun exited with 0.
@@ -150,9 +173,9 @@ extension EarlierRun {
 
 extension StateStore {
   /// A recorded run with all its steps; nil if there is none of that name. What failed in runs before takes time for
-  /// each of them.
+  /// each of them. With `successors`, what ran since in the runs that went on with it counts as if it had done so itself.
   package func earlierRun(
-    named name: String, findingFailed: Bool = false
+    named name: String, findingFailed: Bool = false, successors: Bool = false
   ) throws(StoreFailure) -> EarlierRun? {
     try perform { database throws(DatabaseFailure) in
       let run = try database.prepare(
@@ -168,11 +191,16 @@ extension StateStore {
           submission: try database.fact(.submission, ofRun: number), json: run.text(2) ?? ""),
         marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: try run.int32(6) ?? 0, host: run.text(8) ?? "",
-        exitStatus: try run.int32(5), stop: run.text(7), steps: try steps(of: number, database),
+        exitStatus: try run.int32(5), stop: run.text(7),
+        steps: try steps(of: number, in: try database.memory(ofRun: "?1"), database),
         unfinished: try unfinishedSteps(of: number, database),
         failed: findingFailed ? try failedSteps(of: number, database) : [])
       if earlier.exitStatus == nil, let directory = folder.run(named: name) {
         for row in RunJournal.rows(in: directory) { earlier.complete(row) }
+      }
+      for successor in successors ? try database.successors(of: number) : [] {
+        earlier.take(
+          try steps(of: successor, in: Database.ownResults(ofRun: "?1"), database), of: successor)
       }
       return earlier
     }
@@ -233,8 +261,9 @@ extension StateStore {
     return names
   }
 
+  /// The steps of a run with an outcome, from this table expression.
   private func steps(
-    of run: Int, _ database: Database
+    of run: Int, in results: String, _ database: Database
   ) throws(DatabaseFailure) -> [String: EarlierStep] {
     var steps: [String: EarlierStep] = [:]
     var culprits: [String: String] = [:]
@@ -242,7 +271,7 @@ extension StateStore {
       """
       SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run,
         started, ifnull(started, 0) + duration
-      FROM \(try database.memory(ofRun: "?1")) AS result JOIN step ON step.id = step
+      FROM \(results) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
     rows.bind(1, run)
@@ -264,6 +293,8 @@ extension StateStore {
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
         hadTurn: try rows.number(9) ?? 0 > 0)
+      let hasCondition = rows.text(8)?.hasPrefix("condition ") ?? false
+      steps[name]?.failedToExpand = hasCondition && outcome.ending.outcome.isFailure
       // What is the result of a run that this one repeats has the times of that run.
       guard try rows.number(9).map(abs) == run else { continue }
       steps[name]?.started = try rows.number(10)

@@ -59,6 +59,7 @@ package struct Fingerprints {
     var digest = FingerprintDigest()
     add(step.work, to: &digest)
     digest.add(number(of: step.settings))
+    digest.add(step.usesShell ? step.settings.shell : [])
     if let late = step.late { add(late, to: &digest) }
     return digest.finish()
   }
@@ -68,6 +69,7 @@ package struct Fingerprints {
     var digest = FingerprintDigest()
     if let action = step.action { add(action, to: &digest) }
     add(step.settings, to: &digest)
+    digest.add(step.usesShell ? step.settings.shell : [])
     digest.add(step.readiness.map { mask($0.words) })
     return digest.finish()
   }
@@ -103,15 +105,15 @@ package struct Fingerprints {
 
   private func add(_ settings: StepSettings, to digest: inout FingerprintDigest) {
     digest.add(settings.environment.count)
-    for variable in settings.environment {
+    // The last of several with one name counts.
+    for variable in settings.environment.inOrder(of: \.name) {
       digest.add(variable.name)
       digest.add(mask(variable.value))
     }
-    digest.add(settings.shell)
     digest.add(settings.workingDirectory.map(mask) ?? "")
     digest.add(settings.standardInput.map(mask) ?? "")
     digest.add((settings.usesTerminal ? 1 : 0) + (settings.capturesOutput ? 2 : 0))
-    digest.add(settings.outputs?.map { "\($0.name):\($0.type)" } ?? ["any"])
+    digest.add(settings.outputs?.map { "\($0.name):\($0.type)" }.sorted() ?? ["any"])
     for kind in HookKind.allCases {
       digest.add(settings.hooks[kind].map { mask($0.work.shown?.text ?? "") })
     }
@@ -123,10 +125,11 @@ package struct Fingerprints {
     digest.add(late.probes)
     digest.add(late.readiness)
     digest.add(parts.input.map(\.description) ?? "")
-    digest.add(late.parts.outputs.map { "\($0.name)=\($0.value.shown)" })
+    digest.add(late.parts.outputs.map { "\($0.name)=\($0.value.shown)" }.sorted())
     add(late.scope.inputs, to: &digest)
     if let settings = parts.settings {
-      digest.add(settings.environment.map { "\($0.name)=\($0.value.shown)" })
+      digest.add(
+        settings.environment.inOrder(of: \.name).map { "\($0.name)=\($0.value.shown)" })
       digest.add(settings.workingDirectory.map(\.text.shown))
       digest.add(settings.standardInput.map(\.description) ?? "")
       for kind in HookKind.allCases {
@@ -149,5 +152,34 @@ package struct Fingerprints {
       }
       next = passesOn ? inputs.outer.inputs : inputs.enclosing
     }
+  }
+}
+
+extension PlannedStep {
+  /// Whether it may run a script. What is known only while running may have one somewhere.
+  fileprivate var usesShell: Bool {
+    late != nil || work.shown?.script != nil || settings.hasScriptInHooks
+  }
+}
+
+extension ReadyStep {
+  fileprivate var usesShell: Bool {
+    if case .script? = action { return true }
+    return !readiness.isEmpty || settings.hasScriptInHooks
+  }
+}
+
+extension StepSettings {
+  fileprivate var hasScriptInHooks: Bool {
+    HookKind.allCases.contains { hooks[$0].contains { $0.work.shown?.script != nil } }
+  }
+}
+
+extension Array {
+  /// The elements in the order of their names, in which they do not stand in a file; those with one name as they were.
+  fileprivate func inOrder(of name: (Element) -> String) -> [Element] {
+    if count < 2 { return self }
+    let names = map(name)
+    return indices.sorted { (names[$0], $0) < (names[$1], $1) }.map { self[$0] }
   }
 }

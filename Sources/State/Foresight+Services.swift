@@ -1,7 +1,7 @@
 // Which services start again in a resumed run.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 extension Foresight {
   /// A service starts again if anything that depends on it may run.
@@ -22,6 +22,21 @@ extension Foresight {
       leftOut[service] = nil
       let members = plan.groups[service]?.members ?? []
       neededServices.formUnion(members.filter { !plan.graph.takesSlot($0) })
+    }
+  }
+
+  /// The services that `--from` or `--only` names, and that nothing needs which runs again.
+  package var endlessServices: Set<OperationID> {
+    let names = Set(selection.from + selection.only)
+    return forced.filter { service in
+      guard !plan.graph.takesSlot(service), names.contains(plan.steps[service.index].id) else {
+        return false
+      }
+      var isNeeded = false
+      plan.graph.forEachDependent(of: service) { edge in
+        if edge.condition.waitsForReadiness, forced.contains(edge.to) { isNeeded = true }
+      }
+      return !isNeeded
     }
   }
 

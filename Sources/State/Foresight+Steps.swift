@@ -120,6 +120,11 @@ extension Foresight {
     }
   }
 
+  /// Whether a group is something else than it was.
+  package func isEdited(_ group: OperationID) -> Bool {
+    earlier.isEdited(recordedName(of: group), plan.steps[group.index], masker)
+  }
+
   private func isDifferent(_ operation: OperationID) -> Bool {
     let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
     let step = plan.steps[operation.index]
@@ -196,6 +201,7 @@ struct LateInstances {
   /// more. `present` are those of a step that were decided about.
   private static func isKnown(_ group: EarlierStep?, _ present: [String]) -> Bool {
     guard let group, group.hadTurn else { return false }
+    if group.failedToExpand { return true }
     return group.wasSkipped ? !group.outcome.isLeftOut : !present.isEmpty
   }
 

@@ -268,13 +268,14 @@ package struct Foresight {
     return false
   }
 
-  /// Whether the hooks of a group, which is a used pipeline, did not come to their end, or failed. `newest` is the last
+  /// Whether the hooks of a group, which is a used pipeline, are others now, or did not come to their end, or failed. `newest` is the last
   /// run in which a step of it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
   func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
     guard hasHooks(group) else { return false }
     guard let before = earlier.steps[name] else { return true }
     return before.isFailedHook || before.outcome.ending.outcome == .cancelled
       || before.outcome.isLeftOut || before.origin < newest
+      || earlier.isEdited(name, plan.steps[group.index], masker)
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of

@@ -8,11 +8,11 @@ struct RecordedOutcome: Hashable {
   /// Bit 3: the failure was allowed. Bit 4: of a group. Bit 5: left out.
   private static let allowed = 8
   private static let group = 16
-  private static let leftOut = 32
+  static let leftOut = 32
   /// The number of the outcome of a step that only the selection of a part left out.
   static let skippedForNow = Int(Outcome.skipped.rawValue) | leftOut
 
-  let ending: Ending
+  private(set) var ending: Ending
   let isOfGroup: Bool
   /// Only because the run was to be resumed in part, it was skipped, or kept although it had changed, or it is a used
   /// pipeline that did not come to its end.
@@ -32,6 +32,9 @@ struct RecordedOutcome: Hashable {
     isOfGroup = number & Self.group != 0
     isLeftOut = number & Self.leftOut != 0
   }
+
+  /// Takes back that the failure was allowed.
+  mutating func forbid() { ending = Ending(ending.outcome) }
 
   var number: Int {
     Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0) | marks

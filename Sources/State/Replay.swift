@@ -71,6 +71,7 @@ private struct Replaying {
   private let plan: Plan
   private let run: RecordedRunSummary
   private let operations: RecordedNames
+  private let late: LateInstances
   /// What was made during the run, and from what.
   private var made: [(name: String, origin: OperationID)] = []
   /// The steps that were recorded, and their operations; nil for those that the plan does not have.
@@ -105,6 +106,7 @@ private struct Replaying {
     self.plan = plan
     self.run = run
     operations = RecordedNames(plan, masker)
+    late = LateInstances(plan)
     var places = [Int](repeating: 0, count: plan.steps.count)
     for (place, index) in plan.graph.dependenciesFirst().enumerated() { places[Int(index)] = place }
     self.places = places
@@ -141,9 +143,7 @@ private struct Replaying {
   /// from.
   mutating func find(_ name: String) -> OperationID? {
     if let operation = operations.next(named: name) { return operation }
-    let origins = InstanceName(InstanceName.withoutNumber(name)).origins
-    guard let origin = origins.first(where: { operations[$0] != nil }).flatMap({ operations[$0] })
-    else {
+    guard let origin = origin(ofMade: InstanceName.withoutNumber(name)) else {
       missing.append(name)
       return nil
     }
@@ -153,10 +153,23 @@ private struct Replaying {
     return operation
   }
 
+  /// What an instance with this name was made from. A matrix that is known from the beginning makes none: what the plan
+  /// lacks of it, the file does not have any more.
+  private func origin(ofMade name: String) -> OperationID? {
+    for origin in InstanceName(name).origins {
+      guard let operation = operations[origin] else { continue }
+      let planned = planned(operation)
+      let isInstance = name.hasSuffix("]") && !origin.hasSuffix("]")
+      if isInstance ? plan.groups[planned]?.isExpanding == true : late.hasGroup(planned) {
+        return operation
+      }
+    }
+    return nil
+  }
+
   /// The events that say what was made during the run.
   private var appended: [RunEvent] {
-    let late = LateInstances(plan)
-    return made.enumerated().map { index, instance in
+    made.enumerated().map { index, instance in
       let after = late.dependencies(of: instance.name, instance.origin, plan).map { names in
         names.compactMap { operations[$0] }
       }

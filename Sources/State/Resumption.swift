@@ -376,11 +376,8 @@ extension Resumption {
   /// The same with groups.
   package func allNames(of operations: [OperationID]) -> String { firstIDs(of: operations) }
 
-  /// The used pipelines whose hooks run again, for a sentence; nil if there are none.
-  package var namesOfOwedHooks: String? {
-    let groups = foreseen.owedHooks.filter { !foreseen.isOutside($0) }
-    return groups.isEmpty ? nil : firstIDs(of: groups)
-  }
+  /// The used pipelines whose hooks run again.
+  package var owedHooks: [OperationID] { foreseen.owedHooks.filter { !foreseen.isOutside($0) } }
 
   private func firstIDs(of operations: [OperationID]) -> String {
     firstNames(

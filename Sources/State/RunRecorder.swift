@@ -179,7 +179,8 @@ package final class RunRecorder: RunObserver {
       return true
     } catch {
       if error.isLocked, !isPatient { return false }
-      var failure = ObserverFailure("the run is not recorded: \(error.message)")
+      let advice = error.isDamage ? error.help.map { "; \($0)" } ?? "" : ""
+      var failure = ObserverFailure("the run is not recorded: \(error.message)\(advice)")
       failure.successor = error.successor
       throw failure
     }
@@ -201,7 +202,11 @@ package final class RunRecorder: RunObserver {
       preconditionFailure("a run that is recorded has a state directory")
     }
     let open: StateStore
-    if let known = run.store { open = known } else { open = try StateStore.make(in: folder) }
+    if let known = run.store {
+      open = known
+    } else {
+      open = try StateStore.make(in: folder, for: run.directory.name)
+    }
     do throws(StoreFailure) {
       try begin(with: open)
       if run.isDurable { try store?.makeDurable() }

@@ -64,7 +64,7 @@ final class RunWriter {
         throw error
       }
     } catch {
-      throw StoreFailure(error, "write", folder)
+      throw StateStore.failure(error, "write", folder)
     }
   }
 
@@ -147,7 +147,9 @@ final class RunWriter {
       try database.write(.submission, submission, ofRun: number)
     }
     if let earlier = run.unplanned?.run { try database.addRepetition(of: earlier, by: number) }
-    if let earlier = run.resumption?.runNumber { try database.takeOver(earlier, by: number) }
+    if let earlier = run.resumption?.earlier {
+      try database.takeOver(earlier.number, earlier.successors, by: number)
+    }
   }
 
   private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {

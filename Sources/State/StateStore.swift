@@ -57,14 +57,16 @@ package final class StateStore {
     return StateStore(database, journal, in: folder)
   }
 
-  /// Opens the database to record a run, and makes it if there is none. One that is damaged is put
-  /// aside.
-  package static func make(in folder: StateFolder) throws(StoreFailure) -> StateStore {
-    try make(in: folder, migrations: Schema.migrations)
+  /// Opens the database to record a run, of this name if it has one, and makes it if there is none. One that is damaged
+  /// is put aside.
+  package static func make(
+    in folder: StateFolder, for run: String? = nil
+  ) throws(StoreFailure) -> StateStore {
+    try make(in: folder, migrations: Schema.migrations, for: run)
   }
 
   static func make(
-    in folder: StateFolder, migrations: [String]
+    in folder: StateFolder, migrations: [String], for run: String? = nil
   ) throws(StoreFailure) -> StateStore {
     try refusePlace(folder)
     var number: ino_t?
@@ -72,7 +74,9 @@ package final class StateStore {
       let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
       if isNew { try makeFile(in: folder) }
       number = status(of: fileName, in: folder)?.st_ino
-      return try connect(folder, migrations, isNew: isNew)
+      let store = try connect(folder, migrations, isNew: isNew)
+      if !isNew { try store.examineIfMarked(for: run) }
+      return store
     } catch {
       guard error.isDamage else { throw error }
       return try replace(number, in: folder)
@@ -143,6 +147,7 @@ package final class StateStore {
           "cannot put the damaged \(quoted(folder.shown(fileName))) aside", errno: errno
         ).message)
     }
+    removeMark(of: found.st_ino, in: folder)
     try makeFile(in: folder)
     return (other, found.st_size == 0)
   }
@@ -244,7 +249,7 @@ package final class StateStore {
     do throws(DatabaseFailure) {
       return try body(database)
     } catch {
-      throw StoreFailure(error, action, folder)
+      throw Self.failure(error, action, folder)
     }
   }
 }

@@ -60,6 +60,24 @@ extension StateStore {
   }
 }
 
+extension Database {
+  /// The numbers of all runs that go on with a run, the oldest first.
+  func successors(of run: Int) throws(DatabaseFailure) -> [Int] {
+    let rows = try prepare(
+      """
+      WITH RECURSIVE chain(id) AS (
+        SELECT ?1 UNION SELECT run.id FROM run JOIN chain ON run.resumed = chain.id)
+      SELECT id FROM chain WHERE id != ?1 ORDER BY id
+      """)
+    rows.bind(1, run)
+    var successors: [Int] = []
+    while try rows.next() {
+      if let number = try rows.number(0) { successors.append(number) }
+    }
+    return successors
+  }
+}
+
 package enum JobsAtEnd: Sendable {
   case none
   /// Steps ran elsewhere, which may have been nodes of the job that oprun was in.

@@ -14,21 +14,43 @@ enum TakenOver {
 }
 
 extension Database {
-  /// Lets a run take over what may be kept of an earlier one.
-  func takeOver(_ earlier: Int, by run: Int) throws(DatabaseFailure) {
-    let isKeepable = """
-      outcome & 31 IN (0, 1, 10, 11) OR outcome & 16 OR outcome & 31 = \(Outcome.cancelled.rawValue)
-        AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed')
-      """
+  /// The condition for results that may be kept.
+  private static let isKeepable = """
+    (outcome & 31 IN (0, 1, 10, 11) OR outcome & 16 OR outcome & 31 = \(Outcome.cancelled.rawValue)
+      AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed'))
+    """
+
+  /// Lets a run take over what may be kept of an earlier one, and of those that went on with it, the oldest first.
+  func takeOver(_ earlier: Int, _ successors: [Int], by run: Int) throws(DatabaseFailure) {
+    try takeOver(try memory(ofRun: "\(earlier)"), outputsOf: "\(earlier), \(-earlier)", by: run)
+    for successor in successors {
+      let results = Self.ownResults(ofRun: "\(successor)")
+      try execute(
+        "DELETE FROM output WHERE run = \(-run) AND step IN (SELECT step FROM \(results))")
+      try takeOver(results, outputsOf: "\(successor)", by: run)
+    }
+  }
+
+  private func takeOver(
+    _ results: String, outputsOf sources: String, by run: Int
+  ) throws(DatabaseFailure) {
     try execute(
       """
-      INSERT INTO result(run, step, \(ResultRow.columnList), origin)
+      INSERT OR REPLACE INTO result(run, step, \(ResultRow.columnList), origin)
         SELECT \(-run), step, \(ResultRow.columnList), ifnull(origin, run)
-        FROM \(try memory(ofRun: "\(earlier)")) WHERE \(isKeepable);
+        FROM \(results) WHERE \(Self.isKeepable);
       INSERT OR REPLACE INTO output SELECT \(-run), step, name, value FROM output
-        WHERE run IN (\(earlier), \(-earlier))
-        AND step IN (SELECT step FROM result WHERE run = \(-run));
+        WHERE run IN (\(sources)) AND step IN (SELECT step FROM \(results) WHERE \(Self.isKeepable));
       """)
+  }
+
+  /// A table expression for what ran to its end in a run itself and may be kept, and the groups of that.
+  static func ownResults(ofRun number: String) -> String {
+    let nothing = "\(Outcome.skipped.rawValue), \(Outcome.blocked.rawValue)"
+    return """
+      (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND \(isKeepable)
+        AND outcome & \(RecordedOutcome.leftOut) = 0 AND outcome & 7 NOT IN (\(nothing)))
+      """
   }
 
   /// A table expression for the results that count when a run is resumed: its own, and those that it took over for

@@ -233,6 +233,8 @@ struct RunLedger {
   /// Whether resuming a run that ended like this has something to run that may come out differently.
   func isWorthResuming(after end: RunEnd) -> Bool {
     if end.stopReason == .request(StopReason.watcher) { return false }
+    // Of what succeeded, nothing is left to do, whatever was cut short because that was allowed.
+    if end.exitStatus == 0, !end.wasLeft { return false }
     if !failures.isEmpty || !interrupted.isEmpty { return true }
     return switch end.stopReason {
     case .died, .left: true

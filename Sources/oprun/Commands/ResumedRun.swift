@@ -27,9 +27,9 @@ struct ResumedRun {
   /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))
-    return (earlier.request.parameters + earlier.secretsInVariables).filter {
-      !names.contains($0.name)
-    } + given
+    let recorded = earlier.request.parameters + earlier.secretsInVariables
+    return recorded.filter { !names.contains($0.name) }.map { $0.recorded(in: earlier.name) }
+      + given
   }
 
   func resumption(
@@ -127,7 +127,8 @@ extension Tool {
     let path = invocation.operands[0]
     // Why a directory cannot be used is said by the run that wants to use it.
     guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
-      let store = try openStore(state, isTrial: invocation.isOn(Options.dryRun))
+      let store = try openStore(
+        state, isTrial: invocation.isOn(Options.dryRun), isForRun: true)
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
@@ -189,9 +190,12 @@ extension Tool {
         try store.takeInJournals()
         if let directory { try store.takeJournal(of: name, in: directory) }
       }
-      return try store.earlierRun(named: name, findingFailed: selection.isOfFailed)
+      return try store.earlierRun(
+        named: name, findingFailed: selection.isOfFailed, successors: true)
     }
-    guard let earlier = found else { throw .noRuns(invocation.command) }
+    guard var earlier = found else { throw .noRuns(invocation.command) }
+    // A failure that was allowed counts in a strict run, so keeping it would let each of them fail.
+    if invocation.isOn(Options.strict) { earlier.allowNoFailure() }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     guard earlier.request.workspace == store.folder.currentPlace else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
@@ -342,7 +346,11 @@ extension Tool {
       let value = Value.list(invocation.arguments.map { .string($0) })
       parameters.append(ParameterArgument(name: taker.name, value: value.json))
     }
-    if let resumed { parameters = resumed.parameters(with: parameters) }
+    if let resumed {
+      // What the file no longer has plays no part.
+      let known = Set(plan.parameters.map(\.name))
+      parameters = resumed.parameters(with: parameters).filter { known.contains($0.name) }
+    }
     let given = Set(parameters.map(\.name))
     for parameter in plan.parameters
     where !given.contains(parameter.name) && (resumed == nil || parameter.isDemanded) {

@@ -168,6 +168,8 @@ struct ShownRun {
     case .cancelled where step.attempts == nil && !startedGroups.contains(step.name):
       return "\(name) \(words(of: step))"
     case .cached: return "\(name) did not run: it was up to date"
+    case .succeeded where !step.isGroup && step.origin == nil:
+      return "\(name) printed nothing in \(words(of: step))"
     case .succeeded, .failed, .timedOut, .cancelled:
       return step.isGroup ? nil : "\(name) printed nothing: \(words(of: step))"
     }

@@ -68,12 +68,15 @@ extension Tool {
   }
 
   /// Opens the database of a state directory; nil if there is none. A trial changes nothing there, unless the database
-  /// can only be read by opening it for writing, such as one of an older format.
+  /// can only be read by opening it for writing, such as one of an older format. A run begins a new one if it is damaged.
   func openStore(
-    _ folder: StateFolder, isTrial: Bool = false
+    _ folder: StateFolder, isTrial: Bool = false, isForRun: Bool = false
   ) throws(UsageFailure) -> StateStore? {
     if isTrial, let store = StateStore.look(in: folder) { return store }
-    let store = try readingState { () throws(StoreFailure) in try StateStore.find(in: folder) }
+    let store = try readingState { () throws(StoreFailure) in
+      isForRun && !isTrial
+        ? try StateStore.findForRun(named: nil, in: folder) : try StateStore.find(in: folder)
+    }
     // Who may only read sees what the database has.
     if !isTrial { try? store?.takeInJournals() }
     return store

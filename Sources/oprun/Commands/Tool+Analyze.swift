@@ -21,10 +21,12 @@ extension Tool {
     let run = try run(named: name, in: store, counting: false, .analyze)
     switch try recordedPlan(of: run, store, invocation) {
     case .failure(let exit):
-      if exit.status == ExitStatus.invalidPipeline {
-        say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
+      guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil else {
+        return exit.status
       }
-      return exit.status
+      // The command line may be right, and the file not what it was.
+      say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
+      return ExitStatus.invalidPipeline
     case .success(let recorded): return try analyze(run, recorded, store, invocation)
     }
   }
@@ -34,7 +36,7 @@ extension Tool {
     _ invocation: Invocation
   ) throws(UsageFailure) -> Int32 {
     let scenario = try scenario(invocation, recorded.plan)
-    guard let directory = store.folder.run(named: run.name) else {
+    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
       say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }

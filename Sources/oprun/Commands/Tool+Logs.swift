@@ -33,11 +33,10 @@ extension Tool {
       + hooks.compactMap { shown.log(of: $0, isOpen: isOpen) }).filter { log in
         !isOpen || open(log, store) != nil
       }
-    if invocation.isOn(Options.json) {
-      writeJSON(logs)
-      return ExitStatus.success
-    }
+    let isList = invocation.isOn(Options.json)
+    if isList { writeJSON(logs) }
     let missing = logs.filter { log in
+      if isList { return open(log, store) == nil }
       var progress = start
       progress.isLive = isLive
       progress.hasHeading = logs.count > 1
@@ -46,7 +45,7 @@ extension Tool {
       return !isThere
     }
     for log in missing { say("'\(oneLine(log.path))' no longer exists") }
-    if !words.isEmpty { saySilence(of: chosen, among: logs, shown) }
+    if !words.isEmpty, !isList { saySilence(of: chosen, among: logs, shown) }
     return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
   }
 

@@ -16,7 +16,9 @@ extension Tool {
     say(
       "run \(resumed.earlier.name) succeeded: nothing to resume, "
         + "although this was edited since: \(resumption.allNames(of: different))",
-      help: "'\(runCommand(resumed.earlier.request, invocation))' runs the pipeline as it is now")
+      help:
+        "'\(runCommand(resumed.earlier.request, planned.plan, invocation))' runs the pipeline as it is now"
+    )
     return ExitStatus.success
   }
 
@@ -30,25 +32,39 @@ extension Tool {
     return ExitStatus.success
   }
 
-  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole.
+  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole, or more.
   private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
+    let steps = run.request.steps
     var name = run.name
-    while let before = (try? store.run(named: name))??.resumed {
-      guard let request = try? store.request(ofRun: before) else { return nil }
-      if request.steps != run.request.steps { return before }
+    while !steps.isEmpty, let before = (try? store.run(named: name))??.resumed {
+      guard let earlier = try? store.earlierRun(named: before) else { return nil }
+      if earlier.request.steps != steps, earlier.covers(steps) { return before }
       name = before
     }
     return nil
   }
 
   /// The command that runs the same again, as a new run.
-  private func runCommand(_ request: RunRequest, _ invocation: Invocation) -> String {
-    let parameters = request.parameters.flatMap {
+  private func runCommand(
+    _ request: RunRequest, _ plan: Plan, _ invocation: Invocation
+  ) -> String {
+    let known = Set(plan.parameters.map(\.name))
+    let parameters = request.parameters.filter { known.contains($0.name) }.flatMap {
       ["--param", wordForHelp("\($0.name)=\($0.value)") ?? "\($0.name)=VALUE"]
     }
     let words = ["oprun", "run"] + parameters + [wordForHelp(invocation.operands[0]) ?? "FILE"]
     let steps = invocation.operands.dropFirst().map { wordForHelp($0) ?? "STEP" }
     return (words + steps).joined(separator: " ") + stateOption(invocation)
+  }
+
+  /// Reports parameters of the run that the file does not have any more.
+  func sayLostParameters(_ resumed: ResumedRun, _ plan: Plan) {
+    let known = Set(plan.parameters.map(\.name))
+    let lost = resumed.earlier.request.parameters.map(\.name).filter { !known.contains($0) }
+    if lost.isEmpty { return }
+    say(
+      "\(lost.count == 1 ? "parameter" : "parameters") \(inWords(lost.map(quoted), last: "and")) of that run "
+        + "\(lost.count == 1 ? "is" : "are") not in the file any more, and left out")
   }
 
   /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.

@@ -62,7 +62,7 @@ extension Tool {
     _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ store: StateStore,
     _ invocation: Invocation
   ) -> Int32 {
-    guard let directory = store.folder.run(named: run.name) else {
+    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
       say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }
@@ -118,7 +118,7 @@ extension Tool {
     let request = try readingState { () throws(StoreFailure) in try store.request(ofRun: run.name) }
     guard let request, let file = request.file else {
       say("the pipeline of run \(run.name) was read from standard input, which is not kept")
-      return .failure(ReportedFailure(status: ExitStatus.usage))
+      return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
     if request.workspace != store.folder.currentPlace {
       guard let directory = store.folder.directory(of: request.workspace), chdir(directory) == 0
@@ -142,7 +142,7 @@ extension Tool {
     options.showsEveryStep = false
     options.processorCount = run.processors
     options.selection = request.steps
-    options.parameters = request.parameters
+    options.parameters = request.parameters.map { $0.recorded(in: run.name) }
     options.maxParallel = request.jobs
     return options
   }

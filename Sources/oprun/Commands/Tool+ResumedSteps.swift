@@ -72,8 +72,11 @@ extension Tool {
     groups += foreseen.downstreamByChange.map {
       ("depend on what \($0.change.rawValue)", "run again", $0.operations)
     }
-    if let names = resumption.namesOfOwedHooks {
-      say("hooks to run again (failed or did not end): \(names)")
+    for isEdited in [true, false] {
+      let groups = resumption.owedHooks.filter { foreseen.isEdited($0) == isEdited }
+      let reason = isEdited ? "edited since that run" : "failed or did not end"
+      if groups.isEmpty { continue }
+      say("hooks to run again (\(reason)): \(resumption.allNames(of: groups))")
     }
     let undecided = foreseen.cached.undecided
     for (reason, verb, operations) in groups {
@@ -118,7 +121,7 @@ extension Tool {
       }
     }
     let status = dryRun(plan, invocation, known)
-    let runsHooks = resumption.namesOfOwedHooks != nil
+    let runsHooks = !resumption.owedHooks.isEmpty
     return runsHooks && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : status
   }
 
@@ -139,5 +142,14 @@ extension Tool {
   ) -> StepForecast {
     invocation.isOn(Options.noCache)
       ? StepForecast() : cacheForecast(plan, invocation, secrets, isResumed: true)
+  }
+}
+
+extension Plan {
+  /// The plan with the services that a resumed run has for their own sake.
+  func with(_ resumption: Resumption?) -> Plan {
+    var plan = self
+    plan.endlessServices = resumption?.foreseen.endlessServices ?? []
+    return plan
   }
 }

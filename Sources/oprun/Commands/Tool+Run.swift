@@ -74,6 +74,7 @@ extension Tool {
     let reading = planned.reading
     try check(planned.plan, invocation)
     if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
+      sayLostParameters(resumed, planned.plan)
       sayIgnoredVariables(resumed, planned.plan, invocation)
     }
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
@@ -126,7 +127,10 @@ extension Tool {
     _ invocation: Invocation
   ) {
     sayNotices(planned.pipeline)
-    if let resumed { sayIgnoredVariables(resumed, planned.plan, invocation) }
+    if let resumed {
+      sayLostParameters(resumed, planned.plan)
+      sayIgnoredVariables(resumed, planned.plan, invocation)
+    }
     guard let part else { return }
     say(part.announcement)
     errors.flush()
@@ -235,7 +239,7 @@ extension Tool {
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       options.controlVersion = "\(version)"
-      let store = resumed?.store ?? history(for: planned.plan, in: directory.state)
+      let store = resumed?.store ?? history(for: planned.plan, directory)
       options.isDatabaseOpen = store != nil
       let (plan, note) = (expecting(planned.plan, store, invocation), planned.note)
       options.host = runHost
@@ -257,7 +261,7 @@ extension Tool {
       planned.giveUp()
       options.cache = stepCache(for: plan, options, resumed?.openWork, invocation)
       hideCachePassword()
-      let status = self.run(plan, invocation, options, recorder, note)
+      let status = self.run(plan.with(run.resumption), invocation, options, recorder, note)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
       return status
     } catch {
@@ -267,9 +271,9 @@ extension Tool {
   }
 
   /// The database, if it says something of use before the run.
-  private func history(for plan: Plan, in state: StateFolder?) -> StateStore? {
-    guard plan.steps.count > 1, let state else { return nil }
-    return try? StateStore.find(in: state)
+  private func history(for plan: Plan, _ directory: RunDirectory) -> StateStore? {
+    guard plan.steps.count > 1, let state = directory.state else { return nil }
+    return try? StateStore.findForRun(named: directory.name, in: state)
   }
 
   private var runHost: RunHost {

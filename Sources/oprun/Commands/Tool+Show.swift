@@ -111,7 +111,7 @@ extension Tool {
   }
 
   /// Stands for the directory of a run whose logs were removed.
-  private var noDirectory: RunDirectory? {
+  var noDirectory: RunDirectory? {
     let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     return folder < 0 ? nil : RunDirectory(owning: folder, path: "/proc/self")
   }
