@@ -188,7 +188,7 @@ extension Tool {
     let found = try readingState { () throws(StoreFailure) in
       if !invocation.isOn(Options.dryRun) {
         try store.takeInJournals()
-        if let directory { try store.takeJournal(of: name, in: directory) }
+        if let directory = run.directory { try store.takeJournal(of: name, in: directory) }
       }
       return try store.earlierRun(
         named: name, findingFailed: selection.isOfFailed, successors: true)
