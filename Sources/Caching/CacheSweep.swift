@@ -61,8 +61,7 @@ extension CacheFolder {
       .map({ ($0.name, $0.time) })
     {
       var added: [String: Int] = [:]
-      if lastUse >= oldest, let result = read("ac/" + name).flatMap({ StoredResult(decoding: $0) })
-      {
+      if lastUse >= oldest, let result = result(named: name) {
         for digest in result.contents where !used.contains(digest.path) {
           added[digest.path] = self.size(of: "cas/" + digest.path)
         }
@@ -88,6 +87,12 @@ extension CacheFolder {
       where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
     }
     return swept
+  }
+
+  /// The result in a file of `ac`; nil if it is damaged.
+  private func result(named name: String) -> StoredResult? {
+    let digits = String(name.filter { $0 != "/" })
+    return CacheDigest(hexadecimal: digits).flatMap { result(of: $0, onlyLooks: true) }
   }
 
   private func size(of name: String) -> Int {
