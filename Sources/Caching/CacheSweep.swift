@@ -83,8 +83,10 @@ extension CacheFolder {
     }
     if !isTrial {
       for name in names(in: ".") where name.hasPrefix("tmp-") { unlinkat(descriptor, name, 0) }
-      for name in names(in: Self.runs).map({ "\(Self.runs)/\($0)" })
-      where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
+      for folder in [Self.runs, Self.leftName] {
+        for name in names(in: folder).map({ "\(folder)/\($0)" })
+        where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
+      }
     }
     return swept
   }

@@ -15,7 +15,7 @@ struct ResultFiles {
   private let folders: OutputFolders
   /// The directories of the result that is being put back.
   private var trees: Set<PathName> = []
-  /// Those that were read-only, and are not until everything is there.
+  /// Directories that were read-only, and are not until everything is there.
   private var opened: Set<PathName> = []
   /// False where the file system makes no files without names.
   private var hasUnnamedFiles = true
