@@ -16,6 +16,8 @@ package struct AffectedSteps {
     case output(ChangedPaths.Summary)
     /// It does not say what it reads, so it may be anything.
     case undeclared(ChangedPaths.Summary)
+    /// It reads this, of which it is not known whether it has changed.
+    case outside(String)
     /// It depends on this one.
     case upstream(OperationID)
   }
@@ -27,6 +29,8 @@ package struct AffectedSteps {
     package var anything: ChangedPaths
     /// The changed paths that affect the steps that have made them.
     package var outputs = ChangedPaths([])
+    /// The directory outside of which no changes are known; nil if they are known everywhere.
+    package var root: String?
     package var edited: Set<OperationID> = []
     /// The operations of `edited` that the pipeline did not have.
     package var new: Set<OperationID> = []
@@ -83,7 +87,8 @@ package struct AffectedSteps {
       return changes.anything.summary.map { .undeclared($0) }
     }
     if let input = declaration.inputs(among: changes.inputs) { return .input(input) }
-    return declaration.outputs(among: changes.outputs).map { .output($0) }
+    if let output = declaration.outputs(among: changes.outputs) { return .output(output) }
+    return changes.root.flatMap { declaration.input(outside: $0) }.map { .outside($0) }
   }
 
   /// Adds what depends on those that were found.

@@ -13,15 +13,20 @@ package final class CacheFolder {
   /// The directory that no pattern looks into.
   let state: HiddenFolder?
   private var locks = StepLocks()
+  /// The directory of the locks: the one that the cache is in, since the cache may be removed while runs use it. Otherwise two
+  /// would have the lock of one step.
+  private let lockPlace: Int32
 
-  private init(owning descriptor: Int32, path: String, state: HiddenFolder?) {
+  private init(owning descriptor: Int32, path: String, in state: StateFolder) {
     self.descriptor = descriptor
     self.path = path
-    self.state = state
+    self.state = HiddenFolder(state.descriptor)
+    lockPlace = fcntl(state.descriptor, F_DUPFD_CLOEXEC, 0)
   }
 
   deinit {
     close(descriptor)
+    if lockPlace >= 0 { close(lockPlace) }
     locks.close()
   }
 
@@ -52,8 +57,7 @@ package final class CacheFolder {
       close(folder)
       throw CacheFailure("cannot use \(quoted(path)): others can write to it")
     }
-    return CacheFolder(
-      owning: folder, path: path, state: HiddenFolder(state.descriptor))
+    return CacheFolder(owning: folder, path: path, in: state)
   }
 
   /// Marks it as in use until the descriptor is closed, so that nothing in it is removed. While another process removes
@@ -61,7 +65,7 @@ package final class CacheFolder {
   @discardableResult
   package func lockShared(patience: Int = 200) -> Bool {
     var tries = 0
-    while !locks.share(in: descriptor) {
+    while !locks.share(in: lockPlace) {
       tries += 1
       if tries > patience { return false }
       usleep(10_000)
@@ -70,16 +74,16 @@ package final class CacheFolder {
   }
 
   /// Whether nobody else uses it, which is true from now on.
-  func lockAlone() -> Bool { locks.takeAll(in: descriptor) }
+  func lockAlone() -> Bool { locks.takeAll(in: lockPlace) }
 
   /// Locks a step for this run, until it is unlocked or oprun has ended. False if another run has it.
-  func lock(_ step: CacheDigest) -> Bool { locks.take(step, in: descriptor) }
+  func lock(_ step: CacheDigest) -> Bool { locks.take(step, in: lockPlace) }
 
   func unlock(_ step: CacheDigest) { locks.giveBack(step) }
 
   /// The file of the locks, for processes that write outputs: if oprun is killed, its locks are free only when they have
   /// ended, too. Empty if there is none.
-  var lockFile: [Int32] { locks.open(in: descriptor) ? [locks.descriptor] : [] }
+  var lockFile: [Int32] { locks.open(in: lockPlace) ? [locks.descriptor] : [] }
 
   // MARK: Contents
 
@@ -88,7 +92,7 @@ package final class CacheFolder {
     let content = open(digest)
     guard content >= 0 else { return false }
     defer { close(content) }
-    if let noted = ContentSum.noted(of: content) {
+    if let noted = ContentSum.noted(of: content, named: digest) {
       let sum = ContentSum()
       return (try? FileCopy.read(content, "") { sum.add($0) }) != nil && sum.words == noted
     }
@@ -128,7 +132,7 @@ package final class CacheFolder {
     defer { close(copy) }
     do throws(CacheFailure) {
       let (digest, sum) = try Self.copy(file, to: copy, path)
-      sum.note(of: copy)
+      sum.note(of: copy, named: digest)
       try place(name, at: "cas/\(digest.path)")
       return digest
     } catch {
@@ -141,14 +145,14 @@ package final class CacheFolder {
   func copy(
     _ digest: CacheDigest, from content: Int32, to copy: Int32, _ path: String
   ) throws(CacheFailure) -> Bool {
-    if let noted = ContentSum.noted(of: content) {
+    if let noted = ContentSum.noted(of: content, named: digest) {
       let sum = ContentSum()
       try FileCopy.copy(content, to: copy, path) { sum.add($0) }
       return sum.words == noted
     }
     let (found, sum) = try Self.copy(content, to: copy, path)
     guard found == digest else { return false }
-    sum.note(of: content)
+    sum.note(of: content, named: digest)
     return true
   }
 
@@ -170,7 +174,7 @@ package final class CacheFolder {
   func result(of key: CacheDigest, onlyLooks: Bool = false) -> StoredResult? {
     let name = "ac/\(key.path)"
     guard let bytes = read(name) else { return nil }
-    if let result = StoredResult(decoding: bytes) { return result }
+    if let result = StoredResult(decoding: bytes, of: key) { return result }
     if !onlyLooks { unlinkat(descriptor, name, 0) }
     return nil
   }
@@ -185,7 +189,7 @@ package final class CacheFolder {
   func drop(resultOf key: CacheDigest) { unlinkat(descriptor, "ac/\(key.path)", 0) }
 
   func write(_ result: StoredResult, of key: CacheDigest) throws(CacheFailure) {
-    try write(result.encoded, to: "ac/\(key.path)")
+    try write(result.encoded(of: key), to: "ac/\(key.path)")
   }
 
   // MARK: Files

@@ -20,7 +20,7 @@ package final class CacheLookup {
   let settings: CacheSettings
   /// The directory that patterns are relative to; "" for the one that oprun was started in.
   let directory: String
-  let record: StepRecord?
+  private(set) var record: StepRecord?
   var description: StepDescription
   var isDescribed = false
   /// What the step reads.
@@ -68,6 +68,8 @@ package final class CacheLookup {
   /// True if another run runs the step, so that what is known will be out of date.
   var isLockedByOther = false
   package internal(set) var isLocked = false
+  /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
+  var doubtful: [FileEntry] = []
   var wasRestorable = false
   /// Files of the result that are not what they were, and not in the cache.
   var lost: [ChangedFile] = []
@@ -96,6 +98,9 @@ package final class CacheLookup {
   var keys: [CacheDigest] { [key] + (confinedKey.map { [$0] } ?? []) }
   /// The keys of results that this machine may have whole.
   var openKeys: [CacheDigest] { keys.filter { !brokenKeys.contains($0) } }
+
+  /// Called when what is known of the last run no longer counts.
+  func forgetRecord() { record = nil }
 
   /// Takes note that a result is brought from elsewhere.
   func expect(_ key: CacheDigest) {
@@ -181,6 +186,15 @@ extension CacheLookup {
       throw CacheFailure(
         "\(quoted(both.path)) is both an input and an output; exclude it from the inputs with '!'")
     }
+    if let old = outputs.first(where: isDoubtful) {
+      throw old.kind == .link
+        ? CacheFailure(
+          "output \(quoted(old.path)) is a link that was there before the step ran, and what lies behind it is not kept; name that in 'outputs', or remove the link"
+        )
+        : CacheFailure(
+          "output \(quoted(old.path)) is what an attempt that did not succeed has left, and the step has not written it since; remove it"
+        )
+    }
     if StepDescription.key(description.digest, after) != key {
       throw CacheFailure("input \(quoted(changedInput(after))) changed while the step ran")
     }
@@ -199,6 +213,12 @@ extension CacheLookup {
     stored.log = log
     stored.logSize = logSize
     return SealedResult(lookup: self, inputs: after, stored: stored, files: outputs)
+  }
+
+  private func isDoubtful(_ output: FileEntry) -> Bool {
+    doubtful.contains {
+      $0.path.hasSameBytes(as: output.path) && $0.stamp.isOfSameChange(as: output.stamp)
+    }
   }
 
   /// A directory of which everything is an input, and in which something was made or removed. With '!' the step, or another

@@ -61,8 +61,7 @@ extension CacheFolder {
       .map({ ($0.name, $0.time) })
     {
       var added: [String: Int] = [:]
-      if lastUse >= oldest, let result = read("ac/" + name).flatMap({ StoredResult(decoding: $0) })
-      {
+      if lastUse >= oldest, let result = result(named: name) {
         for digest in result.contents where !used.contains(digest.path) {
           added[digest.path] = self.size(of: "cas/" + digest.path)
         }
@@ -84,10 +83,18 @@ extension CacheFolder {
     }
     if !isTrial {
       for name in names(in: ".") where name.hasPrefix("tmp-") { unlinkat(descriptor, name, 0) }
-      for name in names(in: Self.runs).map({ "\(Self.runs)/\($0)" })
-      where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
+      for folder in [Self.runs, Self.leftName] {
+        for name in names(in: folder).map({ "\(folder)/\($0)" })
+        where lastChange(of: name) < oldest { unlinkat(descriptor, name, 0) }
+      }
     }
     return swept
+  }
+
+  /// The result in a file of `ac`; nil if it is damaged.
+  private func result(named name: String) -> StoredResult? {
+    let digits = String(name.filter { $0 != "/" })
+    return CacheDigest(hexadecimal: digits).flatMap { result(of: $0, onlyLooks: true) }
   }
 
   private func size(of name: String) -> Int {

@@ -14,7 +14,7 @@ package struct CacheWork {
   /// True if there were files that a killed run was putting back.
   private var hasFoundParts = false
   /// A longer log is not kept.
-  private static let longestLog = 16 << 20
+  static let longestLog = 16 << 20
   /// How often files are restored if they are not what they should be right after that.
   private static let mostTries = 2
 
@@ -182,6 +182,12 @@ package struct CacheWork {
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")
       }
+      if pattern.hasSuffix("/"),
+        found.contains(where: { $0.kind == .link && $0.isNamed(by: pattern) })
+      {
+        throw CacheFailure(
+          "output \(quoted(pattern)) is a link, and what lies behind it is not kept")
+      }
       outputs += found.filter { paths.insert(PathName($0.path)).inserted }
     }
     outputs.sort { $0.path.precedesByBytes($1.path) }
@@ -199,5 +205,13 @@ package struct CacheWork {
       status.st_size <= Self.longestLog
     else { return nil }
     return (try cache.store(file, path), Int(status.st_size))
+  }
+}
+
+extension FileEntry {
+  /// Whether it is what a path without wildcards names, and not in it.
+  fileprivate func isNamed(by pattern: String) -> Bool {
+    let pattern = FilePattern(pattern)
+    return pattern.isPlain && pattern.fixedPath.hasSameBytes(as: path)
   }
 }

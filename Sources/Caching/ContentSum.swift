@@ -9,7 +9,7 @@ final class ContentSum {
   typealias Words = (UInt64, UInt64)
 
   /// The attribute of the content's file in which it is kept. A copy of the state directory may lack it.
-  private static let attribute = "user.oprun.xxh3"
+  private static let attribute = "user.oprun.sum"
   private static let byteCount = MemoryLayout<Words>.size
   /// The SHA-256 of a shorter content is computed faster than an attribute is written.
   private static let leastSize = 1 << 14
@@ -37,16 +37,23 @@ final class ContentSum {
     return words
   }
 
-  /// What is kept beside a content; nil if there is nothing.
-  static func noted(of content: Int32) -> Words? {
+  /// The checksum that is kept beside the content of a name; nil if there is none.
+  static func noted(of content: Int32, named digest: CacheDigest) -> Words? {
     var words: Words = (0, 0)
-    return fgetxattr(content, attribute, &words, byteCount) == byteCount ? words : nil
+    guard fgetxattr(content, attribute, &words, byteCount) == byteCount else { return nil }
+    return bound(words, to: digest)
   }
 
-  /// Keeps it beside the content. Where the file system cannot, the content will be checked with SHA-256.
-  func note(of content: Int32) {
+  /// Keeps it beside the content of a name. Where the file system cannot, the content will be checked with SHA-256.
+  func note(of content: Int32, named digest: CacheDigest) {
     guard size >= Self.leastSize else { return }
-    var words = words
+    var words = Self.bound(words, to: digest)
     fsetxattr(content, Self.attribute, &words, Self.byteCount, 0)
+  }
+
+  /// A checksum as it is kept, and back: whole as it may be, a content in the place of another one is not the one of that
+  /// name.
+  private static func bound(_ words: Words, to digest: CacheDigest) -> Words {
+    (words.0 ^ digest.words.0, words.1 ^ digest.words.1)
   }
 }

@@ -38,6 +38,13 @@ package struct Declaration {
     found(outputs, except: [], among: changes)
   }
 
+  /// The path of an input that is not in a directory, or that of the directory in which such inputs are.
+  func input(outside folder: String) -> String? {
+    inputs.lazy.map(\.fixedPath).first { path in
+      !path.hasSameBytes(as: folder) && !path.isBelow(folder) && !folder.isBelow(path)
+    }
+  }
+
   /// Several patterns may find the same files, so the count is that of the one that finds most.
   private func found(
     _ patterns: [FilePattern], except excluded: [FilePattern], among changes: ChangedPaths

@@ -22,6 +22,20 @@ enum FileAttributes {
     name == "security.capability" || name.hasPrefix("user.") && !systemNames.contains(name)
   }
 
+  /// Whether a program that is run from the file gets rights that it would lose, or get from others, if somebody else owned
+  /// it: what is put back belongs to whoever runs oprun.
+  static func rightsAreLost(_ status: stat) -> Bool {
+    status.st_mode & S_ISUID != 0 && status.st_uid != geteuid()
+      || status.st_mode & S_ISGID != 0 && status.st_gid != getegid()
+  }
+
+  /// Whether somebody has given a file in a directory an access list. Without it, the mask in its mode would be the rights of
+  /// its group. One that the directory gives to all new files is given to what is put back, too.
+  static func hasOwnAccessList(_ names: [String], in folder: Int32) -> Bool {
+    names.contains { $0 == "system.posix_acl_access" }
+      && getxattr("/proc/self/fd/\(folder)", "system.posix_acl_default", nil, 0) < 0
+  }
+
   /// Made by Samba.
   private static let systemNames: Set<String> = ["user.DOSATTRIB"]
 }

@@ -154,10 +154,10 @@ struct FileInspector {
     switch entry.kind {
     case .file: try hash(&entry, status)
     case .link:
-      guard let target = Self.target(of: path, in: root) else { throw .unreadable(path, errno) }
-      entry.target = target
+      entry.target = try Self.exactTarget(of: path, in: root)
       if followsLinks { try addBehind(path) }
-    case .absent, .directory, .special: break
+    case .special: try checkSpecial(path, status)
+    case .absent, .directory: break
     }
     entries.append(entry)
   }
@@ -173,6 +173,7 @@ struct FileInspector {
     entry.isBehindLink = true
     entry.stamp = stamp(status)
     if entry.kind == .file { try hash(&entry, status) }
+    if entry.kind == .special { try checkSpecial(path, status) }
     entries.append(entry)
   }
 
@@ -341,14 +342,6 @@ struct FileInspector {
     return listing
   }
 
-  /// Where a link leads; nil, with `errno`, if it cannot be read.
-  static func target(of path: String, in root: Int32) -> String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlinkat(root, path, &bytes, bytes.count)
-    guard count >= 0 else { return nil }
-    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
   private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFailure) {
     if let copy = copies[PathName(entry.path)], copy.stamp == FileStamp(status) {
       entry.digest = copy.digest
@@ -375,20 +368,4 @@ struct FileInspector {
     }
     known[PathName(entry.path)] = (entry.stamp, entry.digest)
   }
-}
-
-/// A directory, and what the exclusions may take out of it, which depends on the path that it was found by.
-private struct FoundFolder: Hashable {
-  let identity: FolderIdentity
-  let exclusions: [[Int]]
-}
-
-private struct LinkedFolder: Hashable {
-  let folder: FoundFolder
-  let nameCount: Int
-}
-
-extension FileEntry {
-  /// The order of entries with the same path.
-  fileprivate var rank: Int { (isOnlyListed ? 4 : 0) + (isBehindLink ? 1 : 0) }
 }

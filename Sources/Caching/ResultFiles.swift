@@ -13,6 +13,10 @@ struct ResultFiles {
   /// The contents that were checked while they were copied, and the stamps of the copies.
   private(set) var copies: FileInspector.Known = [:]
   private let folders: OutputFolders
+  /// The directories of the result that is being put back.
+  private var trees: Set<PathName> = []
+  /// Directories that were read-only, and are not until everything is there.
+  private var opened: Set<PathName> = []
   /// False where the file system makes no files without names.
   private var hasUnnamedFiles = true
 
@@ -57,7 +61,18 @@ struct ResultFiles {
     let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw .unreadable(entry.path, errno) }
     defer { close(file) }
-    guard let attribute = FileAttributes.names(of: file).first(where: FileAttributes.isLost) else {
+    var status = stat()
+    if entry.kind == .file, fstat(file, &status) == 0, FileAttributes.rightsAreLost(status) {
+      throw CacheFailure(
+        "output \(quoted(entry.path)) runs with the rights of its owner or its group, which are not kept"
+      )
+    }
+    let names = FileAttributes.names(of: file)
+    if FileAttributes.hasOwnAccessList(names, in: folder) {
+      throw CacheFailure(
+        "output \(quoted(entry.path)) has an access list of its own, which is not kept")
+    }
+    guard let attribute = names.first(where: FileAttributes.isLost) else {
       return
     }
     throw CacheFailure(
@@ -80,8 +95,11 @@ struct ResultFiles {
       contents.append((entry, size))
     }
     let wanted = Set(files.map { PathName($0.path) })
-    let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
+    trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
     try check(files, over: present)
+    if !different.isEmpty || now.contains(where: { !wanted.contains(PathName($0.path)) }) {
+      openFolders(among: now)
+    }
     for entry in now.reversed()
     where !wanted.contains(PathName(entry.path)) && entry.isWithin(trees) {
       try remove(entry.path)
@@ -97,6 +115,19 @@ struct ResultFiles {
     return true
   }
 
+  /// Programs protect what they keep, such as a store of modules, from themselves; directories come before what is in them.
+  private mutating func openFolders(among now: [FileEntry]) {
+    for entry in now
+    where entry.kind == .directory && entry.permissions & S_IRWXU != S_IRWXU
+      && (entry.isWithin(trees) || trees.contains(PathName(entry.path)))
+    {
+      guard let (folder, name) = try? place(of: entry.path) else { continue }
+      if fchmodat(folder, name, entry.permissions | S_IRWXU, 0) == 0 {
+        opened.insert(PathName(entry.path))
+      }
+    }
+  }
+
   /// Called last, because nothing can be put into a directory that is read-only. If something was missing, the step
   /// will write there.
   private mutating func setPermissions(
@@ -104,7 +135,8 @@ struct ResultFiles {
   ) {
     for entry in files.reversed()
     where entry.kind == .directory
-      && present[PathName(entry.path)]?.permissions != entry.permissions
+      && (present[PathName(entry.path)]?.permissions != entry.permissions
+        || opened.contains(PathName(entry.path)))
     {
       guard let (folder, name) = try? place(of: entry.path) else { continue }
       fchmodat(folder, name, entry.permissions | (isWhole ? 0 : S_IRWXU), AT_SYMLINK_NOFOLLOW)
@@ -182,7 +214,7 @@ struct ResultFiles {
   private mutating func put(
     _ entry: FileEntry, over now: FileEntry?
   ) throws(CacheFailure) -> Bool {
-    if let now, now.kind == .directory, entry.kind != .directory { try remove(now.path) }
+    if let now, now.kind == .directory, entry.kind != .directory { try removeFolder(now.path) }
     switch entry.kind {
     case .absent, .special: return true
     case .directory:
@@ -269,6 +301,19 @@ struct ResultFiles {
       throw unwritable(path)
     }
     hasChanged = true
+  }
+
+  /// Removes a directory in the place of something else. Within a directory of the result everything is the step's;
+  /// elsewhere the result says nothing of what is in it.
+  private mutating func removeFolder(_ path: String) throws(CacheFailure) {
+    if trees.contains(where: { path.isBelow($0.text) || $0.text == "." }) {
+      return try remove(path)
+    }
+    let (around, name) = OutputFolders.split(path)
+    guard let folder = try folders.enter(around) else { return }
+    if unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
+    guard errno == ENOTEMPTY || errno == EEXIST else { throw unwritable(path) }
+    throw CacheFailure("\(quoted(path)) is a directory, and not empty")
   }
 
   private func unwritable(_ path: String) -> CacheFailure {

@@ -75,6 +75,7 @@ struct SharedResult {
         ofBytes: 8, { reader throws(ByteReadFailure) in try reader.number() }),
       let result = try? StoredResult(from: &reader), reader.isAtEnd,
       sizes.count == result.contents.count, sizes.allSatisfy({ (0...Self.largest).contains($0) }),
+      result.log == nil || (0...CacheWork.longestLog).contains(sizes.last ?? -1),
       sizes.reduce(0, { min($0 + $1, Self.largest + 1) }) <= Self.largest
     else { return nil }
     self.init(result, sizes: sizes)

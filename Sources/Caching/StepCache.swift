@@ -61,7 +61,7 @@ package final class StepCache {
   private let names: String
   /// The step that was asked about last.
   var description = StepDescription()
-  private var index: CacheIndex
+  var index: CacheIndex
   /// What steps have made, for those that read it.
   var made: [String: MadeBefore] = [:]
   var tools: [ToolQuestion: Result<CacheDigest, CacheFailure>] = [:]
@@ -275,7 +275,9 @@ package final class StepCache {
 
   /// The text of a log; nil if it is not there, or damaged.
   package func text(of log: CacheDigest) -> [UInt8]? {
-    guard let text = folder.read("cas/\(log.path)") else { return nil }
+    guard (0...CacheWork.longestLog).contains(folder.size(of: log)),
+      let text = folder.read("cas/\(log.path)")
+    else { return nil }
     var builder = DigestBuilder()
     text.withUnsafeBytes { builder.addRaw($0) }
     return builder.finish() == log ? text : nil

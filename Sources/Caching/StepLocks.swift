@@ -38,7 +38,7 @@ struct StepLocks {
   /// Opens the file, unless it is open; false if it cannot be opened.
   mutating func open(in folder: Int32) -> Bool {
     if file == -1 {
-      file = openat(folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+      file = openat(folder, "steps-lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if file < 0 { file = -2 }
     }
     return file >= 0

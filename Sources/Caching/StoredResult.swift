@@ -18,13 +18,15 @@ struct StoredResult: Hashable {
     return all.filter { seen.insert($0).inserted }
   }
 
-  private static let beginning: [UInt8] = Array("oprun result 1\n".utf8)
+  private static let beginning: [UInt8] = Array("oprun result 2\n".utf8)
 
-  /// The bytes, with a digest of them at the end.
-  var encoded: [UInt8] {
+  /// The bytes, with a digest of them and of the key at the end: the result of one key is damaged in the place of another
+  /// one.
+  func encoded(of key: CacheDigest) -> [UInt8] {
     var writer = ByteWriter()
     write(to: &writer)
     var builder = DigestBuilder()
+    builder.add(key)
     writer.bytes.withUnsafeBytes { builder.addRaw($0) }
     writer.add(builder.finish())
     return Self.beginning + writer.bytes
@@ -32,12 +34,13 @@ struct StoredResult: Hashable {
 
   init() {}
 
-  /// Nil if the bytes are damaged.
-  init?(decoding bytes: [UInt8]) {
+  /// Nil if the bytes are damaged, or are those of another key.
+  init?(decoding bytes: [UInt8], of key: CacheDigest) {
     let start = Self.beginning.count
     let end = bytes.count - CacheDigest.byteCount
     guard bytes.starts(with: Self.beginning), end >= start else { return nil }
     var builder = DigestBuilder()
+    builder.add(key)
     bytes[start..<end].withUnsafeBytes { builder.addRaw($0) }
     var trailer = ByteReader(bytes[end...])
     guard let digest = try? trailer.digest(), digest == builder.finish() else { return nil }

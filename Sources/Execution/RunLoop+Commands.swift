@@ -18,6 +18,7 @@ extension RunLoop {
       if machine.isService(key.operation), let reason = takenPort(of: key.operation) {
         return machine.ended(key, CommandEnd(.notStarted(reason, exitCode: 126)), at: time)
       }
+      attemptBegins(key)
       // Whether there are outputs of a job is known from its result alone.
       if slurm == nil || machine.steps[key.operation].settings.slurm == nil {
         outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
@@ -94,6 +95,7 @@ extension RunLoop {
     }
     let end = takeOutputs(of: key, end, at: time)
     removeOutputs(of: key)
+    attemptEnded(key, end)
     if keepResult(of: key, end) { return }
     conclude(key, end, at: time)
   }

@@ -20,6 +20,11 @@ extension CachePart {
     if path.utf8.contains(0) {
       return UnlocatedFailure("\(quoted(rawValue)) must not contain the character '\\u{0}'")
     }
+    if !isInput, path.hasPrefix("!") {
+      return UnlocatedFailure(
+        "\(quoted(rawValue)) must not contain \(quoted(pattern)): only 'inputs' can exclude files",
+        help: "name what the step makes; a file whose name begins with '!' is './!…'")
+    }
     if !isInput, path.hasPrefix("/") {
       return UnlocatedFailure(
         "\(quoted(rawValue)) must be relative to the step's directory, not \(quoted(pattern))")

@@ -32,10 +32,10 @@ private final class StoredContent {
   var isNoted: Bool {
     let content = cache.open(digest)
     defer { close(content) }
-    return ContentSum.noted(of: content) != nil
+    return ContentSum.noted(of: content, named: digest) != nil
   }
 
-  func forget() throws { try #require(removexattr(path, "user.oprun.xxh3") == 0) }
+  func forget() throws { try #require(removexattr(path, "user.oprun.sum") == 0) }
 
   func damage(at place: Int) throws {
     let file = open(path, O_WRONLY)

@@ -20,6 +20,8 @@ struct StoredFormTests {
     return entry
   }()
 
+  static let key = CacheDigest(of: "key")
+
   static let result: StoredResult = {
     var result = StoredResult()
     result.step = "build[os=linux]"
@@ -43,18 +45,24 @@ struct StoredFormTests {
   }
 
   @Test func `a result is read as it was written`() {
-    #expect(StoredResult(decoding: Self.result.encoded) == Self.result)
+    #expect(StoredResult(decoding: Self.result.encoded(of: Self.key), of: Self.key) == Self.result)
+  }
+
+  @Test func `the result of a key is none in the place of another one`() {
+    let bytes = Self.result.encoded(of: Self.key)
+    #expect(StoredResult(decoding: bytes, of: CacheDigest(of: "another")) == nil)
   }
 
   @Test func `every change of a byte, and every cut, is noticed`() {
-    let bytes = Self.result.encoded
+    let bytes = Self.result.encoded(of: Self.key)
     for index in bytes.indices {
       var damaged = bytes
       damaged[index] ^= 0x41
-      #expect(StoredResult(decoding: damaged) == nil, "byte \(index)")
-      #expect(StoredResult(decoding: Array(bytes[..<index])) == nil, "the first \(index)")
+      #expect(StoredResult(decoding: damaged, of: Self.key) == nil, "byte \(index)")
+      #expect(
+        StoredResult(decoding: Array(bytes[..<index]), of: Self.key) == nil, "the first \(index)")
     }
-    #expect(StoredResult(decoding: bytes + [0]) == nil)
+    #expect(StoredResult(decoding: bytes + [0], of: Self.key) == nil)
   }
 
   @Test func `damaged jobs and answers are refused, whatever they hold`() {

@@ -14,7 +14,7 @@ struct `The step cache` {
       steps:
         - id: make
           run: echo ran >>"$RAN"; mkdir -p out; yes | head -c $(cat size) >out/large; echo small >out/small
-          cache: {enforce: false, inputs: [size], outputs: [out], env: [RAN]}
+          cache: {enforce: false, inputs: [size], outputs: [out/], env: [RAN]}
       """, to: "pipeline.yml")
     return place
   }
@@ -115,7 +115,7 @@ struct `The step cache` {
       touch -d 2001-01-01 .oprun/cache/swept .oprun/cache/ac/*/*
       cat >holder.py <<'END'
       import fcntl, subprocess, sys
-      lock = open(".oprun/cache/lock", "r+")
+      lock = open(".oprun/steps-lock", "r+")
       fcntl.lockf(lock, fcntl.LOCK_SH | fcntl.LOCK_NB, 1, 1 << 62)
       sys.exit(subprocess.call(["sh", "-c", sys.argv[1]]))
       END
@@ -124,5 +124,40 @@ struct `The step cache` {
         rm -r out; r; find .oprun/cache/ac -type f | wc -l'
       """)
     #expect(end.output == "0 1 1006\n0 0 1006\n1\n", "\(end.errors)")
+  }
+
+  @Test func `neither keeps nor removes what is mounted in an output`() throws {
+    let place = try Workspace(named: "mounted", holding: [])
+    try place.write(
+      """
+      steps:
+        - id: make
+          run: mkdir -p root/home; cat in >root/x
+          cache: {enforce: false, inputs: [in], outputs: [root/]}
+        - id: match
+          run: mkdir -p match/home; cat in >match/home/x
+          cache: {enforce: false, inputs: [in], outputs: ["match/**"]}
+      """, to: "pipeline.yml")
+    let end = try place.run(
+      """
+      exec unshare -rm sh -c '
+        r() { oprun pipeline.yml --output quiet >/dev/null 2>&1; echo $?; find data -type f | sort; }
+        echo 1 >in; r; mkdir -p data/sub; for i in file sub/file x; do echo precious >data/$i; done
+        mount --bind data root/home; mount --bind data match/home; r; rm root/x; r; echo 2 >in; sed -i s,home/x,x, pipeline.yml; r
+        oprun pipeline.yml 2>&1 | grep ^! | sort
+        umount root/home match/home; mount --bind data root; r'
+      """)
+    let files = "data/file\ndata/sub/file\ndata/x\n"
+    #expect(
+      end.output == """
+        0
+        0
+        \(files)0
+        \(files)0
+        \(files)! step 'make' is not cached: something is mounted on 'root/home', in an output
+        ! step 'match' is not cached: something is mounted on 'match/home', in an output
+        0
+        \(files)
+        """, "\(end.errors)")
   }
 }

@@ -384,7 +384,7 @@ extension RunLoop {
     }
   }
 
-  private func tellOfFault(_ fault: CacheFailure, _ operation: OperationID) {
+  func tellOfFault(_ fault: CacheFailure, _ operation: OperationID) {
     guard let caching else { return }
     say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)", caching)
   }

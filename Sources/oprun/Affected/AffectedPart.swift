@@ -51,6 +51,7 @@ struct AffectedPart {
     case .input(let files): shown(files, workspace)
     case .output(let files): "its output \(shown(files, workspace))"
     case .undeclared: isCached ? "reads values known only during the run" : "declares no inputs"
+    case .outside(let path): "reads \(path), which is outside of the repository"
     case .upstream: nil
     }
   }

@@ -44,6 +44,7 @@ extension Tool {
         ChangedPaths(files, folders: found.folders),
         anything: ChangedPaths(others, folders: found.folders))
       changes.outputs = ChangedPaths(found.tracked)
+      changes.root = repository.root
       (changes.edited, changes.new) = planned.editedSteps(readFrom: reads.paths, versions)
       let steps = AffectedSteps(planned.plan, changes, workspace: workspace)
       return AffectedPart(

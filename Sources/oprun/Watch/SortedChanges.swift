@@ -84,7 +84,7 @@ struct AffectedRun {
   var path: String? {
     switch reason {
     case .input(let files), .output(let files), .undeclared(let files): files.path
-    case .edited, .new, .upstream, nil: nil
+    case .edited, .new, .outside, .upstream, nil: nil
     }
   }
 
@@ -94,7 +94,7 @@ struct AffectedRun {
     case .input(let files), .output(let files), .undeclared(let files):
       let more = files.count > 1 ? " and \(files.count - 1) more" : ""
       return "\(quoted(shown(files.path)))\(more) changed"
-    case .edited, .new, .upstream, nil: return "the pipeline changed"
+    case .edited, .new, .outside, .upstream, nil: return "the pipeline changed"
     }
   }
 }

@@ -88,7 +88,7 @@ final class ConfinerTests {
     let start = try #require(try confiner.start(of: command(outputs: outputs), in: run.directory))
     #expect(exists("a/b/file") && exists("c/d") && exists("e") && exists("used/deep"))
     #expect(FileManager.default.fileExists(atPath: run.path(of: "tmp.1")))
-    try Data().write(to: URL(fileURLWithPath: "\(workspace)/a/used"))
+    try Data("x".utf8).write(to: URL(fileURLWithPath: "\(workspace)/a/used"))
     try Data().write(to: URL(fileURLWithPath: "\(workspace)/used/deep/x"))
     start.end()
     #expect(!exists("a/b/file") && !exists("c/d"))
@@ -97,6 +97,17 @@ final class ConfinerTests {
     #expect(exists("a/used") && exists("used/deep/x"))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "tmp.1")))
     #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.outputs")))
+  }
+
+  @Test(arguments: [true, false])
+  func `what a command has left empty is removed if it has failed`(_ hasSucceeded: Bool) throws {
+    let start = try #require(
+      try makeConfiner().start(of: command(outputs: ["empty", "full"]), in: run.directory))
+    for (name, text) in [("empty", ""), ("full", "half")] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(workspace)/\(name)"))
+    }
+    start.end(hasSucceeded: hasSucceeded)
+    #expect(exists("empty") == hasSucceeded && exists("full"))
   }
 
   @Test(arguments: [(["*"], true), ([], false)] as [([String], Bool)])

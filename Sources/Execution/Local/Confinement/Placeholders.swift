@@ -119,11 +119,16 @@ struct Placeholders {
     }
   }
 
-  /// Removes what the command has not touched. After a success, directories stay: a command that makes sure of one has
+  /// Removes what the command has not touched, and files that one which failed has left empty: without them it would have
+  /// left none, since linkers and shells open what they cannot fill in the end. After a success, directories stay: a command that makes sure of one has
   /// made it, though it was there, and an empty directory may be its result.
   func removeUntouched(hasSucceeded: Bool) {
     // Removing one changes the directory that it is in.
-    for placeholder in made.filter(Placeholders.isUntouched).reversed() {
+    let isOver = { (placeholder: Placeholder) in
+      Placeholders.isUntouched(placeholder)
+        || !hasSucceeded && Placeholders.isEmptyFile(placeholder)
+    }
+    for placeholder in made.filter(isOver).reversed() {
       if hasSucceeded, placeholder.isFolder {
         utimensat(AT_FDCWD, placeholder.path, nil, AT_SYMLINK_NOFOLLOW)
       } else if !placeholder.isFolder {
@@ -138,6 +143,12 @@ struct Placeholders {
   private static func isUntouched(_ placeholder: Placeholder) -> Bool {
     guard let stamp = placeholder.stamp else { return false }
     return Stamp(of: placeholder.path, isFolder: placeholder.isFolder) == stamp
+  }
+
+  private static func isEmptyFile(_ placeholder: Placeholder) -> Bool {
+    guard !placeholder.isFolder, let stamp = placeholder.stamp else { return false }
+    let now = Stamp(of: placeholder.path, isFolder: false)
+    return now?.number == stamp.number && now?.size == 0
   }
 
   /// Whether it looks like one that nobody has touched since it was marked.

@@ -1,0 +1,154 @@
+// What an attempt of a cached step that has not succeeded has left in the place of the step's outputs. A command that looks
+// at its outputs, such as make, would take a half-written file for a finished one, and the cache would keep it.
+// docs/design-cache.md, "What failed attempts leave"
+
+import Glibc
+
+/// One small file for each step, in `cache/left`, from the beginning of an attempt until one has succeeded. Whoever has the
+/// lock of the step reads and writes it. It is about files that the step's outputs name: of what is in a directory, or
+/// matches a pattern, nobody knows who has made it.
+struct AttemptNote: Equatable {
+  /// What was there when the attempt began that has not ended: nothing, or what an earlier result has of it. Whatever is there
+  /// later is the work of the step.
+  var replaceable: [FileEntry] = []
+  /// What was there then that somebody else has made or edited.
+  var foreign: [FileEntry] = []
+  /// What attempts have left, as it was when they ended.
+  var left: [FileEntry] = []
+  /// What attempts may have changed that is not only theirs.
+  var doubtful: [FileEntry] = []
+
+  var isEmpty: Bool { self == AttemptNote() }
+}
+
+extension AttemptNote {
+  /// The note of an attempt that begins now; removes what earlier ones have left. `known` is what the last result has.
+  func next(_ outputs: [String], known: [FileEntry], in directory: String) -> AttemptNote {
+    var next = AttemptNote()
+    // An attempt whose end nobody has seen: others may have worked on the files since.
+    let unseen = (replaceable + foreign).compactMap { $0.changed(in: directory) }
+    let kept = left.filter { $0.isThere(in: directory) && !$0.remove(in: directory) }
+    next.doubtful = (doubtful + unseen + kept).filter { $0.isThere(in: directory) }
+    for output in outputs {
+      let pattern = FilePattern(output)
+      guard pattern.isPlain, !output.hasSuffix("/") else { continue }
+      let entry = FileEntry.present(at: pattern.fixedPath, in: directory)
+      if entry.kind == .directory { continue }
+      let isKnown = known.contains { $0.path.hasSameBytes(as: entry.path) && $0.isSame(as: entry) }
+      let isDoubtful = next.doubtful.contains { $0.path.hasSameBytes(as: entry.path) }
+      if entry.kind == .absent || isKnown && !isDoubtful {
+        next.replaceable.append(entry)
+      } else {
+        next.foreign.append(entry)
+      }
+    }
+    return next
+  }
+
+  /// The note of the attempt now that it has ended without success.
+  func failed(in directory: String) -> AttemptNote {
+    var next = AttemptNote()
+    next.left = left + replaceable.compactMap { $0.changed(in: directory) }
+    next.doubtful =
+      doubtful.filter { $0.isThere(in: directory) }
+      + foreign.compactMap { $0.changed(in: directory) }
+    return next
+  }
+
+  /// The note of the attempt now that it has succeeded.
+  func succeeded(in directory: String) -> AttemptNote {
+    var next = AttemptNote()
+    next.doubtful = doubtful.filter { $0.isThere(in: directory) }
+    return next
+  }
+}
+
+extension FileEntry {
+  fileprivate static func present(at path: String, in directory: String) -> FileEntry {
+    let place = directory.isEmpty ? path : joined(directory, path)
+    guard case .success(let status) = status(of: place, in: AT_FDCWD) else {
+      return FileEntry(path, .absent)
+    }
+    var entry = FileEntry(path, Kind(status.st_mode))
+    entry.stamp = FileStamp(status)
+    return entry
+  }
+
+  /// Whether both are the same state of one file.
+  fileprivate func isSame(as other: FileEntry) -> Bool {
+    kind == other.kind && (kind == .absent || stamp.isOfSameChange(as: other.stamp))
+  }
+
+  fileprivate func isThere(in directory: String) -> Bool {
+    isSame(as: .present(at: path, in: directory))
+  }
+
+  /// What is in its place now; nil if that is still the same, nothing, or no file.
+  fileprivate func changed(in directory: String) -> FileEntry? {
+    let now = FileEntry.present(at: path, in: directory)
+    return isSame(as: now) || now.kind == .absent || now.kind == .directory ? nil : now
+  }
+
+  /// False if it stays. Behind a link lie files that are nobody's output.
+  fileprivate func remove(in directory: String) -> Bool {
+    let root = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard root >= 0 else { return false }
+    defer { close(root) }
+    let (around, name) = OutputFolders.split(path)
+    guard let folder = (try? OutputFolders(root).enter(around)) ?? nil else { return false }
+    return unlinkat(folder, name, 0) == 0
+  }
+}
+
+// MARK: Storing
+
+extension CacheFolder {
+  static let leftName = "left"
+
+  func note(of step: CacheDigest) -> AttemptNote {
+    read("\(Self.leftName)/\(step.hexadecimal)").flatMap { AttemptNote(decoding: $0) }
+      ?? AttemptNote()
+  }
+
+  /// Writes the note, or removes it if there is nothing to note.
+  func write(_ note: AttemptNote, of step: CacheDigest) throws(CacheFailure) {
+    let name = "\(Self.leftName)/\(step.hexadecimal)"
+    // Renaming over a file would make the file system write the new one out at once.
+    unlinkat(descriptor, name, 0)
+    if !note.isEmpty { try write(note.encoded, to: name) }
+  }
+}
+
+extension AttemptNote {
+  private static let beginning: [UInt8] = Array("oprun left 1\n".utf8)
+
+  /// The bytes, with a checksum at the end.
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    for entries in [replaceable, foreign, left, doubtful] {
+      writer.add(entries) { $1.write(to: &$0) }
+    }
+    writer.add(writer.bytes.withUnsafeBytes { RecordSum.of($0) })
+    return Self.beginning + writer.bytes
+  }
+
+  /// Nil if the bytes are damaged.
+  init?(decoding bytes: [UInt8]) {
+    let start = Self.beginning.count
+    let end = bytes.count - 8
+    guard bytes.starts(with: Self.beginning), end >= start else { return nil }
+    var sum = ByteReader(bytes[end...])
+    guard (try? sum.number()) == bytes[start..<end].withUnsafeBytes({ RecordSum.of($0) }) else {
+      return nil
+    }
+    var reader = ByteReader(bytes[start..<end])
+    do throws(ByteReadFailure) {
+      replaceable = try reader.entries()
+      foreign = try reader.entries()
+      left = try reader.entries()
+      doubtful = try reader.entries()
+    } catch {
+      return nil
+    }
+  }
+}

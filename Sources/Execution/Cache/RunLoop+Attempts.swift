@@ -1,0 +1,33 @@
+// Attempts of cached steps: what one that fails leaves in the place of the outputs is removed before the next one.
+
+import Caching
+import Plans
+import Running
+
+extension RunLoop {
+  /// Removes what an earlier attempt has left, and notes what is there now.
+  func attemptBegins(_ key: CommandKey) {
+    // A job that an earlier run has left may be taken over: its attempt has begun then.
+    guard let caching, let lookup = caching.lookups[key.operation],
+      executor.earlierRuns(of: machine.steps[key.operation].id).isEmpty
+    else { return }
+    do throws(CacheFailure) {
+      try caching.cache.attemptBegins(lookup)
+    } catch {
+      lookup.fault = error
+      tellOfFault(error, key.operation)
+    }
+  }
+
+  /// Notes what an attempt has left. Of one that may go on, that cannot be known.
+  func attemptEnded(_ key: CommandKey, _ end: CommandEnd) {
+    guard case .attempt = key.role, let caching, let lookup = caching.lookups[key.operation] else {
+      return
+    }
+    switch end.status {
+    case .abandoned, .lost: break
+    case .exited, .signalled, .notStarted, .outputsRefused:
+      caching.cache.attemptEnded(lookup, isSuccess: end.status == .exited(0))
+    }
+  }
+}
