@@ -3,6 +3,7 @@
 // docs/design-cache.md, "What failed attempts leave"
 
 import Glibc
+import Plans
 
 /// One small file for each step, in `cache/left`, from the beginning of an attempt until one has succeeded. Whoever has the
 /// lock of the step reads and writes it. It is about files that the step's outputs name: of what is in a directory, or

@@ -1,6 +1,5 @@
 // Attempts of cached steps: what those that do not succeed leave is removed before the next one.
 
-import Glibc
 import Plans
 
 extension StepCache {

@@ -108,7 +108,8 @@ struct Observers {
       return true
     } catch {
       failures.append(error)
-      if !observer.hasKeptAll { hasLost = true }
+      // What another run goes on with is no longer this one's, though all of it may be kept.
+      if !observer.hasKeptAll || error.successor != nil { hasLost = true }
       return false
     }
   }

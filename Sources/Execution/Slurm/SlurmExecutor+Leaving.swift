@@ -32,8 +32,9 @@ extension SlurmExecutor {
     (endedTasks, endedNumbers, unneeded) = ([:], [], [])
     let successor = EarlierJobs(runID: run, folder: folder(of: run))
     let work = try? OpenWork(of: successor)
+    // What waits to be submitted again has been submitted before, and the other run may have done so by now.
     let open = tasks.values.filter { task in
-      (task.isOut || task.phase == .examined)
+      (task.wasSubmitted || task.isOut || task.phase == .examined)
         && work?.has(task.number, of: task.home.run) != false
     }
     if open.isEmpty { return [] }
