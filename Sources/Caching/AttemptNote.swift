@@ -26,18 +26,30 @@ extension AttemptNote {
   /// The note of an attempt that begins now; removes what earlier ones have left. `known` is what the last result has.
   func next(_ outputs: [String], known: [FileEntry], in directory: String) -> AttemptNote {
     var next = AttemptNote()
+    let results = Dictionary(known.map { (PathName($0.path), $0) }) { first, _ in first }
+    // What is recorded was seen to be a result.
+    func isKnown(_ entry: FileEntry) -> Bool {
+      results[PathName(entry.path)].map { $0.isSame(as: entry) } ?? false
+    }
     // An attempt whose end nobody has seen: others may have worked on the files since.
     let unseen = (replaceable + foreign).compactMap { $0.changed(in: directory) }
-    let kept = left.filter { $0.isThere(in: directory) && !$0.remove(in: directory) }
-    next.doubtful = (doubtful + unseen + kept).filter { $0.isThere(in: directory) }
+    // Other rights or another number, as of a file that was copied back, make it no whole file.
+    let moved = left.compactMap { old in
+      old.changed(in: directory).flatMap { $0.hasSameContent(as: old) ? $0 : nil }
+    }
+    let stuck = left.filter { entry in
+      !isKnown(entry) && entry.isThere(in: directory) && !entry.remove(in: directory)
+    }
+    next.doubtful = (doubtful + unseen + moved + stuck).filter { entry in
+      !isKnown(entry) && entry.isThere(in: directory)
+    }
     for output in outputs {
       let pattern = FilePattern(output)
-      guard pattern.isPlain, !output.hasSuffix("/") else { continue }
-      let entry = FileEntry.present(at: pattern.fixedPath, in: directory)
-      if entry.kind == .directory { continue }
-      let isKnown = known.contains { $0.path.hasSameBytes(as: entry.path) && $0.isSame(as: entry) }
-      let isDoubtful = next.doubtful.contains { $0.path.hasSameBytes(as: entry.path) }
-      if entry.kind == .absent || isKnown && !isDoubtful {
+      guard pattern.isPlain, !output.hasSuffix("/"),
+        let entry = FileEntry.present(at: pattern.fixedPath, in: directory),
+        entry.kind != .directory
+      else { continue }
+      if entry.kind == .absent || isKnown(entry) {
         next.replaceable.append(entry)
       } else {
         next.foreign.append(entry)
@@ -65,14 +77,22 @@ extension AttemptNote {
 }
 
 extension FileEntry {
-  fileprivate static func present(at path: String, in directory: String) -> FileEntry {
+  /// What is there, or that there is nothing; nil if that is not known.
+  fileprivate static func present(at path: String, in directory: String) -> FileEntry? {
     let place = directory.isEmpty ? path : joined(directory, path)
-    guard case .success(let status) = status(of: place, in: AT_FDCWD) else {
-      return FileEntry(path, .absent)
+    switch status(of: place, in: AT_FDCWD) {
+    case .success(let status):
+      var entry = FileEntry(path, Kind(status.st_mode))
+      entry.stamp = FileStamp(status)
+      return entry
+    case .failure(let failure): return failure.meansAbsent ? FileEntry(path, .absent) : nil
     }
-    var entry = FileEntry(path, Kind(status.st_mode))
-    entry.stamp = FileStamp(status)
-    return entry
+  }
+
+  /// Whether it is likely to be the same file, whose rights or place have changed.
+  fileprivate func hasSameContent(as other: FileEntry) -> Bool {
+    kind == other.kind && stamp.size == other.stamp.size
+      && stamp.modified == other.stamp.modified
   }
 
   /// Whether both are the same state of one file.
@@ -81,13 +101,13 @@ extension FileEntry {
   }
 
   fileprivate func isThere(in directory: String) -> Bool {
-    isSame(as: .present(at: path, in: directory))
+    FileEntry.present(at: path, in: directory).map(isSame) ?? false
   }
 
   /// What is in its place now; nil if that is still the same, nothing, or no file.
   fileprivate func changed(in directory: String) -> FileEntry? {
-    let now = FileEntry.present(at: path, in: directory)
-    return isSame(as: now) || now.kind == .absent || now.kind == .directory ? nil : now
+    guard let now = FileEntry.present(at: path, in: directory), !isSame(as: now) else { return nil }
+    return now.kind == .absent || now.kind == .directory ? nil : now
   }
 
   /// False if it stays. Behind a link lie files that are nobody's output.
@@ -114,9 +134,11 @@ extension CacheFolder {
   /// Writes the note, or removes it if there is nothing to note.
   func write(_ note: AttemptNote, of step: CacheDigest) throws(CacheFailure) {
     let name = "\(Self.leftName)/\(step.hexadecimal)"
-    // Renaming over a file would make the file system write the new one out at once.
-    unlinkat(descriptor, name, 0)
-    if !note.isEmpty { try write(note.encoded, to: name) }
+    if note.isEmpty {
+      unlinkat(descriptor, name, 0)
+    } else {
+      try write(note.encoded, to: name, isQuick: true)
+    }
   }
 }
 

@@ -70,6 +70,10 @@ package final class CacheLookup {
   package internal(set) var isLocked = false
   /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
   var doubtful: [FileEntry] = []
+  /// Whether it is noted how the outputs were before the attempt at hand.
+  var hasNotedAttempt = false
+  /// What the record had that a refresh does not trust.
+  var refreshedOutputs: [FileEntry] = []
   var wasRestorable = false
   /// Files of the result that are not what they were, and not in the cache.
   var lost: [ChangedFile] = []

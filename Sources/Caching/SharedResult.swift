@@ -75,7 +75,9 @@ struct SharedResult {
         ofBytes: 8, { reader throws(ByteReadFailure) in try reader.number() }),
       let result = try? StoredResult(from: &reader), reader.isAtEnd,
       sizes.count == result.contents.count, sizes.allSatisfy({ (0...Self.largest).contains($0) }),
-      result.log == nil || (0...CacheWork.longestLog).contains(sizes.last ?? -1),
+      result.log.map({ log in
+        result.contents.firstIndex(of: log).map { sizes[$0] <= CacheWork.longestLog } ?? false
+      }) ?? true,
       sizes.reduce(0, { min($0 + $1, Self.largest + 1) }) <= Self.largest
     else { return nil }
     self.init(result, sizes: sizes)

@@ -5,8 +5,9 @@ import Plans
 extension StepCache {
   /// Called before an attempt starts. Throws if it cannot be noted what is there: then nobody would know what it leaves.
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
+    lookup.hasNotedAttempt = false
     if lookup.isBypass || lookup.inputs == nil { return }
-    let known = lookup.record?.outputs ?? []
+    let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
     guard let step = noted(lookup) else { return }
     let note = folder.note(of: step).next(
@@ -14,12 +15,14 @@ extension StepCache {
     // What is behind a link that somebody has made is not seen when it is looked at again.
     lookup.doubtful = note.doubtful + note.foreign.filter { $0.kind == .link }
     try folder.write(note, of: step)
+    lookup.hasNotedAttempt = true
   }
 
   /// Called when an attempt has ended and nothing of it goes on. If its note cannot be written, the older one says less, but
   /// nothing that is wrong.
   package func attemptEnded(_ lookup: CacheLookup, isSuccess: Bool) {
-    guard let step = noted(lookup) else { return }
+    // An older note says nothing of what was there before this attempt.
+    guard lookup.hasNotedAttempt || isSuccess, let step = noted(lookup) else { return }
     let note = folder.note(of: step)
     if note.isEmpty { return }
     let next =
@@ -40,12 +43,14 @@ extension StepCache {
   /// Whoever asks for a refresh does not trust the earlier result: if the step fails, or its new result is not kept, it runs
   /// again the next time.
   private func dropRefreshed(_ lookup: CacheLookup) {
-    guard lookup.isRefreshed, lookup.fault == nil, let record = lookup.record else { return }
+    guard lookup.isRefreshed, lookup.fault == nil else { return }
     for key in lookup.keys { folder.drop(resultOf: key) }
+    guard let record = lookup.record else { return }
     var spoilt = record
     // A directory is never this file, so nothing is as it was.
     spoilt.outputs.append(FileEntry(".", .file))
     index.add(spoilt, of: lookup.name)
     lookup.forgetRecord()
+    lookup.refreshedOutputs = record.outputs
   }
 }

@@ -30,6 +30,8 @@ extension RunMachine {
   ) {
     guard end == nil else { return }
     isOvertaken = true
+    // The other run ends what was to end: the journal says so.
+    endingElsewhere = []
     if let stopReason, !stopReason.isFailure { say(.notice(message)) }
     stop(.overtaken(message), leaving: running(commands), at: now)
     for index in dueGroupHooks.indices { dueGroupHooks[index].state.dropHooks() }

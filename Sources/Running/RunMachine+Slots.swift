@@ -25,7 +25,10 @@ extension RunMachine {
 
   /// Called before the run begins for a step of which something goes on that an earlier run has started: nobody else gets
   /// what it has, and it starts first.
-  package mutating func goesOn(_ operation: OperationID) { scheduler.promise(operation) }
+  package mutating func goesOn(_ operation: OperationID) {
+    goingOn.insert(operation)
+    scheduler.promise(operation)
+  }
 
   /// Called when such a step has ended without a start: nobody needs what goes on of it. It is to end, and until then the
   /// run waits, and nobody gets what it has: unless the run ends early and lets go on what others have started.

@@ -69,6 +69,8 @@ package struct RunMachine {
   private(set) var actions: [Action] = []
   /// Steps that do not start, and of which something that an earlier run has started is to end.
   var endingElsewhere: Set<OperationID> = []
+  /// Steps of which something goes on that an earlier run has started, until they start here or end.
+  var goingOn: Set<OperationID> = []
   /// What the run has left to itself, with all groups around it.
   var left: Set<OperationID> = []
   /// True if another run goes on with this one, and its hooks are for that.
@@ -209,6 +211,7 @@ package struct RunMachine {
   }
 
   mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
+    goingOn.remove(operation)
     var state =
       active[operation]
       ?? ActiveOperation(
@@ -333,7 +336,7 @@ package struct RunMachine {
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, asReported(ending, of: operation), cause))
     setGate(of: operation, to: nil)
-    if scheduler.isPromised(to: operation) { endsElsewhere(operation) }
+    if goingOn.remove(operation) != nil { endsElsewhere(operation) }
     steps.end(operation)
     if ending.outcome == .cancelled { noteCancelled(operation, cause) }
     noteFault(of: operation, ending, cause)

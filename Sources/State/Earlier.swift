@@ -94,6 +94,15 @@ extension EarlierRun {
     }
   }
 
+  /// Forgets what ran anew in a run that went on with this one, and did not succeed there.
+  fileprivate mutating func lose(_ names: [String: Bool]) {
+    for (name, isFailure) in names {
+      steps[name] = nil
+      unfinished.insert(name)
+      if isFailure { failed.insert(name) }
+    }
+  }
+
   /// Adds what the database may not have taken in from the journal. A step that is in it has begun: what was taken over
   /// for it says nothing any more.
   fileprivate mutating func complete(_ row: ResultRow) {
@@ -201,9 +210,29 @@ extension StateStore {
       for successor in successors ? try database.successors(of: number) : [] {
         earlier.take(
           try steps(of: successor, in: Database.ownResults(ofRun: "?1"), database), of: successor)
+        earlier.lose(try begunInVain(in: successor, database))
       }
       return earlier
     }
+  }
+
+  /// The steps that began in a run and have no end there that may be kept, and whether they failed.
+  private func begunInVain(
+    in run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> [String: Bool] {
+    let rows = try database.prepare(
+      """
+      SELECT name, outcome FROM \(Database.begunInVain(inRun: "?1")) AS result
+        JOIN step ON step.id = result.step
+      """)
+    rows.bind(1, run)
+    var names: [String: Bool] = [:]
+    while try rows.next() {
+      guard let name = rows.text(0) else { continue }
+      let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
+      names[name] = outcome?.ending.outcome.isFailure == true
+    }
+    return names
   }
 
   /// The number of a recorded run, which is higher than those of all before it; nil if there is none of that name.

@@ -1,6 +1,7 @@
 // A database that somebody has found damaged: marked for the next run, which reads all of it and, if that is so, puts
 // it aside. docs/design-state.md.
 
+import CSQLite
 import Diagnostics
 import Glibc
 package import RunFiles
@@ -48,9 +49,29 @@ extension StateStore {
     guard let number, Self.isMarked(number, in: folder), !hasRunInProgress(besides: run) else {
       return
     }
+    do throws(StoreFailure) {
+      try examine()
+      Self.removeMark(of: number, in: folder)
+    } catch {
+      // One may have begun meanwhile, and records into this file: the next run does it.
+      if error.isDamage, hasRunInProgress(besides: run) { return }
+      throw error
+    }
+  }
+
+  /// Reads all of it; throws if something is damaged.
+  private func examine() throws(StoreFailure) {
     try perform { database throws(DatabaseFailure) in
       let verdict = try database.text("PRAGMA integrity_check(1)") ?? ""
-      if verdict != "ok" { throw DatabaseFailure.unsound(verdict) }
+      if verdict == "ok" { return }
+      // A page that could not be read may be sound.
+      let unread = [SQLITE_IOERR, SQLITE_NOMEM]
+      if let code = verdict.split(separator: "=").last.flatMap({ Int32($0) }),
+        unread.contains(code & 0xff)
+      {
+        throw DatabaseFailure(code: code, reason: verdict)
+      }
+      throw DatabaseFailure.unsound(verdict)
     }
     // Its pages may be whole, and have numbers that no run has written.
     for name in try runNames() {
@@ -58,7 +79,6 @@ extension StateStore {
       _ = try earlierRun(named: name)
       _ = try (steps(of: run), allCommands(of: run), placements(of: run), changes(of: run))
     }
-    Self.removeMark(of: number, in: folder)
   }
 
   private func hasRunInProgress(besides run: String?) -> Bool {

@@ -28,6 +28,13 @@ extension Database {
       try execute(
         "DELETE FROM output WHERE run = \(-run) AND step IN (SELECT step FROM \(results))")
       try takeOver(results, outputsOf: "\(successor)", by: run)
+      for table in ["result", "output"] {
+        try execute(
+          """
+          DELETE FROM \(table) WHERE run = \(-run)
+            AND step IN (SELECT step FROM \(Self.begunInVain(inRun: "\(successor)")))
+          """)
+      }
     }
   }
 
@@ -51,6 +58,15 @@ extension Database {
       (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND \(isKeepable)
         AND outcome & \(RecordedOutcome.leftOut) = 0 AND outcome & 7 NOT IN (\(nothing)))
       """
+  }
+
+  /// A table expression for what began in a run itself, and has no end there that may be kept: what was there before is not
+  /// what is there now.
+  static func begunInVain(inRun number: String) -> String {
+    """
+    (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND started IS NOT NULL
+      AND (outcome IS NULL OR outcome & 16 = 0 AND \(isKeepable) IS NOT TRUE))
+    """
   }
 
   /// A table expression for the results that count when a run is resumed: its own, and those that it took over for

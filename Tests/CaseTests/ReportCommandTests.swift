@@ -143,11 +143,12 @@ import Testing
     let place = try Workspace(named: "reports", holding: [])
     #expect(try place.run("oprun report").status == 2)
     _ = try place.run("echo 'steps: [{id: a, run: \"true\"}]' | oprun -")
-    let end = try place.run("oprun report")
-    #expect(end.status == 2)
+    let end = try place.run("oprun report >report.md; head -n 1 report.md")
     #expect(
       place.normalised(end.errors)
-        == "oprun: the pipeline of run RUN was read from standard input, which is not kept\n")
+        == "oprun: the pipeline of run RUN was read from standard input, which is not kept\n"
+        + "oprun: the pipeline of run RUN can no longer be used: the report has names, times and outcomes, but no commands and no graph\n"
+    )
     #expect(try place.run("oprun report nothing").status == 2)
   }
 }

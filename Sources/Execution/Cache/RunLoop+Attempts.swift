@@ -27,7 +27,10 @@ extension RunLoop {
     switch end.status {
     case .abandoned, .lost: break
     case .exited, .signalled, .notStarted, .outputsRefused:
-      caching.cache.attemptEnded(lookup, isSuccess: end.status == .exited(0))
+      // A command that was asked to end may say that all is well.
+      let isSuccess =
+        end.status == .exited(0) && !end.timedOut && machine.undisturbedAttempt(of: key, end) != nil
+      caching.cache.attemptEnded(lookup, isSuccess: isSuccess)
     }
   }
 }

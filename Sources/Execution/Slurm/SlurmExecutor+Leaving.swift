@@ -30,6 +30,9 @@ extension SlurmExecutor {
     isOvertaken = true
     // Whatever this run has seen of them, the other one takes their results.
     (endedTasks, endedNumbers, unneeded) = ([:], [], [])
+    // Nor does this run end anything of runs before: the other one may have taken it over before that was noted.
+    for home in earlierHomes.values { home.forbidden = [:] }
+    ending = [:]
     let successor = EarlierJobs(runID: run, folder: folder(of: run))
     let work = try? OpenWork(of: successor)
     // What waits to be submitted again has been submitted before, and the other run may have done so by now.

@@ -132,13 +132,16 @@ extension Tool {
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
-    return try resume(in: store, invocation, submission == nil ? .newest : .ofSubmission) {
+    let status = try resume(in: store, invocation, submission == nil ? .newest : .ofSubmission) {
       () throws(UsageFailure) in
       try readingState { () throws(StoreFailure) in
         if let submission { return try store.newestRun(ofSubmission: submission) }
         return try store.runToResume(of: place, for: steps)
       }
     }
+    // The run that begins instead opens the database anew, and knows nothing of what was found in it.
+    if status == nil { for notice in store.notices { say(notice) } }
+    return status
   }
 
   /// Resumes the run that is chosen; nil if there is none. It is chosen again if another one is newer by the time that

@@ -8,7 +8,7 @@ enum HTMLPage {
     <html lang="en">
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-Bf8JPVtUvvi3UmybCySeX60w+/IQff6GqaOgy3KndGw='">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-8iAvrYGZ6693ews4B0KkE/BV+MuGwJtAU1omCgI4zc8='">
     <title>
     """#
 
