@@ -30,7 +30,8 @@ static char *read_whole(const char *path, size_t *size) {
   return bytes;
 }
 
-/* Features that oprun does not use, as parts of mangled names. The library has small functions and tables in two
+/* Features that oprun does not use, as parts of mangled names, and conversions from any kind of number to any other, which
+   generic code would call. The library has small functions and tables in two
    sections that are always kept, and calls other functions from there: these calls are redirected, and would end the
    program. */
 static const char *const unused[] = {"SIMD",
@@ -45,14 +46,18 @@ static const char *const unused[] = {"SIMD",
                                      "8RangeSetV",
                                      "13KeyValuePairs",
                                      "_DebuggerSupport",
+                                     "_errorPresentationDescription",
+                                     "SBsE8_convert",
+                                     "SBsE7exactly",
+                                     "RawSignificandRpzrlE8_convert",
+                                     "s17FixedWidthIntegerPsE8_convert",
                                      "7Float16",
                                      "7Float80",
                                      "16debugDescription",
                                      "12customMirror",
                                      "21playgroundDescription"};
-/* Functions that are called directly, if at all, but never through a table: conversions between any two kinds of
-   numbers, shifts of one kind by another, and what generic code could do with numbers of 128 bits or with the
-   descriptions of rare types. */
+/* Functions that are called directly, if at all, but never through a table: conversions of numbers, shifts of one kind
+   of them by another, and what generic code could do with numbers of 128 bits or with the descriptions of rare types. */
 static const char *const untabled[] = {"SBsE",
                                        "SzsSz2ggoi",
                                        "SzsSz2lloi",
@@ -73,6 +78,10 @@ static const char *const untabled[] = {"SBsE",
                                        "19_SwiftStdlibVersionas23CustomStringConvertible",
                                        "15ValidationErrorVs23CustomStringConvertible",
                                        "22_GraphemeBreakingStateVs23CustomStringConvertible"};
+/* Those of which nothing is left to call them, whose jump tables are therefore never used. */
+static const char *const dead[] = {"16debugDescription", "_DebuggerSupport", "_errorPresentationDescription",
+                                   "SBsE8_convert", "SBsE7exactly",
+                                   "RawSignificandRpzrlE8_convert", "s17FixedWidthIntegerPsE8_convert"};
 /* Data about them: SE and Se are Encodable and Decodable. */
 static const char *const unused_data[] = {"SEs",
                                           "Ses",
@@ -130,16 +139,20 @@ static size_t redirect(char *object, Elf64_Shdr *calls, Elf64_Sym *symbols, cons
   size_t changed = 0;
   for (size_t i = 0; i < calls->sh_size / sizeof *call; i++) {
     Elf64_Sym *symbol = &symbols[ELF64_R_SYM(call[i].r_info)];
-    // A place within a function is where a `switch` goes on; the address of an instruction's operand is that of the
-    // next instruction, 4 bytes on.
+    // The address of an instruction's operand is that of the next instruction, 4 bytes on. Other places in a function are
+    // where a `switch` goes on.
+    int is_inside = 0;
     if (ELF64_ST_TYPE(symbol->st_info) == STT_SECTION && symbol->st_shndx < section_count) {
-      size_t function = call[i].r_addend == (is_table ? 0 : -4) ? functions[symbol->st_shndx] : 0;
+      size_t function = functions[symbol->st_shndx];
       symbol = &symbols[function < symbol_count ? function : 0];
+      is_inside = call[i].r_addend != (is_table ? 0 : -4);
     }
     if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC) continue;
     const char *name = names + symbol->st_name;
     if (is_merged(name) || (is_table && serves_runtime(name))) continue;
-    if (!IS_ONE_OF(name, unused) && !(is_table && IS_ONE_OF(name, untabled))) continue;
+    if (is_inside ? !is_table || !IS_ONE_OF(name, dead)
+                  : !IS_ONE_OF(name, unused) && !(is_table && IS_ONE_OF(name, untabled)))
+      continue;
     call[i].r_info = ELF64_R_INFO(end, ELF64_R_TYPE(call[i].r_info));
     changed++;
   }
