@@ -40,7 +40,7 @@ import Testing
   private func normalised(_ text: String) -> String {
     text.replacing(/[0-9.]+(s|ms)\b/, with: "TIME")
       .replacing(/time="[0-9.]+"/, with: "TIME")
-      .replacing(/"(ts|dur|tid|end|time|start|lane|wall)":[0-9.]+/) { "\"\($0.output.1)\":0" }
+      .replacing(/"(ts|dur|tid|end|time|start|row|wall)":[0-9.]+/) { "\"\($0.output.1)\":0" }
       .replacing(/exit ([0-9]|\$\{\{ matrix.n \}\})/, with: "exit N")
   }
 

@@ -162,6 +162,16 @@ let inputPartExamples: [TableExamples] = [
         ]),
       "required": KeyExamples(
         ["true", "false"], refused: [("yes", "'required' must be true or false, not 'yes'")]),
+      "rest": KeyExamples(
+        ["false", "true\n    type: list"],
+        refused: [
+          ("yes", "'rest' must be true or false, not 'yes'"),
+          (
+            "true",
+            "'rest' needs the type 'list', not 'string': "
+              + "each argument after '--' is an item"
+          ),
+        ]),
       "description": KeyExamples(["a b"], refused: [("[a]", "'description' \(text) a list")]),
     ]),
   TableExamples(

@@ -191,6 +191,8 @@ enum BeyondSchema {
     // Conditions between inputs of a built-in step, and inside patterns.
     /gives the same path/, /needs 'width' and 'height'/, /want as many values/, /'to' has/,
     /'to' wants/, /'sha256' wants a hash for each/, /'sha256' does not go with/,
+    // Patterns that only some lists may have.
+    /only 'inputs' can exclude files/,
     // Options that are cut off.
     /oprun sets the option '/,
     // How a text is written.
