@@ -78,7 +78,8 @@ static const char *const untabled[] = {"SBsE",
                                        "19_SwiftStdlibVersionas23CustomStringConvertible",
                                        "15ValidationErrorVs23CustomStringConvertible",
                                        "22_GraphemeBreakingStateVs23CustomStringConvertible"};
-/* Those of which nothing is left to call them, whose jump tables are therefore never used. */
+/* Those of which nothing is left to call them, whose jump tables are therefore never used. Scripts/build sees to it that none
+   of them is in the program. */
 static const char *const dead[] = {"16debugDescription", "_DebuggerSupport", "_errorPresentationDescription",
                                    "SBsE8_convert", "SBsE7exactly",
                                    "RawSignificandRpzrlE8_convert", "s17FixedWidthIntegerPsE8_convert"};
@@ -187,7 +188,7 @@ static size_t release_unused(char *object, Elf64_Shdr *sections, size_t count, c
         continue;
       const char *place = names + sections[sections[k].sh_info].sh_name;
       int is_table = !strncmp(place, ".data", 5) || !strncmp(place, ".rodata", 7);
-      if (end && (is_table || !strcmp(place, ".text")))
+      if (end && (is_table || !strncmp(place, ".text", 5)))
         changed += redirect(object, &sections[k], symbols, symbol_names, end, functions, count, symbol_count, is_table);
       if (!is_record(place)) continue;
       size_t symbol = ELF64_R_SYM(((Elf64_Rela *)(object + sections[k].sh_offset))->r_info);
