@@ -49,26 +49,6 @@ package struct SourceMap: Sendable {
   }
 }
 
-/// Finds many positions in files, each of which is read once to its end.
-package struct SourcePositions {
-  private let sources: SourceMap
-  private let lines: [LineTable]
-
-  package init(_ sources: SourceMap) {
-    self.sources = sources
-    lines = sources.files.map { LineTable($0.bytes, upTo: $0.bytes.count) }
-  }
-
-  /// Where a span starts; nil without a file.
-  package func position(of span: Span) -> Position? {
-    guard !lines.isEmpty else { return nil }
-    let index = sources.fileIndex(at: Int(span.start))
-    let file = sources.files[index]
-    let place = lines[index].position(at: Int(span.start) - file.start, in: file.bytes)
-    return Position(path: file.path, line: place.line, column: place.column)
-  }
-}
-
 /// A line and a column for people: both count from 1, the column in Unicode scalars.
 package struct Position: Hashable, Sendable {
   package let path: String
@@ -77,8 +57,7 @@ package struct Position: Hashable, Sendable {
 }
 
 extension SourceMap {
-  /// Where a span starts. It reads the file up to there, so it is for one position, not for many
-  /// (`SourcePositions`).
+  /// Where a span starts. It reads the file up to there, so it is for one position, not for many.
   package func position(of span: Span) -> Position {
     let file = files[fileIndex(at: Int(span.start))]
     let place = LineTable(file.bytes, upTo: Int(span.start) - file.start)

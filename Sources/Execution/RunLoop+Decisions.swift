@@ -69,7 +69,7 @@ extension RunLoop {
     if case .skips(let reason, let group) = try late.verdict(self) {
       return group.map { .skipGroup($0, reason) } ?? .skip(reason)
     }
-    if late.expands { return expansion(of: operation, step, late) }
+    if late.expands { return expansion(of: step, late) }
     let resolved = resolve(late, step, of: operation)
     if refusals[operation]?[.attempt] == nil {
       let probes = try late.probes(shell: step.settings.shell, self)
@@ -117,9 +117,7 @@ extension RunLoop {
     if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
   }
 
-  func expansion(
-    of operation: OperationID, _ step: PlannedStep, _ late: LateStep
-  ) -> Decision {
+  func expansion(of step: PlannedStep, _ late: LateStep) -> Decision {
     do throws(ExpansionFailure) {
       return .expand(
         try late.instances(of: step, self).map {

@@ -43,7 +43,7 @@ extension RunLoop {
     guard let late = step.late, late.expands, options.memory?.mayHold(group) == true else {
       return nil
     }
-    let decision = expansion(of: group, step, late)
+    let decision = expansion(of: step, late)
     if case .expand = decision { return decision }
     return nil
   }

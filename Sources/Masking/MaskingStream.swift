@@ -1,6 +1,8 @@
 // A stream of bytes with its secrets replaced, however it is split into pieces. What may be the
 // beginning of a secret is held back until that is decided.
 
+import Diagnostics
+
 /// One stream. It needs memory for the longest form of a secret.
 package struct MaskingStream: Sendable {
   private let automaton: Automaton
@@ -13,8 +15,6 @@ package struct MaskingStream: Sendable {
   /// The occurrences that have not been passed on yet, in order.
   private var hits: [Hit] = []
 
-  /// The replacement of a secret.
-  package static let mask: StaticString = "***"
   private static let pieceSize = 64 << 10
 
   package init(_ masker: Masker) {
@@ -88,7 +88,7 @@ package struct MaskingStream: Sendable {
     hold(from: limit, first, piece)
   }
 
-  private static let maskBytes = Array("***".utf8)
+  private static let maskBytes = Array(maskedValue.utf8)
 
   /// Appends the bytes of a range, which may be partly in the held bytes and partly in the piece.
   private func copy(

@@ -102,7 +102,7 @@ extension Groups {
   /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was
   /// cancelled, if it was.
   package func cause(
-    of group: OperationID, _ end: GroupEnding, in scheduler: Scheduler, stop: StopReason? = nil
+    of end: GroupEnding, in scheduler: Scheduler, stop: StopReason? = nil
   ) -> Cause {
     switch end.ending.outcome {
     case .failed, .timedOut, .blocked:

@@ -28,7 +28,7 @@ extension RunMachine {
     case .cancelRun: endRequested(by: note.user, at: now)
     case .cancel(let operation): cancel(operation, .request(note.user), at: now)
     case .cancelQueue(let queue): cancelSteps(of: queue, .request(note.user), at: now)
-    case .retry(let operation): retry(operation, at: now)
+    case .retry(let operation): retry(operation)
     case .setWidth(let queue, let width): scheduler.setWidth(width, of: queue)
     case .setPriority(let operation, let priority):
       scheduler.changePriority(priority, of: steps(of: operation))
@@ -190,11 +190,6 @@ extension RunMachine {
 
   /// The number of its last attempt; nil if it does not run and waits for no other attempt.
   package func attempt(of operation: OperationID) -> Int? { active[operation]?.attempt }
-
-  /// Whether a command of it runs, or it waits for its next attempt, or an answer about it is to come.
-  package func isUnderWay(_ operation: OperationID) -> Bool {
-    active[operation] != nil || gate(of: operation) != nil
-  }
 
   /// Why a group failed, if that was not because of a member.
   package func fault(ofGroup group: OperationID) -> Cause? { groupStates[group].fault }

@@ -202,7 +202,7 @@ extension RunMachine {
   }
 
   private func cause(of group: OperationID, _ end: GroupEnding) -> Cause {
-    groups.cause(of: group, end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
+    groups.cause(of: end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
   }
 
   /// Skips the members of a group, none of which has started, but not those that are `held`: they are asked when their

@@ -6,7 +6,7 @@ package import Scheduling
 
 extension RunMachine {
   /// Runs a step again, or those that failed in a group; one that waits for its next attempt starts it.
-  mutating func retry(_ operation: OperationID, at now: Nanoseconds) {
+  mutating func retry(_ operation: OperationID) {
     for step in steps(of: operation) where objection(toRetryingStep: step) == nil {
       if active[step] != nil {
         // The delay is over: its timer means nothing any more.

@@ -38,7 +38,7 @@ struct InstanceName {
   /// `deploy[token=***]` for `deploy[token=***]~7`: names that contain secrets are told apart by numbers.
   static func withoutNumber(_ name: String) -> String {
     guard name.utf8.last.map({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) == true,
-      let tilde = name.lastIndex(of: "~"), name[..<tilde].containsText("***"),
+      let tilde = name.lastIndex(of: "~"), name[..<tilde].containsText(maskedValue),
       Int(name[name.index(after: tilde)...]) != nil
     else { return name }
     return String(name[..<tilde])

@@ -105,7 +105,7 @@ extension RunLoop {
       else { break }
       switch item {
       case .step(let operation, let end):
-        if let line = stepLine(operation, end, in: feed, starts, at: time) { connection.add(line) }
+        if let line = stepLine(operation, end, in: feed, starts) { connection.add(line) }
       case .unplanned(let place): connection.add(unplannedLine(place))
       case .complete: connection.add("{\"complete\":true}\n")
       }

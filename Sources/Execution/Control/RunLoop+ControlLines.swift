@@ -161,7 +161,7 @@ extension RunLoop {
   /// Nil if nobody asked about a step like this.
   func stepLine(
     _ operation: OperationID, _ ended: EndedCommand?, in feed: ControlFeed,
-    _ starts: [CommandKey: Nanoseconds], at time: Nanoseconds
+    _ starts: [CommandKey: Nanoseconds]
   ) -> String? {
     let state = machine.scheduler.state(of: operation)
     let role = machine.role(of: operation)

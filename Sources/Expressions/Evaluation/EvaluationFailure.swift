@@ -18,9 +18,6 @@ package struct EvaluationFailure: Error {
     self.init(fault.words, in: expression, at: fault.range)
   }
 
-  /// The part at fault as it is written in the file.
-  package var part: String { expression.text(range) }
-
   /// The diagnostic, during planning.
   package func diagnostic(in source: SourceText) -> Diagnostic {
     words.diagnostic(at: expression.span(of: range, in: source))

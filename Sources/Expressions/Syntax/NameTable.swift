@@ -21,10 +21,6 @@ package struct NameTable: Sendable {
     precondition(ends.count <= 200, "a table of names must have free slots")
   }
 
-  package var names: [String] {
-    zip([0] + ends, ends).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
-  }
-
   /// The number of a name, if it is in the set.
   package func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let first = name.baseAddress else { return nil }
@@ -38,11 +34,6 @@ package struct NameTable: Sendable {
       slot = (slot + 1) & 255
     }
     return nil
-  }
-
-  package func contains(_ name: some Collection<UInt8>) -> Bool {
-    name.withContiguousStorageIfAvailable { find($0) != nil }
-      ?? Array(name).withUnsafeBufferPointer { find($0) != nil }
   }
 
   private func isName(at start: Int, _ name: UnsafePointer<UInt8>, count: Int) -> Bool {

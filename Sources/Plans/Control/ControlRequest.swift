@@ -200,8 +200,4 @@ package struct ControlLine {
       if case .number(let number) = $0 { Int(exactly: number) } else { nil }
     }
   }
-
-  package func line(_ name: String) -> ControlLine? {
-    if case .map(let map)? = fields[name] { ControlLine(map) } else { nil }
-  }
 }

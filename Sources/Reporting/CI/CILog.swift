@@ -89,8 +89,6 @@ final class CILog {
 
 // Groups.
 extension CILog {
-  var isOpen: Bool { open != nil }
-
   func openGroup(
     _ title: String, of id: String, _ state: CIGroup.State, isTrusted: Bool, on screen: Screen
   ) {

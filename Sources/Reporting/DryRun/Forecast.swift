@@ -253,7 +253,7 @@ extension Forecast {
       return scheduler.settle(group, as: ending, cause: .itself)
     }
     let end = groups.ending(of: group, in: scheduler)
-    scheduler.settle(group, as: end.ending, cause: groups.cause(of: group, end, in: scheduler))
+    scheduler.settle(group, as: end.ending, cause: groups.cause(of: end, in: scheduler))
   }
 }
 

@@ -156,7 +156,7 @@ extension Summary {
     }
     let name = Piece(shortName(operations.plan.name) + ":", .strong, cut: .middle)
     screen.write(
-      [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work(wallTime: wallTime), at: 2)
+      [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work, at: 2)
   }
 
   /// `1 failed,` `2 blocked,` `5 ok`.
@@ -167,7 +167,7 @@ extension Summary {
   }
 
   /// `(12.1s of work, critical path fetch > build 6.2s)`.
-  private func work(wallTime: Nanoseconds) -> [Piece] {
+  private var work: [Piece] {
     let path = ledger.criticalPath
     guard ledger.workCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
     let all = sink.captured {

@@ -8,7 +8,6 @@ struct RankHeap {
   private var entries: [Rank] = []
 
   var isEmpty: Bool { entries.isEmpty }
-  var count: Int { entries.count }
   var first: Rank? { entries.first }
 
   mutating func insert(_ rank: Rank, _ places: inout [Int32]) {

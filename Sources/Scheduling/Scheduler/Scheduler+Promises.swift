@@ -35,8 +35,6 @@ extension Scheduler {
     slotsChanged(queue)
   }
 
-  package mutating func isPromised(to id: OperationID) -> Bool { promised.contains(id) }
-
   /// Called when an operation to which something is promised has another state. What starts takes its claims itself.
   mutating func promisedMoved(
     _ id: OperationID, from old: OperationState, to state: OperationState, in queue: Int

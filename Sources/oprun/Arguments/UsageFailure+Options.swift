@@ -12,7 +12,7 @@ extension UsageFailure {
     return UsageFailure(
       "unknown option \(quoted(flag))",
       help: meant.map(didYouMean) ?? ForeignOption.help(for: flag, in: command)
-        ?? commandHelp(flag, command) ?? commandOfThatName(flag)
+        ?? ownersHelp(flag) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
   }
@@ -25,7 +25,7 @@ extension UsageFailure {
   }
 
   /// Other commands have it.
-  private static func commandHelp(_ flag: String, _ command: Subcommand) -> String? {
+  private static func ownersHelp(_ flag: String) -> String? {
     let owners = Subcommand.all.filter { other in
       other.options.contains { $0.flag == flag || $0.letter.map { "-\($0)" } == flag }
     }

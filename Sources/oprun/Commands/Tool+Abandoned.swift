@@ -60,9 +60,7 @@ extension Tool {
   }
 
   /// Refuses to leave out a step of which a job goes on: nobody would wait for it, and others would run beside it.
-  func sayLeftOut(
-    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
-  ) -> Int32? {
+  func sayLeftOut(of resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32? {
     guard let work = resumed.openWork, work.mayHaveJobs else { return nil }
     let resumption = resumed.resumption(for: planned.plan, planned.reading.secrets)
     let steps = resumption.leftOut(among: work.unfinishedSteps).sorted()

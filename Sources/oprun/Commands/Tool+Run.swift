@@ -80,7 +80,7 @@ extension Tool {
     if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(planned.plan, invocation, reading.secrets)
     try checkJobs(of: resumed, planned.plan, invocation)
-    if let resumed, let status = sayLeftOut(of: resumed, planned, invocation) { return status }
+    if let resumed, let status = sayLeftOut(of: resumed, planned) { return status }
     if let resumed, invocation.isOn(Options.dryRun) {
       return showForesight(of: resumed, planned, invocation)
     }

@@ -101,7 +101,7 @@ extension Tool {
         now.map { output.write(json: $0) } ?? output.write("null")
       } else {
         output.write(field: "change")
-        output.write(json: change.kind)
+        output.write(json: change.word)
       }
       output.write("}")
     }
@@ -204,8 +204,6 @@ extension CacheVerdict {
     case .skipped: "skipped"
     }
   }
-
-  var isUpToDate: Bool { self == .upToDate || self == .restorable }
 
   /// Whether it may turn out otherwise if a step before it changes the files that it reads.
   var dependsOnFiles: Bool {
@@ -311,12 +309,6 @@ extension KeyChange {
     case .file(let file): file.path
     case .part(_, let name, _, _): name
     }
-  }
-
-  /// The kind, in the word that programs read.
-  var kind: String {
-    guard case .file(let file) = self else { return "changed" }
-    return "\(file.kind)"
   }
 
   var word: String {

@@ -35,8 +35,6 @@ struct WatchedPath: Hashable {
     return WatchedPath(path, place, links.union([depth - 1]))
   }
 
-  var isBehindLink: Bool { !path.hasSameBytes(as: place) }
-
   static func == (left: Self, right: Self) -> Bool { left.path.hasSameBytes(as: right.path) }
 
   func hash(into hasher: inout Hasher) { hasher.combine(PathName(path)) }
