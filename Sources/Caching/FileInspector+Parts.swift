@@ -2,10 +2,11 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// A directory, and what the exclusions may take out of it, which depends on the path that it was found by.
 struct FoundFolder: Hashable {
-  let identity: FolderIdentity
+  let identity: FileIdentity
   let exclusions: [[Int]]
 }
 

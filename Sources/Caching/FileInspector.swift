@@ -135,7 +135,7 @@ struct FileInspector {
 
   private func found(_ path: String, _ status: stat) -> FoundFolder {
     FoundFolder(
-      identity: FolderIdentity(status), exclusions: excluded.map { $0.places(after: path) })
+      identity: FileIdentity(status), exclusions: excluded.map { $0.places(after: path) })
   }
 
   /// The directory that a link leads to, if that matters.

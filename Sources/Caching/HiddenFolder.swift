@@ -1,39 +1,22 @@
 // The directory that no pattern looks into: the state directory, which changes in every run.
 
 import Diagnostics
-package import Glibc
-
-/// The identity of a directory in a file system.
-package struct FolderIdentity: Hashable {
-  let device: UInt
-  let number: UInt
-
-  package init(_ status: stat) {
-    device = UInt(status.st_dev)
-    number = UInt(status.st_ino)
-  }
-
-  /// Nil if the kernel does not say.
-  package init?(of descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
-}
+import Glibc
+import RunFiles
 
 struct HiddenFolder {
-  let identity: FolderIdentity
+  let identity: FileIdentity
   /// The path without links; nil where there is no /proc.
   let path: String?
 
   /// Nil if the kernel does not say which one it is.
   init?(_ descriptor: Int32) {
-    guard let identity = FolderIdentity(of: descriptor) else { return nil }
+    guard let identity = FileIdentity(of: descriptor) else { return nil }
     self.identity = identity
     path = Self.path(of: descriptor)
   }
 
-  func isIt(_ status: stat) -> Bool { FolderIdentity(status) == identity }
+  func isIt(_ status: stat) -> Bool { FileIdentity(status) == identity }
 
   /// Whether a path below an open directory leads to it, or to something in it.
   func holds(_ path: String, in root: Int32) -> Bool {

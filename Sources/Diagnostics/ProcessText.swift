@@ -1,9 +1,16 @@
 // Strings that a process receives as bytes: arguments, and environment variables.
 
+import Glibc
+
 /// The bytes are not UTF-8. They are not replaced, because that would give a different value.
 package struct TextDecodingFailure: Error, Hashable {
   /// The value in the form in which it may appear in a message: `v=\xff`.
   package let shown: String
+}
+
+/// A variable of this process, with U+FFFD for what is not UTF-8; nil if it is not set.
+package func environmentValue(_ name: String) -> String? {
+  getenv(name).map { String(cString: $0) }
 }
 
 package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) -> String {

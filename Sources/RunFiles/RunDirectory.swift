@@ -167,17 +167,6 @@ package final class RunDirectory {
   }
 }
 
-/// Identifies a file, whatever its name.
-package struct FileIdentity: Hashable, Sendable {
-  private let device: UInt
-  private let number: UInt
-
-  package init(_ status: stat) {
-    device = UInt(status.st_dev)
-    number = UInt(status.st_ino)
-  }
-}
-
 /// Why a log cannot be shown.
 package struct LogReadFailure: Error, Hashable, Sendable {
   /// The reason in words: `it was removed or replaced`.

@@ -8,7 +8,8 @@ extension StateFolder {
   /// the two is in the other, and otherwise an absolute path. Nil if they are the same, or if there is no current
   /// directory any more.
   package var currentPlace: String? {
-    guard let here = FolderIdentity("."), let holder = FolderIdentity("..", in: descriptor) else {
+    guard let here = FileIdentity(at: "."), let holder = FileIdentity(at: "..", in: descriptor)
+    else {
       return nil
     }
     if here == holder { return nil }
@@ -24,10 +25,10 @@ extension StateFolder {
   }
 
   /// `..` or `../..`; nil if the directory is none of those above the one that holds the state directory.
-  private func pathUp(to here: FolderIdentity) -> String? {
+  private func pathUp(to here: FileIdentity) -> String? {
     var path = ".."
-    var last = FolderIdentity("..", in: descriptor)
-    while let next = FolderIdentity("../" + path, in: descriptor), next != last {
+    var last = FileIdentity(at: "..", in: descriptor)
+    while let next = FileIdentity(at: "../" + path, in: descriptor), next != last {
       if next == here { return path }
       path += "/.."
       last = next
@@ -36,24 +37,13 @@ extension StateFolder {
   }
 
   /// The path of the current directory below another one; nil if it is not below that.
-  private func pathDown(from holder: FolderIdentity) -> String? {
+  private func pathDown(from holder: FileIdentity) -> String? {
     guard let names = realPath(".")?.split(separator: "/") else { return nil }
     var above = ".."
     for count in 1...max(1, names.count) {
-      if FolderIdentity(above) == holder { return names.suffix(count).joined(separator: "/") }
+      if FileIdentity(at: above) == holder { return names.suffix(count).joined(separator: "/") }
       above += "/.."
     }
     return nil
-  }
-}
-
-private struct FolderIdentity: Equatable {
-  private let device: dev_t
-  private let number: ino_t
-
-  init?(_ path: String, in folder: Int32 = AT_FDCWD) {
-    var status = stat()
-    guard fstatat(folder, path, &status, 0) == 0 else { return nil }
-    (device, number) = (status.st_dev, status.st_ino)
   }
 }

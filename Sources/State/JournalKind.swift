@@ -1,6 +1,7 @@
 // What keeps the transactions of the database whole, and that a database on a network file system never has what needs
 // the memory of one machine. docs/design-state.md, "On network file systems".
 
+import Diagnostics
 import Glibc
 import RunFiles
 import Scheduling

@@ -1,6 +1,5 @@
 // When a run writes to the database, and for how long its own journal may keep what is to be written.
 
-import Glibc
 import Scheduling
 
 /// How a recorder divides its time.
@@ -33,10 +32,4 @@ struct RecordingPace {
     waitsForDisk = kind == .rollback
     writeTime = waitsForDisk ? duration : 0
   }
-}
-
-func monotonicTime() -> Nanoseconds {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
 }

@@ -143,8 +143,6 @@ func commandLineWords() -> [UnsafePointer<CChar>] {
   (0..<clinux_word_count()).compactMap { clinux_word($0) }
 }
 
-func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
 func printVersion() -> Int32 {
   let output = ByteSink(descriptor: STDOUT_FILENO, capacity: 64)
   output.write("oprun ")

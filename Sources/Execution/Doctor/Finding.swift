@@ -1,5 +1,6 @@
 // What an examination of a machine, or of a cluster, has found: `oprun doctor`.
 
+import Diagnostics
 import Glibc
 
 /// One thing that was looked at.
@@ -27,6 +28,6 @@ package struct Finding: Hashable, Sendable {
 
 /// Whether there is a program of this name on `PATH`.
 func isOnPath(_ name: String) -> Bool {
-  let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+  let path = environmentValue("PATH") ?? "/usr/bin:/bin"
   return path.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
 }

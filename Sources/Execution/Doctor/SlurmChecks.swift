@@ -318,4 +318,4 @@ extension QueuedJob {
   }
 }
 
-private func milliseconds() -> Int { Int(monotonicNow() / 1_000_000) }
+private func milliseconds() -> Int { Int(monotonicTime() / 1_000_000) }

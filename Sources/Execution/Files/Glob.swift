@@ -46,7 +46,7 @@ private struct GlobSearch {
 
   let names: [PatternName]
   let followsLinks: Bool
-  private let closed: (path: String, identity: FolderIdentity?)?
+  private let closed: (path: String, identity: FileIdentity?)?
   private let exclusions: (String) -> [[Int]]
   private(set) var found: [FileName] = []
   private var visited: Set<Visit> = []
@@ -58,7 +58,7 @@ private struct GlobSearch {
   ) {
     self.names = names
     self.followsLinks = followsLinks
-    self.closed = closed.map { ($0, FolderIdentity(at: $0)) }
+    self.closed = closed.map { ($0, FileIdentity(at: $0)) }
     self.exclusions = exclusions
   }
 
@@ -141,7 +141,7 @@ private struct GlobSearch {
     let here = path.isEmpty ? [dot, 0] : path + [0]
     let folder = open(here, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if folder < 0 { return [] }
-    if let identity = closed?.identity, FolderIdentity(of: folder) == identity {
+    if let identity = closed?.identity, FileIdentity(of: folder) == identity {
       close(folder)
       return []
     }
@@ -158,16 +158,6 @@ private let slash = CChar(bitPattern: UInt8(ascii: "/"))
 extension String {
   /// The bytes without a NUL at the end.
   fileprivate var characters: [CChar] { utf8.map { CChar(bitPattern: $0) } }
-}
-
-extension FolderIdentity {
-  /// Nil if there is no such directory.
-  init?(at path: String) {
-    let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return nil }
-    defer { close(folder) }
-    self.init(of: folder)
-  }
 }
 
 /// The path without links; nil if it leads to nothing.

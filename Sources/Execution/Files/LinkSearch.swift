@@ -21,18 +21,18 @@ private struct LinkSearch {
   private(set) var found: [FileName] = []
   let isMeant: (FileName) -> Bool
   /// Links may lead in a circle.
-  private var visited: Set<FolderIdentity> = []
+  private var visited: Set<FileIdentity> = []
 
   init(isMeant: @escaping (FileName) -> Bool) { self.isMeant = isMeant }
 
   mutating func close(_ path: String) {
-    if let identity = FolderIdentity(at: path) { visited.insert(identity) }
+    if let identity = FileIdentity(at: path) { visited.insert(identity) }
   }
 
   mutating func visit(_ path: FileName) {
     let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
-    guard let identity = FolderIdentity(of: folder), visited.insert(identity).inserted else {
+    guard let identity = FileIdentity(of: folder), visited.insert(identity).inserted else {
       Glibc.close(folder)
       return
     }

@@ -1,6 +1,7 @@
 // A cgroup v2 for the run, where the kernel and our permissions allow one: it is the only way to
 // find a process that has left its group, its session, its parent and its environment.
 
+import Diagnostics
 import Glibc
 import Processors
 import RunFiles
@@ -83,9 +84,7 @@ struct ControlGroup: ~Copyable {
       flock(folder.number, LOCK_EX | LOCK_NB) == 0, fstat(folder.number, &status) == 0
     else { return false }
     // Not time(2), which lags behind the time stamps of files by up to a tick.
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    return now.tv_sec - status.st_ctim.tv_sec >= age
+    return Int(wallTime() / 1_000_000_000) - status.st_ctim.tv_sec >= age
   }
 
   private static func names(in path: String) -> [String] {

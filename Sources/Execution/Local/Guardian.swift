@@ -150,7 +150,7 @@ private final class GuardianStart {
     arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
     // An enclosing run recognises our guardian by this, and it contains no secret.
     environment = CStrings(
-      getenv(Cookie.variable).map { ["\(Cookie.variable)=\(String(cString: $0))"] } ?? [])
+      environmentValue(Cookie.variable).map { ["\(Cookie.variable)=\($0)"] } ?? [])
     stack = .allocate(capacity: Self.stackSize)
     memory = .allocate(capacity: 1)
     memory.initialize(to: clinux_guardian())

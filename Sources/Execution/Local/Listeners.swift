@@ -1,6 +1,7 @@
 // Who listens at a port of this machine, as /proc shows it: proc_pid_net(5), proc_pid_fd(5). No connection is
 // made, so whoever listens does not notice.
 
+import Diagnostics
 import Glibc
 import Plans
 import Processors
@@ -118,19 +119,15 @@ extension LocalServer {
       case .fourNumbers(let numbers): [any, numbers, mapped + numbers, nothing + any]
       case .one: [nothing + any, one]
       }
-    return Set(addresses.map { "\(words($0)):\(hexadecimal(UInt32(port), digits: 4))" })
+    return Set(
+      addresses.map { "\(words($0)):\(hexadecimal(UInt64(port), digits: 4, uppercase: true))" })
   }
 
   private func words(_ bytes: [UInt8]) -> String {
     stride(from: 0, to: bytes.count, by: 4).map { start in
       let word = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt32.self) }
-      return hexadecimal(word, digits: 8)
+      return hexadecimal(UInt64(word), digits: 8, uppercase: true)
     }
     .joined()
-  }
-
-  private func hexadecimal(_ number: UInt32, digits: Int) -> String {
-    let text = String(number, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
   }
 }

@@ -69,7 +69,7 @@ final class LocalProcesses {
     var limits = try DescriptorLimits(isDatabaseOpen: options.isDatabaseOpen, others)
     try limits.makeRoom(forCommands: counts)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
-    let inherited = getenv(Cookie.variable).map { String(cString: $0) }
+    let inherited = environmentValue(Cookie.variable)
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
     conditions = LaunchConditions(
       defaultSignals: waiting.signals.ignoredAtStart, stoppingSignals: waiting.signals.handled,

@@ -1,6 +1,7 @@
 // Finds processes as they are started, without reading the list of all: the kernel numbers them one after the
 // other, and says which number was the last. It does not know whose they are.
 
+import Diagnostics
 import Processors
 import Scheduling
 
@@ -22,7 +23,7 @@ struct NewestProcesses {
   /// are. Returns at once if the kernel does not say.
   mutating func watch(_ found: ([Int32]) -> Void) {
     var watched: Nanoseconds = 0
-    var before = monotonicNow()
+    var before = monotonicTime()
     for _ in 0..<Self.mostLooks where watched < Self.watchedTime {
       guard let newest = Self.lastNumber else { return }
       if let last, newest != last {
@@ -30,7 +31,7 @@ struct NewestProcesses {
         found(Array((newest > last ? max(last + 1, newest - Self.longestGap) : newest)...newest))
       }
       last = newest
-      let time = monotonicNow()
+      let time = monotonicTime()
       if time - before <= Self.glance { watched += time - before }
       before = time
     }

@@ -54,7 +54,7 @@ package struct NodeTask {
       NodeTask.say(belongsToAnother(request.task, holder))
       return NodeStatus.nothingDone
     }
-    let place = request.place(began: wallNow())
+    let place = request.place(began: wallTime())
     guard try begin(place) else {
       NodeTask.say(hasBegun(request.start))
       return NodeStatus.nothingDone

@@ -38,7 +38,7 @@ package struct AbandonedWork {
 
   /// The clock, in milliseconds, and what passes the time.
   struct Clock {
-    var now = { Int(monotonicNow() / 1_000_000) }
+    var now = { Int(monotonicTime() / 1_000_000) }
     var sleep: (Int) -> Void = { usleep(UInt32($0) * 1000) }
   }
 

@@ -68,7 +68,7 @@ package struct OpenSteps {
     {
       return nil
     }
-    if let known = seen.runs[run], monotonicNow() < known.at + Self.memory,
+    if let known = seen.runs[run], monotonicTime() < known.at + Self.memory,
       known.unfinished.contains(number)
     {
       return run
@@ -77,7 +77,7 @@ package struct OpenSteps {
       let jobs = EarlierJobs(runID: run, folder: "\(state)/runs/\(run)")
       let work = try OpenWork(of: jobs, hadJobs: hadJobs(run))
       let unfinished = work.unfinished
-      seen.runs[run] = (unfinished, monotonicNow())
+      seen.runs[run] = (unfinished, monotonicTime())
       return unfinished.contains(number) ? run : nil
     } catch {
       if case .copied = error { return nil }

@@ -137,7 +137,7 @@ enum SlurmProcess {
   }
 
   /// The time in milliseconds.
-  private static func now() -> Int { Int(monotonicNow() / 1_000_000) }
+  private static func now() -> Int { Int(monotonicTime() / 1_000_000) }
 }
 
 extension SlurmAnswer {

@@ -76,7 +76,7 @@ final class SlurmProcesses: SlurmCaller {
   }
 
   func close(after last: SlurmCall?) {
-    let deadline = monotonicNow() + lastWait
+    let deadline = monotonicTime() + lastWait
     queues = [:]
     awaitCancellation(until: deadline)
     if let last, running[.cancel] == nil {
@@ -90,7 +90,7 @@ final class SlurmProcesses: SlurmCaller {
   }
 
   private func awaitCancellation(until deadline: Int64) {
-    while running[.cancel] != nil, let worker = workers[.cancel], monotonicNow() < deadline {
+    while running[.cancel] != nil, let worker = workers[.cancel], monotonicTime() < deadline {
       worker.wait(until: deadline)
       ready(Self.firstNumber + SlurmCall.Channel.cancel.rawValue)
     }

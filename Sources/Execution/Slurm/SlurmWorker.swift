@@ -27,9 +27,9 @@ final class SlurmWorker {
   /// end with oprun, and the command would go on.
   func dismiss() {
     shutdown(socket, Int32(SHUT_WR))
-    let deadline = monotonicNow() + 1_000_000_000
+    let deadline = monotonicTime() + 1_000_000_000
     var piece = [UInt8](repeating: 0, count: 1 << 12)
-    while monotonicNow() < deadline {
+    while monotonicTime() < deadline {
       wait(until: deadline)
       if recv(socket, &piece, piece.count, 0) == 0 { return }
     }
@@ -37,7 +37,7 @@ final class SlurmWorker {
 
   /// Waits until there is something to take, or that time has come.
   func wait(until time: Int64) {
-    let left = max(0, (time - monotonicNow()) / 1_000_000)
+    let left = max(0, (time - monotonicTime()) / 1_000_000)
     var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     poll(&waiting, 1, Int32(clamping: left))
   }

@@ -58,17 +58,5 @@ package func currentFolder() throws(SystemError) -> String {
   return String(cString: folder)
 }
 
-/// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
-func monotonicNow() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
-
-/// Nanoseconds since 1970 in UTC, provided that the clock of the machine is right.
-func wallNow() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
-
 /// The clock of `/proc/<id>/stat`: hundredths of a second since boot, also those in which the machine slept.
-func ticksSinceBoot() -> UInt64 { UInt64(max(0, nanoseconds(of: CLOCK_BOOTTIME))) / 10_000_000 }
-
-private func nanoseconds(of clock: clockid_t) -> Int64 {
-  var time = timespec()
-  clock_gettime(clock, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
+func ticksSinceBoot() -> UInt64 { UInt64(max(0, timeSinceBoot())) / 10_000_000 }

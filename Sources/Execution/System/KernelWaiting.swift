@@ -11,7 +11,7 @@ import Scheduling
 final class KernelWaiting: Waiting {
   let ownProcesses = OwnProcesses()
   /// The start of the run, as a time of the monotonic clock.
-  let start = monotonicNow()
+  let start = monotonicTime()
   private(set) var signals: Signals
   private var readiness: Readiness
   /// The owner who wants to know that a child has changed state.
@@ -25,9 +25,9 @@ final class KernelWaiting: Waiting {
     try readiness.add(signals.descriptor, Ready(owner: .signals, number: 0))
   }
 
-  var now: Nanoseconds { monotonicNow() - start }
+  var now: Nanoseconds { monotonicTime() - start }
 
-  var clock: RunClock { RunClock(wallTime: wallNow() - now, monotonicTime: start) }
+  var clock: RunClock { RunClock(wallTime: wallTime() - now, monotonicTime: start) }
 
   func add(
     _ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest

@@ -1,5 +1,7 @@
 // A secret inside a JSON string. Every writer must escape some characters, and may escape others.
 
+import Diagnostics
+
 extension SecretForms {
   /// How a JSON writer escapes.
   private struct JSONStyle {
@@ -48,7 +50,7 @@ extension SecretForms {
       if !style.escapesControlsByNumber, let short = shortEscapes[byte] { return short }
     default: guard style.markup.utf8.contains(byte) else { return nil }
     }
-    return "\\u" + hexadecimal(byte, digits: 4, uppercase: style.uppercase)
+    return "\\u" + hexadecimal(UInt64(byte), digits: 4, uppercase: style.uppercase)
   }
 
   private static let shortEscapes: [UInt8: String] = [
@@ -61,7 +63,8 @@ extension SecretForms {
       if unit < 0x7F {
         result.append(UInt8(unit))
       } else {
-        result.append(contentsOf: "\\u\(hexadecimal(unit, digits: 4, uppercase: uppercase))".utf8)
+        let digits = hexadecimal(UInt64(unit), digits: 4, uppercase: uppercase)
+        result.append(contentsOf: "\\u\(digits)".utf8)
       }
     }
     return result

@@ -1,6 +1,8 @@
 // A secret inside a URL or the body of a form. Tools differ in the characters that they leave
 // unchanged.
 
+import Diagnostics
+
 extension SecretForms {
   private struct PercentStyle {
     /// The characters that are left unchanged besides letters and digits.
@@ -40,7 +42,7 @@ extension SecretForms {
     return rewritten(secret, in: styles) { byte, style in
       if style.spaceIsPlus, byte == UInt8(ascii: " ") { return "+" }
       if isAlphanumeric(byte) || style.kept.utf8.contains(byte) { return nil }
-      return "%" + hexadecimal(byte, digits: 2, uppercase: style.uppercase)
+      return "%" + hexadecimal(UInt64(byte), digits: 2, uppercase: style.uppercase)
     }
   }
 }

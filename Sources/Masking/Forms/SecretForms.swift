@@ -92,9 +92,3 @@ struct SecretForms {
     return result
   }
 }
-
-/// A number in base 16, with leading zeros.
-func hexadecimal(_ value: some BinaryInteger, digits: Int, uppercase: Bool = false) -> String {
-  let text = String(value, radix: 16, uppercase: uppercase)
-  return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-}

@@ -2,6 +2,7 @@
 // waits for the reader; what it does not accept goes into a backlog. docs/design-execution.md,
 // “Readers that stop reading”.
 
+import Diagnostics
 import Glibc
 import Plans
 import RunFiles
@@ -134,20 +135,14 @@ final class Outlet: RunOutlet {
   /// enough.
   func waitAMoment() -> Bool {
     guard patience > 0, !hasFailed else { return false }
-    let start = nanoseconds()
+    let start = monotonicTime()
     let isReady = isWritable(within: Self.longestWait)
-    patience -= nanoseconds() - start
+    patience -= monotonicTime() - start
     return isReady
   }
 
   private func isWritable(within milliseconds: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     return poll(&entry, 1, milliseconds) > 0
-  }
-
-  private func nanoseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }

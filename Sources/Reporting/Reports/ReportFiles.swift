@@ -173,9 +173,3 @@ extension ReportTarget.Form {
     }
   }
 }
-
-private func monotonicTime() -> Nanoseconds {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
-}

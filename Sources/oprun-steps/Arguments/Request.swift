@@ -1,6 +1,7 @@
 // What a command line requests.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 enum Request {
@@ -62,5 +63,3 @@ enum Request {
     }
   }
 }
-
-func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -23,7 +23,7 @@ struct Manifest {
   }
 
   /// The id of the step that this program performs, from `oprun`.
-  private static var pipelineStep: String? { getenv("OPRUN_STEP").map { String(cString: $0) } }
+  private static var pipelineStep: String? { environmentValue("OPRUN_STEP") }
 
   var text: String {
     let failedCount = items.count { $0.error != nil }

@@ -1,6 +1,7 @@
 // A download as operations, one for each attempt. Operations that wait for the first attempt wait
 // for all of them.
 
+import Diagnostics
 import OperationKit
 
 /// One source, from the first attempt to the end.

@@ -1,5 +1,6 @@
 // The thread that drives all transfers. Other threads pass it a request and wait for its end.
 
+import Diagnostics
 import Glibc
 import OperationKit
 import Synchronization
@@ -129,16 +130,5 @@ private final class CountingReceiver: TransferReceiver {
   }
 }
 
-/// The monotonic time in nanoseconds.
-func monotonicTime() -> Int64 {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-}
-
 /// The time in seconds since 1970.
-func calendarTime() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_REALTIME, &time)
-  return time.tv_sec
-}
+func calendarTime() -> Int { Int(wallTime() / 1_000_000_000) }

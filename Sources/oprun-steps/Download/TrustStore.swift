@@ -1,6 +1,8 @@
 // The trusted certificate authorities, found as the curl command finds them, because libcurl itself
 // reads no variable.
 
+import Diagnostics
+
 struct TrustStore: Hashable, Sendable {
   /// A file of authority certificates in PEM, in place of the system's; nil for those.
   var file: String?

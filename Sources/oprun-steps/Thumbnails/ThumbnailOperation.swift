@@ -2,6 +2,7 @@
 // operation is produced, and its results are kept.
 
 import BuiltinSteps
+import Diagnostics
 import OperationKit
 
 final class ThumbnailOperation: Operation, @unchecked Sendable {  // it has no mutable state

@@ -1,5 +1,6 @@
 // The CI runner around a run: which one reads what oprun writes, and through which stream.
 
+import Diagnostics
 import Execution
 import Glibc
 import Plans

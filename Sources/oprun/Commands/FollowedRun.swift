@@ -66,11 +66,7 @@ final class FollowedRun {
     isLive = true
   }
 
-  private var now: Nanoseconds {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - start
-  }
+  private var now: Nanoseconds { monotonicTime() - start }
 
   private func tell(_ kind: RunEvent.Kind, at time: Nanoseconds? = nil) {
     let event = RunEvent(at: time ?? now, kind)

@@ -1,6 +1,7 @@
 // The other end of the socket of a run: sends a request, and reads the lines of the answer.
 
 import CLinux
+import Diagnostics
 import Glibc
 import Plans
 import RunFiles
@@ -151,9 +152,5 @@ final class RunConnection {
     return poll(&item, 1, patience) > 0
   }
 
-  private static func milliseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
+  private static func milliseconds() -> Int64 { monotonicTime() / 1_000_000 }
 }

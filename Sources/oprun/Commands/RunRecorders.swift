@@ -6,6 +6,7 @@ import Execution
 import Glibc
 import Plans
 import Reporting
+import RunFiles
 import State
 
 struct RunRecorders {
@@ -65,8 +66,9 @@ struct RunRecorders {
   /// Throws if a file to write, by whatever name, is one that was read.
   static func check(_ invocation: Invocation, read files: [String]) throws(UsageFailure) {
     for option in options {
-      guard let path = invocation.text(option), let file = FileIdentity(path) else { continue }
-      if files.contains(where: { FileIdentity($0) == file }) {
+      guard let path = invocation.text(option), let file = FileIdentity(ofRegularFileAt: path)
+      else { continue }
+      if files.contains(where: { FileIdentity(ofRegularFileAt: $0) == file }) {
         throw .overwritesSource(path, option, invocation.command)
       }
     }
@@ -177,14 +179,11 @@ struct RunRecorders {
   }
 }
 
-/// The regular file that a path leads to.
-private struct FileIdentity: Equatable {
-  private let device: dev_t
-  private let number: ino_t
-
-  init?(_ path: String) {
+extension FileIdentity {
+  /// The regular file that a path leads to; nil if it leads to none.
+  fileprivate init?(ofRegularFileAt path: String) {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    (device, number) = (status.st_dev, status.st_ino)
+    self.init(status)
   }
 }

@@ -1,5 +1,6 @@
 // Where a run is shown, and how.
 
+import Diagnostics
 import Execution
 import Glibc
 import Plans

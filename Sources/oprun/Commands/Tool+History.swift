@@ -84,10 +84,7 @@ extension Tool {
     guard let store = try openStore(&invocation) else { return ExitStatus.usage }
     do throws(StoreFailure) {
       let isTrial = invocation.isOn(Options.removeNothing)
-      var clock = timespec()
-      clock_gettime(CLOCK_REALTIME, &clock)
-      let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
-      let pruned = try store.prune(limits, now: now, isTrial: isTrial) {
+      let pruned = try store.prune(limits, now: wallTime(), isTrial: isTrial) {
         store.isDirectoryNeeded(of: $0)
       }
       for kept in pruned.kept { say(kept) }

@@ -46,10 +46,10 @@ extension Tool {
       return ExitStatus.usage
     }
     keepUntilExit(plan)
-    return submit(file, invocation, secrets)
+    return submit(invocation, secrets)
   }
 
-  private func submit(_ file: String, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+  private func submit(_ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     do throws(SystemError) {
       let folder = try currentFolder()
       let isTrial = invocation.isOn(Options.submitNothing)

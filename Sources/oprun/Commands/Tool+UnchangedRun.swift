@@ -139,7 +139,7 @@ extension Tool {
   func runUnchanged(
     _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
-    let start = (monotonic: clock(CLOCK_MONOTONIC), wall: clock(CLOCK_REALTIME))
+    let start = (monotonic: monotonicTime(), wall: wallTime())
     let state = StateDirectory(path: stateDirectory(invocation))
     guard let folder = try? state.open(), let cache = try? CacheFolder.open(in: folder) else {
       return nil
@@ -167,7 +167,7 @@ extension Tool {
       runID: id, clock: RunClock(wallTime: start.wall, monotonicTime: start.monotonic),
       host: RunHost(name: hostFacts().name, processorCount: availableProcessorCount),
       processID: getpid())
-    let duration = clock(CLOCK_MONOTONIC) - start.monotonic
+    let duration = monotonicTime() - start.monotonic
     guard let store = try? StateStore.find(in: folder),
       let number = try? store.repeatRun(unchanged.name, as: beginning, duration: duration)
     else {
@@ -253,10 +253,4 @@ extension Plan {
       }
     }
   }
-}
-
-private func clock(_ id: clockid_t) -> Nanoseconds {
-  var time = timespec()
-  clock_gettime(id, &time)
-  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
 }

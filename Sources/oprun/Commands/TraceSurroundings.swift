@@ -1,5 +1,6 @@
 // The trace around a run, as the environment tells it.
 
+import Diagnostics
 import Glibc
 import Plans
 import Reporting

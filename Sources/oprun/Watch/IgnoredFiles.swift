@@ -64,7 +64,7 @@ struct IgnoredFiles {
   }
 
   private static func environmentFolder(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+    environmentValue(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
   }
 
   func contains(_ path: String) -> Bool { known.contains(PathName(path)) }

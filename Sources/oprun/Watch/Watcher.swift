@@ -71,14 +71,8 @@ final class Watcher {
       if let status = handleSignals() { return status }
       if let status = try handleEnd() { return status }
       if folders.hasLostChanges { try lookAtEverything() }
-      if machine.isDue(at: Self.now()) { try look() }
+      if machine.isDue(at: monotonicTime()) { try look() }
     }
-  }
-
-  private static func now() -> Nanoseconds {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   private static func exists(_ path: String) -> Bool {
@@ -91,7 +85,7 @@ final class Watcher {
     var ready = [folders.number, signals.descriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    let left = machine.deadline.map { max(0, $0 - Self.now()) }
+    let left = machine.deadline.map { max(0, $0 - monotonicTime()) }
     poll(&ready, 2, left.map { Int32($0 / 1_000_000 + 1) } ?? -1)
   }
 
@@ -122,7 +116,7 @@ final class Watcher {
     }
     guard !changes.isEmpty else { return }
     batch.note(changes, isOfRun: machine.isRunning)
-    machine.note(at: Self.now())
+    machine.note(at: monotonicTime())
   }
 
   private func say(_ message: String, help: String? = nil) {
@@ -160,7 +154,7 @@ final class Watcher {
     hadLostInRun = hasLostInRun
     hasLostInRun = false
     own.runEnds(isWhole: !machine.isCancelling)
-    lastEnd = Self.now()
+    lastEnd = monotonicTime()
     let next = machine.ended(isOK: status == ExitStatus.success)
     if next == nil {
       own.pauses()
@@ -328,7 +322,7 @@ final class Watcher {
 
   /// Somebody who saves a file again and again hardly does so within a moment after each run.
   private func sayRestless(_ cause: AffectedRun) {
-    let isSoon = machine.isRunning || Self.now() - lastEnd < Self.moment
+    let isSoon = machine.isRunning || monotonicTime() - lastEnd < Self.moment
     guard let path = own.startsRun(because: cause.path, isSoon: isSoon) else { return }
     say(
       "\(quoted(shown(path))) has started \(OwnChanges.mostStarts) runs, one soon after another; "

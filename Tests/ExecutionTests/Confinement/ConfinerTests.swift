@@ -310,7 +310,7 @@ final class ConfinerTests {
     // Another directory of the same name is another one.
     rename("\(parent)/more", "\(parent)/plain")
     #expect(descriptor(of: "\(parent)/plain", in: try outside.current()) != plain)
-    let later = wallNow() + 10_000_000_000
+    let later = wallTime() + 10_000_000_000
     // Other tests change what is around it.
     let isKept = try (0..<20).contains { number in
       try outside.current(at: later + number) === outside.current(at: later + number)

@@ -89,7 +89,7 @@ struct ConfinementRules {
   /// Adds a file, or what a directory holds except what is excluded and the state directory. `around` has the
   /// directories that it is in; links may lead back to them.
   private mutating func addTree(
-    _ path: FileName, without excluded: Exclusions, isInput: Bool, around: [FolderIdentity] = []
+    _ path: FileName, without excluded: Exclusions, isInput: Bool, around: [FileIdentity] = []
   ) {
     var status = stat()
     // Most are files, which hold nothing.
@@ -111,7 +111,7 @@ struct ConfinementRules {
       if errno == ENOTDIR { addReadable(path) }
       return
     }
-    let identity = FolderIdentity(of: folder)
+    let identity = FileIdentity(of: folder)
     var names: [FileName] = []
     _ = forEachName(owning: folder) { names.append(FileName($0)) }
     guard let identity, !around.contains(identity) else { return }

@@ -73,7 +73,7 @@ final class Confiner {
     if let temporaryPath { places.addFolder(temporaryPath) }
     let search = RefusalSearch(
       workspace: workspace, directory: absolute(command.directory ?? workspace),
-      rules: places.rules, start: wallNow())
+      rules: places.rules, start: wallTime())
     return PreparedStart(
       (outsideRules, RuleList(places.rules, odd: places.oddRules)),
       places.placeholders, search, temporaryPath: temporaryPath
@@ -122,12 +122,12 @@ final class Confiner {
     return .impossible
   }
 
-  private static func folders(around workspace: String) -> Set<FolderIdentity> {
-    var folders: Set<FolderIdentity> = []
+  private static func folders(around workspace: String) -> Set<FileIdentity> {
+    var folders: Set<FileIdentity> = []
     var path = workspace
     while true {
       var status = stat()
-      if stat(path, &status) == 0 { folders.insert(FolderIdentity(status)) }
+      if stat(path, &status) == 0 { folders.insert(FileIdentity(status)) }
       guard path != "/", let slash = path.lastIndex(of: "/") else { return folders }
       path = slash == path.startIndex ? "/" : String(path[..<slash])
     }

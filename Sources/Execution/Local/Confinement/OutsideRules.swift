@@ -56,7 +56,7 @@ struct OutsideRules {
   }
 
   /// The rules for what exists now, in nanoseconds since 1970.
-  mutating func current(at now: Int64 = wallNow()) throws(SystemError) -> RuleList {
+  mutating func current(at now: Int64 = wallTime()) throws(SystemError) -> RuleList {
     var stamps: [Stamp] = []
     for folder in folders { stamps.append(try OutsideRules.stamp(of: folder.path)) }
     // What was opened before is not what is mounted over it.

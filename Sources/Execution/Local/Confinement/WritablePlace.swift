@@ -3,6 +3,7 @@
 
 import Caching
 import Glibc
+import RunFiles
 import Running
 
 /// A path without wildcards is one file, if it is not a directory; anything else needs a directory in which files can
@@ -58,8 +59,8 @@ struct WritablePlace {
   }
 
   /// True if it is one of these directories.
-  func isOne(of folders: Set<FolderIdentity>) -> Bool {
-    found.map { kind != .file && folders.contains(FolderIdentity($0)) } ?? false
+  func isOne(of folders: Set<FileIdentity>) -> Bool {
+    found.map { kind != .file && folders.contains(FileIdentity($0)) } ?? false
   }
 }
 

@@ -236,8 +236,4 @@ struct Dispatcher: ~Copyable {
   }
 }
 
-private func monotonicMilliseconds() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-}
+private func monotonicMilliseconds() -> Int { Int(monotonicTime() / 1_000_000) }
