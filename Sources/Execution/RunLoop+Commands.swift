@@ -10,7 +10,7 @@ import Scheduling
 extension RunLoop {
   func start(_ key: CommandKey, at time: Nanoseconds) {
     guard machine.mayStart(key, at: time) else { return }
-    if let part = key.role.part, let refusal = refusals[key.operation]?[part] {
+    if let part = key.role.part, let refusal = findings.refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
     switch key.role {

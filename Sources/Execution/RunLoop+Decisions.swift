@@ -21,7 +21,7 @@ extension RunLoop {
       case .conditionsHold, .join, .ready: decisionNow(about: operation, question)
       }
     if hashing.isAwaited(by: operation) || caching?.isAwaited(by: operation) == true {
-      if question != .start { refusals[operation] = nil }
+      if question != .start { findings.refusals[operation] = nil }
       return nil
     }
     hashing.decided(operation)
@@ -71,7 +71,7 @@ extension RunLoop {
     }
     if late.expands { return expansion(of: step, late) }
     let resolved = resolve(late, step, of: operation)
-    if refusals[operation]?[.attempt] == nil {
+    if findings.refusals[operation]?[.attempt] == nil {
       let probes = try late.probes(shell: step.settings.shell, self)
       if !probes.isEmpty { return .wait(probes, resolved) }
     }
@@ -144,7 +144,7 @@ extension RunLoop {
       }
     }
     refuse(all, of: operation)
-    if resolved.settings.cache != nil { declarations[operation] = resolved.settings }
+    if resolved.settings.cache != nil { findings.declarations[operation] = resolved.settings }
     if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
     guard let action = resolved.action else {
       preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")
@@ -153,16 +153,13 @@ extension RunLoop {
   }
 
   private func refuse(_ failures: [StepPart: EvaluationFailure], of operation: OperationID) {
-    if failures.isEmpty, refusals.isEmpty { return }
-    refusals[operation] = failures.isEmpty ? nil : failures.mapValues { words(of: $0) }
+    if failures.isEmpty, findings.refusals.isEmpty { return }
+    findings.refusals[operation] = failures.isEmpty ? nil : failures.mapValues { words(of: $0) }
   }
 
   /// An operation runs again: what was found out about it is found out anew when its turn comes.
   func forget(_ operation: OperationID) {
-    refusals[operation] = nil
-    lists[operation] = nil
-    heldConditions.remove(operation)
-    declarations[operation] = nil
+    findings.forget(operation)
     outputs.forget(operation)
     caching?.forget(operation)
   }
@@ -201,19 +198,21 @@ extension RunLoop: RunFacts {
     machine.copies(of: operation)
   }
 
-  func keptList(of group: OperationID) -> Value? { lists[group] }
+  func keptList(of group: OperationID) -> Value? { findings.lists[group] }
 
   func keep(_ list: Value, of group: OperationID) {
-    if ending(of: group) != nil { lists[group] = list }
+    if ending(of: group) != nil { findings.lists[group] = list }
   }
 
-  func knowsToHold(conditionOf group: OperationID) -> Bool { heldConditions.contains(group) }
+  func knowsToHold(conditionOf group: OperationID) -> Bool {
+    findings.heldConditions.contains(group)
+  }
 
-  func noteHolding(conditionOf group: OperationID) { heldConditions.insert(group) }
+  func noteHolding(conditionOf group: OperationID) { findings.heldConditions.insert(group) }
 
-  func keptVar(_ number: LateVarNumber) -> Value? { keptVars[number] }
+  func keptVar(_ number: LateVarNumber) -> Value? { findings.vars[number] }
 
-  func keepVar(_ value: Value, _ number: LateVarNumber) { keptVars[number] = value }
+  func keepVar(_ value: Value, _ number: LateVarNumber) { findings.vars[number] = value }
 
   func runMember(_ name: String) -> String? {
     switch name {

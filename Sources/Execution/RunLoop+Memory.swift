@@ -32,7 +32,7 @@ extension RunLoop {
       }
       return decision
     }
-    refusals[operation] = nil
+    findings.refusals[operation] = nil
     return .keep(held.ending, held.cause)
   }
 
@@ -64,7 +64,7 @@ extension RunLoop {
     case .run(let step), .wait(_, let step): ready = step
     case .fail, .skip, .skipGroup, .expand, .keep, .join, .later: return decision
     }
-    if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
+    if hashing.isAwaited(by: operation) || findings.refusals[operation] != nil { return decision }
     let step = machine.steps[operation]
     if step.late != nil { memory?.noteResolved(operation, as: ready) }
     switch cached(operation, step.id, ready) {

@@ -122,17 +122,9 @@ final class RunLoop {
   let options: RunOptions
   let masker: Masker?
   var outputs = OutputStore()
-  /// The outputs of all instances of groups that have ended.
-  var lists: [OperationID: Value] = [:]
-  /// Groups whose conditions were found to hold.
-  var heldConditions: Set<OperationID> = []
-  /// The values of `vars` that were computed while running.
-  var keptVars: [LateVarNumber: Value] = [:]
+  /// What was found out about late steps.
+  var findings = LateFindings()
   var outputFiles: OutputFiles
-  /// Commands that cannot run, and why: a value that is not allowed in them.
-  var refusals: [OperationID: [StepPart: String]] = [:]
-  /// What late steps have declared for the cache, now that it is known.
-  var declarations: [OperationID: StepSettings] = [:]
   /// Commands with a log whose ends are shown with the next actions of the machine.
   var endedTalkers: [CommandKey] = []
 
@@ -153,24 +145,12 @@ final class RunLoop {
   let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
-  /// The clients that ask the run something; nil until it has lasted for a moment, and if nobody can.
-  var control: ControlServer?
-  /// When the run begins to listen to them.
-  var controlDue: Nanoseconds?
-  /// When those who follow the run are told what has changed.
-  var feedDue: Nanoseconds?
-  /// Who paused a queue, and when.
-  var pauses: [QueueID: Pause] = [:]
-  /// Who changed something last.
-  var lastUser: String?
+  /// What is kept for those who ask the run something from outside.
+  var control = RunControl()
   /// How steps reach Slurm; nil if none of them does.
   let slurm: SlurmPlan?
-  /// Where commands are that do not run here.
-  var places: [OperationID: CommandPlacement] = [:]
   /// What was made during the run.
   let added: AddedOperations
-  /// How the last attempts of steps ended that failed.
-  var failedEnds: [OperationID: EndedCommand] = [:]
 
   init(
     _ plan: Plan, _ options: RunOptions, _ parts: RunParts, observers: [any RunObserver]
@@ -184,15 +164,17 @@ final class RunLoop {
     caching = options.cache.map { RunCache($0, processorCount: options.host.processorCount) }
     outputFiles = OutputFiles(in: options.directory)
     builder = CommandBuilder(workspace: parts.workspace, options: options)
-    machine = RunMachine(
-      plan: plan, isStrict: options.isStrict,
-      gatesAll: options.memory?.isOfEarlierRun ?? false, asksAtStart: options.cache != nil,
-      commandLimit: executor.commandLimit, seed: parts.seed,
-      sharesHostMutexes: parts.hostMutexes != nil)
+    var rules = RunRules()
+    rules.isStrict = options.isStrict
+    rules.gatesAll = options.memory?.isOfEarlierRun ?? false
+    rules.asksAtStart = options.cache != nil
+    rules.commandLimit = executor.commandLimit
+    rules.sharesHostMutexes = parts.hostMutexes != nil
+    machine = RunMachine(plan: plan, rules: rules, seed: parts.seed)
     added = AddedOperations(to: plan)
     machine.canBeChangedFromOutside =
       options.canBeChangedFromOutside || options.controlVersion != nil
-    if options.controlVersion != nil { controlDue = RunLoop.listeningDelay }
+    if options.controlVersion != nil { control.listeningDue = RunLoop.listeningDelay }
     isRehearsal = parts.isRehearsal
     jobs = parts.jobs.slots
     hostMutexes = parts.hostMutexes
@@ -243,11 +225,11 @@ final class RunLoop {
     watchReaders()
     var due = earlier(machine.deadline, executor.deadline)
     due = earlier(earlier(due, observers.deadline), caching?.deadline)
-    due = earlier(earlier(due, hostMutexes?.deadline), controlDeadline)
+    due = earlier(earlier(due, hostMutexes?.deadline), control.deadline)
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }
-    if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
+    if control.deadline.map({ $0 <= time }) == true { tendControl(at: time) }
     retryLocked(at: time)
     useAnswers(at: time)
     executor.advance(to: time)
@@ -341,7 +323,7 @@ final class RunLoop {
     if let source = options.statusSource, case .ended(source, .attempt, let end) = event {
       passedOn = PassedOnStatus(end.shellStatus, of: source)
     }
-    if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
+    if control.isOpen { noteForOutside(event, at: time) }
     switch event {
     case .appended(let operation, let id, let group, let after):
       added.append(operation, id: id, from: group, after: after)

@@ -8,7 +8,8 @@ extension RunMachine {
   /// Asks whether the operation, which has its slot, must still run; false if that is known. It is asked before the first
   /// attempt.
   mutating func asksFirst(about operation: OperationID) -> Bool {
-    guard asksAtStart, active[operation] == nil, steps.ready(operation).settings.cache != nil else {
+    guard rules.asksAtStart, active[operation] == nil, steps.ready(operation).settings.cache != nil
+    else {
       return false
     }
     setGate(of: operation, to: .asked(.start))

@@ -253,5 +253,5 @@ extension RunMachine {
   }
 
   /// The number of commands that can run at the same time, whatever the queues allow.
-  package var commandCapacity: Int { commandLimit }
+  package var commandCapacity: Int { rules.commandLimit }
 }

@@ -47,7 +47,7 @@ extension RunMachine {
   /// All members of the group have ended. One that blocks what depends on it has nothing to give, and ends with
   /// them: it is then as if its dependents were those of its members. Others are asked.
   mutating func gathered(_ group: OperationID) {
-    guard blocksDependents(group), !gatesAll, groupStates[group].endsPlainly else {
+    guard blocksDependents(group), !rules.gatesAll, groupStates[group].endsPlainly else {
       return ask(.join, about: group)
     }
     setGate(of: group, to: nil)
@@ -170,7 +170,7 @@ extension RunMachine {
     var members: [OperationID] = []
     for operation in operations {
       var spec = operation.spec
-      spec.isGated = spec.isGated || gatesAll
+      spec.isGated = spec.isGated || rules.gatesAll
       let id = scheduler.append(spec)
       steps.append(operation.step, as: id)
       members.append(id)

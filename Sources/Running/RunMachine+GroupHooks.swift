@@ -144,7 +144,7 @@ extension RunMachine {
     var rest = Array(groups.members(of: group).reversed())
     while let member = rest.popLast() {
       guard let ending = scheduler.ending(of: member) else { continue }
-      if ending.isAllowed && !isStrict { continue }
+      if ending.isAllowed && !rules.isStrict { continue }
       let members = groups.members(of: member)
       rest += members.reversed()
       let isOwn = members.isEmpty || ending != groups.ending(of: member, in: scheduler).ending

@@ -76,7 +76,7 @@ extension RunMachine {
   mutating func noteFailed(_ operation: OperationID, _ ending: Ending) -> Bool {
     guard ending.outcome.isFailure else { return true }
     let isAllowed = ending.isAllowed || groups.isForgiven(operation)
-    if !isAllowed || isStrict { failedSteps.append(operation) }
+    if !isAllowed || rules.isStrict { failedSteps.append(operation) }
     return isAllowed
   }
 

@@ -27,13 +27,7 @@ package struct RunMachine {
   package let plan: Plan
   /// The steps; their number grows when steps are expanded.
   package internal(set) var steps: RunSteps
-  let isStrict: Bool
-  /// True if every operation is asked about before it is ready.
-  let gatesAll: Bool
-  /// True if a step with a cache is asked about again when it could start.
-  let asksAtStart: Bool
-  /// The number of commands that may run at the same time, whatever the queues allow.
-  let commandLimit: Int
+  let rules: RunRules
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
   /// nothing because one was paused then waits for that, instead of ending.
   package var canBeChangedFromOutside = false
@@ -93,20 +87,14 @@ package struct RunMachine {
   /// reason than a failure, and after the operation was cancelled.
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
-  package init(
-    plan: Plan, isStrict: Bool = false, gatesAll: Bool = false, asksAtStart: Bool = false,
-    commandLimit: Int = .max, seed: UInt64 = 1, sharesHostMutexes: Bool = false
-  ) {
+  package init(plan: Plan, rules: RunRules = RunRules(), seed: UInt64 = 1) {
     self.plan = plan
+    self.rules = rules
     steps = RunSteps(plan)
-    self.isStrict = isStrict
-    self.gatesAll = gatesAll
-    self.asksAtStart = asksAtStart
-    self.commandLimit = commandLimit
-    hasHostMutexes = sharesHostMutexes && plan.pools.contains(where: \.isGranted)
-    let pools = sharesHostMutexes ? plan.pools : plan.pools.map(\.alwaysOpen)
+    hasHostMutexes = rules.sharesHostMutexes && plan.pools.contains(where: \.isGranted)
+    let pools = rules.sharesHostMutexes ? plan.pools : plan.pools.map(\.alwaysOpen)
     var graph = plan.graph
-    if gatesAll { for index in 0..<graph.count { graph.setGated(OperationID(index)) } }
+    if rules.gatesAll { for index in 0..<graph.count { graph.setGated(OperationID(index)) } }
     scheduler = Scheduler(graph: graph, queues: plan.queues, pools: pools)
     groups = Groups(plan)
     groupStates = GroupStates(plan)
@@ -172,11 +160,12 @@ package struct RunMachine {
   // MARK: Attempts
 
   /// Whether one more command may run.
-  var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
+  var hasRoom: Bool { scheduler.runningCount + probeCount < rules.commandLimit }
 
   /// One more attempt may. Services take no place of the last one, which is for looking after them.
   private var hasRoomForAttempt: Bool {
-    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, commandLimit)
+    services.isEmpty
+      ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, rules.commandLimit)
   }
 
   mutating func startReady(at now: Nanoseconds) {

@@ -11,9 +11,11 @@ struct `A step that is asked about when it could start` {
 
   init() {
     let cached = StepSettings(cache: CacheSettings())
+    var rules = RunRules()
+    rules.asksAtStart = true
     machine = RunMachine(
       plan: Simulation(graph: "a; b; c: a", settings: ["a": cached], width: 1).plan(),
-      asksAtStart: true)
+      rules: rules)
     machine.begin(at: 0)
   }
 

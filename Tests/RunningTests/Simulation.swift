@@ -206,9 +206,11 @@ private struct Playback {
   init(_ simulation: Simulation) {
     self.simulation = simulation
     decisions = simulation.decisions
-    machine = RunMachine(
-      plan: simulation.plan(), isStrict: simulation.isStrict,
-      commandLimit: simulation.commandLimit, sharesHostMutexes: true)
+    var rules = RunRules()
+    rules.isStrict = simulation.isStrict
+    rules.commandLimit = simulation.commandLimit
+    rules.sharesHostMutexes = true
+    machine = RunMachine(plan: simulation.plan(), rules: rules)
     machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }
 

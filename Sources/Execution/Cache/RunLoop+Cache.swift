@@ -116,7 +116,7 @@ extension RunLoop {
 
   /// The settings with which the step runs, as far as its cache is concerned.
   func declaration(of step: OperationID) -> StepSettings {
-    declarations[step] ?? machine.steps[step].settings
+    findings.declarations[step] ?? machine.steps[step].settings
   }
 
   /// The steps that an operation depends on. The members of groups stand for these.

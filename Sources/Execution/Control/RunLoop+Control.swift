@@ -10,12 +10,6 @@ import RunFiles
 import Running
 import Scheduling
 
-/// Who paused a queue.
-struct Pause {
-  let user: String
-  let since: Nanoseconds
-}
-
 extension RunLoop {
   /// A run that is over by then has no socket: most steps take longer than this, and a socket costs as much
   /// as a tenth of a step.
@@ -27,34 +21,29 @@ extension RunLoop {
   /// The time between two looks at what those who follow the run are to be told.
   private static let feedPause: Nanoseconds = 50_000_000
 
-  var controlDeadline: Nanoseconds? {
-    if control == nil { return controlDue }
-    return earlier(control?.deadline, feedDue)
-  }
-
   /// Handles everything that is due by now.
   func tendControl(at time: Nanoseconds) {
-    guard let control else { return openControl(at: time) }
-    control.advance(to: time)
-    for (connection, line) in control.takeMail(at: time) {
+    guard let server = control.server else { return openControl(at: time) }
+    server.advance(to: time)
+    for (connection, line) in server.takeMail(at: time) {
       answer(connection, line.prefix { $0 != UInt8(ascii: "\n") }, at: time)
       feed(connection, at: time)
     }
-    guard let due = feedDue, due <= time else { return }
-    feedDue = nil
-    for connection in control.connections.values where connection.feed != nil {
+    guard let due = control.feedDue, due <= time else { return }
+    control.feedDue = nil
+    for connection in server.connections.values where connection.feed != nil {
       feed(connection, at: time)
     }
   }
 
   private func openControl(at time: Nanoseconds) {
-    controlDue = nil
+    control.listeningDue = nil
     // What is recorded of a step takes four hashes.
     if machine.steps.count >= RunLoop.manySteps { clinux_prepare_hashing() }
-    control = ControlServer(
+    control.server = ControlServer(
       in: options.directory, waiting, spare: executor.spareDescriptorCount,
       hasMailbox: executor.isOnCluster || options.directory.state?.fileSystem.network != nil)
-    if control != nil || options.canBeChangedFromOutside { return }
+    if control.server != nil || options.canBeChangedFromOutside { return }
     // What waits for a change would wait for ever.
     machine.canBeChangedFromOutside = false
     machine.advance(to: time)
@@ -62,19 +51,19 @@ extension RunLoop {
 
   /// A connection has something to say, takes more, or has gone; or there is a new one.
   func hearControl(_ number: Int, at time: Nanoseconds) {
-    guard let control else { return }
-    if number == ControlServer.listenerNumber { return control.accept(at: time) }
+    guard let server = control.server else { return }
+    if number == ControlServer.listenerNumber { return server.accept(at: time) }
     // Another one of this turn may have gone.
-    guard let connection = control.connections[number] else { return }
+    guard let connection = server.connections[number] else { return }
     switch connection.interest {
     case .writing: return feed(connection, at: time)
-    case .leaving: return control.drop(connection)
+    case .leaving: return server.drop(connection)
     case .reading: break
     }
     switch connection.read() {
     case .nothing: break
-    case .said: control.watch(connection)
-    case .over: control.drop(connection)
+    case .said: server.watch(connection)
+    case .over: server.drop(connection)
     case .request(let line):
       answer(connection, line, at: time)
       feed(connection, at: time)
@@ -83,11 +72,11 @@ extension RunLoop {
 
   /// Tells a client as much as it takes now.
   private func feed(_ connection: ControlConnection, at time: Nanoseconds) {
-    guard let control else { return }
+    guard let server = control.server else { return }
     repeat {
       fill(connection, at: time)
-      control.send(to: connection, at: time)
-      if control.connections[connection.number] == nil { return }
+      server.send(to: connection, at: time)
+      if server.connections[connection.number] == nil { return }
     } while !connection.hasPending && connection.feed?.isUpToDate == false
   }
 
@@ -116,19 +105,11 @@ extension RunLoop {
 
   // MARK: Those who follow
 
-  func noteForFeeds(_ event: RunEvent.Kind, at time: Nanoseconds) {
-    if case .controlled(let note) = event { notePause(note, at: time) }
-    if case .ended(let operation, let role, let end) = event, role.isAttempt {
-      if !end.isSuccess {
-        failedEnds[operation] = EndedCommand(role: role, end: end)
-      } else if !failedEnds.isEmpty {
-        failedEnds[operation] = nil
-      }
-    }
-    if case .placed(let operation, _, let place) = event { places[operation] = place }
-    if !places.isEmpty, case .ended(let operation, .attempt, _) = event { places[operation] = nil }
-    guard let control, !control.connections.isEmpty else { return }
-    for connection in control.connections.values where connection.feed?.follows == true {
+  /// Notes an event for those who ask later, and for those who follow the run.
+  func noteForOutside(_ event: RunEvent.Kind, at time: Nanoseconds) {
+    control.note(event, at: time, queueCount: machine.plan.queues.count)
+    guard let server = control.server, !server.connections.isEmpty else { return }
+    for connection in server.connections.values where connection.feed?.follows == true {
       switch event {
       case .started(let operation, _), .ready(let operation), .waiting(let operation, _),
         .retrying(let operation, _, _), .settled(let operation, _, _),
@@ -141,19 +122,7 @@ extension RunLoop {
         .published, .orphansFound, .outOfReach, .restored, .notice, .finished:
         continue
       }
-      if feedDue == nil { feedDue = time + RunLoop.feedPause }
-    }
-  }
-
-  private func notePause(_ note: ControlNote, at time: Nanoseconds) {
-    lastUser = note.user
-    switch note.action {
-    case .pause(let queue):
-      for queue in queue.map({ [$0] }) ?? machine.plan.queues.indices.map({ QueueID($0) }) {
-        pauses[queue] = pauses[queue] ?? Pause(user: note.user, since: time)
-      }
-    case .proceed(let queue): if let queue { pauses[queue] = nil } else { pauses = [:] }
-    case .cancelRun, .cancel, .cancelQueue, .retry, .setWidth, .setPriority: break
+      if control.feedDue == nil { control.feedDue = time + RunLoop.feedPause }
     }
   }
 
@@ -161,28 +130,28 @@ extension RunLoop {
   /// it ended. Who does not take that for a while, or does while a signal comes, is dropped, and sees
   /// that the last line is missing.
   func endControl(_ end: RunEnd) {
-    guard let control else { return }
-    control.stopAccepting()
-    for connection in control.connections.values { conclude(connection, end) }
+    guard let server = control.server else { return }
+    server.stopAccepting()
+    for connection in server.connections.values { conclude(connection, end) }
     let due = now + (grace(after: end) ?? RunLoop.readerGrace)
     var isAsked = false
-    while !control.connections.isEmpty, !isAsked, now < due {
+    while !server.connections.isEmpty, !isAsked, now < due {
       for item in waiting.wait(until: due) {
         switch item.owner {
         case .signals, .watcher: isAsked = true
         case .control:
-          if let connection = control.connections[item.number] { conclude(connection, end) }
+          if let connection = server.connections[item.number] { conclude(connection, end) }
         case .executor, .hashing, .caching, .readers, .jobControl, .jobs: pass(item, at: now)
         }
       }
     }
-    control.end()
-    self.control = nil
+    server.end()
+    control.server = nil
   }
 
   private func conclude(_ connection: ControlConnection, _ end: RunEnd) {
-    guard let control else { return }
-    if connection.feed == nil, !connection.hasPending { return control.drop(connection) }
+    guard let server = control.server else { return }
+    if connection.feed == nil, !connection.hasPending { return server.drop(connection) }
     connection.endsWhenSent = connection.endsWhenSent || connection.feed == nil
     repeat {
       fill(connection, at: now)
@@ -190,8 +159,8 @@ extension RunLoop {
         connection.add(endLine(end))
         connection.endsWhenSent = true
       }
-      control.send(to: connection, at: now)
-    } while control.connections[connection.number] != nil && !connection.hasPending
+      server.send(to: connection, at: now)
+    } while server.connections[connection.number] != nil && !connection.hasPending
   }
 }
 
@@ -203,7 +172,7 @@ extension RunLoop {
     do throws(ControlFailure) {
       let request = try ControlRequest(line: line, program: options.controlVersion ?? "")
       if request.verb == .status {
-        if request.follows, control?.hasRoomForFollower == false {
+        if request.follows, control.server?.hasRoomForFollower == false {
           throw ControlFailure(
             "too many programs already follow the run",
             help: "use 'oprun status' without '--follow'")

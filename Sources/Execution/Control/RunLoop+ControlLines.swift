@@ -99,7 +99,7 @@ extension RunLoop {
   func runLine(at time: Nanoseconds) -> String {
     var fields = Fields()
     fields.add("changed", true)
-    if let user = lastUser { fields.add("by", user) }
+    if let user = control.lastUser { fields.add("by", user) }
     addState(to: &fields, at: time)
     return fields.line
   }
@@ -142,7 +142,7 @@ extension RunLoop {
     fields.add("name", spec.name)
     if spec.width < .max { fields.add("max_parallel", spec.width) }
     fields.add("paused", spec.isSuspended)
-    if spec.isSuspended, let pause = pauses[queue] {
+    if spec.isSuspended, let pause = control.pauses[queue] {
       fields.add("by", pause.user)
       fields.add("since_ms", milliseconds: pause.since)
     }
@@ -185,7 +185,7 @@ extension RunLoop {
     if let role, let start = starts[CommandKey(operation: operation, role: role)] {
       fields.add("since_ms", milliseconds: start)
     }
-    if state == .running, let place = places[operation] {
+    if state == .running, let place = control.places[operation] {
       fields.add("job", place.job)
       if let node = place.node { fields.add("node", node) }
       if let reason = place.reason { fields.add("waits_for", reason) }
@@ -197,7 +197,7 @@ extension RunLoop {
       }
     }
     if let fault = machine.fault(ofGroup: operation) { add(fault: fault, to: &fields) }
-    if let ended = ended ?? failedEnds[operation] { add(ended, to: &fields) }
+    if let ended = ended ?? control.failedEnds[operation] { add(ended, to: &fields) }
     if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
     return fields.line
   }

@@ -1,0 +1,69 @@
+// What a run keeps for those who ask it something from outside, or follow it.
+
+import Plans
+import Scheduling
+
+/// Who paused a queue.
+struct Pause {
+  let user: String
+  let since: Nanoseconds
+}
+
+struct RunControl {
+  /// The clients; nil until the run has lasted for a moment, and if nobody can ask.
+  var server: ControlServer?
+  /// When the run begins to listen to clients.
+  var listeningDue: Nanoseconds?
+  /// When those who follow the run are told what has changed.
+  var feedDue: Nanoseconds?
+  /// Who paused a queue, and when.
+  private(set) var pauses: [QueueID: Pause] = [:]
+  /// Who changed something last.
+  private(set) var lastUser: String?
+  /// Where commands are that do not run here.
+  private(set) var places: [OperationID: CommandPlacement] = [:]
+  /// How the last attempts of steps ended that failed.
+  private(set) var failedEnds: [OperationID: EndedCommand] = [:]
+
+  /// Whether somebody may ask, now or later.
+  var isOpen: Bool { server != nil || listeningDue != nil }
+
+  var deadline: Nanoseconds? {
+    server == nil ? listeningDue : earlier(server?.deadline, feedDue)
+  }
+
+  /// Notes what those who ask later are told. `queueCount` is the number of all queues.
+  mutating func note(_ event: RunEvent.Kind, at time: Nanoseconds, queueCount: Int) {
+    switch event {
+    case .controlled(let note):
+      lastUser = note.user
+      notePauses(note, at: time, queueCount)
+    case .ended(let operation, let role, let end):
+      guard role.isAttempt else { break }
+      if !places.isEmpty { places[operation] = nil }
+      if !end.isSuccess {
+        failedEnds[operation] = EndedCommand(role: role, end: end)
+      } else if !failedEnds.isEmpty {
+        failedEnds[operation] = nil
+      }
+    case .placed(let operation, _, let place): places[operation] = place
+    case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved,
+      .waiting, .ready, .heldUp, .published, .retrying, .settled, .reopened, .orphansFound,
+      .outOfReach, .restored, .stopping, .notice, .finished:
+      break
+    }
+  }
+
+  private mutating func notePauses(
+    _ note: ControlNote, at time: Nanoseconds, _ queueCount: Int
+  ) {
+    switch note.action {
+    case .pause(let queue):
+      for queue in queue.map({ [$0] }) ?? (0..<queueCount).map({ QueueID($0) }) {
+        pauses[queue] = pauses[queue] ?? Pause(user: note.user, since: time)
+      }
+    case .proceed(let queue): if let queue { pauses[queue] = nil } else { pauses = [:] }
+    case .cancelRun, .cancel, .cancelQueue, .retry, .setWidth, .setPriority: break
+    }
+  }
+}
