@@ -20,7 +20,7 @@ package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
   color: Bool = false, columns: Int? = nil
 ) -> String {
-  var renderer = Renderer(sources, style: Style(color: color), upTo: diagnostics)
+  var renderer = Renderer(sources, style: DiagnosticColors(color: color), upTo: diagnostics)
   renderer.columns = columns
   switch format {
   case .human: return renderer.report(diagnostics)
@@ -31,7 +31,7 @@ package func render(
 }
 
 /// Colours of a report; all empty when there are none.
-struct Style {
+struct DiagnosticColors {
   let place: String
   let error: String
   let secondary: String
@@ -53,12 +53,12 @@ struct Renderer {
   private static let maxShown = 20
 
   let sources: SourceMap
-  let style: Style
+  let style: DiagnosticColors
   /// The width of the terminal; nil elsewhere.
   var columns: Int?
   private let lines: [LineTable]
 
-  init(_ sources: SourceMap, style: Style, upTo diagnostics: [Diagnostic]) {
+  init(_ sources: SourceMap, style: DiagnosticColors, upTo diagnostics: [Diagnostic]) {
     self.sources = sources
     self.style = style
     var furthest = 0

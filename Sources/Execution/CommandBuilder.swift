@@ -40,7 +40,7 @@ struct CommandBuilder {
   }
 
   mutating func command(
-    _ key: CommandKey, _ command: StepCommand, _ confinement: Confinement? = nil
+    _ key: CommandKey, _ command: OperationCommand, _ confinement: Confinement? = nil
   ) -> Command {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)

@@ -29,7 +29,7 @@ extension RunLoop {
     execute(key, machine.command(of: key), at: time)
   }
 
-  func execute(_ key: CommandKey, _ command: StepCommand, at time: Nanoseconds) {
+  func execute(_ key: CommandKey, _ command: OperationCommand, at time: Nanoseconds) {
     let settings = command.settings
     var command = builder.command(key, command, confinement(of: key, command))
     if let slurm { place(&command, settings, slurm) }

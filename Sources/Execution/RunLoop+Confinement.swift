@@ -8,7 +8,7 @@ import Scheduling
 
 extension RunLoop {
   /// What a cached step declares for its command; nil for another one.
-  func confinement(of key: CommandKey, _ command: StepCommand) -> Confinement? {
+  func confinement(of key: CommandKey, _ command: OperationCommand) -> Confinement? {
     guard case .attempt = key.role, let cache = command.settings.cache else { return nil }
     // Built-in steps use the files that their inputs name.
     if case .helper = command.action { return nil }

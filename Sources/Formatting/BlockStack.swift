@@ -27,7 +27,7 @@ struct BlockStack {
   var newColumn: Int { entries.last?.newColumn ?? 0 }
 
   /// Takes account of a token in block context.
-  mutating func note(_ kind: Token.Kind, oldColumn: Int) {
+  mutating func note(_ kind: YAMLToken.Kind, oldColumn: Int) {
     switch kind {
     case .mapStart: open(.map, oldColumn)
     case .listStart: open(.list, oldColumn)

@@ -4,7 +4,7 @@
 extension Formatter {
   /// Writes the header and the lines of a block. The token ends where a line begins, or at the end of
   /// the file.
-  mutating func writeBlock(_ token: Token) {
+  mutating func writeBlock(_ token: YAMLToken) {
     var end = token.start
     while end < token.end, text[end] != Byte.newline { end += 1 }
     let header = text[token.start..<trimmedEnd(token.start..<end)]

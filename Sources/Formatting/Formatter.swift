@@ -8,7 +8,7 @@ struct Formatter {
   var stack = BlockStack()
   /// The block maps and lists around the last visible token.
   private var outerStack = BlockStack()
-  private var previous: Token.Kind?
+  private var previous: YAMLToken.Kind?
   /// The end of what has been written.
   private var position = 0
   /// The start of the line with `position`.
@@ -35,12 +35,12 @@ struct Formatter {
     throw .invalid
   }
 
-  private mutating func note(_ token: Token) {
+  private mutating func note(_ token: YAMLToken) {
     if token.kind == .key { startsKey = true }
     stack.note(token.kind, oldColumn: column(of: token.start))
   }
 
-  private mutating func write(_ token: Token) {
+  private mutating func write(_ token: YAMLToken) {
     writeGap(before: token)
     if layout.isAtLineStart {
       indent(token)
@@ -77,7 +77,7 @@ struct Formatter {
   }
 
   /// Indents the first token of a line.
-  private mutating func indent(_ token: Token) {
+  private mutating func indent(_ token: YAMLToken) {
     let old = column(of: token.start)
     if flowDepth > 0 {
       layout.append(spaces: columnInBrackets(old))
@@ -89,7 +89,7 @@ struct Formatter {
   }
 
   /// The column of the first token of a line in block context.
-  private func column(for kind: Token.Kind) -> Int {
+  private func column(for kind: YAMLToken.Kind) -> Int {
     switch kind {
     case .directive, .documentStart, .documentEnd: 0
     case .dash, .colon, .key: stack.newColumn
@@ -108,7 +108,7 @@ struct Formatter {
 
   // MARK: Between tokens
 
-  private func space(before kind: Token.Kind) -> Int {
+  private func space(before kind: YAMLToken.Kind) -> Int {
     switch (previous, kind) {
     case (.flowStart, _): 0
     // In `{a: , b}`, older readers take a colon without a space for a part of the key.
@@ -122,7 +122,7 @@ struct Formatter {
   }
 
   /// Writes the comments and line ends before a token, or before the end.
-  private mutating func writeGap(before token: Token?) {
+  private mutating func writeGap(before token: YAMLToken?) {
     let end = token?.start ?? text.count
     var start = position
     while start < end {
@@ -142,7 +142,7 @@ struct Formatter {
     position = start
   }
 
-  private mutating func writeComment(_ range: Range<Int>, before token: Token?) {
+  private mutating func writeComment(_ range: Range<Int>, before token: YAMLToken?) {
     if layout.isAtLineStart {
       layout.append(spaces: commentColumn(range.lowerBound - lineStart, before: token))
     } else {
@@ -155,7 +155,7 @@ struct Formatter {
 
   /// The column of a comment on a line of its own: it belongs to what follows, or to a map or list
   /// that ends or goes on here, whichever begins nearest left of it.
-  private func commentColumn(_ old: Int, before token: Token?) -> Int {
+  private func commentColumn(_ old: Int, before token: YAMLToken?) -> Int {
     if flowDepth > 0 { return columnInBrackets(old) }
     var best: (old: Int, new: Int)?
     if let token {
@@ -172,7 +172,7 @@ struct Formatter {
   // MARK: Values
 
   /// Writes a token that may continue on further lines, which are folded when they are read.
-  private mutating func writeLines(_ token: Token) {
+  private mutating func writeLines(_ token: YAMLToken) {
     var start = token.start
     while true {
       var end = start

@@ -6,7 +6,7 @@ import Diagnostics
 import Glibc
 
 /// One token of a YAML text, with its bytes.
-struct Token {
+struct YAMLToken {
   enum Kind {
     case directive, documentStart, documentEnd
     /// The beginning of a block map or list, which has no text of its own.
@@ -47,20 +47,20 @@ struct TokenStream: ~Copyable {
   deinit { release(parser) }
 
   /// The next token; nil if the text is not YAML. It must not be called after the end.
-  mutating func next() -> Token? {
+  mutating func next() -> YAMLToken? {
     while true {
       var token = yaml_token_t()
       guard yaml_parser_scan(parser, &token) == 1 else { return nil }
       defer { yaml_token_delete(&token) }
       guard let kind = Self.kind(of: token) else { continue }
       let start = offsets.byteOffset(of: token.start_mark.index)
-      return Token(kind: kind, start: start, end: offsets.byteOffset(of: token.end_mark.index))
+      return YAMLToken(kind: kind, start: start, end: offsets.byteOffset(of: token.end_mark.index))
     }
   }
 
   /// The kind of a token; nil for the start of the stream. Tags are treated like anchors: both stand
   /// before a value.
-  private static func kind(of token: yaml_token_t) -> Token.Kind? {
+  private static func kind(of token: yaml_token_t) -> YAMLToken.Kind? {
     switch token.type {
     case YAML_STREAM_START_TOKEN: nil
     case YAML_VERSION_DIRECTIVE_TOKEN, YAML_TAG_DIRECTIVE_TOKEN: .directive
@@ -82,7 +82,7 @@ struct TokenStream: ~Copyable {
     }
   }
 
-  private static func scalarKind(_ style: yaml_scalar_style_t) -> Token.Kind {
+  private static func scalarKind(_ style: yaml_scalar_style_t) -> YAMLToken.Kind {
     switch style {
     case YAML_PLAIN_SCALAR_STYLE: .plain
     case YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE: .block

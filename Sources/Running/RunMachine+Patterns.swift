@@ -133,7 +133,7 @@ extension RunMachine {
     }
     patterns.open.remove(group)
     patterns.matrices[group] = instances.map { $0.step.late?.scope.matrix ?? ValueMap() }
-    var draft = PatternDraft(first: steps.count)
+    var draft = InstanceDraft(first: steps.count)
     for instance in instances { add(instance, of: group, pattern, to: &draft) }
     scheduler.append(draft.additions)
     for (index, step) in draft.steps.enumerated() {
@@ -161,7 +161,7 @@ extension RunMachine {
   /// Adds an instance: copies of the steps, then the group of them.
   private mutating func add(
     _ instance: NewOperation, of group: OperationID, _ pattern: GroupPattern,
-    to draft: inout PatternDraft
+    to draft: inout InstanceDraft
   ) {
     var operations: [OperationID: OperationID] = [:]
     for (index, operation) in pattern.operations.enumerated() {
@@ -211,7 +211,7 @@ extension RunMachine {
 
   /// From now on the originals stand for their copies, and the group for its instances.
   private mutating func gather(
-    _ draft: PatternDraft, of group: OperationID, _ pattern: GroupPattern
+    _ draft: InstanceDraft, of group: OperationID, _ pattern: GroupPattern
   ) {
     var copies: [OperationID: [OperationID]] = [:]
     for (index, original) in draft.originals.enumerated() {
@@ -238,7 +238,7 @@ extension RunMachine {
 }
 
 /// The operations that the instances of a group become.
-private struct PatternDraft {
+private struct InstanceDraft {
   /// The number of the first.
   let first: Int
   private(set) var steps: [PlannedStep] = []

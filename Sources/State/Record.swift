@@ -6,7 +6,7 @@ import Scheduling
 /// What is known about a step that runs.
 struct OpenStep {
   /// Nil if nothing but hooks ran.
-  var key: StepKey?
+  var key: StepIdentity?
   let start: Nanoseconds
   var attemptStart: Nanoseconds
   /// The last attempt that has ended, and whether it has a row of its own already.
@@ -46,12 +46,12 @@ enum Record {
   case began(RunBeginning)
   /// How many steps there are, now that a matrix is known.
   case counted(Int)
-  case started(StepKey, at: Nanoseconds)
+  case started(StepIdentity, at: Nanoseconds)
   /// A command that runs: an attempt that follows another one, or a hook.
   case running(String, CommandRole, since: Nanoseconds)
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
-  case settled(StepKey, Settled)
+  case settled(StepIdentity, Settled)
   /// What was taken over for the step is of no use any more.
   case forgotten(String)
   /// The outcome of the step is taken back.
@@ -64,7 +64,7 @@ enum Record {
 }
 
 /// A step, and what it was when it ran.
-struct StepKey {
+struct StepIdentity {
   let name: String
   let place: Int
   let written: Int

@@ -40,13 +40,13 @@ struct ResultRow: Hashable {
   var resolved: Int?
 
   /// Creates the row of a step that starts.
-  init(_ key: StepKey, startedAt time: Nanoseconds) {
+  init(_ key: StepIdentity, startedAt time: Nanoseconds) {
     (step, place, written) = (key.name, key.place, key.written)
     started = Int(time / 1000)
   }
 
   /// Creates the row of a step that has ended.
-  init(_ key: StepKey, _ settled: Settled) {
+  init(_ key: StepIdentity, _ settled: Settled) {
     (step, place, written) = (key.name, key.place, key.written)
     outcome = settled.outcome.number
     cause = settled.cause

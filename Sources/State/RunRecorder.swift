@@ -275,8 +275,8 @@ extension RunRecorder {
   /// The operation of the plan that it was made from.
   func planned(_ operation: OperationID) -> OperationID { added.planned(operation) }
 
-  private func key(of operation: OperationID) -> StepKey {
-    StepKey(
+  private func key(of operation: OperationID) -> StepIdentity {
+    StepIdentity(
       name: name(of: operation), place: run.number(of: operation),
       written: fingerprints.written(run.plan.steps[planned(operation).index]))
   }

@@ -152,7 +152,7 @@ final class RunWriter {
     }
   }
 
-  private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {
+  private func write(_ key: StepIdentity, startedAt time: Nanoseconds) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
     try forget(step)
     try write(ResultRow(key, startedAt: time), of: step)
@@ -168,7 +168,7 @@ final class RunWriter {
   }
 
   /// What was taken over is final.
-  private func keep(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
+  private func keep(_ key: StepIdentity, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
     // What stood for its instances, and has none now, ends as itself.
     try statement(
@@ -189,7 +189,7 @@ final class RunWriter {
     try result.run()
   }
 
-  private func write(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
+  private func write(_ key: StepIdentity, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
     if settled.takenOver == .forgotten { try forget(step) }
     try write(ResultRow(key, settled), of: step)
@@ -251,7 +251,7 @@ final class RunWriter {
     }
   }
 
-  private func stepNumber(of key: StepKey) throws(DatabaseFailure) -> Int {
+  private func stepNumber(of key: StepIdentity) throws(DatabaseFailure) -> Int {
     if steps[key.name] == nil { try numberSteps(around: key.place) }
     return try stepNumber(of: key.name)
   }

@@ -11,8 +11,8 @@ import Testing
   private let place = StatePlace()
   private static let run = "20260101-000000-k1"
 
-  private func key(_ name: String, _ place: Int = 0) -> StepKey {
-    StepKey(name: name, place: place, written: 7)
+  private func key(_ name: String, _ place: Int = 0) -> StepIdentity {
+    StepIdentity(name: name, place: place, written: 7)
   }
 
   private func settled(

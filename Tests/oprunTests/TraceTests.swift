@@ -354,7 +354,7 @@ struct TraceTests {
   }
 
   @Test func `records are read from bytes, and damaged ones are left out`() {
-    let records = { (bytes: [UInt8]) in TraceReport(bytes).records }
+    let records = { (bytes: [UInt8]) in TracedCommand(bytes).records }
     #expect(
       records(Array("r\0/a\0\0m\0/a\0/b\0".utf8)) == [
         TraceRecord(kind: "r", path: "/a", newPath: ""),
@@ -366,11 +366,11 @@ struct TraceTests {
   }
 
   @Test func `a report says where the command began, what has no name, and whether it is whole`() {
-    let whole = TraceReport(Array("w\0/ws/src\0\0r\0/ws/a\0\0E\0\0\0".utf8))
+    let whole = TracedCommand(Array("w\0/ws/src\0\0r\0/ws/a\0\0E\0\0\0".utf8))
     #expect(whole.directory == "/ws/src" && whole.isComplete && whole.records.count == 1)
-    let part = TraceReport(Array("w\0/ws\0\0r\0/ws/a\0\0r\0/w".utf8))
+    let part = TracedCommand(Array("w\0/ws\0\0r\0/ws/a\0\0r\0/w".utf8))
     #expect(!part.isComplete && part.records.count == 1)
-    let odd = TraceReport(
+    let odd = TracedCommand(
       Array("r\0/ws/a".utf8) + [0xff, 0, 0] + Array("r\0/b".utf8) + [0xff, 0, 0])
     #expect(odd.unnameable(below: "/ws") == [#"'a\xff'"#] && odd.records.isEmpty)
   }

@@ -9,7 +9,7 @@ import Running
 import Scheduling
 
 /// The fields of a JSON object, in order.
-private struct Fields {
+private struct JSONFields {
   private(set) var text = "{"
 
   mutating func add(_ name: String, _ value: String) { add(name, json: jsonString(value)) }
@@ -38,8 +38,8 @@ private struct Fields {
 }
 
 extension RunLoop {
-  private func beginning(isOK: Bool) -> Fields {
-    var fields = Fields()
+  private func beginning(isOK: Bool) -> JSONFields {
+    var fields = JSONFields()
     fields.add("protocol", ControlRequest.version)
     fields.add("oprun", options.controlVersion ?? "")
     fields.add("ok", isOK)
@@ -97,7 +97,7 @@ extension RunLoop {
 
   /// The line that says that something about the run itself has changed.
   func runLine(at time: Nanoseconds) -> String {
-    var fields = Fields()
+    var fields = JSONFields()
     fields.add("changed", true)
     if let user = control.lastUser { fields.add("by", user) }
     addState(to: &fields, at: time)
@@ -106,7 +106,7 @@ extension RunLoop {
 
   /// The last line for those who follow the run.
   func endLine(_ end: RunEnd) -> String {
-    var fields = Fields()
+    var fields = JSONFields()
     fields.add("finished", true)
     fields.add("exit_status", Int(end.exitStatus))
     if end.hookFailed { fields.add("hook_failed", true) }
@@ -116,7 +116,7 @@ extension RunLoop {
     return fields.line
   }
 
-  private func addState(to fields: inout Fields, at time: Nanoseconds) {
+  private func addState(to fields: inout JSONFields, at time: Nanoseconds) {
     fields.add("elapsed_ms", milliseconds: time)
     if let reason = machine.stopReason {
       fields.add("stopping", masked(reason.words { machine.steps[$0].id }))
@@ -138,7 +138,7 @@ extension RunLoop {
   private func queueObject(_ queue: QueueID) -> String {
     let spec = machine.scheduler[queue]
     let counts = machine.scheduler.counts(of: queue)
-    var fields = Fields()
+    var fields = JSONFields()
     fields.add("name", spec.name)
     if spec.width < .max { fields.add("max_parallel", spec.width) }
     fields.add("paused", spec.isSuspended)
@@ -167,7 +167,7 @@ extension RunLoop {
     let role = machine.role(of: operation)
     let isGroup = isGroup(operation)
     if !feed.isWhole, !machine.isOfInterest(operation) { return nil }
-    var fields = Fields()
+    var fields = JSONFields()
     fields.add("step", name(of: operation))
     fields.add("number", operation.index)
     fields.add("state", word(for: state, operation))
@@ -205,7 +205,7 @@ extension RunLoop {
   /// A step that is not planned; it has a number behind those that are.
   func unplannedLine(_ place: Int) -> String {
     let step = options.unplanned[place]
-    var fields = Fields()
+    var fields = JSONFields()
     fields.add("step", step.id)
     fields.add("number", machine.steps.count + place)
     fields.add("state", Outcome.cached.word)
@@ -214,7 +214,7 @@ extension RunLoop {
   }
 
   /// What those who follow the run need to estimate its end.
-  private func addPlan(of operation: OperationID, to fields: inout Fields) {
+  private func addPlan(of operation: OperationID, to fields: inout JSONFields) {
     let graph = machine.scheduler.graph
     if let name = machine.steps[operation].settings.name { fields.add("name", masked(name)) }
     if let expected = graph.expected(of: operation) {
@@ -231,7 +231,7 @@ extension RunLoop {
   }
 
   /// Why a group failed by itself.
-  private func add(fault: Cause, to fields: inout Fields) {
+  private func add(fault: Cause, to fields: inout JSONFields) {
     switch fault {
     case .condition(let words), .timeLimit(let words): fields.add("reason", masked(words))
     case .hook(let kind): fields.add("failed_hook", kind.key)
@@ -239,7 +239,7 @@ extension RunLoop {
     }
   }
 
-  private func add(_ ended: EndedCommand, to fields: inout Fields) {
+  private func add(_ ended: EndedCommand, to fields: inout JSONFields) {
     let end = ended.end
     fields.add("ended", ended.role.name)
     fields.add("status", end.status.word.description)

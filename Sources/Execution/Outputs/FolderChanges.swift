@@ -12,8 +12,8 @@ struct FolderChanges: ~Copyable {
   private(set) var count = 0
   /// True if the directory was removed.
   private(set) var isFolderGone = false
-  private var lastStamp = Moment(seconds: 0, nanoseconds: 0)
-  private var lastLook = Moment(seconds: 0, nanoseconds: 0)
+  private var lastStamp = FileTime(seconds: 0, nanoseconds: 0)
+  private var lastLook = FileTime(seconds: 0, nanoseconds: 0)
 
   init(of folder: RunDirectory) { self.folder = folder }
 
@@ -26,21 +26,21 @@ struct FolderChanges: ~Copyable {
     var clock = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &clock)
     guard let change = folder.change else { return count += 1 }
-    let stamp = Moment(seconds: change.at.tv_sec, nanoseconds: change.at.tv_nsec)
+    let stamp = FileTime(seconds: change.at.tv_sec, nanoseconds: change.at.tv_nsec)
     if stamp != lastStamp || !stamp.isPast(at: lastLook) { count += 1 }
     isFolderGone = change.isRemoved
     lastStamp = stamp
-    lastLook = Moment(seconds: clock.tv_sec, nanoseconds: clock.tv_nsec)
+    lastLook = FileTime(seconds: clock.tv_sec, nanoseconds: clock.tv_nsec)
   }
 }
 
-private struct Moment: Hashable {
+private struct FileTime: Hashable {
   let seconds: Int
   let nanoseconds: Int
 
   /// Whether a stamp is in the past by more than a tick of the clock, or by more than two seconds,
   /// the coarsest stamps there are (FAT), if it may be rounded.
-  func isPast(at now: Moment) -> Bool {
+  func isPast(at now: FileTime) -> Bool {
     let needed = nanoseconds == 0 ? 3_000_000_000 : 20_000_000
     let (distance, overflow) = (now.seconds - seconds).multipliedReportingOverflow(
       by: 1_000_000_000)

@@ -76,7 +76,7 @@ struct Subcommand: Sendable {
       starts again, after a node has failed for example, resumes the run. 'oprun status', 'logs' and
       'cancel' work from every machine that sees the state directory.
       """,
-    options: Submission.passed + [Options.submitNothing, Options.stateDirectory],
+    options: SubmittedRun.passed + [Options.submitNothing, Options.stateDirectory],
     rest: "SBATCH-OPTION…",
     perform: Tool.submit)
 

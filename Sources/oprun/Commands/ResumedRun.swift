@@ -366,7 +366,7 @@ extension Tool {
       steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs),
       executor: executor(invocation, resumed))
     request.workspace = state?.currentPlace
-    request.submission = Submission.own ?? resumed?.earlier.request.submission
+    request.submission = SubmittedRun.own ?? resumed?.earlier.request.submission
     return request
   }
 

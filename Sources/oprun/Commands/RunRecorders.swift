@@ -11,7 +11,7 @@ import State
 
 struct RunRecorders {
   private let recorder: RunRecorder
-  private let events: [EventStream]
+  private let events: [EventWriter]
   /// Where they go, in words.
   private let eventPlaces: [String]
   private let reports: ReportFiles?
@@ -85,11 +85,11 @@ struct RunRecorders {
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
-    var events: [EventStream] = []
+    var events: [EventWriter] = []
     for words in Self.eventTargets(invocation) {
       let target = try EventTarget(words)
       events.append(
-        EventStream(
+        EventWriter(
           target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
           masker: masker))
     }

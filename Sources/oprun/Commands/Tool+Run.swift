@@ -14,7 +14,7 @@ import State
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    let submission = Submission.resumed
+    let submission = SubmittedRun.resumed
     return try withFreshView { () throws(UsageFailure) in
       guard submission != nil || invocation.isOn(Options.resume) else {
         return try run(invocation, resuming: nil)

@@ -16,7 +16,7 @@ extension Tool {
   func submit(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     let file = invocation.operands[0]
     if file == "-" { throw .submitsStandardInput(invocation.command) }
-    if let word = Submission.refusedWord(among: invocation.rest) {
+    if let word = SubmittedRun.refusedWord(among: invocation.rest) {
       throw .submitsOtherwise(word, invocation.command)
     }
     let options = planningOptions(invocation, nil)
@@ -56,8 +56,8 @@ extension Tool {
       guard let program = isTrial ? "oprun" : try program(invocation) else {
         return ExitStatus.cannotWrite
       }
-      let submission = Submission(
-        invocation, word: isTrial ? "WORD" : Submission.newWord(), program: program,
+      let submission = SubmittedRun(
+        invocation, word: isTrial ? "WORD" : SubmittedRun.newWord(), program: program,
         state: absolute(stateDirectory(invocation), in: folder),
         folder: folder)
       if isTrial {
@@ -102,7 +102,7 @@ private func absolute(_ path: String, in folder: String) -> String {
 }
 
 /// One call of `sbatch`, as a value.
-struct Submission {
+struct SubmittedRun {
   /// The words of the command.
   let words: [String]
   /// What the job runs.
@@ -111,17 +111,17 @@ struct Submission {
   /// The runs of the job are found by the word.
   init(_ invocation: Invocation, word: String, program: String, state: String, folder: String) {
     var run = ["run", "--executor=slurm", "--state-dir=\(state)"]
-    run += invocation.words(of: Submission.passed)
+    run += invocation.words(of: SubmittedRun.passed)
     run += [operandWord(invocation.operands[0])] + invocation.operands.dropFirst()
     let file = invocation.operands[0].split(separator: "/").last.map(String.init) ?? "oprun"
     words =
       [
-        "sbatch", "--job-name=\(Submission.jobName(file))", "--chdir=\(folder)", "--requeue",
+        "sbatch", "--job-name=\(SubmittedRun.jobName(file))", "--chdir=\(folder)", "--requeue",
         "--open-mode=append",
       ] + invocation.rest
     script = """
       #!/bin/sh
-      export \(Submission.variable)=\(word)
+      export \(SubmittedRun.variable)=\(word)
       exec \(([program] + run).map(shellQuoted).joined(separator: " "))
 
       """
@@ -212,7 +212,7 @@ struct Submission {
     guard write(file, bytes, bytes.count) == bytes.count, lseek(file, 0, SEEK_SET) == 0,
       dup2(file, STDIN_FILENO) == STDIN_FILENO
     else { return SystemError("cannot create a file in memory", errno: errno) }
-    Submission.forgetOtherJobs()
+    SubmittedRun.forgetOtherJobs()
     var pointers = words.map { strdup($0) } + [nil]
     execvp("sbatch", &pointers)
     return SystemError("cannot run 'sbatch'", errno: errno)

@@ -38,7 +38,7 @@ extension Tool {
   ) {
     guard let step = invocation.tracedStep else { return }
     let reports = directory.names.filter { $0.hasSuffix(CommandTrace.ending) }.sorted()
-      .map { TraceReport(content(of: $0, in: directory)) }
+      .map { TracedCommand(content(of: $0, in: directory)) }
     let records = reports.flatMap(\.records)
     guard !records.isEmpty else { return say(nothingTraced(step, plan)) }
     if status != ExitStatus.success {

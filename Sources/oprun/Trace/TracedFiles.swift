@@ -14,7 +14,7 @@ struct TraceRecord: Hashable {
 }
 
 /// What was noted of one command.
-struct TraceReport {
+struct TracedCommand {
   private(set) var records: [TraceRecord] = []
   /// The directory that the command began in; nil if nothing was noted.
   private(set) var directory: String?

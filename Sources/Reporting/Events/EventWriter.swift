@@ -11,7 +11,7 @@ package import Scheduling
 ///
 /// Lines are collected, and written when a turn ends. During the run nothing waits for a reader
 /// that stops reading, and one that goes away is forgotten.
-package final class EventStream: RunObserver {
+package final class EventWriter: RunObserver {
   /// The version of the format, in the first line. New fields and new events do not change it.
   static let formatVersion = 1
 
@@ -91,7 +91,7 @@ package final class EventStream: RunObserver {
 }
 
 // The fields of each event.
-extension EventStream {
+extension EventWriter {
   private func writeFields(of kind: RunEvent.Kind) {
     switch kind {
     case .began(let beginning): write(beginning)
@@ -321,7 +321,7 @@ extension EventStream {
 }
 
 // Fields of each kind.
-extension EventStream {
+extension EventWriter {
   private func write(_ field: StaticString, _ text: String) {
     sink.write(field: field)
     sink.write(json: text)

@@ -4,7 +4,7 @@ package import Plans
 package import Scheduling
 
 /// What is run for an operation.
-package struct StepCommand: Sendable {
+package struct OperationCommand: Sendable {
   /// The id of the step; nil for a hook of the run itself.
   package let step: String?
   package let settings: StepSettings
@@ -17,13 +17,14 @@ package struct StepCommand: Sendable {
 extension RunMachine {
   /// The command for an attempt, a hook or a probe; `ready` is that of a hook that was not known
   /// before. Traps for one that is refused.
-  package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> StepCommand {
+  package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> OperationCommand
+  {
     let isRun = key.operation == .run
     let (action, settings) = ready.map { ($0.action, $0.settings) } ?? work(of: key)
     guard let action else { preconditionFailure("what is not known cannot run") }
     var variables: [EnvironmentVariable] = []
     if case .hook = key.role { variables = hookVariables(for: key.operation) }
-    return StepCommand(
+    return OperationCommand(
       step: isRun ? nil : steps[key.operation].id, settings: settings, action: action,
       attempt: active[key.operation]?.attempt ?? 1, variables: variables)
   }
