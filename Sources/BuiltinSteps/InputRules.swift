@@ -89,7 +89,7 @@ extension InputRule {
   /// The rule for the target of downloads.
   static let downloadTarget = InputRule("to") { inputs throws(StepInputFailure) in
     let text = inputs.text("to") ?? ""
-    // A folder is used as it is written.
+    // A directory is used as it is written.
     if text.hasSuffix("/") { return }
     _ = try PathPattern(text, fields: [.name, .ext, .index])
   }
@@ -129,7 +129,7 @@ extension InputRule {
       message: "'fit: \(fit)' needs 'width' and 'height'; '\(missing)' is missing", key: "fit")
   }
 
-  /// Several results of one image need different names, whether or not `to` is a folder.
+  /// Several results of one image need different names, whether or not `to` is a directory.
   static let paths = InputRule("to", "width", "height") { inputs throws(StepInputFailure) in
     guard let pattern = try? PathPattern.ofResults(inputs.text("to") ?? ""),
       sizes.fault(in: inputs) == nil
@@ -150,7 +150,7 @@ extension InputRule {
 }
 
 extension PathPattern {
-  /// A folder with a slash at its end gets files of the images' names.
+  /// A directory with a slash at its end gets files of the images' names.
   package static func ofResults(_ text: String) throws(StepInputFailure) -> PathPattern {
     try PathPattern(text.hasSuffix("/") ? text + namesInFolder : text)
   }

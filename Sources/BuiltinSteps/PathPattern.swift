@@ -1,5 +1,5 @@
 // Makes paths of results from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes
-// from elsewhere can never lead out of the folder that the pattern names.
+// from elsewhere can never lead out of the directory that the pattern names.
 
 private let slash = UInt8(ascii: "/")
 
@@ -71,7 +71,7 @@ package struct PathPattern: Hashable, Sendable {
     return ext.isEmpty || ext.utf8.contains(slash) ? nil : String(ext)
   }
 
-  /// The folder before the first field, with its slash; "" means the one in which the program runs.
+  /// The directory before the first field, with its slash; "" means the one in which the program runs.
   package var folder: String {
     guard case .text(let start)? = pieces.first, let end = start.utf8.lastIndex(of: slash) else {
       return ""
@@ -90,7 +90,7 @@ package struct PathPattern: Hashable, Sendable {
       }
       let text = text(of: piece, values)
       let isWhole = startsComponent(after: path) && endsComponent(index)
-      // Without a component, what follows it would be in another folder: in that of all, if nothing
+      // Without a component, what follows it would be in another directory: in that of all, if nothing
       // comes before it.
       path += text.isEmpty && piece.isField && isWhole ? "_" : text
     }

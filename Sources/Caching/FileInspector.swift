@@ -288,7 +288,7 @@ struct FileInspector {
   }
 
   /// Whether the rest of a pattern is looked for in there. Each directory behind links is once: they may lead in
-  /// a circle. Another link to it counts itself.
+  /// a cycle. Another link to it counts itself.
   private mutating func isFolder(
     _ path: String, for rest: ArraySlice<PatternName>
   ) throws(CacheFailure) -> Bool {

@@ -49,7 +49,7 @@ package struct StateFailure: Error, Hashable, Sendable {
     )
   }
 
-  /// The failure for a folder that cannot be made, for the reason in `errno`.
+  /// The failure for a directory that cannot be made, for the reason in `errno`.
   static func notMade(_ path: String) -> StateFailure {
     let isRefused = [EACCES, EPERM, EROFS].contains(errno)
     return StateFailure(

@@ -46,7 +46,7 @@ package struct FileName: Hashable {
   }
 }
 
-/// Calls `body` with each name in an open folder, which is closed, in no order. False, with `errno`, if the folder cannot
+/// Calls `body` with each name in an open directory, which is closed, in no order. False, with `errno`, if the directory cannot
 /// be listed.
 package func forEachName(
   owning folder: Int32, _ body: (UnsafePointer<CChar>) -> Void
@@ -54,7 +54,7 @@ package func forEachName(
   forEachEntry(owning: folder) { name, _ in body(name) }
 }
 
-/// The same with the kind that the folder notes, such as `DT_DIR`; `DT_UNKNOWN` where the file system does not.
+/// The same with the kind that the directory notes, such as `DT_DIR`; `DT_UNKNOWN` where the file system does not.
 package func forEachEntry(
   owning folder: Int32, _ body: (_ name: UnsafePointer<CChar>, _ kind: Int) -> Void
 ) -> Bool {
@@ -78,8 +78,8 @@ package func forEachEntry(
   return true
 }
 
-/// The names in an open folder of oprun, which is closed, in no order: a name that is no text is not one of
-/// oprun's, and left out. Nil, with `errno`, if the folder cannot be listed.
+/// The names in an open directory of oprun, which is closed, in no order: a name that is no text is not one of
+/// oprun's, and left out. Nil, with `errno`, if the directory cannot be listed.
 package func namesOfFiles(owning folder: Int32) -> [String]? {
   var names: [String] = []
   let isListed = forEachName(owning: folder) { name in

@@ -148,7 +148,7 @@ package final class RunDirectory {
     return (status.st_mtim, status.st_nlink == 0)
   }
 
-  /// Whether the path still leads here, with no link in the place of the folder or of the one that it
+  /// Whether the path still leads here, with no link in the place of the directory or of the one that it
   /// is in. True if that cannot be determined.
   package var isInPlace: Bool {
     var own = stat()

@@ -3,15 +3,15 @@
 
 import Glibc
 
-/// The folder of requests in the directory of a run: who asks writes `NAME.request`, and the run answers
+/// The directory of requests in the directory of a run: who asks writes `NAME.request`, and the run answers
 /// with `NAME.answer`. Every file appears whole, and is removed by the one for whom it is.
 package final class RunMailbox {
-  /// The name of the folder; no step can have it.
+  /// The name of the directory; no step can have it.
   package static let folderName = "@requests"
 
   private let descriptor: Int32
 
-  /// Opens the folder; nil if the run has none.
+  /// Opens the directory; nil if the run has none.
   package init?(in directory: RunDirectory) {
     descriptor = directory.open(RunMailbox.folderName)
     var status = stat()
@@ -21,7 +21,7 @@ package final class RunMailbox {
     }
   }
 
-  /// Makes the folder; nil if that cannot be.
+  /// Makes the directory; nil if that cannot be.
   package static func make(in directory: RunDirectory) -> RunMailbox? {
     guard directory.remove(folderName) || directory.removeFolder(folderName),
       (try? directory.makeFolder(folderName)) != nil
@@ -60,7 +60,7 @@ package final class RunMailbox {
     unlinkat(descriptor, own, 0)
   }
 
-  /// The run is over. The folder stays as long as somebody has not taken an answer.
+  /// The run is over. The directory stays as long as somebody has not taken an answer.
   package func end(in directory: RunDirectory) {
     _ = takeRequests(longest: 0)
     directory.remove(RunMailbox.folderName)

@@ -35,7 +35,7 @@ package final class StateFolder {
   /// The path of something in it, for people.
   package func shown(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
-  /// A path for programs that want one: it leads here, whatever has the folder's name by now.
+  /// A path for programs that want one: it leads here, whatever has the directory's name by now.
   package func path(of name: String) -> String { own.map { $0 + name } ?? shown(name) }
 
   private lazy var own: String? = {
@@ -71,7 +71,7 @@ package final class StateFolder {
     return run(named: name)
   }
 
-  /// The names in a folder within the state directory.
+  /// The names in a directory within the state directory.
   package func names(in folder: String) -> [String] {
     let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     return number >= 0 ? namesOfFiles(owning: number) ?? [] : []

@@ -5,7 +5,7 @@ import Glibc
 import RunFiles
 
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
-/// patterns: below the folder, which is where oprun was started if it has no name, or absolute. Links
+/// patterns: below the directory, which is where oprun was started if it has no name, or absolute. Links
 /// to directories are not followed. Names need not be text.
 ///
 /// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
@@ -35,7 +35,7 @@ private struct GlobSearch {
     let index: Int
   }
 
-  /// A directory behind a link. It is looked through once: links may lead in a circle. With other exclusions, which
+  /// A directory behind a link. It is looked through once: links may form a cycle. With other exclusions, which
   /// depend on its path, it counts as another one.
   private struct Linked: Hashable {
     let device: UInt

@@ -20,7 +20,7 @@ func links(
 private struct LinkSearch {
   private(set) var found: [FileName] = []
   let isMeant: (FileName) -> Bool
-  /// Links may lead in a circle.
+  /// Links may form a cycle.
   private var visited: Set<FileIdentity> = []
 
   init(isMeant: @escaping (FileName) -> Bool) { self.isMeant = isMeant }

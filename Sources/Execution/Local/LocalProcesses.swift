@@ -51,7 +51,7 @@ final class LocalProcesses {
   /// Must be made when the descriptors that a run waits with are open. No more commands than
   /// `counts` says will run at the same time, and it must be possible to run as few; the run opens `others`
   /// besides. The workspace is where oprun was started; absolute. In a run
-  /// with secrets, no outputs that commands wrote may stay in the folder of the run, not even after
+  /// with secrets, no outputs that commands wrote may stay in the directory of the run, not even after
   /// oprun was killed.
   init(
     _ options: RunOptions, workspace: String, wanted counts: ClosedRange<Int>,

@@ -3,7 +3,7 @@
 import Diagnostics
 
 /// The name and the extension of the last component of a path, made fit for a file: nothing in them
-/// leads to another folder, hides the file or moves a cursor.
+/// leads to another directory, hides the file or moves a cursor.
 func fileName(ofPath path: String) -> (name: String, ext: String) {
   let last = lastComponent(ofPath: path)
   var safe = String.UnicodeScalarView()

@@ -8,7 +8,7 @@ struct Manifest {
   let step: BuiltinStep
   let items: [ItemResult]
 
-  /// The default name. Steps of a pipeline that write into the same folder have one each; `id` is
+  /// The default name. Steps of a pipeline that write into the same directory have one each; `id` is
   /// the step's, and if a file name cannot contain it, its hash distinguishes it.
   static func name(of step: BuiltinStep, id: String? = pipelineStep) -> String {
     guard let id, !id.isEmpty else { return ".oprun-\(step.name).json" }

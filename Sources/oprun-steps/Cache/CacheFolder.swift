@@ -4,7 +4,7 @@
 import Diagnostics
 import Glibc
 
-/// A folder of the user's own:
+/// A directory of the user's own:
 ///
 ///     records/ab/abcd…   what is known of a key; its time of change is when it was last used
 ///     objects/ab/abcd…   contents by their SHA-256
@@ -15,7 +15,7 @@ import Glibc
 struct CacheFolder: Hashable, Sendable {
   let path: String
 
-  /// Creates the folder if it does not exist; refuses one that others could have written to.
+  /// Creates the directory if it does not exist; refuses one that others could have written to.
   init(_ path: String) throws(SystemError) {
     self.path = path
     try Files.makeFolder(path, mode: 0o700)
@@ -43,7 +43,7 @@ struct CacheFolder: Hashable, Sendable {
     }
   }
 
-  /// The folder that is used unless another is given; nil if there is no home.
+  /// The directory that is used unless another is given; nil if there is no home.
   static var usual: String? {
     func variable(_ name: String) -> String? {
       environmentValue(name).flatMap { $0.isEmpty ? nil : $0 }

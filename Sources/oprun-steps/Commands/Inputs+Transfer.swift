@@ -56,7 +56,7 @@ extension Inputs {
     CacheLimits(size: size("cache_size"), age: Int(duration("cache_age") / 1_000_000_000))
   }
 
-  /// Opens the cache; throws if there is no folder for it, or one that must not be used.
+  /// Opens the cache; throws if there is no directory for it, or one that must not be used.
   func openCache(
     warn: @escaping @Sendable (String) -> Void
   ) throws(SystemError) -> Cache {

@@ -10,7 +10,7 @@ extension Program {
       return ExitStatus.failure
     }
     do throws(SystemError) {
-      // Examining a folder that does not exist must not create it.
+      // Examining a directory that does not exist must not create it.
       let cache =
         Files.exists(path)
         ? try Cache(CacheFolder(path), CacheLimits()) { [self] in say($0) } : nil

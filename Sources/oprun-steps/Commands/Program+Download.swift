@@ -20,7 +20,7 @@ private struct DownloadPlan: Sendable {
 
 /// Where downloads go.
 private enum DownloadTarget {
-  /// A folder with a slash at the end; files in it get the names of the URLs.
+  /// A directory with a slash at the end; files in it get the names of the URLs.
   case folder(String)
   case pattern(PathPattern)
 

@@ -23,7 +23,7 @@ final class OpenFile: Sendable {
   }
 
   /// Opens a file that no other user can have put there: it belongs to this user, has one name, and
-  /// is not a link, FIFO, device or folder. It never waits.
+  /// is not a link, FIFO, device or directory. It never waits.
   static func own(
     _ path: String, _ flags: Int32, mode: mode_t = 0o600
   ) throws(SystemError) -> OpenFile {
@@ -138,7 +138,7 @@ enum Files {
     }
   }
 
-  /// Creates the folder for a file.
+  /// Creates the directory for a file.
   static func makeFolder(of path: String, mode: mode_t = 0o777) throws(SystemError) {
     try makeFolder(String(folder(ofPath: path).dropLast()), mode: mode)
   }
@@ -150,7 +150,7 @@ enum Files {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The names in a folder except `.` and `..`; none if it cannot be read.
+  /// The names in a directory except `.` and `..`; none if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }

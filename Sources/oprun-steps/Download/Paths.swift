@@ -15,7 +15,7 @@ struct PathKey: Hashable, Sendable {
   }
 }
 
-/// The folder of a path with its slash; "" means the one in which the program runs.
+/// The directory of a path with its slash; "" means the one in which the program runs.
 func folder(ofPath path: String) -> String {
   path.utf8.lastIndex(of: slash).map { String(path[..<path.utf8.index(after: $0)]) } ?? ""
 }

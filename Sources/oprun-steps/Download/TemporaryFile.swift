@@ -10,7 +10,7 @@ enum TemporaryFile {
   private static let prefix = ".oprun-"
   private static let suffix = ".part"
   private static let number = Atomic<Int>(0)
-  /// The folders in which this process has looked for leftovers.
+  /// The directories in which this process has looked for leftovers.
   private static let lookedAt = Guarded<Set<PathKey>>([])
 
   /// A path that is different each time: `out/.oprun-4711-1.part` for `out/a.jpg`.
@@ -42,7 +42,7 @@ enum TemporaryFile {
     return fstat(descriptor, &status) == 0 && status.st_nlink > 0
   }
 
-  /// Removes the leftovers of killed processes from a folder, once in the life of this process.
+  /// Removes the leftovers of killed processes from a directory, once in the life of this process.
   static func removeLeft(in folder: String) {
     guard lookedAt.withLock({ $0.insert(PathKey(folder)).inserted }) else { return }
     for name in Files.names(in: folder.isEmpty ? "." : folder) where isTemporary(name) {

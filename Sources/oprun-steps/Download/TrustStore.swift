@@ -6,7 +6,7 @@ import Diagnostics
 struct TrustStore: Hashable, Sendable {
   /// A file of authority certificates in PEM, in place of the system's; nil for those.
   var file: String?
-  /// A folder with one certificate in each file, named by its hash.
+  /// A directory with one certificate in each file, named by its hash.
   var folder: String?
 
   static let ofEnvironment = TrustStore()

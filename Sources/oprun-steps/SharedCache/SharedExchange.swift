@@ -21,7 +21,7 @@ struct SharedFailure: Error {
   init(_ error: SystemError) { message = error.message }
 }
 
-/// The descriptor of the folder of the local cache, which oprun passes on.
+/// The descriptor of the directory of the local cache, which oprun passes on.
 private let cacheFolder: Int32 = 3
 
 /// Receives a response.
@@ -215,7 +215,7 @@ final class SentContent: TransferSource, @unchecked Sendable {  // never leaves 
 extension Digest {
   var isInCache: Bool { faccessat(cacheFolder, cachePath, F_OK, 0) == 0 }
 
-  /// Where a content of this digest lies in the folder of the cache.
+  /// Where a content of this digest lies in the directory of the cache.
   fileprivate var cachePath: String {
     let name = hexadecimal
     return "cas/\(name.prefix(2))/\(name.dropFirst(2))"

@@ -134,7 +134,7 @@ extension Planner {
   }
 }
 
-// Circles through the end of a service: it goes on for a step that waits, in the end, for its end.
+// Cycles through the end of a service: it goes on for a step that waits, in the end, for its end.
 extension Planner {
   private mutating func checkKeeping() {
     let ends = EndGraph(self)

@@ -93,7 +93,7 @@ extension Color {
 }
 
 extension PathPattern {
-  /// The pattern of results. An existing folder counts as one, with or without a slash.
+  /// The pattern of results. An existing directory counts as one, with or without a slash.
   static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageFailure) -> PathPattern {
     do throws(StepInputFailure) {
       return try .ofResults(!text.hasSuffix("/") && Files.isFolder(text) ? text + "/" : text)

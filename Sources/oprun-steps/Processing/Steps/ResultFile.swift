@@ -12,7 +12,7 @@ final class ResultFile: Sendable {
   /// The hidden name that it has next to the final one; nil if it has none, or the final one.
   private let temporary: Guarded<String?>
 
-  /// Creates the file and its folder. The file is unnamed if the file system allows that: then
+  /// Creates the file and its directory. The file is unnamed if the file system allows that: then
   /// nothing is left of it, however this process ends. The leftovers of a named one are removed by
   /// the next run.
   init(_ path: String) throws(SystemError) {
