@@ -29,14 +29,14 @@ extension CacheFolder {
 
   /// Removes what is beyond the limits; nil if a run uses the cache.
   package static func sweep(
-    _ state: StateFolder, _ limits: CacheLimits, isTrial: Bool
+    _ state: StateFolder, _ limits: CacheLimits, isDryRun: Bool
   ) throws(CacheFailure) -> SweptCache? {
     guard faccessat(state.descriptor, "cache", F_OK, AT_SYMLINK_NOFOLLOW) == 0 else {
       return SweptCache()
     }
     let folder = try open(in: state)
     guard folder.lockAlone() else { return nil }
-    return folder.sweep(limits, isTrial: isTrial)
+    return folder.sweep(limits, isDryRun: isDryRun)
   }
 
   /// The same at the end of a run, if it is time to look and no other run uses the cache.
@@ -48,10 +48,10 @@ extension CacheFolder {
     guard !isKnown || elapsed > Self.interval || elapsed < 0, lockAlone() else { return }
     let isMarked = (try? write([], to: "swept")) != nil
     // The cache of a first run has nothing old.
-    if isMarked, isKnown { _ = sweep(limits, isTrial: false) }
+    if isMarked, isKnown { _ = sweep(limits, isDryRun: false) }
   }
 
-  private func sweep(_ limits: CacheLimits, isTrial: Bool) -> SweptCache {
+  private func sweep(_ limits: CacheLimits, isDryRun: Bool) -> SweptCache {
     var swept = SweptCache()
     var used: Set<String> = []
     var size = 0
@@ -70,18 +70,18 @@ extension CacheFolder {
           size += more
           used.formUnion(added.keys)
           // It would never be old.
-          if lastUse > now, !isTrial { utimensat(descriptor, "ac/" + name, nil, 0) }
+          if lastUse > now, !isDryRun { utimensat(descriptor, "ac/" + name, nil, 0) }
           continue
         }
       }
       swept.results += 1
-      if !isTrial { unlinkat(descriptor, "ac/" + name, 0) }
+      if !isDryRun { unlinkat(descriptor, "ac/" + name, 0) }
     }
     for (name, _) in files(in: "cas").map({ ($0.name, $0.time) }) where !used.contains(name) {
       swept.bytes += self.size(of: "cas/" + name)
-      if !isTrial { unlinkat(descriptor, "cas/" + name, 0) }
+      if !isDryRun { unlinkat(descriptor, "cas/" + name, 0) }
     }
-    if !isTrial {
+    if !isDryRun {
       for name in names(in: ".") where name.hasPrefix("tmp-") { unlinkat(descriptor, name, 0) }
       for folder in [Self.runs, Self.leftName] {
         for name in names(in: folder).map({ "\(folder)/\($0)" })

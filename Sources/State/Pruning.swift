@@ -92,7 +92,7 @@ extension StateStore {
   /// Removes what is beyond the limits. `now` is the time since 1970; `isBusy` says whether something of a run goes on
   /// although no process performs it: jobs need the directory of the run that started them.
   package func prune(
-    _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false,
+    _ limits: PruneLimits, now: Nanoseconds, isDryRun: Bool = false,
     isBusy: (String) -> Bool = { _ in false }
   ) throws(StoreFailure) -> Pruned {
     var (limits, now) = (limits, now)
@@ -121,7 +121,7 @@ extension StateStore {
       kept.count += 1
       kept.bytes += bytes
     }
-    if isTrial {
+    if isDryRun {
       pruned.add(over)
       return pruned
     }

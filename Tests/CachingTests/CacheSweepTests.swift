@@ -52,16 +52,16 @@ struct `A cache that is looked through` {
       .count { ($0 as? String)?.utf8.count ?? 0 > 3 } ?? 0
   }
 
-  private func sweepOnce(size: Int, isTrial: Bool = false) throws -> SweptCache? {
+  private func sweepOnce(size: Int, isDryRun: Bool = false) throws -> SweptCache? {
     var limits = CacheLimits()
     limits.size = size
-    return try CacheFolder.sweep(state, limits, isTrial: isTrial)
+    return try CacheFolder.sweep(state, limits, isDryRun: isDryRun)
   }
 
   /// A process that another test has just started has the lock of the last sweep until it runs its program.
-  private func sweep(size: Int, isTrial: Bool = false) throws -> SweptCache {
+  private func sweep(size: Int, isDryRun: Bool = false) throws -> SweptCache {
     while true {
-      if let swept = try sweepOnce(size: size, isTrial: isTrial) { return swept }
+      if let swept = try sweepOnce(size: size, isDryRun: isDryRun) { return swept }
       usleep(1000)
     }
   }
@@ -74,7 +74,7 @@ struct `A cache that is looked through` {
     defer { try? FileManager.default.removeItem(atPath: path) }
     var expected = SweptCache()
     (expected.results, expected.bytes) = (lost.count, bytes)
-    #expect(try sweep(size: size, isTrial: true) == expected)
+    #expect(try sweep(size: size, isDryRun: true) == expected)
     #expect(try left == ["old", "middle", "new"])
     #expect(try sweep(size: size) == expected)
     #expect(try left == ["old", "middle", "new"].filter { !lost.contains($0) })

@@ -61,7 +61,7 @@ import Testing
     let place = StatePlace()
     let store = try store([0, 0, 0], in: place)
     try place.sql("DROP TABLE result")
-    let pruned = try store.prune(PruneLimits(count: 1), now: moment(0), isTrial: true)
+    let pruned = try store.prune(PruneLimits(count: 1), now: moment(0), isDryRun: true)
     #expect(pruned.runs == [Self.name(2), Self.name(1)])
   }
 

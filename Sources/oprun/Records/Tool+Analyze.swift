@@ -36,10 +36,7 @@ extension Tool {
     _ invocation: Invocation
   ) throws(UsageFailure) -> Int32 {
     let scenario = try scenario(invocation, recorded.plan)
-    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
-      say("the directory of run \(run.name) no longer exists")
-      return ExitStatus.cannotWrite
-    }
+    guard let directory = directory(of: run, in: store) else { return sayNoDirectory(of: run) }
     do throws(StoreFailure) {
       let replay = try store.replay(
         run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)

@@ -23,12 +23,10 @@ struct UnplannedRest {
   }
 }
 
-extension Tool {
+extension UnchangedRunNote {
   /// What is to be remembered of the plan of a run; nothing if no part of it can be planned without the others, or not
   /// without much of it.
-  func outlines(
-    of plan: Plan, _ watch: UnchangedRunWatch, _ written: WrittenSteps?
-  ) -> [StepOutline] {
+  func outlines(of plan: Plan, _ watch: UnchangedRunWatch) -> [StepOutline] {
     guard let written else { return [] }
     var places = [Int](repeating: 0, count: plan.steps.count)
     for (place, operation) in watch.operations.enumerated() { places[operation.index] = place }
@@ -54,16 +52,20 @@ extension Tool {
         lines: linesOfSteps[operation.index], dependencies: dependencies)
     }
   }
+}
+
+extension Tool {
+  /// Whether another run can be recorded as one that repeats this one.
+  func canRepeat(_ earlier: UnchangedRun, in folder: StateFolder) -> Bool {
+    guard let store = try? StateStore.find(in: folder) else { return false }
+    return (try? store.canRepeat(earlier.name)) == true
+  }
 
   /// Runs the steps that must be looked at; nil if all of the pipeline must be planned.
   func runPart(
-    _ part: [Int], of earlier: UnchangedRun, _ note: UnchangedRunNote, _ folder: StateFolder,
-    _ invocation: Invocation
+    _ part: [Int], of earlier: UnchangedRun, _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
-    guard let store = try? StateStore.find(in: folder),
-      (try? store.canRepeat(earlier.name)) == true,
-      let planned = plan(part, of: earlier, note, invocation)
-    else { return nil }
+    guard let planned = plan(part, of: earlier, note, invocation) else { return nil }
     return try run(planned, invocation, resuming: nil)
   }
 

@@ -62,10 +62,7 @@ extension Tool {
     _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ store: StateStore,
     _ invocation: Invocation
   ) -> Int32 {
-    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
-      say("the directory of run \(run.name) no longer exists")
-      return ExitStatus.cannotWrite
-    }
+    guard let directory = directory(of: run, in: store) else { return sayNoDirectory(of: run) }
     do throws(StoreFailure) {
       let replay = try store.replay(
         run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)

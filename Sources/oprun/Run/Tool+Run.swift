@@ -340,7 +340,9 @@ extension Tool {
       let end = try Execution.run(
         plan, options, observers: watches + recorders.observers + [console, unplanned],
         outlets: recorders.outlets + screen.outlets)
-      if let note, let unchanged { keep(note, of: plan, options, recorder, unchanged) }
+      if let note, let unchanged {
+        note.keepRun(of: plan, options, recorder, unchanged)
+      }
       for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
       let status = end.passedOn?.status ?? end.exitStatus
       if case .stateFailure(let words) = end.stopReason {

@@ -62,23 +62,23 @@ extension Tool {
     guard let folder = try openState(&invocation, entersDirectory: entersDirectory) else {
       return nil
     }
-    if let store = try openStore(folder, isTrial: invocation.isOn(Options.dryRun)) { return store }
+    if let store = try openStore(folder, isDryRun: invocation.isOn(Options.dryRun)) { return store }
     say("no run is recorded in \(quoted(folder.shown(StateStore.fileName)))")
     return nil
   }
 
-  /// Opens the database of a state directory; nil if there is none. A trial changes nothing there, unless the database
+  /// Opens the database of a state directory; nil if there is none. A dry run changes nothing there, unless the database
   /// can only be read by opening it for writing, such as one of an older format. A run begins a new one if it is damaged.
   func openStore(
-    _ folder: StateFolder, isTrial: Bool = false, isForRun: Bool = false
+    _ folder: StateFolder, isDryRun: Bool = false, isForRun: Bool = false
   ) throws(UsageFailure) -> StateStore? {
-    if isTrial, let store = StateStore.look(in: folder) { return store }
+    if isDryRun, let store = StateStore.look(in: folder) { return store }
     let store = try readingState { () throws(StoreFailure) in
-      isForRun && !isTrial
+      isForRun && !isDryRun
         ? try StateStore.findForRun(named: nil, in: folder) : try StateStore.find(in: folder)
     }
     // Who may only read sees what the database has.
-    if !isTrial { try? store?.takeInJournals() }
+    if !isDryRun { try? store?.takeInJournals() }
     return store
   }
 
@@ -143,6 +143,18 @@ extension Tool {
     }
     guard let run else { throw .noRuns(command) }
     return run
+  }
+
+  /// The directory of a run, or what stands for it if its logs were removed; nil if nothing can.
+  func directory(of run: RecordedRunSummary, in store: StateStore) -> RunDirectory? {
+    if let directory = store.folder.run(named: run.name) { return directory }
+    let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return folder < 0 ? nil : RunDirectory(owning: folder, path: "/proc/self")
+  }
+
+  func sayNoDirectory(of run: RecordedRunSummary) -> Int32 {
+    say("the directory of run \(run.name) no longer exists")
+    return ExitStatus.cannotWrite
   }
 
   /// The steps that words mean; all of them if there are no words.

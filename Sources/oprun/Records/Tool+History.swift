@@ -83,17 +83,17 @@ extension Tool {
     if limits == PruneLimits() { limits = .automatic }
     guard let store = try openStore(&invocation) else { return ExitStatus.usage }
     do throws(StoreFailure) {
-      let isTrial = invocation.isOn(Options.removeNothing)
-      let pruned = try store.prune(limits, now: wallTime(), isTrial: isTrial) {
+      let isDryRun = invocation.isOn(Options.removeNothing)
+      let pruned = try store.prune(limits, now: wallTime(), isDryRun: isDryRun) {
         store.isDirectoryNeeded(of: $0)
       }
       for kept in pruned.kept { say(kept) }
-      let swept = sweepCache(store.folder, limits, isTrial)
+      let swept = sweepCache(store.folder, limits, isDryRun)
       if invocation.isOn(Options.json) {
         writeJSON(pruned, swept)
       } else {
-        write(pruned, isTrial)
-        write(swept, isTrial)
+        write(pruned, isDryRun)
+        write(swept, isDryRun)
       }
       let hasFailed = pruned.kept.contains { if case .error = $0.reason { true } else { false } }
       return hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
@@ -117,10 +117,10 @@ extension Tool {
     }
   }
 
-  private func write(_ pruned: Pruned, _ isTrial: Bool) {
+  private func write(_ pruned: Pruned, _ isDryRun: Bool) {
     for name in pruned.runs { output.write("  \(name)\n") }
     output.write(pruned.runs.count, "run")
-    output.write(isTrial ? " would be removed" : " removed")
+    output.write(isDryRun ? " would be removed" : " removed")
     if pruned.bytes > 0 {
       output.write(", ")
       output.write(byteCount: pruned.bytes)
@@ -131,23 +131,23 @@ extension Tool {
 
   /// The results of cached steps; those of other limits than age and size are not asked for.
   private func sweepCache(
-    _ folder: StateFolder, _ limits: PruneLimits, _ isTrial: Bool
+    _ folder: StateFolder, _ limits: PruneLimits, _ isDryRun: Bool
   ) -> SweptCache {
     var cached = CacheLimits()
     if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
     do throws(CacheFailure) {
-      if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) { return swept }
-      say("the cache of steps is in use: no result \(isTrial ? "would be" : "was") removed")
+      if let swept = try CacheFolder.sweep(folder, cached, isDryRun: isDryRun) { return swept }
+      say("the cache of steps is in use: no result \(isDryRun ? "would be" : "was") removed")
     } catch {
       say(error.message)
     }
     return SweptCache()
   }
 
-  private func write(_ swept: SweptCache, _ isTrial: Bool) {
+  private func write(_ swept: SweptCache, _ isDryRun: Bool) {
     guard swept != SweptCache() else { return }
     output.write(swept.results, "result")
-    output.write(isTrial ? " of cached steps would be removed, " : " of cached steps removed, ")
+    output.write(isDryRun ? " of cached steps would be removed, " : " of cached steps removed, ")
     output.write(byteCount: swept.bytes)
     output.writeNewline()
   }

@@ -13,6 +13,14 @@ import RunFiles
 import Scheduling
 import State
 
+/// A run that was recorded as one like the run before it, without planning anything.
+private struct RepeatedRun {
+  let unchanged: UnchangedRun
+  let beginning: RunBeginning
+  let duration: Nanoseconds
+  let directory: RunDirectory
+}
+
 /// A run that may turn out to be one in which every step is up to date.
 final class UnchangedRunNote {
   /// Where oprun was started, and the words of the command line on which the plan depends.
@@ -100,16 +108,89 @@ extension Tool {
     "MAKEFLAGS", "GITHUB_STEP_SUMMARY", OprunVariable.oprun.rawValue,
   ]
 
+  /// Does what there is to do if nothing has changed, or little; nil if all of the pipeline must be planned.
+  func runUnchanged(
+    _ note: UnchangedRunNote, _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32? {
+    let start = RunClock(wallTime: wallTime(), monotonicTime: monotonicTime())
+    let state = StateDirectory(path: stateDirectory(invocation))
+    guard let folder = try? state.open(), let cache = try? CacheFolder.open(in: folder) else {
+      return nil
+    }
+    note.noteKey(hostFacts())
+    guard let key = note.key else { return nil }
+    cache.lockShared()
+    switch cache.compare(key) {
+    case .unchanged(let run): return repeatRun(run, since: start, in: folder, invocation)
+    case .changed(let run, let part):
+      guard canRepeat(run, in: folder) else { return nil }
+      return try runPart(part, of: run, note, invocation)
+    case nil: return nil
+    }
+  }
+
+  /// Records and shows a run like the one before it; nil if it cannot be recorded like that.
+  private func repeatRun(
+    _ unchanged: UnchangedRun, since start: RunClock, in folder: StateFolder,
+    _ invocation: Invocation
+  ) -> Int32? {
+    let state = StateDirectory(path: stateDirectory(invocation))
+    guard StateStore.refusal(in: folder) == nil, let (id, directory) = try? state.makeRun() else {
+      return nil
+    }
+    let beginning = RunBeginning(
+      runID: id, clock: start,
+      host: RunHost(name: hostFacts().name, processorCount: availableProcessorCount),
+      processID: getpid())
+    let duration = monotonicTime() - start.monotonicTime
+    guard let store = try? StateStore.find(in: folder),
+      let number = try? store.repeatRun(unchanged.name, as: beginning, duration: duration)
+    else {
+      directory.removeAll()
+      return nil
+    }
+    let status = show(
+      RepeatedRun(
+        unchanged: unchanged, beginning: beginning, duration: duration, directory: directory),
+      invocation)
+    let notice = try? store.pruneNowAndThen(.automatic, after: number) {
+      store.isDirectoryNeeded(of: $0)
+    }
+    if let notice { say(notice) }
+    return status
+  }
+
+  private func show(_ run: RepeatedRun, _ invocation: Invocation) -> Int32 {
+    let unchanged = run.unchanged
+    let shown = RunScreen(invocation, run.directory, .none, resume: { nil })
+    guard shown.mode.showsProgress else { return ExitStatus.success }
+    let plan = Plan(
+      name: unchanged.pipeline, stepsNamed: unchanged.steps.map(\.id),
+      labels: unchanged.steps.map(\.label), width: unchanged.width)
+    let console = Console(
+      plan: plan, directory: run.directory, screen: shown.screen, mode: shown.mode)
+    console.observe(RunEvent(at: 0, .began(run.beginning)))
+    for index in plan.steps.indices {
+      let kind = RunEvent.Kind.settled(OperationID(index), Ending(.cached), .itself)
+      console.observe(RunEvent(at: run.duration, kind))
+    }
+    console.observe(RunEvent(at: run.duration, .finished(RunEnd(exitStatus: ExitStatus.success))))
+    guard let error = shown.screen.lossError else { return ExitStatus.success }
+    sayLost(error)
+    return ExitStatus.cannotWrite
+  }
+}
+
+extension UnchangedRunNote {
   /// Keeps the record of a run in which nothing happened but that steps were up to date, and some ran.
-  func keep(
-    _ note: UnchangedRunNote, of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder,
-    _ watch: UnchangedRunWatch
+  func keepRun(
+    of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder, _ watch: UnchangedRunWatch
   ) {
-    guard let cache = options.cache, let key = note.key, watch.isPlain, plan.isPlain,
+    guard let cache = options.cache, let key, watch.isPlain, plan.isPlain,
       watch.operations.count == plan.steps.count,
-      !plan.holds(UnchangedRunNote.shellVariables)
+      !plan.holds(Self.shellVariables)
     else { return }
-    if let rest = note.rest {
+    if let rest {
       // The record that there is will do as long as steps run.
       guard watch.ran.isEmpty else { return }
       var run = rest.run
@@ -118,7 +199,7 @@ extension Tool {
         run.name = options.runID
         run.isPure = true
       }
-      return cache.keep(run, of: key, note.sources, unplanned: rest.steps.count)
+      return cache.keep(run, of: key, sources, unplanned: rest.steps.count)
     }
     var run = UnchangedRun()
     run.name = options.runID
@@ -131,77 +212,8 @@ extension Tool {
       return UnchangedStep(
         id: step.id, label: step.settings.name, directory: step.settings.workingDirectory)
     }
-    run.outlines = outlines(of: plan, watch, note.written)
-    if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: key, note.sources) }
-  }
-
-  /// Does what there is to do if nothing has changed, or little; nil if all of the pipeline must be planned.
-  func runUnchanged(
-    _ note: UnchangedRunNote, _ invocation: Invocation
-  ) throws(UsageFailure) -> Int32? {
-    let start = (monotonic: monotonicTime(), wall: wallTime())
-    let state = StateDirectory(path: stateDirectory(invocation))
-    guard let folder = try? state.open(), let cache = try? CacheFolder.open(in: folder) else {
-      return nil
-    }
-    note.noteKey(hostFacts())
-    guard let key = note.key else { return nil }
-    cache.lockShared()
-    switch cache.compare(key) {
-    case .unchanged(let run): return repeatRun(run, start, state, folder, invocation)
-    case .changed(let run, let part):
-      return try runPart(part, of: run, note, folder, invocation)
-    case nil: return nil
-    }
-  }
-
-  /// Records and shows a run like the one before it; nil if it cannot be recorded like that.
-  private func repeatRun(
-    _ unchanged: UnchangedRun, _ start: (monotonic: Nanoseconds, wall: Nanoseconds),
-    _ state: StateDirectory, _ folder: StateFolder, _ invocation: Invocation
-  ) -> Int32? {
-    guard StateStore.refusal(in: folder) == nil, let (id, directory) = try? state.makeRun() else {
-      return nil
-    }
-    let beginning = RunBeginning(
-      runID: id, clock: RunClock(wallTime: start.wall, monotonicTime: start.monotonic),
-      host: RunHost(name: hostFacts().name, processorCount: availableProcessorCount),
-      processID: getpid())
-    let duration = monotonicTime() - start.monotonic
-    guard let store = try? StateStore.find(in: folder),
-      let number = try? store.repeatRun(unchanged.name, as: beginning, duration: duration)
-    else {
-      directory.removeAll()
-      return nil
-    }
-    let status = show(unchanged, beginning, duration, directory, invocation)
-    let notice = try? store.pruneNowAndThen(.automatic, after: number) {
-      store.isDirectoryNeeded(of: $0)
-    }
-    if let notice { say(notice) }
-    return status
-  }
-
-  private func show(
-    _ unchanged: UnchangedRun, _ beginning: RunBeginning, _ duration: Nanoseconds,
-    _ directory: RunDirectory, _ invocation: Invocation
-  ) -> Int32 {
-    let shown = RunScreen(invocation, directory, .none, resume: { nil })
-    guard shown.mode.showsProgress else { return ExitStatus.success }
-    let plan = Plan(
-      name: unchanged.pipeline, stepsNamed: unchanged.steps.map(\.id),
-      labels: unchanged.steps.map(\.label), width: unchanged.width)
-    let console = Console(
-      plan: plan, directory: directory, screen: shown.screen, mode: shown.mode)
-    console.observe(RunEvent(at: 0, .began(beginning)))
-    for index in plan.steps.indices {
-      let kind = RunEvent.Kind.settled(OperationID(index), Ending(.cached), .itself)
-      console.observe(RunEvent(at: duration, kind))
-    }
-    console.observe(RunEvent(at: duration, .finished(RunEnd(exitStatus: ExitStatus.success))))
-    guard let error = shown.screen.lossError else { return ExitStatus.success }
-    sayLost(error)
-    return ExitStatus.cannotWrite
+    run.outlines = outlines(of: plan, watch)
+    if run.isPure || !run.outlines.isEmpty { cache.keep(run, of: key, sources) }
   }
 }
 

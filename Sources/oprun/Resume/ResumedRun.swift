@@ -128,7 +128,7 @@ extension Tool {
     // Why a directory cannot be used is said by the run that wants to use it.
     guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let store = try openStore(
-        state, isTrial: invocation.isOn(Options.dryRun), isForRun: true)
+        state, isDryRun: invocation.isOn(Options.dryRun), isForRun: true)
     else { return nil }
     let place = place(of: path, in: state)
     let steps = Array(invocation.operands.dropFirst())
@@ -292,12 +292,12 @@ extension Tool {
   private func claim(
     _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
   ) -> Bool {
-    let isTrial = invocation.isOn(Options.dryRun)
+    let isDryRun = invocation.isOn(Options.dryRun)
     for _ in 0..<200 {
-      if isTrial ? !directory.isTaken : directory.takeClaim() { return true }
+      if isDryRun ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }
-    guard isPatient, !isTrial, directory.lockFailure == nil else { return false }
+    guard isPatient, !isDryRun, directory.lockFailure == nil else { return false }
     // Whoever has the run may wait for the lock of the pipeline.
     pipelineLock.free()
     say("run \(directory.name) is still running; it is resumed when it has ended")

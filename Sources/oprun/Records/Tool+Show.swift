@@ -89,7 +89,7 @@ extension Tool {
   private func review(
     of shown: ShownRun, _ current: PresentPlan?, _ store: StateStore, on screen: Screen
   ) -> (RunReview?, (String, PlannedStep) -> Bool) {
-    guard let directory = store.folder.run(named: shown.run.name) ?? noDirectory else {
+    guard let directory = directory(of: shown.run, in: store) else {
       return (nil, { _, _ in false })
     }
     let trace = recordedTrace(of: shown.run, store)
@@ -108,12 +108,6 @@ extension Tool {
     let review = RunReview(plan: plan, directory: directory, screen: screen)
     if let replay = try? store.replay(shown.run, plan, trace) { review.replay(replay.forEachEvent) }
     return (review, { _, _ in false })
-  }
-
-  /// Stands for the directory of a run whose logs were removed.
-  var noDirectory: RunDirectory? {
-    let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    return folder < 0 ? nil : RunDirectory(owning: folder, path: "/proc/self")
   }
 
   private func writeHead(_ shown: ShownRun, _ store: StateStore, _ screen: Screen) {

@@ -89,7 +89,7 @@ extension Tool {
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: options,
       environment: environmentValue)
-    let run = FollowedRun(head, plan, in: directory, on: screen, .live)
+    let run = FollowedRun(head, plan, in: directory, on: screen)
     while true {
       let wait = run.endTurn()
       guard connection.hasLine || connection.wait(for: Int16(POLLIN), wait) else { continue }

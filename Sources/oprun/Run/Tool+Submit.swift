@@ -52,15 +52,15 @@ extension Tool {
   private func submit(_ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     do throws(SystemError) {
       let folder = try currentFolder()
-      let isTrial = invocation.isOn(Options.submitNothing)
-      guard let program = isTrial ? "oprun" : try program(invocation) else {
+      let isDryRun = invocation.isOn(Options.submitNothing)
+      guard let program = isDryRun ? "oprun" : try program(invocation) else {
         return ExitStatus.cannotWrite
       }
       let submission = SubmittedRun(
-        invocation, word: isTrial ? "WORD" : SubmittedRun.newWord(), program: program,
+        invocation, word: isDryRun ? "WORD" : SubmittedRun.newWord(), program: program,
         state: absolute(stateDirectory(invocation), in: folder),
         folder: folder)
-      if isTrial {
+      if isDryRun {
         output.write(submission.shown)
         return ExitStatus.success
       }

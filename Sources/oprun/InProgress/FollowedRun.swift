@@ -43,14 +43,13 @@ final class FollowedRun {
   private static let mostLogs = 100
 
   init(
-    _ head: ControlLine, _ plan: FollowedPlan, in directory: RunDirectory, on screen: Screen,
-    _ mode: OutputMode
+    _ head: ControlLine, _ plan: FollowedPlan, in directory: RunDirectory, on screen: Screen
   ) {
     self.directory = directory
     let made = plan.plan
     queues = made.queues
     console = Console(
-      plan: made, directory: directory, screen: screen, mode: mode, showsOutput: false)
+      plan: made, directory: directory, screen: screen, mode: .live, showsOutput: false)
     start = head.nanoseconds("monotonic_ns") ?? 0
     plannedCount = plan.rows.count
     let wallTime = head.milliseconds("started_ms") ?? 0
