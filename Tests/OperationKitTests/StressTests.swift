@@ -119,7 +119,6 @@ private final class Arena: Sendable {
   let ends = Atomic<Int>(0)
   let alive = Atomic<Int>(0)
   let tooEarly = Atomic<Int>(0)
-  let runsAfterCancel = Atomic<Int>(0)
 
   init() {
     for queue in queues { queue.maxConcurrentOperationCount = 2 }

@@ -54,8 +54,6 @@ package final class TerminalEmulator {
 
   package var text: String { lines.map { $0 + "\n" }.joined() }
 
-  package var scrollback: [String] { content[..<top].map(\.text) }
-
   package var screen: [String] { content[top...].map(\.text) }
 
   /// Rows and columns count from 0, at the top left of the screen.

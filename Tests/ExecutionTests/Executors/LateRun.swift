@@ -45,8 +45,6 @@ final class LateRun {
   func variables(ofStart number: Int) -> [String] {
     executor.started[number].variables.map { "\($0.name)=\($0.value)" }
   }
-
-  var folderPath: String { folder.directory.path }
 }
 
 final class Chronicle: RunObserver {

@@ -12,10 +12,6 @@ import Testing
   private let file = "steps: [{id: a, run: '0@50'}]"
   private let one = "1 job continues in Slurm: 'oprun resume' waits for the results"
 
-  private func submissions(_ run: SlurmRun) -> [String] {
-    run.slurm.calls.filter { $0.contains("sbatch") }
-  }
-
   private func wasStopped(_ run: SlurmRun) throws -> Bool {
     try OpenWork(of: run.jobs).tasks.values.allSatisfy(\.entry.wasStopped)
   }
