@@ -74,6 +74,7 @@ enum ToolMinder {
   private static func execute(_ command: String, _ environment: [String]) -> Never {
     clinux_end_with_parent()
     setpgid(0, 0)
+    // The worker ignores PIPE; whoever started oprun, perhaps in the background, may have had the others ignored.
     for number in [SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGPIPE] { signal(number, SIG_DFL) }
     var none = sigset_t()
     sigemptyset(&none)
