@@ -35,9 +35,14 @@ struct DatabaseFailure: Error, Hashable {
     DatabaseFailure(code: SQLITE_CORRUPT, reason: "it contains the impossible number \(number)")
   }
 
-  /// The failure for a database in which SQLite finds this wrong.
+  /// The failure for a database of which `PRAGMA integrity_check` says this. A page that could not be read may be sound:
+  /// the words are the only place where SQLite tells that from damage.
   static func unsound(_ words: String) -> DatabaseFailure {
-    DatabaseFailure(code: SQLITE_CORRUPT, reason: words)
+    let code = words.split(separator: "=").last.flatMap { Int32($0) } ?? SQLITE_CORRUPT
+    let isUnread =
+      words.containsText("failed to get page ")
+      || [SQLITE_IOERR, SQLITE_NOMEM].contains(code & 0xff)
+    return DatabaseFailure(code: isUnread ? SQLITE_IOERR : SQLITE_CORRUPT, reason: words)
   }
 
   let code: Int32

@@ -211,8 +211,10 @@ package final class RunRecorder: RunObserver {
       try begin(with: open)
       if run.isDurable { try store?.makeDurable() }
     } catch {
-      // What is damaged may be found only when something is written.
-      guard error.isDamage, run.resumption == nil else { throw error }
+      // What is damaged may be found only when something is written. Other runs may need it all the same.
+      guard error.isDamage, run.resumption == nil,
+        !open.hasRunInProgress(besides: run.directory.name)
+      else { throw error }
       store = nil
       try begin(with: try StateStore.replace(open.number, in: folder))
     }

@@ -1,7 +1,6 @@
 // A database that somebody has found damaged: marked for the next run, which reads all of it and, if that is so, puts
 // it aside. docs/design-state.md.
 
-import CSQLite
 import Diagnostics
 import Glibc
 package import RunFiles
@@ -43,18 +42,16 @@ extension StateStore {
   }
 
   /// Reads all of a database that somebody has found damaged, and throws if it is. A reader may have been wrong who read
-  /// the file while another process wrote to it. While other runs are in progress, nothing is done: without their database
-  /// they would end.
-  func examineIfMarked(for run: String?) throws(StoreFailure) {
-    guard let number, Self.isMarked(number, in: folder), !hasRunInProgress(besides: run) else {
-      return
-    }
+  /// the file while another process wrote to it. As long as it is needed, which is asked before and after, nothing is done:
+  /// without their database, runs in progress would end.
+  func examineIfMarked(unless isNeeded: () -> Bool) throws(StoreFailure) {
+    guard let number, Self.isMarked(number, in: folder), !isNeeded() else { return }
     do throws(StoreFailure) {
       try examine()
       Self.removeMark(of: number, in: folder)
     } catch {
-      // One may have begun meanwhile, and records into this file: the next run does it.
-      if error.isDamage, hasRunInProgress(besides: run) { return }
+      // A run may have begun meanwhile, and records into this file: the next run does it.
+      if error.isDamage, isNeeded() { return }
       throw error
     }
   }
@@ -62,16 +59,10 @@ extension StateStore {
   /// Reads all of it; throws if something is damaged.
   private func examine() throws(StoreFailure) {
     try perform { database throws(DatabaseFailure) in
-      let verdict = try database.text("PRAGMA integrity_check(1)") ?? ""
-      if verdict == "ok" { return }
-      // A page that could not be read may be sound.
-      let unread = [SQLITE_IOERR, SQLITE_NOMEM]
-      if let code = verdict.split(separator: "=").last.flatMap({ Int32($0) }),
-        unread.contains(code & 0xff)
-      {
-        throw DatabaseFailure(code: code, reason: verdict)
-      }
-      throw DatabaseFailure.unsound(verdict)
+      let words = try database.text("PRAGMA integrity_check(1)") ?? ""
+      // The first line may name the database.
+      let verdict = words.split(separator: "\n").last.map(String.init) ?? ""
+      if verdict != "ok" { throw DatabaseFailure.unsound(verdict) }
     }
     // Its pages may be whole, and have numbers that no run has written.
     for name in try runNames() {
@@ -81,7 +72,8 @@ extension StateStore {
     }
   }
 
-  private func hasRunInProgress(besides run: String?) -> Bool {
+  /// Whether other runs record into it.
+  func hasRunInProgress(besides run: String?) -> Bool {
     folder.names(in: "runs").contains { $0 != run && folder.run(named: $0)?.isInUse == true }
   }
 }

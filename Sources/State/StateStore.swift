@@ -75,7 +75,7 @@ package final class StateStore {
       if isNew { try makeFile(in: folder) }
       number = status(of: fileName, in: folder)?.st_ino
       let store = try connect(folder, migrations, isNew: isNew)
-      if !isNew { try store.examineIfMarked(for: run) }
+      if !isNew { try store.examineIfMarked { store.hasRunInProgress(besides: run) } }
       return store
     } catch {
       guard error.isDamage else { throw error }

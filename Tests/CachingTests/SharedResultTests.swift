@@ -46,6 +46,29 @@ struct SharedResultTests {
     #expect(SharedResult(decoding: bytes, as: Self.name) == nil)
   }
 
+  /// The log of a step may be what one of its files is.
+  @Test(arguments: [
+    (log: "log", sizes: [20 << 20, 3, 16 << 20], isAccepted: true),
+    (log: "log", sizes: [1, 3, 16 << 20 + 1], isAccepted: false),
+    (log: "a", sizes: [16 << 20, 20 << 20], isAccepted: true),
+    (log: "a", sizes: [16 << 20 + 1, 3], isAccepted: false),
+    (log: "b", sizes: [3, 16 << 20 + 1], isAccepted: false),
+    (log: nil, sizes: [20 << 20, 20 << 20], isAccepted: true),
+  ])
+  func `a log that is longer than those that are kept is refused`(
+    log: String?, sizes: [Int], isAccepted: Bool
+  ) {
+    var result = Self.result(
+      ["a", "b"].map { name in
+        var entry = file(name)
+        entry.digest = CacheDigest(of: name)
+        return entry
+      })
+    result.log = log.map { CacheDigest(of: $0) }
+    let bytes = SharedResult(result, sizes: sizes).encoded(as: Self.name)
+    #expect((SharedResult(decoding: bytes, as: Self.name) != nil) == isAccepted)
+  }
+
   @Test func `only what the step declares is accepted`() {
     let accepted: [([String], [FileEntry])] = [
       (["out"], [file("out")]),

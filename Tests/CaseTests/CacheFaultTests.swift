@@ -47,6 +47,80 @@ struct `The step cache` {
         """, "\(end.errors)")
   }
 
+  /// The cache on a small file system: `full` fills it, and `free` makes room. `r` runs a step that does what it is told.
+  private static let smallCache = """
+    cat >pipeline.yml <<END
+    steps: [{id: make, run: sh ./do, cache: {enforce: false, inputs: [], outputs: [out]}}]
+    END
+    mkdir -p .oprun/cache; mount -t tmpfs -o size=1m,mode=700 none .oprun/cache
+    full() { head -c 2m /dev/zero >.oprun/cache/fill 2>/dev/null; }
+    free() { rm .oprun/cache/fill; }
+    r() {
+      echo "echo ran >>ran; $1" >do; : >ran; oprun pipeline.yml >seen 2>&1
+      echo "$? $(wc -l <ran) $(cat out)"; grep ^! seen
+    }
+    """
+
+  private static let full =
+    "! step 'make' is not cached: cannot write to '.oprun/cache': no space left on device"
+  private static let doubtful =
+    "! step 'make' is not cached: output 'out' is what an attempt that did not succeed has left, "
+    + "and the step has not written it since; remove it"
+
+  private func runInSmallCache(_ script: String) throws -> String {
+    let place = try Workspace(named: "noted", holding: [])
+    let end = try place.run("exec unshare -rm bash -c '\(Self.smallCache)\n\(script)'")
+    return end.output + end.errors
+  }
+
+  @Test func `keeps nothing of an attempt before which it cannot be noted what is there`() throws {
+    #expect(
+      try runInSmallCache("full; r \"echo whole >out\"; free; r \"echo more >>out\"; r") == """
+        0 1 whole
+        \(Self.full)
+        0 1 whole
+        more
+        0 0 whole
+        more
+
+        """)
+  }
+
+  @Test func `knows what an attempt has left although nothing can be noted of the next one`() throws
+  {
+    // The file was there before, so it is not removed.
+    #expect(
+      try runInSmallCache(": >out; r \"echo half >out; exit 1\"; full; r; free; r; r") == """
+        1 1 half
+        0 1 half
+        \(Self.full)
+        0 1 half
+        \(Self.doubtful)
+        0 1 half
+        \(Self.doubtful)
+
+        """)
+  }
+
+  @Test func `does not remove what it cannot know to be of an attempt`() throws {
+    // The note of the attempt that was killed says that there was nothing before.
+    #expect(
+      try runInSmallCache(
+        """
+        echo "touch begun; sleep 600" >do; oprun pipeline.yml >/dev/null 2>&1 & run=$!
+        until test -e begun; do sleep 0.01; done; kill -9 $run; wait $run 2>/dev/null
+        echo mine >out; full; r "rm .oprun/cache/fill; exit 1"; r; r
+        """) == """
+          1 1 mine
+          \(Self.full)
+          0 1 mine
+          \(Self.doubtful)
+          0 1 mine
+          \(Self.doubtful)
+
+          """)
+  }
+
   @Test func `takes nothing for restored that the disk has no room for`() throws {
     let end = try workspace().run(
       """

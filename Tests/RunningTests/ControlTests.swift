@@ -173,12 +173,33 @@ import Testing
         + "4:x=succeeded 4:g=succeeded 4:+h 5:-h=0 5:h=succeeded 9:-d=0 9:d=succeeded 9:end=0")
   }
 
+  @Test func `runs no member of a group with a limit of its own again`() {
+    var run = simulation(
+      "x; y; g: x?done y?done; d", ["x": "1@1 ok@1", "y": "ok@5", "d": "ok@9"], (3, "retry x"))
+    run.groups = ["g": ["x", "y"]]
+    run.decisions = ["g": "join"]
+    #expect(run.timeline().contains("3:'x'_started_again_by_anna"))
+    run.widths = ["g": 2]
+    #expect(run.timeline().contains("3:['x' cannot run again: 'g' has ended]"))
+  }
+
+  @Test func `cancels a service that is being stopped because it is not ready`() {
+    var run = simulation(
+      "&s; a: s?ready; b", ["s": "stubborn", "s.wait.1": "1@0", "b": "ok@30"], (6, "cancel s"))
+    run.decisions = ["s": "serve 2 5"]
+    #expect(run.timeline().contains(" 5:stop(s) 6:'s'_cancelled_by_anna "))
+    #expect(run.timeline().contains(":s=cancelled<anna "))
+  }
+
   @Test func `cancels a group whose outputs are not known yet`() {
     var run = simulation("g/a; g: g/a?done; c: g; d", ["d": "ok@9"], (3, "cancel g"))
     run.groups = ["g^": ["g/a"]]
     run.decisions = ["g": "later"]
     let start = "0:+g/a 0:+d 1:-g/a=0 1:g/a=succeeded 3:'g'_cancelled_by_anna "
     let end = "9:-d=0 9:d=succeeded 9:end=1"
+    #expect(run.timeline() == start + "3:g=cancelled<anna 3:c=blocked<g " + end)
+    // What the limit of a group would end has ended.
+    run.settings = ["g": StepSettings(timeout: 2_000_000_000)]
     #expect(run.timeline() == start + "3:g=cancelled<anna 3:c=blocked<g " + end)
     run.settings = ["g": StepSettings(hooks: .ofEachKind)]
     #expect(

@@ -95,6 +95,23 @@ private let succeeded = CommandEnd(.exited(0), duration: 1)
     expect("a service is ready once", result)
   }
 
+  @Test func `a service that cannot become ready before it was started`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var machine = started("x; &a: x; b: a?ready")
+      machine.fail(OperationID(1), because: "no", at: 1)
+    }
+    expect("only a service that runs can fail to become ready", result)
+  }
+
+  @Test func `conditions that hold of a service that has ended`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      var machine = started("&a; b: a?ready")
+      machine.ended(attempt(1), succeeded, at: 1)
+      machine.conditionsOfServiceHold(OperationID(0))
+    }
+    expect("only a service that runs is asked whether it is ready", result)
+  }
+
   /// The probe that the others can see: the same calls, in a possible order, trap nowhere.
   @Test func `and a possible one does not`() {
     var machine = started("a; b: a", decisions: ["b": "run"])

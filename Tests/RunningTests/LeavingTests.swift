@@ -4,6 +4,8 @@ import Plans
 import Scheduling
 import Testing
 
+@testable import Running
+
 @Suite struct `A run of which something goes on elsewhere` {
   @Test func `runs no hooks of a pipeline in which it goes on`() {
     let run = Simulation(
@@ -21,6 +23,19 @@ import Testing
         + "3:c=cancelled<signal1 3:g/b=cancelled<left 3:stop(h/a) 3:g=cancelled<left 3:-h/a=sig15 "
         + "3:h/a=cancelled<signal1 3:+h.on_cancel.1 4:-h.on_cancel.1=0 4:+h.on_complete.1 "
         + "5:-h.on_complete.1=0 5:h=cancelled<signal1 5:end=129")
+  }
+
+  @Test func `is left only when nothing is awaited but the ends of attempts`() {
+    var machine = RunMachine(
+      plan: Simulation(
+        graph: "a; b: a", settings: ["a": StepSettings(hooks: .ofEachKind)]
+      ).plan())
+    machine.begin(at: 0)
+    let attempt = CommandKey(operation: OperationID(0), role: .attempt(1))
+    let amidAttempt = machine.commandsAlone()
+    machine.ended(attempt, CommandEnd(.exited(0)), at: 1)
+    let amidHook = machine.commandsAlone()
+    #expect(amidAttempt == [attempt] && amidHook == nil)
   }
 
   @Test func `is ended like any other by a second and a third signal`() {

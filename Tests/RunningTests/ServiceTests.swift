@@ -345,6 +345,16 @@ import Testing
         + "37:c=succeeded 37:end=0")
   }
 
+  @Test func `is told once of who holds it, whatever else happens meanwhile`() {
+    let run = Simulation(
+      graph: "a%m; b%m; c", scripts: ["a": "ok@45", "c": "ok@12"],
+      pools: [PoolSpec(name: "m", capacity: 1_000_000)])
+    #expect(
+      run.timeline()
+        == "0:+a 0:+c 10:b?a 12:-c=0 12:c=succeeded 45:-a=0 45:a=succeeded 45:+b 46:-b=0 "
+        + "46:b=succeeded 46:end=0")
+  }
+
   @Test func `is told of a mutex and of a resource too`() {
     let run = Simulation(
       graph: "a%m; b%m; c", scripts: ["a": "ok@12"],

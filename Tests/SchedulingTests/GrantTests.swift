@@ -60,4 +60,39 @@ import Testing
     let timeline = run.run()
     #expect(timeline == "0 a+ s+ | 1 a- b+ | 2 b- | 3 s-")
   }
+
+  @Test func `is crowded only if nothing but its width is in the way`() {
+    var run = Simulation("a; b", queues: "main=1")
+    let main = run.queue("main")
+    var seen = [run.scheduler.isCrowded(main)]
+    _ = run.scheduler.next()
+    seen.append(run.scheduler.isCrowded(main))
+    run.scheduler.suspend(main)
+    seen.append(run.scheduler.isCrowded(main))
+    #expect(seen == [false, true, false])
+  }
+}
+
+@Suite struct `A pool that something outside opens` {
+  @Test func `is lacked only by what has a slot, and awaited without one`() {
+    var graph = Graph()
+    var spec = OperationSpec()
+    spec.claims = [Claim(PoolID(0), amount: 1)]
+    let (waiting, other) = (graph.append(spec), graph.append(OperationSpec()))
+    var scheduler = Scheduler(
+      graph: graph, queues: [QueueSpec(name: "main", width: 1)],
+      pools: [PoolSpec(name: "m", capacity: 1, isGranted: true)])
+    let pool = PoolID(0)
+    let first = scheduler.next()
+    #expect(first == other)
+    #expect(scheduler.awaitsGrant(pool) && !scheduler.lacksGrant(pool))
+    scheduler.finish(other, as: Ending(.succeeded))
+    let second = scheduler.next()
+    #expect(second == nil)
+    #expect(scheduler.lacksGrant(pool))
+    scheduler.open(pool)
+    let third = scheduler.next()
+    #expect(third == waiting)
+    #expect(!scheduler.awaitsGrant(pool) && scheduler.isInUse(pool))
+  }
 }

@@ -24,10 +24,13 @@ struct `Damage that is found later` {
         + " VALUES('r', 'p.yml', '{}', 9223372036854775807, 'here', 2, 1, '', 1)")
   }
 
+  /// Lets the file have all that is recorded, and its log nothing.
+  private func emptyLog() throws { try place.sql("PRAGMA wal_checkpoint(TRUNCATE)") }
+
   /// Writes zeros over the page at which a table begins.
   private func damage(_ table: String) throws {
+    try emptyLog()
     let database = try Database("\(place.path)/state.db", .writing)
-    try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     let page = try #require(
       try database.number("SELECT rootpage FROM sqlite_schema WHERE name = '\(table)'"))
     let size = try #require(try database.number("PRAGMA page_size"))
@@ -51,16 +54,19 @@ struct `Damage that is found later` {
     #expect(try StateStore.make(in: place.folder).notices == [])
   }
 
-  @Test func `in the middle of a run lets the next one put the file aside`() throws {
+  private let plan: Plan = {
     var graph = Graph()
     graph.append(OperationSpec())
     let step = PlannedStep(
       id: "a", span: Span(start: 0, end: 0), work: .known(.script("true")),
       settings: StepSettings())
-    let plan = Plan(
+    return Plan(
       name: "p", sources: SourceMap(), steps: [step], graph: graph,
       queues: [QueueSpec(name: "default", width: 2)], pools: [], failurePolicy: .continue,
       timeout: nil, settings: StepSettings())
+  }()
+
+  @Test func `in the middle of a run lets the next one put the file aside`() throws {
     let (recorder, beginning) = try place.recorder(of: plan, named: "20260402-101502-k3")
     recorder.observe(RunEvent(at: 0, beginning))
     try recorder.endTurn(at: 0)
@@ -100,5 +106,78 @@ struct `Damage that is found later` {
     #expect(aside.isEmpty)
     // To the run itself it is no other one.
     #expect(try StateStore.make(in: place.folder, for: name).runNames() == [])
+  }
+
+  /// Lets nothing of the database be read that is not in memory.
+  private func makeUnreadable() throws {
+    let path = "\(place.path)/state.db"
+    let writing = open(path, O_WRONLY | O_CLOEXEC)
+    let listing = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+    for file in listing.compactMap({ Int32($0) }) where file != writing {
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/self/fd/\(file)")
+      if target == path { dup2(writing, file) }
+    }
+    close(writing)
+  }
+
+  /// What SQLite says of a page depends on what is in it: a part of a table, of a large value, or nothing any more.
+  @Test(arguments: [
+    "INSERT INTO step(name) VALUES('unit')",
+    "INSERT INTO step(name) VALUES(hex(zeroblob(10000)))",
+    "INSERT INTO step(name) VALUES(hex(zeroblob(10000))); DELETE FROM step",
+  ])
+  func `is none if a page cannot be read`(_ content: String) throws {
+    _ = try StateStore.make(in: place.folder)
+    try place.sql(content)
+    try emptyLog()
+    let store = try #require(try StateStore.find(in: place.folder))
+    try place.write("", to: "state.db.suspect-\(try #require(store.number))")
+    try makeUnreadable()
+    let failure = #expect(throws: StoreFailure.self) { try store.examineIfMarked { false } }
+    #expect(failure?.isDamage == false)
+    #expect(failure?.message.hasPrefix("cannot read '\(place.path)/state.db': ") == true)
+    #expect(failure?.message.contains("\n") == false)
+    #expect(marks.count == 1)
+    // The probe can see: what is damaged would have been replaced.
+    #expect(DatabaseFailure.unsound("wrong # of entries in index i").kind == .damaged)
+  }
+
+  @Test func `waits if another run has begun while the database was read`() throws {
+    try makeDamaged()
+    let reader = try #require(try StateStore.find(in: place.folder))
+    #expect(throws: StoreFailure.self) { try reader.runs() }
+    var answers = [false, true]
+    try reader.examineIfMarked { answers.removeFirst() }
+    #expect(answers.isEmpty)
+    #expect(marks.count == 1)
+    let failure = #expect(throws: StoreFailure.self) { try reader.examineIfMarked { false } }
+    #expect(failure?.isDamage == true)
+  }
+
+  @Test(arguments: [false, true])
+  func `by the first records of a run lets it put the file aside, unless another run needs it`(
+    isNeeded: Bool
+  ) throws {
+    _ = try StateStore.make(in: place.folder)
+    try damage("step")
+    let other = try #require(place.makeRun("20260402-101502-k2"))
+    if isNeeded { other.lock() }
+    let (recorder, beginning) = try place.recorder(of: plan, named: "20260402-101502-k3")
+    recorder.observe(RunEvent(at: 0, beginning))
+    recorder.observe(RunEvent(at: 0, .started(OperationID(0), .attempt(1))))
+    let failure: ObserverFailure?
+    do throws(ObserverFailure) {
+      try recorder.endTurn(at: 0)
+      failure = nil
+    } catch {
+      failure = error
+    }
+    #expect((failure != nil) == isNeeded)
+    #expect(aside.isEmpty == isNeeded)
+    #expect(marks.count == (isNeeded ? 1 : 0))
+    #expect(recorder.notices.count == (isNeeded ? 0 : 1))
+    let names = try StateStore.make(in: place.folder, for: "20260402-101502-k3").runNames()
+    #expect(names == (isNeeded ? [] : ["20260402-101502-k3"]))
   }
 }

@@ -69,6 +69,22 @@ struct PlacementTests {
     #expect(try store.database.number("SELECT count(*) FROM placement") == 0)
   }
 
+  @Test func `a run that died had jobs if a step that had one did not end`() throws {
+    let name = "20260402-101502-k4"
+    let (recorder, beginning) = try place.recorder(of: plan, named: name)
+    func record(_ kinds: RunEvent.Kind...) throws -> JobsAtEnd {
+      for kind in kinds { recorder.observe(RunEvent(at: 1_000_000, kind)) }
+      try recorder.endTurn(at: 1_000_000)
+      return try #require(try StateStore.find(in: place.folder)).jobsAtEnd(of: name)
+    }
+    let placed = RunEvent.Kind.placed(a, .attempt(1), CommandPlacement(job: "7", node: "n3"))
+    #expect(try record(beginning, .started(b, .attempt(1))) == .none)
+    #expect(try record(.started(a, .attempt(1)), placed) == .possible)
+    let end = RunEvent.Kind.ended(a, .attempt(1), CommandEnd(.exited(1)))
+    #expect(try record(end, .settled(a, Ending(.failed), .itself)) == .none)
+    #expect(try record(.finished(RunEnd(exitStatus: 1))) == .none)
+  }
+
   @Test func `a run without jobs makes no table`() throws {
     let (store, run) = try record([
       .started(a, .attempt(1)), .ended(a, .attempt(1), CommandEnd(.exited(0))),

@@ -148,6 +148,32 @@ import Testing
     #expect(try left(Array(-31...0), now: 0) == Array(1...32))
   }
 
+  @Test func `are measured only if they printed too much: what a log has may be less`() throws {
+    let place = StatePlace()
+    let store = try store([0, 0, 0], in: place)
+    try place.sql("UPDATE run SET log_bytes = 1000, exit_status = 0")
+    for (number, size) in [(3, 10), (2, 200)] {
+      _ = place.makeRun(Self.name(number))
+      try place.write(
+        String(repeating: "x", count: size), to: "runs/\(Self.name(number))/a.log")
+    }
+    func over(_ size: Int) throws -> [String] {
+      try store.prune(PruneLimits(size: size), now: moment(0), isTrial: true).runs
+    }
+    #expect(try over(3000).isEmpty)
+    #expect(try over(150) == [Self.name(2)])
+  }
+
+  @Test func `are those without a record, if they are too old`() throws {
+    let place = StatePlace()
+    let store = try store([0], in: place)
+    let names = ["20250901-000000-k8", "20260101-000000-k9"]
+    for name in names { _ = place.makeRun(name) }
+    let limits = PruneLimits(age: Nanoseconds(90 * Self.day) * 1000)
+    #expect(try store.prune(limits, now: moment(0)).runs == [names[0]])
+    #expect(place.folder.names(in: "runs") == [names[1]])
+  }
+
   @Test func `are not all of them when the clock is ahead for a while`() throws {
     #expect(try left(Array(-15 ... -1) + [27_000], now: 27_000) == Array(1...16))
     let ahead = Array(repeating: 27_000, count: 15)

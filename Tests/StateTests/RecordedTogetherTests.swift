@@ -57,4 +57,23 @@ struct RecordedTogetherTests {
     #expect(together == "a 0 1000 3000 0; b - 9000 - -; c - 5000 - -")
     #expect(try results(of: kinds, together: false) == together)
   }
+
+  /// What follows a success may be a hook, or processes that had to be ended: then it has taken less than the step.
+  @Test(arguments: [10: 0, 11: 1])
+  func `an attempt that succeeded has a row of its own if its step ended later`(
+    milliseconds: Int, rows: Int
+  ) throws {
+    let place = StatePlace()
+    let (recorder, beginning) = try place.recorder(of: plan, named: "20260402-101502-k3")
+    let a = OperationID(0)
+    let end = Nanoseconds(1 + milliseconds) * 1_000_000
+    recorder.observe(RunEvent(at: 0, beginning))
+    recorder.observe(RunEvent(at: 0, .started(a, .attempt(1))))
+    recorder.observe(
+      RunEvent(at: end, .ended(a, .attempt(1), CommandEnd(.exited(0), duration: 1_000_000))))
+    recorder.observe(RunEvent(at: end, .settled(a, Ending(.succeeded), .itself)))
+    try recorder.endTurn(at: end)
+    let store = try #require(try StateStore.find(in: place.folder))
+    #expect(try store.database.number("SELECT count(*) FROM command") == rows)
+  }
 }

@@ -129,6 +129,11 @@ struct ResumptionTests {
     #expect(ran(whole) == ["b", "c"])
   }
 
+  @Test func `the steps that another version of a file does not have are edited ones, too`() {
+    let edited = EditedSteps(of: plan("a; b: a; c", edited: "b"), since: plan("a; b: a; d"), nil)
+    #expect(edited.all == ["b", "c"] && edited.new == ["c"])
+  }
+
   @Test func `an allowed failure is kept, and a new dependency is a change`() {
     let old = plan("a; b: a; c")
     let allowed = Ending(.failed, isAllowed: true)

@@ -118,20 +118,61 @@ import Testing
     // That 'late' has ended is not noted: nothing is any more that the other run may rely on.
     #expect(try run.jobs.openSteps() == ["a": ["r1"], "b": ["r1"], "late": ["r1"]])
   }
+
+  @Test func `leaves what waits to be submitted again, which the other one may have done`() throws {
+    let other = TemporaryRun()
+    let observer = Overtaken(by: other)
+    let run = try SlurmRun(file, observer: observer)
+    run.slurm.mostJobs = 0
+    observer.jobs = run.jobs
+    let name = other.name
+    #expect(
+      run.timeline()
+        == "0:+d 0:+a 0:+b 0:+c "
+        + "0:!'a' is submitted later: Slurm accepts no more jobs at present (MaxJobCount) 6:-d=0 "
+        + "6:d=succeeded 6:+e 7:-e=0 7:e=succeeded 7:+late 7:+f 13:-f=0 13:f=succeeded "
+        + "13:!2 jobs continue in Slurm, and belong to run \(name) now 13:stopping 13:a=cancelled "
+        + "13:b=cancelled 13:-late=sig9 13:late=cancelled 14:-c=sig9 14:c=cancelled 14:end=74")
+    let files = try NodeFiles.open(in: run.folder.directory.path)
+    #expect(try [1, 2].map { try files.claim(of: $0) } == [nil, nil])
+  }
+
+  @Test func `ends nothing that a run before it has left`() throws {
+    let first = try SlurmRun("steps: [{id: a, run: '0@50'}]", signals: [(8, 1)])
+    _ = first.timeline()
+    let other = TemporaryRun()
+    let next = try SlurmRun(
+      """
+      max_parallel: 9
+      steps:
+        - {id: a, run: "0@3"}
+        - {id: c, run: "hang", executor: local}
+        - {id: d, run: "0@6", executor: local}
+      """, id: "r2", after: first, observer: Overtaken(by: other, after: 2))
+    // What 'a' was is to be cancelled as soon as it is seen, which is after the other run has begun.
+    next.slurm.lookDelay = 6_500_000_000
+    #expect(next.timeline().hasSuffix("7:c=cancelled 7:end=74"))
+    #expect(!next.slurm.calls.contains { $0.contains("scancel") })
+  }
 }
 
-/// Reports, when `f` has succeeded, that the other run goes on with this one, which has taken its jobs over when `d` had.
+/// Reports, when `f` has succeeded, or another step, that the other run goes on with this one, which has taken its jobs over
+/// when `d` had.
 private final class Overtaken: RunObserver {
   var jobs: EarlierJobs?
   private let other: TemporaryRun
+  private let last: OperationID
   private var executor: SlurmExecutor?
 
-  init(by other: TemporaryRun) { self.other = other }
+  init(by other: TemporaryRun, after last: Int = 6) {
+    self.other = other
+    self.last = OperationID(last)
+  }
 
   func observe(_ event: RunEvent) throws(ObserverFailure) {
     guard case .settled(let operation, _, _) = event.kind else { return }
     if operation == OperationID(3) { takeOver() }
-    if operation == OperationID(6) {
+    if operation == last {
       var failure = ObserverFailure("lost")
       failure.successor = other.name
       throw failure
