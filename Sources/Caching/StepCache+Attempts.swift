@@ -51,8 +51,12 @@ extension StepCache {
   /// The attempt of a job that an earlier run has left and this one has taken over; nil if it has no note.
   private func attemptOfEarlierRun(_ lookup: CacheLookup) -> NotedAttempt? {
     let paths = lookup.isBypass || lookup.inputs == nil ? [] : pathsOfNote(lookup)
+    if paths.isEmpty { return nil }
     let name = nameOfNote(lookup)
-    guard !paths.isEmpty, let note = folder.note(named: name) else { return nil }
+    guard var note = folder.note(named: name) else { return nil }
+    if note.isCutOff {
+      note.doubtful = FileEntry.files(at: paths, in: lookup.directory).filter { $0.kind != .absent }
+    }
     lookup.doubtful = note.doubtful + note.links
     return NotedAttempt(name: name, note: note)
   }

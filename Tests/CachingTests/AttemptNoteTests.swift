@@ -122,5 +122,9 @@ struct `What is noted of an attempt` {
     let taken = lookup()
     cache.attemptEnded(taken, isSuccess: true)
     #expect(taken.doubtful.map(\.path) == ["out"] && note != nil)
+    try Data().write(to: URL(fileURLWithPath: try #require(note)))
+    let takenAfterFault = lookup()
+    cache.attemptEnded(takenAfterFault, isSuccess: true)
+    #expect(takenAfterFault.doubtful.map(\.path) == ["out"] && note != nil)
   }
 }
