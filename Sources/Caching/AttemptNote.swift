@@ -4,6 +4,7 @@
 
 import Glibc
 import Plans
+import RunFiles
 
 /// One small file for each step, in `cache/left`, from the beginning of an attempt until one has succeeded. Whoever has the
 /// lock of the step reads and writes it. It is about files that the step's outputs name: of what is in a directory, or
@@ -18,15 +19,18 @@ struct AttemptNote: Equatable {
   var left: [FileEntry] = []
   /// What attempts may have changed that is not only theirs.
   var doubtful: [FileEntry] = []
+  /// True if an attempt has begun, and it is not known what was there then: its note was cut off.
+  var isCutOff = false
 
   var isEmpty: Bool { self == AttemptNote() }
 }
 
 extension AttemptNote {
   /// The note of an attempt that begins now; removes what earlier ones have left. `known` is what the last result has.
-  func next(_ outputs: [String], known: [FileEntry], in directory: String) -> AttemptNote {
+  /// The paths are those of the output files.
+  func next(_ paths: [String], known: [FileEntry], in directory: String) -> AttemptNote {
     var next = AttemptNote()
-    let results = Dictionary(known.map { (PathName($0.path), $0) }) { first, _ in first }
+    lazy var results = Dictionary(known.map { (PathName($0.path), $0) }) { first, _ in first }
     // What is recorded was seen to be a result.
     func isKnown(_ entry: FileEntry) -> Bool {
       results[PathName(entry.path)].map { $0.isSame(as: entry) } ?? false
@@ -43,16 +47,12 @@ extension AttemptNote {
     next.doubtful = (doubtful + unseen + moved + stuck).filter { entry in
       !isKnown(entry) && entry.isThere(in: directory)
     }
-    for output in outputs {
-      let pattern = FilePattern(output)
-      guard pattern.isPlain, !output.hasSuffix("/"),
-        let entry = FileEntry.present(at: pattern.fixedPath, in: directory),
-        entry.kind != .directory
-      else { continue }
+    for entry in FileEntry.files(at: paths, in: directory) {
       if entry.kind == .absent || isKnown(entry) {
         next.replaceable.append(entry)
       } else {
         next.foreign.append(entry)
+        if isCutOff { next.doubtful.append(entry) }
       }
     }
     return next
@@ -66,6 +66,11 @@ extension AttemptNote {
       doubtful.filter { $0.isThere(in: directory) }
       + foreign.compactMap { $0.changed(in: directory) }
     return next
+  }
+
+  /// Removes what the attempt has left, if that cannot be noted. What stays is doubtful by the older note.
+  func removeLeft(in directory: String) {
+    for entry in left where entry.isThere(in: directory) { _ = entry.remove(in: directory) }
   }
 
   /// The note of the attempt now that it has succeeded.
@@ -87,6 +92,11 @@ extension FileEntry {
       return entry
     case .failure(let failure): return failure.meansAbsent ? FileEntry(path, .absent) : nil
     }
+  }
+
+  /// What is in the place of files, where that is known. In the place of a directory there is no file.
+  static func files(at paths: [String], in directory: String) -> [FileEntry] {
+    paths.compactMap { FileEntry.present(at: $0, in: directory) }.filter { $0.kind != .directory }
   }
 
   /// Whether it is likely to be the same file, whose rights or place have changed.
@@ -126,24 +136,48 @@ extension FileEntry {
 extension CacheFolder {
   static let leftName = "left"
 
-  func note(of step: CacheDigest) -> AttemptNote {
-    read("\(Self.leftName)/\(step.hexadecimal)").flatMap { AttemptNote(decoding: $0) }
-      ?? AttemptNote()
+  /// Nil if there is none.
+  func note(named name: String) -> AttemptNote? {
+    guard let bytes = read("\(Self.leftName)/\(name)") else { return nil }
+    return AttemptNote(decoding: bytes) ?? .cutOff
   }
 
-  /// Writes the note, or removes it if there is nothing to note.
-  func write(_ note: AttemptNote, of step: CacheDigest) throws(CacheFailure) {
-    let name = "\(Self.leftName)/\(step.hexadecimal)"
-    if note.isEmpty {
-      unlinkat(descriptor, name, 0)
-    } else {
-      try write(note.encoded, to: name, isQuick: true)
+  /// Writes a note where it lies: the one at the end of an attempt needs no more space than that at its beginning. False if it
+  /// is to be the first, and there is one.
+  @discardableResult
+  func write(
+    _ note: AttemptNote, named name: String, isFirst: Bool = false
+  ) throws(CacheFailure) -> Bool {
+    let place = "\(Self.leftName)/\(name)"
+    let flags =
+      O_WRONLY | O_CREAT | (isFirst ? O_EXCL : 0) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    var file = openat(descriptor, place, flags, 0o600)
+    if file < 0, errno == ENOENT {
+      mkdirat(descriptor, Self.leftName, 0o700)
+      file = openat(descriptor, place, flags, 0o600)
     }
+    if file < 0, errno == EEXIST { return false }
+    guard file >= 0 else { throw unwritable(errno) }
+    defer { close(file) }
+    let bytes = note.encoded
+    guard writeFully(bytes, to: file), isFirst || ftruncate(file, off_t(bytes.count)) == 0 else {
+      // What is there now is cut off, and says that an attempt has begun.
+      throw unwritable(errno)
+    }
+    return true
   }
+
+  func removeNote(named name: String) { unlinkat(descriptor, "\(Self.leftName)/\(name)", 0) }
 }
 
 extension AttemptNote {
   private static let beginning: [UInt8] = Array("oprun left 1\n".utf8)
+
+  static var cutOff: AttemptNote {
+    var note = AttemptNote()
+    note.isCutOff = true
+    return note
+  }
 
   /// The bytes, with a checksum at the end.
   var encoded: [UInt8] {

@@ -194,10 +194,7 @@ package final class CacheFolder {
 
   // MARK: Files
 
-  /// `isQuick` if nobody needs the old file in between: renaming over it would make the file system write the new one out at once.
-  func write(
-    _ bytes: [UInt8], to place: String, isQuick: Bool = false
-  ) throws(CacheFailure) {
+  func write(_ bytes: [UInt8], to place: String) throws(CacheFailure) {
     let name = temporaryName
     let file = openat(
       descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -208,7 +205,6 @@ package final class CacheFolder {
       unlinkat(descriptor, name, 0)
       throw failure
     }
-    if isQuick { unlinkat(descriptor, place, 0) }
     try self.place(name, at: place)
   }
 

@@ -70,8 +70,8 @@ package final class CacheLookup {
   package internal(set) var isLocked = false
   /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
   var doubtful: [FileEntry] = []
-  /// Whether it is noted how the outputs were before the attempt at hand.
-  var hasNotedAttempt = false
+  /// How the output files were before the attempt at hand; nil if that is not known.
+  var attempt: NotedAttempt?
   /// What the record had that a refresh does not trust.
   var refreshedOutputs: [FileEntry] = []
   var wasRestorable = false

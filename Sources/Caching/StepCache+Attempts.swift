@@ -2,42 +2,76 @@
 
 import Plans
 
+/// An attempt that has begun. Its note is kept at hand, so that a good end needs no look at the file.
+struct NotedAttempt {
+  /// The name of the note, in `cache/left`.
+  let name: String
+  let note: AttemptNote
+}
+
 extension StepCache {
-  /// Called before an attempt starts. Throws if it cannot be noted what is there: then nobody would know what it leaves.
+  /// Called before an attempt starts. Throws if it cannot be noted what is there: then nobody would know what it leaves if oprun
+  /// was killed.
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
-    lookup.hasNotedAttempt = false
+    lookup.attempt = nil
     if lookup.isBypass || lookup.inputs == nil { return }
     let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
-    guard let step = noted(lookup) else { return }
-    let note = folder.note(of: step).next(
-      lookup.settings.outputs, known: known, in: lookup.directory)
-    // What is behind a link that somebody has made is not seen when it is looked at again.
-    lookup.doubtful = note.doubtful + note.foreign.filter { $0.kind == .link }
-    try folder.write(note, of: step)
-    lookup.hasNotedAttempt = true
+    let paths = pathsOfNote(lookup)
+    if paths.isEmpty { return }
+    let name = nameOfNote(lookup)
+    let first = AttemptNote().next(paths, known: known, in: lookup.directory)
+    lookup.attempt = NotedAttempt(name: name, note: first)
+    lookup.doubtful = first.links
+    if try folder.write(first, named: name, isFirst: true) { return }
+    let old = folder.note(named: name) ?? .cutOff
+    let note = old.next(paths, known: known, in: lookup.directory)
+    lookup.attempt = NotedAttempt(name: name, note: note)
+    lookup.doubtful = note.doubtful + note.links
+    try folder.write(note, named: name)
   }
 
-  /// Called when an attempt has ended and nothing of it goes on. If its note cannot be written, the older one says less, but
-  /// nothing that is wrong.
+  /// Called when an attempt has ended and nothing of it goes on.
   package func attemptEnded(_ lookup: CacheLookup, isSuccess: Bool) {
-    // An older note says nothing of what was there before this attempt.
-    guard lookup.hasNotedAttempt || isSuccess, let step = noted(lookup) else { return }
-    let note = folder.note(of: step)
-    if note.isEmpty { return }
+    guard let attempt = lookup.attempt ?? (isSuccess ? attemptOfEarlierRun(lookup) : nil) else {
+      return
+    }
+    lookup.attempt = nil
+    let directory = lookup.directory
     let next =
-      isSuccess ? note.succeeded(in: lookup.directory) : note.failed(in: lookup.directory)
-    try? folder.write(next, of: step)
+      isSuccess ? attempt.note.succeeded(in: directory) : attempt.note.failed(in: directory)
+    if next.isEmpty { return folder.removeNote(named: attempt.name) }
+    do throws(CacheFailure) {
+      try folder.write(next, named: attempt.name)
+    } catch {
+      next.removeLeft(in: directory)
+    }
   }
 
-  /// The name of the note: the files of a step are others in another directory.
-  private func noted(_ lookup: CacheLookup) -> CacheDigest? {
-    guard !lookup.isBypass, lookup.inputs != nil,
-      lookup.settings.outputs.contains(where: { FilePattern($0).isPlain && !$0.hasSuffix("/") })
-    else { return nil }
+  /// The attempt of a job that an earlier run has left and this one has taken over; nil if it has no note.
+  private func attemptOfEarlierRun(_ lookup: CacheLookup) -> NotedAttempt? {
+    let paths = lookup.isBypass || lookup.inputs == nil ? [] : pathsOfNote(lookup)
+    if paths.isEmpty { return nil }
+    let name = nameOfNote(lookup)
+    guard var note = folder.note(named: name) else { return nil }
+    if note.isCutOff {
+      note.doubtful = FileEntry.files(at: paths, in: lookup.directory).filter { $0.kind != .absent }
+    }
+    lookup.doubtful = note.doubtful + note.links
+    return NotedAttempt(name: name, note: note)
+  }
+
+  /// The files that the outputs name.
+  private func pathsOfNote(_ lookup: CacheLookup) -> [String] {
+    lookup.settings.outputs.lazy.filter { !$0.hasSuffix("/") }.map { FilePattern($0) }
+      .filter(\.isPlain).map(\.fixedPath)
+  }
+
+  /// The files of a step are others in another directory.
+  private func nameOfNote(_ lookup: CacheLookup) -> String {
     let place =
       lookup.directory.isEmpty ? options.workspace : joined(options.workspace, lookup.directory)
-    return CacheDigest(of: lookup.name.hexadecimal, place)
+    return CacheDigest(of: lookup.name.hexadecimal, place).hexadecimal
   }
 
   /// Whoever asks for a refresh does not trust the earlier result: if the step fails, or its new result is not kept, it runs
@@ -53,4 +87,9 @@ extension StepCache {
     lookup.forgetRecord()
     lookup.refreshedOutputs = record.outputs
   }
+}
+
+extension AttemptNote {
+  /// What is behind a link that somebody has made is not seen when it is looked at again.
+  fileprivate var links: [FileEntry] { foreign.filter { $0.kind == .link } }
 }
