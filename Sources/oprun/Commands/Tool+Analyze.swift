@@ -36,7 +36,9 @@ extension Tool {
     _ invocation: Invocation
   ) throws(UsageFailure) -> Int32 {
     let scenario = try scenario(invocation, recorded.plan)
-    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
+    guard
+      let directory = store.folder.run(named: run.name) ?? noDirectory(of: run.name, store.folder)
+    else {
       say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }

@@ -91,14 +91,15 @@ extension Tool {
         store.isDirectoryNeeded(of: $0)
       }
       for kept in pruned.kept { say(kept) }
-      let swept = sweepCache(store.folder, limits, isTrial)
+      let (swept, isSwept) = sweepCache(store.folder, limits, isTrial)
       if invocation.isOn(Options.json) {
         writeJSON(pruned, swept)
       } else {
         write(pruned, isTrial)
         write(swept, isTrial)
       }
-      let hasFailed = pruned.kept.contains { if case .error = $0.reason { true } else { false } }
+      let hasFailed =
+        !isSwept || pruned.kept.contains { if case .error = $0.reason { true } else { false } }
       return hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
     } catch {
       say(error.message, help: error.help)
@@ -132,19 +133,23 @@ extension Tool {
     output.writeNewline()
   }
 
-  /// The results of cached steps; those of other limits than age and size are not asked for.
+  /// The results of cached steps; those of other limits than age and size are not asked for. False if they cannot be
+  /// removed.
   private func sweepCache(
     _ folder: StateFolder, _ limits: PruneLimits, _ isTrial: Bool
-  ) -> SweptCache {
+  ) -> (SweptCache, isSwept: Bool) {
     var cached = CacheLimits()
     if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
     do throws(CacheFailure) {
-      if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) { return swept }
+      if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) {
+        return (swept, true)
+      }
       say("the cache of steps is in use: no result \(isTrial ? "would be" : "was") removed")
     } catch {
       say(error.message)
+      return (SweptCache(), false)
     }
-    return SweptCache()
+    return (SweptCache(), true)
   }
 
   private func write(_ swept: SweptCache, _ isTrial: Bool) {

@@ -62,7 +62,9 @@ extension Tool {
     _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ store: StateStore,
     _ invocation: Invocation
   ) -> Int32 {
-    guard let directory = store.folder.run(named: run.name) ?? noDirectory else {
+    guard
+      let directory = store.folder.run(named: run.name) ?? noDirectory(of: run.name, store.folder)
+    else {
       say("the directory of run \(run.name) no longer exists")
       return ExitStatus.cannotWrite
     }

@@ -67,7 +67,9 @@ extension Tool {
     }
     let names = chosen.map { Set($0.map(\.name)) }
     var advice: [Advice] = []
-    if let step = review?.failureWithOutput(among: names) {
+    if let step = review?.failureWithOutput(among: names),
+      store.folder.run(named: shown.run.name) != nil
+    {
       advice.append(
         Advice(
           "oprun logs \(shown.run.name) \(shellQuoted(step))" + stateOption(invocation),
@@ -89,7 +91,10 @@ extension Tool {
   private func review(
     of shown: ShownRun, _ current: PresentPlan?, _ store: StateStore, on screen: Screen
   ) -> (RunReview?, (String, PlannedStep) -> Bool) {
-    guard let directory = store.folder.run(named: shown.run.name) ?? noDirectory else {
+    guard
+      let directory = store.folder.run(named: shown.run.name)
+        ?? noDirectory(of: shown.run.name, store.folder)
+    else {
       return (nil, { _, _ in false })
     }
     let trace = recordedTrace(of: shown.run, store)
@@ -111,9 +116,9 @@ extension Tool {
   }
 
   /// Stands for the directory of a run whose logs were removed.
-  var noDirectory: RunDirectory? {
+  func noDirectory(of run: String, _ state: StateFolder) -> RunDirectory? {
     let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    return folder < 0 ? nil : RunDirectory(owning: folder, path: "/proc/self")
+    return folder < 0 ? nil : RunDirectory(owning: folder, path: state.shown("runs/\(run)"))
   }
 
   private func writeHead(_ shown: ShownRun, _ store: StateStore, _ screen: Screen) {
