@@ -139,6 +139,10 @@ static int run(void *context) {
   if (launch->directory)
     need(launch, clinux_stage_directory, call(SYS_chdir, (long)launch->directory, 0, 0, 0));
   if (launch->is_confined) need(launch, clinux_stage_confinement, confine_ourselves(launch));
+  if (launch->hard_memory_limit) {
+    uint64_t limit[2] = {launch->soft_memory_limit, launch->hard_memory_limit};
+    call(SYS_prlimit64, 0, RLIMIT_RSS, (long)limit, 0);
+  }
   // Last, because we may have more open than the limit allows, and then could open nothing.
   if (launch->hard_descriptor_limit) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};

@@ -2,6 +2,7 @@
 // use the cache meanwhile.
 
 import CLinux
+import Diagnostics
 import Glibc
 package import RunFiles
 
@@ -35,6 +36,10 @@ extension CacheFolder {
       return SweptCache()
     }
     let folder = try open(in: state)
+    guard faccessat(folder.descriptor, ".", W_OK, 0) == 0 else {
+      throw CacheFailure(
+        "cannot remove results of cached steps: \(SystemError.reason(errno))")
+    }
     guard folder.lockAlone() else { return nil }
     return folder.sweep(limits, isDryRun: isDryRun)
   }

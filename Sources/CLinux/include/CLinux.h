@@ -71,6 +71,7 @@ struct clinux_launch {
   uint64_t default_signals;  // bit n-1: signal n gets its default action
   uint64_t stopping_signals; // bit n-1: signal n is blocked here and ends the run
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
+  uint64_t soft_memory_limit, hard_memory_limit;  // RLIMIT_RSS, which limits nothing; both 0: as ours
   int cgroup;                // directory of the cgroup v2 to start in; -1 for ours
   int is_confined;           // files can be accessed only as the rules allow
   const struct clinux_rule *outside, *rules;  // two arrays; a path that does not exist is left out

@@ -5,12 +5,18 @@ import Glibc
 
 /// The soft limit on resident memory (RLIMIT_RSS). Linux has ignored it since 2.4.30, fork, exec
 /// and setuid preserve it, and `/proc/<id>/stat` shows it for every process. So an enormous number
-/// there, which limits nothing in a program that does read it, shows whose descendant a process is.
-/// It is set once for oprun and costs nothing when a command starts.
+/// there, which limits nothing in a program that does read it, shows whose descendant a process is:
+/// a random number for the run, and in its last bits the number of the command. oprun itself has 0 there, and each command sets its
+/// own before it loads its program.
 struct DescentMark: Hashable {
+  /// The soft limit of oprun itself.
   let value: UInt64
+  /// The hard limit of all, which stays as it is.
+  let hardLimit: UInt64
 
   private static let possible: Range<UInt64> = 1 << 62..<1 << 63
+  /// More commands than a run can have.
+  private static let commandNumbers: UInt64 = 1 << 28
 
   /// Marks this process and everything that it starts from now on. Nil if the limit at the start is
   /// lower than any mark, or if there is already a mark: a run inside a step of another run leaves
@@ -20,9 +26,11 @@ struct DescentMark: Hashable {
     let resource = __rlimit_resource_t(__RLIMIT_RSS.rawValue)
     guard getrlimit(resource, &limit) == 0 else { return nil }
     guard isNeeded || !DescentMark.possible.contains(UInt64(limit.rlim_cur)) else { return nil }
-    value = UInt64.random(in: DescentMark.possible)
+    self.init(value: UInt64.random(in: DescentMark.possible), hardLimit: UInt64(limit.rlim_max))
     limit.rlim_cur = rlim_t(value)
-    guard limit.rlim_max >= limit.rlim_cur, setrlimit(resource, &limit) == 0 else { return nil }
+    guard limit.rlim_max >= rlim_t(self.value(of: -1)), setrlimit(resource, &limit) == 0 else {
+      return nil
+    }
   }
 
   /// Takes a mark away from this process, that of a run on whose behalf it was started elsewhere: Slurm
@@ -38,7 +46,23 @@ struct DescentMark: Hashable {
   }
 
   /// Makes a mark that has already been set.
-  init(value: UInt64) { self.value = value }
+  init(value: UInt64, hardLimit: UInt64 = .max) {
+    self.value = value - value % DescentMark.commandNumbers
+    self.hardLimit = hardLimit
+  }
 
-  func isCarried(by process: ProcessStatus) -> Bool { process.memoryLimit == value }
+  /// The soft limit of a command.
+  func value(of command: Int) -> UInt64 {
+    value + UInt64(truncatingIfNeeded: command) % DescentMark.commandNumbers
+  }
+
+  func isCarried(by process: ProcessStatus) -> Bool {
+    process.memoryLimit ^ value < DescentMark.commandNumbers
+  }
+
+  /// The number of the command that a process descends from; nil if it does not show one.
+  func command(of process: ProcessStatus) -> Int? {
+    guard isCarried(by: process), process.memoryLimit != value else { return nil }
+    return Int(process.memoryLimit - value)
+  }
 }

@@ -23,6 +23,8 @@ struct LaunchRequest {
   var nice: Int32
   /// What was made for it; nil for a command that needs nothing.
   var prepared: PreparedStart?
+  /// The number that its mark has.
+  var number = 0
   /// Two descriptors that stay open, with the numbers that they have here.
   var kept: (Int32, Int32)?
 }
@@ -48,6 +50,7 @@ struct LaunchConditions {
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
   let guardian = GuardianPresence()
+  var mark: DescentMark?
   /// The directory of the control group in which commands start.
   var controlGroup: Int32?
 }
@@ -122,6 +125,8 @@ final class LaunchSlot {
     launch.pointee.cgroup = conditions.controlGroup ?? -1
     launch.pointee.soft_descriptor_limit = limits.isRaised ? limits.softAtStart : 0
     launch.pointee.hard_descriptor_limit = limits.isRaised ? limits.hard : 0
+    launch.pointee.soft_memory_limit = conditions.mark?.value(of: request.number) ?? 0
+    launch.pointee.hard_memory_limit = conditions.mark?.hardLimit ?? 0
     processID = clinux_launch(launch, stack, LaunchSlot.stackSize)
     return processID
   }

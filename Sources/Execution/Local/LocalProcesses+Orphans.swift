@@ -122,7 +122,7 @@ extension LocalProcesses {
   /// Whether it is a descendant of this run that may not live on; nil if it cannot be known yet.
   private func isOurs(_ process: ProcessStatus) -> Bool? {
     if guardian?.isGuardian(process.processID) == true { return false }
-    switch cookie.look(at: process.processID) {
+    switch origin(of: process) {
     case .command(let number): return !tolerated.contains(number)
     case .hidden where !tolerated.isEmpty || children.adoptsOthers: return nil
     case .hidden, .nothing: return !isForeign(process)

@@ -54,7 +54,7 @@ extension LocalProcesses {
   }
 
   /// The command that a process belongs to: the one in whose group or session it is, which the kernel knows; or whose
-  /// mark it carries, if that command still runs, since a mark may be passed on like any variable; or by elimination:
+  /// mark or cookie it carries, if that command still runs, since a cookie may be passed on like any variable; or by elimination:
   /// it is the orphan of the only command that was running when it started, or of the one of these to whose pipe it
   /// writes.
   private func owner(of process: ProcessStatus, at now: Nanoseconds) -> Owner {
@@ -67,7 +67,7 @@ extension LocalProcesses {
     if let command = commands.last(where: process.isInGroup) { return .command(command) }
     let possible = commands.filter { $0.startTicks <= process.startTicks }
     var isMarked = false
-    switch cookie.look(at: process.processID) {
+    switch origin(of: process) {
     case .command(let number):
       if tolerated.contains(number) { return .nobody }
       if let command = commands.first(where: { $0.number == number }) { return .command(command) }
@@ -85,6 +85,13 @@ extension LocalProcesses {
     guard known?.nextCommand == nil else { return .unknown }
     let writer = possible.first { $0.pipe.isOutput(of: process.processID) }
     return writer.map { .command($0) } ?? .unknown
+  }
+
+  /// The command that a process comes from: by the mark that it cannot give up, or, where a run has none of its own, by
+  /// its cookie.
+  func origin(of process: ProcessStatus) -> Cookie.Sight {
+    if let number = mark?.command(of: process) { return .command(number) }
+    return cookie.look(at: process.processID)
   }
 
   /// Whether it is an orphan of processes that oprun has not started: it has none of the marks of

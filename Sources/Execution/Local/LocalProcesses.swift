@@ -77,6 +77,7 @@ final class LocalProcesses {
     pipes = OutputPipes(waiting, spare: limits.spareCount(besides: wanted) / 2)
     children = Children(isListKeptOpen: !limits.isFrugal, own: waiting.ownProcesses)
     mark = DescentMark(isNeeded: children.adoptsOthers)
+    conditions.mark = mark
     waiting.addChildren(for: .executor, number: LocalProcesses.children)
     waiting.addResizing(for: .executor, number: LocalProcesses.resizing)
     if limits.commandCount < wanted { news.append(.event(.notice(fewCommands(limits)))) }
@@ -108,6 +109,7 @@ final class LocalProcesses {
     if pipe.isTerminal, command.input == nil { request.input = pipe.output }
     request.ownVariables.append(
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
+    request.number = nextNumber
     let ticks = ticksSinceBoot()
     let process = slot.start(request, conditions)
     conditions.guardian.letRun()

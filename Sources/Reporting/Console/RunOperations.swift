@@ -184,7 +184,8 @@ extension RunOperations {
     if let identity {
       return try directory.log(logName(of: stream), writtenTo: identity)
     }
-    guard isReplayed, let log = directory.log(logName(of: stream)) else { throw .neverWritten }
+    guard isReplayed else { throw .neverWritten }
+    guard let log = directory.log(logName(of: stream)) else { throw .replaced }
     return log
   }
 

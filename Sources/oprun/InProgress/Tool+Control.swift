@@ -187,7 +187,7 @@ extension Tool {
     return locked.filter(store.isInUse)
   }
 
-  private func sayNotInProgress(_ name: String, _ folder: StateFolder) -> Int32 {
+  func sayNotInProgress(_ name: String, _ folder: StateFolder) -> Int32 {
     let run = (try? StateStore.find(in: folder)).flatMap { try? $0?.run(named: name) }
     var end = ""
     if let run, let status = run.exitStatus {

@@ -149,7 +149,8 @@ extension Tool {
   func directory(of run: RecordedRunSummary, in store: StateStore) -> RunDirectory? {
     if let directory = store.folder.run(named: run.name) { return directory }
     let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    return folder < 0 ? nil : RunDirectory(owning: folder, path: "/proc/self")
+    return folder < 0
+      ? nil : RunDirectory(owning: folder, path: store.folder.shown("runs/\(run.name)"))
   }
 
   func sayNoDirectory(of run: RecordedRunSummary) -> Int32 {

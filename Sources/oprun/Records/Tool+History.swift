@@ -88,14 +88,15 @@ extension Tool {
         store.isDirectoryNeeded(of: $0)
       }
       for kept in pruned.kept { say(kept) }
-      let swept = sweepCache(store.folder, limits, isDryRun)
+      let (swept, isSwept) = sweepCache(store.folder, limits, isDryRun)
       if invocation.isOn(Options.json) {
         writeJSON(pruned, swept)
       } else {
         write(pruned, isDryRun)
         write(swept, isDryRun)
       }
-      let hasFailed = pruned.kept.contains { if case .error = $0.reason { true } else { false } }
+      let hasFailed =
+        !isSwept || pruned.kept.contains { if case .error = $0.reason { true } else { false } }
       return hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
     } catch {
       say(error.message, help: error.help)
@@ -129,19 +130,23 @@ extension Tool {
     output.writeNewline()
   }
 
-  /// The results of cached steps; those of other limits than age and size are not asked for.
+  /// The results of cached steps; those of other limits than age and size are not asked for. False if they cannot be
+  /// removed.
   private func sweepCache(
     _ folder: StateFolder, _ limits: PruneLimits, _ isDryRun: Bool
-  ) -> SweptCache {
+  ) -> (SweptCache, isSwept: Bool) {
     var cached = CacheLimits()
     if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
     do throws(CacheFailure) {
-      if let swept = try CacheFolder.sweep(folder, cached, isDryRun: isDryRun) { return swept }
+      if let swept = try CacheFolder.sweep(folder, cached, isDryRun: isDryRun) {
+        return (swept, true)
+      }
       say("the cache of steps is in use: no result \(isDryRun ? "would be" : "was") removed")
     } catch {
       say(error.message)
+      return (SweptCache(), false)
     }
-    return SweptCache()
+    return (SweptCache(), true)
   }
 
   private func write(_ swept: SweptCache, _ isDryRun: Bool) {

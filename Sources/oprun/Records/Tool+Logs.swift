@@ -113,10 +113,19 @@ extension Tool {
       }
       followed.unfinished.removeAll { finished.contains($0.path) }
       output.flush()
-      if isOver || output.hasFailed { return ExitStatus.success }
+      if output.hasFailed { return ExitStatus.success }
+      if isOver { return sayDeath(of: run.name, store) }
       // Where a commit waits for readers, these come less often.
       if !isBehind { usleep(store.journal == .log ? 100_000 : 400_000) }
     }
+  }
+
+  /// Nothing more comes of a run whose oprun died, but its steps have not ended.
+  private func sayDeath(of run: String, _ store: StateStore) -> Int32 {
+    guard let last = try? store.run(named: run), last.exitStatus == nil else {
+      return ExitStatus.success
+    }
+    return sayNotInProgress(run, store.folder)
   }
 
   /// The logs to follow of a run as it is now.

@@ -67,7 +67,9 @@ extension Tool {
     }
     let names = chosen.map { Set($0.map(\.name)) }
     var advice: [Advice] = []
-    if let step = review?.failureWithOutput(among: names) {
+    if let step = review?.failureWithOutput(among: names),
+      store.folder.run(named: shown.run.name) != nil
+    {
       advice.append(
         Advice(
           "oprun logs \(shown.run.name) \(shellQuoted(step))" + stateOption(invocation),
