@@ -9,7 +9,7 @@ package final class AddedOperations {
     package let id: String
     /// What it was made from: the group that it is an instance of, or the step that it is a copy of.
     package let origin: OperationID
-    /// What it waits for in particular; empty if that is what its origin waits for.
+    /// All that it waits for, if that is not what its origin waits for: a copy waits for copies of its own instance.
     package let dependencies: [OperationID]
   }
 
@@ -58,12 +58,13 @@ package final class AddedOperations {
       ? plan.steps[operation.index].id : self[operation]?.id
   }
 
-  /// What an operation depends on, also by what it was made from.
+  /// What an operation depends on: of a group's copies, those of its own instance alone.
   package func dependencies(of operation: OperationID) -> [OperationID] {
     guard let addition = self[operation] else {
       return plan.graph.dependencies(of: operation).map(\.from)
     }
-    return addition.dependencies + dependencies(of: addition.origin)
+    return addition.dependencies.isEmpty
+      ? dependencies(of: addition.origin) : addition.dependencies
   }
 
   /// What was made from the operation, in order; nil if nothing was.

@@ -329,11 +329,22 @@ package struct Foresight {
     }
   }
 
+  /// Whether the plan says already that it is skipped.
+  private func isSkippedByPlan(_ operation: OperationID, _ groups: Groups) -> Bool {
+    if plan.groups[operation]?.members.isEmpty == true, plan.groups[operation]?.isExpanding == false
+    {
+      return true
+    }
+    return plan.steps[operation.index].late?.skipReason != nil
+      || groups.around(operation).contains { plan.steps[$0.index].late?.skipReason != nil }
+  }
+
   private mutating func count() {
+    let groups = Groups(plan)
     for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
       if let instances = instances[operation] { keptCount += instances.kept }
-      if leftOut[operation] != nil { continue }
+      if leftOut[operation] != nil || isSkippedByPlan(operation, groups) { continue }
       if let instances = instances[operation] {
         runCount += instances.others
       } else if replaced.contains(operation) {

@@ -101,9 +101,12 @@ enum PlanningMessage {
     return Diagnostic("unknown instance \(quoted(name))", at: span, help: help)
   }
 
-  static func noMatch(at span: Span) -> Diagnostic {
+  static func noMatch(isLate: Bool, at span: Span) -> Diagnostic {
     Diagnostic(
-      "'match: matrix' needs a matrix on both steps that is known before the run", at: span)
+      "'match: matrix' needs a matrix on both steps that is known before the run", at: span,
+      help: isLate
+        ? "give both steps one matrix: put them into a group, a step with this 'matrix' and 'steps'"
+        : nil)
   }
 
   static func unmatched(

@@ -25,6 +25,8 @@ package struct DryRun {
   private let arrays: SlurmArrays
   private let folds: FoldedInstances
   private let remark: String?
+  /// Some of what counts as run may turn out to be up to date.
+  private let isUpperBound: Bool
 
   /// The number of lines that are measured to align the columns of all.
   private static let measuredLines = 1000
@@ -41,6 +43,9 @@ package struct DryRun {
     reasons = Reasons(plan, known)
     arrays = SlurmArrays(plan)
     remark = known.remark
+    isUpperBound = forecast.entries.contains {
+      $0.wave > 0 && known.undecided.contains($0.operation)
+    }
     folds =
       options.isVerbose
       ? FoldedInstances() : FoldedInstances(forecast.entries, of: plan, reasons)
@@ -165,9 +170,10 @@ extension DryRun {
   }
 }
 
-// The last line: `6 of 8 would run, at most 3 at once; estimate 41s`.
+// The last line: `6 of 8 would run, at most 3 at once; estimate 41s`; with `up to` if only a run can tell of some.
 extension DryRun {
   private func writeVerdict(to sink: ByteSink) {
+    if isUpperBound { sink.write("up to ") }
     sink.write(grouped: forecast.runCount)
     sink.write(" of ")
     sink.write(grouped: plan.stepCount)

@@ -268,7 +268,10 @@ extension Planner {
     }
     guard let own = matrixValues(at: address), case .matrix? = groups[number]?.kind
     else {
-      log.report(at: dependency.step.span) { PlanningMessage.noMatch(at: $0) }
+      let isLate = [number, use.operation(of: address.step)].contains {
+        groups[$0]?.isExpanding == true
+      }
+      log.report(at: dependency.step.span) { PlanningMessage.noMatch(isLate: isLate, at: $0) }
       return []
     }
     let members = instanceIndex.members(of: number, matching: own, in: self)

@@ -141,17 +141,20 @@ extension Planner {
   private mutating func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
     var waiting = selected
-    while let operation = waiting.popLast() {
-      if isNeeded[operation] { continue }
-      isNeeded[operation] = true
-      if let number = group(operation)?.steps, pipelines[number].leavesOut {
-        waiting += usualOperations(of: pipelines[number])
-        continue
+    while !waiting.isEmpty {
+      while let operation = waiting.popLast() {
+        if isNeeded[operation] { continue }
+        isNeeded[operation] = true
+        if let number = group(operation)?.steps, pipelines[number].leavesOut {
+          waiting += usualOperations(of: pipelines[number])
+          continue
+        }
+        for edge in graph.dependencies(of: OperationID(operation)) {
+          let key = UInt64(edge.from.index) << 32 | UInt64(operation)
+          if !optionalEdges.contains(key) { waiting.append(edge.from.index) }
+        }
       }
-      for edge in graph.dependencies(of: OperationID(operation)) {
-        let key = UInt64(edge.from.index) << 32 | UInt64(operation)
-        if !optionalEdges.contains(key) { waiting.append(edge.from.index) }
-      }
+      waiting = matrices(ofWhich: isNeeded)
     }
     if addresses.isEmpty { return isNeeded }
     let whole = isNeeded
@@ -163,6 +166,16 @@ extension Planner {
       graph.setTakesSlot(OperationID(operation))
     }
     return isNeeded
+  }
+
+  /// The matrices that are not needed by name, and of which all instances are: these are the whole step.
+  private func matrices(ofWhich isNeeded: [Bool]) -> [Int] {
+    groups.compactMap { operation, group in
+      guard case .matrix = group.kind, !isNeeded[operation], !group.members.isEmpty else {
+        return nil
+      }
+      return group.members.allSatisfy { isNeeded[$0] } ? operation : nil
+    }
   }
 
   /// What a step that is not selected as a whole says of all of its steps goes for those that are.
