@@ -70,6 +70,8 @@ package final class CacheLookup {
   package internal(set) var isLocked = false
   /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
   var doubtful: [FileEntry] = []
+  /// What other steps name as their outputs in the place of its own, as it was before the first attempt: nil until then.
+  var othersBefore: [PathName: FileStamp]?
   /// Whether it is noted how the outputs were before the attempt at hand.
   var hasNotedAttempt = false
   /// What the record had that a refresh does not trust.

@@ -7,6 +7,7 @@ extension StepCache {
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
     lookup.hasNotedAttempt = false
     if lookup.isBypass || lookup.inputs == nil { return }
+    noteOthers(lookup)
     let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
     guard let step = noted(lookup) else { return }
