@@ -175,9 +175,11 @@ package struct CacheWork {
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
     hasFoundParts = false
+    let excluded = job.others.map { "!" + FilePattern.escaped($0) }
     for pattern in job.outputs {
       let found = try inspect(
-        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: removesParts
+        [pattern] + excluded, in: root, job.directory, [], followsLinks: false,
+        removesParts: removesParts
       ).filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")

@@ -15,6 +15,7 @@ extension StepCache {
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
     lookup.attempt = nil
     if lookup.isBypass || lookup.inputs == nil { return }
+    noteOthers(lookup)
     let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
     let paths = pathsOfNote(lookup)

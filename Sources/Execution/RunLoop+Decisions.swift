@@ -144,7 +144,10 @@ extension RunLoop {
       }
     }
     refuse(all, of: operation)
-    if resolved.settings.cache != nil { findings.declarations[operation] = resolved.settings }
+    if resolved.settings.cache != nil {
+      findings.declarations[operation] = resolved.settings
+      caching?.cache.learn(outputsOf: resolved.settings)
+    }
     if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
     guard let action = resolved.action else {
       preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")

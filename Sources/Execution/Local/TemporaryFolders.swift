@@ -1,10 +1,25 @@
-// The temporary directories of confined commands. What a command has left in one is removed beside the loop: nobody
+// The temporary directories of the commands of cached steps. What a command has left in one is removed beside the loop: nobody
 // knows how much it is.
 
 import Diagnostics
 import Glibc
 import Processes
 import RunFiles
+
+/// The temporary directory of one command.
+struct TemporaryPlace {
+  let path: String
+  private let name: String
+  private let folders: TemporaryFolders
+
+  init(_ name: String, in directory: String, of folders: TemporaryFolders) {
+    self.name = name
+    self.folders = folders
+    path = "\(directory)/\(name)"
+  }
+
+  func remove() { folders.remove(name) }
+}
 
 final class TemporaryFolders {
   private let directory: RunDirectory

@@ -291,6 +291,18 @@ enum PlanningMessage {
       help: help.map { "give each its own output, or \($0)" } ?? ownPaths)
   }
 
+  /// `pattern` is that of the first step.
+  static func madeBelow(
+    _ pattern: String, _ path: String, by first: StepPlace, and second: StepPlace, help: String?
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(first.id)) and \(quoted(second.id)) both make \(quoted(path)), which \(quoted(pattern)) "
+        + "of \(quoted(first.id)) covers, and neither waits for the other", at: first.span,
+      secondary: beside(first, second),
+      help: "name what \(quoted(first.id)) makes more closely, give it a directory of its own"
+        + (help.map { ", or \($0)" } ?? ""))
+  }
+
   private static let ownPaths =
     "give each instance its own output, such as 'out/${{ matrix.NAME }}'"
 

@@ -46,6 +46,11 @@ private struct VariableRow {
       VariableRow(
         name: "TRACEPARENT", meaning: "the span of the command, if the run is part of a trace",
         audience: OprunVariable.Audience.commands.words),
+      VariableRow(
+        name: "TMPDIR",
+        meaning:
+          "a new, empty directory for each attempt, unless `env` of the step sets another one",
+        audience: "commands of cached steps"),
     ]
 
   static let read = [

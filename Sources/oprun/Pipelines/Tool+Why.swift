@@ -73,7 +73,8 @@ extension Tool {
     guard let opened = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let folder = try? CacheFolder.open(in: opened)
     else { return nil }
-    let options = cacheOptions(invocation, runID: "", secrets)
+    var options = cacheOptions(invocation, runID: "", secrets)
+    options.steps = plan.steps
     var surroundings = ReviewSurroundings(
       workspace: options.workspace, secret: { secrets[$0] }, secretHeld: secrets.name(heldBy:),
       hashFiles: FileHashes.digest)

@@ -156,20 +156,20 @@ final class RefusalSearchTests {
     #expect(
       words(of: "gzip: build/app already exists; not overwritten") == [
         "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
-          + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
+          + "write 'build/app/' if it is a directory, or declare 'build/app*', which opens 'build'"
       ])
     let line = "[Errno 20] Not a directory: 'build/app/a.cpython-311.pyc.1404'"
     #expect(
       words(of: line) == [
         "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
-          + "write 'build/app/' if it is a directory, or declare 'build/*', which opens 'build'"
+          + "write 'build/app/' if it is a directory, or declare 'build/app*', which opens 'build'"
       ])
     #expect(words(of: "cat: src/a.c/b: Not a directory").isEmpty)
     // What is a file already was not to be a directory.
     #expect(
       words(of: "rm: cannot remove 'build/app': Permission denied") == [
         "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
-          + "declare 'build/*', which opens 'build'"
+          + "declare 'build/app*', which opens 'build'"
       ])
     #expect(
       words(of: "rm: cannot remove 'app': Permission denied") == [
@@ -215,7 +215,7 @@ final class RefusalSearchTests {
       refusals.map(\.words) == [
         "it declares '../src/a.c' as an input, which it cannot change",
         "'../build/app' is declared as a file, and nothing else can be created, replaced or removed in '../build': "
-          + "write '../build/app/' if it is a directory, or declare '../build/*', which opens '../build'",
+          + "write '../build/app/' if it is a directory, or declare '../build/app*', which opens '../build'",
       ])
   }
 

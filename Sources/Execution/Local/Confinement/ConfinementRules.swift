@@ -23,7 +23,9 @@ struct ConfinementRules {
   ) {
     self.workspace = workspace
     self.state = state
-    for place in places { addWritable(place) }
+    for place in places {
+      if place.isWithin(places) { place.makeFolder(&placeholders) } else { addWritable(place) }
+    }
     for path in confinement.readable { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }
     addReadable(confinement.inputs, isInput: true)

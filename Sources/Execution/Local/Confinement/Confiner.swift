@@ -53,33 +53,31 @@ final class Confiner {
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
-    let outsideRules: RuleList
-    switch verdict(on: confinement, writable, at: moment) {
-    case .confined(let rules): outsideRules = rules
-    case .open: return PreparedStart(writable.makeFolders())
-    case .impossible: return PreparedStart(writable.makeFolders(), lacksConfinement: true)
-    }
+    let verdict = verdict(on: confinement, writable, at: moment)
     let folder = absolute(directory.path)
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
     // If it cannot be made, nothing else has been.
-    let temporaryName = hasOwn ? nil : try temporary.make()
+    let ownFolder = hasOwn ? nil : TemporaryPlace(try temporary.make(), in: folder, of: temporary)
+    let outsideRules: RuleList
+    switch verdict {
+    case .confined(let rules): outsideRules = rules
+    case .open: return PreparedStart(writable.makeFolders(), ownFolder)
+    case .impossible:
+      return PreparedStart(writable.makeFolders(), ownFolder, lacksConfinement: true)
+    }
     var places = ConfinementRules(
       confinement, writable, workspace: workspace, state: stateDirectory(of: folder))
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
     if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
-    let temporaryPath = temporaryName.map { "\(folder)/\($0)" }
-    if let temporaryPath { places.addFolder(temporaryPath) }
+    if let ownFolder { places.addFolder(ownFolder.path) }
     let search = RefusalSearch(
       workspace: workspace, directory: absolute(command.directory ?? workspace),
       rules: places.rules, start: wallTime())
     return PreparedStart(
       (outsideRules, RuleList(places.rules, odd: places.oddRules)),
-      places.placeholders, search, temporaryPath: temporaryPath
-    ) { [temporary] in
-      if let temporaryName { temporary.remove(temporaryName) }
-    }
+      places.placeholders, search, ownFolder)
   }
 
   /// The state directory, without links, that the directory of the run is in. All commands have the same.
@@ -153,35 +151,36 @@ final class PreparedStart {
   let lacksConfinement: Bool
   /// The rules, until the command is started: what lies beside the workspace stays open as long as they live.
   private var rules: Rules?
-  /// The directory for temporary files; nil if the command is not confined, or the step has one of its own.
-  let temporaryPath: String?
+  private let temporary: TemporaryPlace?
   private let search: RefusalSearch?
-  private let removeTemporary: () -> Void
   private let placeholders: Placeholders
   private var isOver = false
 
   /// A command that can reach everything.
-  fileprivate init(_ placeholders: Placeholders, lacksConfinement: Bool = false) {
+  fileprivate init(
+    _ placeholders: Placeholders, _ temporary: TemporaryPlace?, lacksConfinement: Bool = false
+  ) {
     isConfined = false
     self.lacksConfinement = lacksConfinement
-    temporaryPath = nil
+    self.temporary = temporary
     search = nil
-    removeTemporary = {}
     self.placeholders = placeholders
   }
 
   fileprivate init(
-    _ rules: Rules, _ placeholders: Placeholders, _ search: RefusalSearch, temporaryPath: String?,
-    removeTemporary: @escaping () -> Void
+    _ rules: Rules, _ placeholders: Placeholders, _ search: RefusalSearch,
+    _ temporary: TemporaryPlace?
   ) {
     isConfined = true
     lacksConfinement = false
     self.rules = rules
     self.placeholders = placeholders
     self.search = search
-    self.temporaryPath = temporaryPath
-    self.removeTemporary = removeTemporary
+    self.temporary = temporary
   }
+
+  /// The directory for temporary files; nil if the step has one of its own.
+  var temporaryPath: String? { temporary?.path }
 
   /// What the kernel is told; nil if the command can reach everything. Whoever takes them keeps them until the new process
   /// has its program.
@@ -213,7 +212,7 @@ final class PreparedStart {
     if isOver { return }
     isOver = true
     placeholders.removeUntouched(hasSucceeded: hasSucceeded)
-    removeTemporary()
+    temporary?.remove()
   }
 
   deinit { end() }

@@ -32,7 +32,7 @@ struct Refusal: Hashable {
   /// Where an output is that can only be written.
   struct FixedPlace: Hashable {
     let folder: String
-    /// A pattern that would open the directory; nil if it would open the whole workspace.
+    /// A pattern that would open the directory and match little else; nil if it would open the whole workspace.
     let pattern: String?
     /// True if the command may have wanted to make a directory.
     var mayBeFolder = false
@@ -129,18 +129,20 @@ final class RefusalSearch {
         let file = folder(around: path, where: { $0 == .wholeFile }),
         let slash = file.lastIndex(of: "/")
       else { continue }
-      return fixed(String(shown(file).dropLast()), in: String(file[..<slash])).mayBeFolder(true)
+      let name = String(file[file.index(after: slash)...])
+      return fixed(String(shown(file).dropLast()), in: String(file[..<slash]), name)
+        .mayBeFolder(true)
     }
     return nil
   }
 
   /// An output that can be written, in a directory in which nothing else can be done.
-  private func fixed(_ written: String, in parent: String) -> Refusal {
+  private func fixed(_ written: String, in parent: String, _ name: String) -> Refusal {
     let prefix = shown(parent)
     let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
     let opensAll = workspace.hasSameBytes(as: parent) || workspace.isBelow(parent)
-    return Refusal(
-      path: written, kind: .fixed(.init(folder: folder, pattern: opensAll ? nil : prefix + "*")))
+    let pattern = opensAll ? nil : prefix + FilePattern.escaped(name) + "*"
+    return Refusal(path: written, kind: .fixed(.init(folder: folder, pattern: pattern)))
   }
 
   /// The file that a line says cannot be opened, if it is there and not declared.
@@ -291,7 +293,7 @@ final class RefusalSearch {
       case .everything: return Refusal(path: written, kind: .directory)
       case .reading:
         return Refusal(path: written, kind: hasChanged(path) ? .replaced : .readOnly)
-      case .wholeFile: return fixed(written, in: parent)
+      case .wholeFile: return fixed(written, in: parent, name)
       }
     }
     if let target = targetInWorkspace(of: path) {

@@ -40,6 +40,12 @@ struct WritablePlace {
   /// False if there is something that oprun has not made.
   private var isMissing: Bool { found.map(Placeholders.isLeft) ?? true }
 
+  /// Whether it is a file in a directory that another place opens: the command makes it there itself, as it could not
+  /// where something is already.
+  func isWithin(_ others: [WritablePlace]) -> Bool {
+    kind == .file && others.contains { $0.kind != .file && path.isBelow($0.path) }
+  }
+
   /// Makes what a confined command needs to be there, as far as it is missing.
   func make(_ placeholders: inout Placeholders) {
     guard isMissing else { return }
@@ -51,7 +57,7 @@ struct WritablePlace {
   }
 
   /// Makes the directory in which a command makes files, which can make these itself.
-  fileprivate func makeFolder(_ placeholders: inout Placeholders) {
+  func makeFolder(_ placeholders: inout Placeholders) {
     guard isMissing else { return }
     guard kind == .file else { return make(&placeholders) }
     placeholders.removeLeft(path)

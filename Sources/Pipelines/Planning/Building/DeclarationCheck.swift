@@ -1,5 +1,6 @@
 // Finds cached steps whose declared files collide: one reads what another makes without waiting for it, or two make
-// the same. Only paths without wildcards are compared, because only of these is it certain what they name.
+// the same. Only of paths without wildcards is it certain what they name; they are compared with each other, and with
+// the patterns of outputs that cover them.
 
 import Diagnostics
 import Expressions
@@ -14,6 +15,8 @@ final class DeclarationCheck {
     let id: String
     let span: Span
     let cache: CacheSettings
+    /// Outputs with expressions whose values only the run knows, as they are written.
+    let lateOutputs: [String]
     let directory: String?
     /// Only the run decides whether it runs.
     let isConditional: Bool
@@ -60,20 +63,24 @@ final class DeclarationCheck {
     let settings = (step.late?.parts.expansion?.parts ?? step.late?.parts)?.settings
     guard settings?.workingDirectory.isEmpty != false else { return nil }
     var known = cache
+    var lateOutputs: [String] = []
     if let late = settings?.cache {
       known.inputs = late.inputs.compactMap(\.plain)
       known.outputs = late.outputs.compactMap(\.plain)
       known.scratch = late.scratch.compactMap(\.plain)
+      lateOutputs = late.outputs.filter { $0.template != nil }.map(\.shown)
     }
     return Declaring(
       operation: operation, id: step.id, span: step.span, cache: known,
-      directory: step.settings.workingDirectory, isConditional: step.late?.condition != nil,
+      lateOutputs: lateOutputs, directory: step.settings.workingDirectory,
+      isConditional: step.late?.condition != nil,
       probes: (step.late?.parts.expansion?.parts ?? step.late?.parts)?.probes ?? [])
   }
 
   func report(to log: inout DiagnosticLog) {
     makers = PathTable(capacity: steps.reduce(0) { $0 + $1.cache.outputs.count })
     for number in steps.indices { checkOutputs(of: number, &log) }
+    checkSpaces(&log)
     for number in steps.indices where !makers.isEmpty { checkInputs(of: number, &log) }
   }
 
@@ -85,7 +92,9 @@ final class DeclarationCheck {
       }
     }
     for pattern in step.cache.outputs {
-      guard let name = paths.plain(pattern, in: step.directory),
+      guard
+        let name = paths.plain(pattern, in: step.directory)
+          ?? paths.wild(pattern, in: step.directory),
         let first = makers.add(number, at: name)
       else { continue }
       let earlier = [first] + (moreMakers[name] ?? [])
@@ -97,6 +106,56 @@ final class DeclarationCheck {
           ))
       }
       moreMakers[name, default: []].append(number)
+    }
+  }
+
+  /// Compares the directories and the patterns with wildcards of steps with what others make by name.
+  private func checkSpaces(_ log: inout DiagnosticLog) {
+    let named: [(path: ExactText, maker: Int)] = steps.indices.flatMap { number in
+      (steps[number].cache.outputs + steps[number].lateOutputs).compactMap { output in
+        paths.plain(output, in: steps[number].directory).map { (path: $0, maker: number) }
+      }
+    }
+    let holders = Set(named.compactMap { $0.path.folder.flatMap(madePath) })
+    var sorted: [(path: ExactText, maker: Int)]?
+    for number in steps.indices {
+      let step = steps[number]
+      for pattern in step.cache.outputs {
+        let plain = paths.plain(pattern, in: step.directory)
+        let place = plain ?? paths.wild(pattern, in: step.directory)
+        guard let place, plain == nil || holders.contains(place) else { continue }
+        let known =
+          sorted
+          ?? named.sorted { $0.path.text.utf8.lexicographicallyPrecedes($1.path.text.utf8) }
+        sorted = known
+        guard let found = firstMade(in: DeclaredSpace(place), among: known, besides: number) else {
+          continue
+        }
+        log.report(
+          PlanningMessage.madeBelow(
+            pattern, found.path.text, by: self.place(of: number), and: self.place(of: found.maker),
+            help: order(number, after: found.maker)))
+        break
+      }
+    }
+  }
+
+  /// What another step makes in a space, although the step has that space and does not wait for the other one.
+  private func firstMade(
+    in space: DeclaredSpace, among named: [(path: ExactText, maker: Int)], besides number: Int
+  ) -> (path: ExactText, maker: Int)? {
+    let step = steps[number]
+    let beginning = space.beginning.utf8
+    var (low, high) = (0, named.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let isBefore = named[middle].path.text.utf8.lexicographicallyPrecedes(beginning)
+      if isBefore { low = middle + 1 } else { high = middle }
+    }
+    return named[low...].lazy.prefix { $0.path.text.utf8.starts(with: beginning) }.first {
+      path, maker in
+      maker != number && space.covers(path) && areUnordered(maker, number)
+        && !step.cache.outputs.contains { paths.plain($0, in: step.directory) == path }
     }
   }
 

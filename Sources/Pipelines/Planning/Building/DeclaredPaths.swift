@@ -2,6 +2,7 @@
 // there, and where links lead, is known only to a run.
 
 import Expressions
+import Glibc
 import Plans
 
 /// Where a declared path without wildcards leads.
@@ -23,6 +24,15 @@ struct DeclaredPaths {
   func plain(_ pattern: String, in directory: String?) -> ExactText? {
     var copy = pattern
     if copy.withUTF8({ $0.contains(where: isWildcard) }) { return nil }
+    if directory == nil, pattern.goesDown { return ExactText(text: pattern) }
+    guard case .path(let path) = place(of: pattern, in: directory) else { return nil }
+    return path
+  }
+
+  /// The same for a pattern with wildcards, of which only the text tells whether it is that of another one.
+  func wild(_ pattern: String, in directory: String?) -> ExactText? {
+    var copy = pattern
+    guard copy.withUTF8({ $0.contains(where: isWildcard) }) else { return nil }
     if directory == nil, pattern.goesDown { return ExactText(text: pattern) }
     guard case .path(let path) = place(of: pattern, in: directory) else { return nil }
     return path
@@ -56,8 +66,45 @@ struct DeclaredPaths {
   }
 }
 
+/// What a declared output may hold that another step makes: everything in a directory, or all matches of wildcards.
+struct DeclaredSpace {
+  private let names: [String]
+  /// What everything in it begins with.
+  let beginning: String
+
+  /// `path` is that of the pattern, as planning compares it.
+  init(_ path: ExactText) {
+    names = path.text.split(separator: "/").map(String.init)
+    let fixed = path.text.partBeforeWildcards
+    beginning = fixed.utf8.count == path.text.utf8.count ? fixed + "/" : fixed
+  }
+
+  /// Whether the path, or a directory that it is in, matches.
+  func covers(_ path: ExactText) -> Bool {
+    Self.covers(names[...], path.text.split(separator: "/").map(String.init)[...])
+  }
+
+  private static func covers(
+    _ pattern: ArraySlice<String>, _ path: ArraySlice<String>
+  ) -> Bool {
+    guard let name = pattern.first else { return true }
+    guard let first = path.first else { return false }
+    let (rest, inner) = (pattern.dropFirst(), path.dropFirst())
+    if name != "**" { return fnmatch(name, first, FNM_PERIOD) == 0 && covers(rest, inner) }
+    if !rest.isEmpty, covers(rest, path) { return true }
+    return !first.hasPrefix(".") && (rest.isEmpty || covers(pattern, inner))
+  }
+}
+
 private func isWildcard(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
+}
+
+extension ExactText {
+  /// The directory that a path is in; nil if it has no name.
+  var folder: ExactText? {
+    text.utf8.lastIndex(of: UInt8(ascii: "/")).map { ExactText(text: String(text[..<$0])) }
+  }
 }
 
 extension String {
