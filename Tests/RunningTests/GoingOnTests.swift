@@ -14,11 +14,13 @@ struct `A step of which something goes on` {
 
   init() {
     let cached = StepSettings(cache: CacheSettings())
+    var rules = RunRules()
+    rules.asksAtStart = true
     machine = RunMachine(
       plan: Simulation(
         graph: "a%m; b%m; c", settings: ["a": cached],
         pools: [PoolSpec(name: "m", capacity: 1_000_000)]
-      ).plan(), asksAtStart: true)
+      ).plan(), rules: rules)
     machine.goesOn(a)
     machine.begin(at: 0)
   }

@@ -158,7 +158,7 @@ import Testing
         String(repeating: "x", count: size), to: "runs/\(Self.name(number))/a.log")
     }
     func over(_ size: Int) throws -> [String] {
-      try store.prune(PruneLimits(size: size), now: moment(0), isTrial: true).runs
+      try store.prune(PruneLimits(size: size), now: moment(0), isDryRun: true).runs
     }
     #expect(try over(3000).isEmpty)
     #expect(try over(150) == [Self.name(2)])
