@@ -1,6 +1,7 @@
 // Decides about operations that are at their gate: late expressions are evaluated with the facts of
 // the run.
 
+import Caching
 import Diagnostics
 import Expressions
 import Glibc
