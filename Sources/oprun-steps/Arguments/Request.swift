@@ -1,6 +1,7 @@
 // What a command line requests.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 enum Request {
@@ -34,7 +35,7 @@ enum Request {
   init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageFailure)
   {
     guard let first = words.first else { throw .nothingToDo }
-    guard PathText.isWhole(first) else { throw .undecodable(first) }
+    guard ByteText.isWhole(first) else { throw .undecodable(first) }
     switch first {
     case "--version": self = .version
     case "--help", "-h": self = .help(nil)
