@@ -129,7 +129,8 @@ package indirect enum BuiltinType: Hashable, Sendable {
     switch self {
     case .text: text.isEmpty ? nil : .text(text)
     case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
-    case .integer(let range): wholeNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .integer(let range):
+      canonicalNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
     case .duration: nanoseconds(text).map(BuiltinValue.duration)
     case .size: byteCount(text).map(BuiltinValue.size)
     case .sha256: isSHA256(text) ? .text(text) : nil

@@ -7,6 +7,11 @@ func wholeNumber(_ text: some StringProtocol) -> Int? {
   return Int(text)
 }
 
+/// Parses the same without `007`, which many people take for an octal number.
+func canonicalNumber(_ text: String) -> Int? {
+  wholeNumber(text).flatMap { String($0) == text ? $0 : nil }
+}
+
 /// Parses `Name: value`; spaces around the value are ignored.
 func pair(_ text: String) -> BuiltinValue? {
   guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
@@ -23,8 +28,8 @@ func isSHA256(_ text: String) -> Bool {
     }
 }
 
-/// Whether a string is a URL of http or https with a host in it. Anything else that can be wrong
-/// with one is found when it is used.
+/// Whether a string is a URL of http or https with a host that can be one. Who is meant by it is found
+/// when it is used.
 package func isWebURL(_ text: String) -> Bool {
   let lower = text.lowercased()
   guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),

@@ -78,7 +78,7 @@ extension BuiltinType {
     case .integer(let range):
       [
         .object(ValueType.integer(range).schema),
-        ["type": "string", "pattern": "^-?[0-9]+$"],
+        ["type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"],
       ]
     case .duration: [.object(ValueType.durationOrZero.schema)]
     case .size: [.object(ValueType.size.schema)]
