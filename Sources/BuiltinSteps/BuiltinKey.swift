@@ -33,6 +33,8 @@ package enum Disclosure: Hashable, Sendable {
   case everything
   /// A URL, without the parts that give access.
   case url
+  /// A host and a port. Who writes a URL in its place may have put a password into it.
+  case server
   /// A header, without its value unless that is harmless.
   case header
 
@@ -40,6 +42,7 @@ package enum Disclosure: Hashable, Sendable {
     switch self {
     case .everything: return text
     case .url: return shownURL(text)
+    case .server: return withoutCredentials(text)
     case .header:
       guard case .pair(let name, _)? = pair(text) else { return maskedValue }
       return Self.isHarmless(header: name) ? text : "\(name): \(maskedValue)"
@@ -126,7 +129,8 @@ package indirect enum BuiltinType: Hashable, Sendable {
     switch self {
     case .text: text.isEmpty ? nil : .text(text)
     case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
-    case .integer(let range): wholeNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .integer(let range):
+      canonicalNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
     case .duration: nanoseconds(text).map(BuiltinValue.duration)
     case .size: byteCount(text).map(BuiltinValue.size)
     case .sha256: isSHA256(text) ? .text(text) : nil

@@ -71,7 +71,7 @@ extension BuiltinKey {
         "allow_private", .boolean, default: "false",
         "Allows addresses of this machine and of private networks."),
       BuiltinKey(
-        "allow", .list(.server), shows: .url,
+        "allow", .list(.server), shows: .server,
         "Allows 'host:port' whatever its address is."),
       BuiltinKey(
         "proxy", .text, default: "environment", shows: .url,

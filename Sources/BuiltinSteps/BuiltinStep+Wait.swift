@@ -7,7 +7,7 @@ extension BuiltinStep {
       [
         BuiltinKey("file", .list(.text), "A file, ready when it exists."),
         BuiltinKey(
-          "tcp", .list(.server), shows: .url, "'host:port', ready when it accepts a connection."),
+          "tcp", .list(.server), shows: .server, "'host:port', ready when it accepts a connection."),
         BuiltinKey("http", .list(.url), shows: .url, "A URL, ready when the answer is a success."),
         BuiltinKey("command", .list(.text), "A shell command, ready when it exits with 0."),
         BuiltinKey("every", .duration, default: "500ms", "Time between two checks."),

@@ -7,6 +7,11 @@ func wholeNumber(_ text: some StringProtocol) -> Int? {
   return Int(text)
 }
 
+/// Parses the same without `007`, which many people take for an octal number.
+func canonicalNumber(_ text: String) -> Int? {
+  wholeNumber(text).flatMap { String($0) == text ? $0 : nil }
+}
+
 /// Parses `Name: value`; spaces around the value are ignored.
 func pair(_ text: String) -> BuiltinValue? {
   guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
@@ -23,16 +28,34 @@ func isSHA256(_ text: String) -> Bool {
     }
 }
 
-/// Whether a string is a URL of http or https with a host in it. Anything else that can be wrong
-/// with one is found when it is used.
+/// Whether a string is a URL of http or https with a host that can be one. Who is meant by it is found
+/// when it is used.
 package func isWebURL(_ text: String) -> Bool {
   let lower = text.lowercased()
   guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
-    text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+    text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
   else { return false }
   let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
-  let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-  return !host.isEmpty && host.first != ":" && !host.contains(" ")
+  let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+  guard let colon = place.lastIndex(of: ":"), !place.hasSuffix("]") else { return isHost(place) }
+  let port = place[place.index(after: colon)...]
+  return isHost(place[..<colon])
+    && (port.isEmpty || wholeNumber(port).flatMap(UInt16.init(exactly:)) != nil)
+}
+
+/// Whether it can be the name or the address of a host; an IPv6 address is in brackets.
+private func isHost(_ text: some StringProtocol) -> Bool {
+  if text.hasPrefix("["), text.hasSuffix("]") {
+    let address = text.dropFirst().dropLast().prefix { $0 != "%" }
+    return address.contains(":")
+      && address.utf8.allSatisfy { byte in
+        (0x30...0x3a).contains(byte) || (0x61...0x66).contains(byte | 0x20) || byte == 0x2e
+      }
+  }
+  return !text.isEmpty
+    && text.unicodeScalars.allSatisfy { scalar in
+      scalar.value > 0x20 && scalar.value != 0x7f && !"[]/@?#\\:".unicodeScalars.contains(scalar)
+    }
 }
 
 /// A server as people write it: `localhost:8080`, `[::1]:80`.
@@ -47,14 +70,8 @@ package struct HostAndPort: Hashable, Sendable {
       port > 0, let port = UInt16(exactly: port)
     else { return nil }
     let host = text[..<colon].lowercased()
-    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-    let name = isBracketed ? String(host.dropFirst().dropLast()) : host
-    let isBad = name.unicodeScalars.contains { scalar in
-      scalar.value <= 0x20 || scalar.value == 0x7f || "[]/@?#\\".unicodeScalars.contains(scalar)
-        || (scalar == ":") && !isBracketed
-    }
-    guard !name.isEmpty, !isBad else { return nil }
-    self.host = name
+    guard isHost(host) else { return nil }
+    self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     self.port = port
   }
 

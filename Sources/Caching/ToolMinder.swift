@@ -2,6 +2,7 @@
 // outlives the shell, the time limit, or oprun. It does not know what the command is for.
 
 import CLinux
+import Diagnostics
 import Glibc
 
 /// Runs in a process of its own, which TERM ends with everything below it. The kernel sends TERM when the
@@ -81,7 +82,8 @@ enum ToolMinder {
     sigprocmask(SIG_SETMASK, &none, nil)
     var words: [UnsafeMutablePointer<CChar>?] =
       ["sh", "-c", command].map { (word: String) in strdup(word) } + [nil]
-    var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
+    var variables: [UnsafeMutablePointer<CChar>?] =
+      environment.map { ByteText.withBytes($0) { strdup($0) } } + [nil]
     execve("/bin/sh", &words, &variables)
     _exit(127)
   }

@@ -55,13 +55,38 @@ extension RunLoop {
     }
   }
 
-  /// Reports the outputs of the pipeline itself, as far as there are any after what happened.
-  func publishOutputs(at time: Nanoseconds) {
+  /// Reports the outputs of the pipeline itself. One that cannot be made after all went well is a failure of the run;
+  /// after anything else, those are given that there are.
+  func publishOutputs(_ end: inout RunEnd, at time: Nanoseconds) {
     guard let late = machine.plan.outputs else { return }
     valueBudget = ValueBudget()
     hashing.begin(.run)
+    do throws(EvaluationFailure) {
+      let given = try late.outputs(self, isPartial: isRehearsal || !wentWell(end))
+      return tell(.published(.run, given.published), at: time)
+    } catch {
+      tell(.notice("the outputs of the pipeline cannot be made: \(words(of: error))"), at: time)
+    }
     let given = try? late.outputs(self, isPartial: true)
     tell(.published(.run, given?.published ?? []), at: time)
+    end = RunEnd(exitStatus: 1, passedOn: end.passedOn)
+  }
+
+  /// Whether something has succeeded, nothing has failed, not even where that was allowed, and nothing was left out.
+  private func wentWell(_ end: RunEnd) -> Bool {
+    guard end.exitStatus == 0, end.stopReason == nil else { return false }
+    var hasResult = false
+    for index in machine.plan.steps.indices {
+      let operation = OperationID(index)
+      if machine.groups.group(of: operation) != nil { continue }
+      if options.memory?.leavesGap(operation) == true || hasLeftOut(in: operation) { return false }
+      switch machine.scheduler.ending(of: operation)?.outcome {
+      case .succeeded, .cached: hasResult = true
+      case .skipped: break
+      case .failed, .timedOut, .cancelled, .blocked, nil: return false
+      }
+    }
+    return hasResult
   }
 
   private func entry(

@@ -353,7 +353,7 @@ final class RunLoop {
     var end = end
     // How the run was ended says more than how one of its steps ended.
     if !end.wasStopped { end.passedOn = passedOn }
-    publishOutputs(at: time)
+    publishOutputs(&end, at: time)
     if !end.wasStopped, executor.isOnCluster {
       executor.conclude()
       for case .event(let event) in executor.takeNews() { tell(event, at: time) }

@@ -107,14 +107,16 @@ struct ActiveOperation {
     hooksLeft.removeAll { $0.kind == kind }
   }
 
-  /// A hook that was stopped turns success into cancellation, and ends the list that it is in.
-  mutating func hookStopped(_ kind: HookKind, _ reason: StopReason) {
-    if ending?.outcome == .succeeded {
-      ending = Ending(.cancelled)
-      cause = .stopped(reason)
-    }
+  /// Called when a hook was stopped. This turns success into what ends like this, and ends the list of hooks that it
+  /// is in; those of the new outcome follow one of success.
+  mutating func hookStopped(_ kind: HookKind, _ reason: StopReason, outcome: Outcome) {
     hasFailedHook = true
     hooksLeft.removeAll { $0.kind == kind }
+    guard ending?.outcome == .succeeded else { return }
+    let ending = Ending(outcome)
+    self.ending = ending
+    cause = .stopped(reason)
+    if kind == .onSuccess { planHooks(for: ending) }
   }
 }
 

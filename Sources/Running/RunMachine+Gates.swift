@@ -114,7 +114,6 @@ extension RunMachine {
     case .join: join(operation, at: now)
     case .later: preconditionFailure("only what could start is deferred")
     case .wait(let probes, let step):
-      if groupStates.hasIdle { beginLimits(around: operation, at: now) }
       probe(operation, for: Probing(step: step, probes: probes), at: now)
     }
     tellSettled()

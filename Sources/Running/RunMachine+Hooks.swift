@@ -53,7 +53,8 @@ extension RunMachine {
     start(.hook(hook.kind, index: hook.index, round: round), of: operation, &state)
     let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
     set(.timeLimit, at: now + timeout, operation, state)
-    if stopReason?.isUrgent == true || state.ending?.outcome == .cancelled {
+    let isCutShort = [stopReason, state.cancelReason].contains { $0?.isUrgent == true }
+    if isCutShort || state.ending?.outcome == .cancelled {
       set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
     }
     active[operation] = state
@@ -66,7 +67,7 @@ extension RunMachine {
     let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     if end.isStopped, let reason = state.cancelReason ?? stopReason {
-      state.hookStopped(kind, reason)
+      state.hookStopped(kind, reason, outcome: key.operation == .run ? runOutcome : .cancelled)
     } else if !end.isSuccess {
       state.hookFailed(kind)
     }

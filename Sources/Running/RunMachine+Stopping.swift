@@ -353,8 +353,8 @@ extension StopReason {
   /// What runs is asked to end, running hooks too.
   var endsHooks: Bool {
     switch self {
-    case .signal, .request, .runTimeout, .overtaken: true
-    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout, .left, .died: false
+    case .signal, .request, .runTimeout, .groupTimeout, .overtaken: true
+    case .failure, .noWidth, .suspended, .stateFailure, .left, .died: false
     }
   }
 }

@@ -1,6 +1,7 @@
 // Performs the step that the words of a command line request.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 struct Program {
@@ -29,7 +30,7 @@ struct Program {
   /// The words of the command line, which may contain file names that are not UTF-8.
   private func words() -> [String] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-      CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
+      CommandLine.unsafeArgv[index].map { ByteText.text(of: $0) }
     }
   }
 

@@ -47,6 +47,7 @@ struct Tool {
         sayStrayVariables(invocation.command)
         try RunRecorders.check(invocation)
         guard enter(&invocation) else { return ExitStatus.invalidPipeline }
+        if invocation.command.usesDirectory { try checkDirectory() }
         return try invocation.command.perform(self)(invocation)
       }
       return ExitStatus.success

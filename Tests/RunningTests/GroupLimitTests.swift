@@ -46,6 +46,27 @@ import Testing
         + "5:g=timedOut<its steps together exceeded 'timeout' 5:end=1")
   }
 
+  @Test func `the limit of a group ends a hook of its steps`() {
+    let run = Simulation(
+      graph: "a; b; g: a?done b?done",
+      scripts: [
+        "a.on_success.1": "hang", "b": "1@1", "b.on_failure.1": "hang",
+      ],
+      settings: [
+        "g": StepSettings(timeout: 5 * Self.second),
+        "a": StepSettings(hooks: .ofEachKind), "b": StepSettings(hooks: .ofEachKind),
+      ], decisions: ["g": "join"], groups: ["g": ["a", "b"]])
+    #expect(run.timeline() == "")
+  }
+
+  @Test func `waiting for a condition does not begin the time of a group`() {
+    let run = Simulation(
+      graph: "a; g: a?done", scripts: ["a.wait.1": "1@0 1@0 1@0 ok@0", "a": "ok@3"],
+      settings: ["g": StepSettings(timeout: 5 * Self.second)],
+      decisions: ["a": "wait 2", "g": "join"], groups: ["g": ["a"]])
+    #expect(run.timeline() == "")
+  }
+
   @Test func `the limit of an outer group ends the groups in it`() {
     let run = Simulation(
       graph: "a; b; g: a?done; o: g?done b?done", scripts: ["a": "hang"],

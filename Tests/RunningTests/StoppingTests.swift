@@ -92,6 +92,39 @@ struct `Stopping a run` {
         + "1:a=cancelled<signal\(signal) 1:end=\(status)")
   }
 
+  @Test func `a step that is cancelled in its on_success hook runs those of a cancelled one`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a.on_success.1": "hang"],
+        settings: ["a": StepSettings(hooks: .ofEachKind)], signals: [(2, 2)]
+      ).timeline()
+        == "0:+a 1:-a=0 1:+a.on_success.1 2:signal2 2:stopping(signal2) 2:stop(a.on_success.1) "
+        + "2:-a.on_success.1=sig15~ 2:+a.on_cancel.1 3:-a.on_cancel.1=0 3:+a.on_complete.1 "
+        + "4:-a.on_complete.1=0 4:a=cancelled<signal2 4:end=130")
+  }
+
+  @Test func `nothing follows on_complete, whatever ends it`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a.on_complete.1": "hang"],
+        settings: ["a": StepSettings(hooks: .ofEachKind)], signals: [(3, 2)]
+      ).timeline()
+        == "0:+a 1:-a=0 1:+a.on_success.1 2:-a.on_success.1=0 2:+a.on_complete.1 3:signal2 "
+        + "3:stopping(signal2) 3:stop(a.on_complete.1) 3:-a.on_complete.1=sig15~ "
+        + "3:a=cancelled<signal2 3:end=130")
+  }
+
+  @Test func `a run that times out in its on_success hook runs those of one that has timed out`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["@run.on_success.1": "hang"],
+        run: StepSettings(hooks: .ofEachKind), timeout: 3 * second
+      ).timeline()
+        == "0:+a 1:-a=0 1:a=succeeded 1:+@run.on_success.1 3:stopping(timeout) "
+        + "3:stop(@run.on_success.1) 3:-@run.on_success.1=sig15~ 3:+@run.on_failure.1 "
+        + "4:-@run.on_failure.1=0 4:+@run.on_complete.1 5:-@run.on_complete.1=0 5:end=124")
+  }
+
   @Test func `a hook that hangs while the run is cancelled has thirty seconds`() {
     #expect(
       Simulation(

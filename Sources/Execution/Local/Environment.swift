@@ -66,6 +66,23 @@ package struct InheritedEnvironment {
   package fileprivate(set) var values: [String: String] = [:]
   /// The variables whose value is not UTF-8.
   package fileprivate(set) var undecodable: [String: TextDecodingFailure] = [:]
+  private var bytes: [String: String] = [:]
+
+  /// All variables, each value as `ByteText` has it: different bytes are different strings.
+  package var byteTexts: [String: String] {
+    values.mapValues { ByteText.isWhole($0) ? $0 : ByteText.text(of: Array($0.utf8)) }
+      .merging(bytes) { $1 }
+  }
+
+  fileprivate mutating func add(_ name: String, _ value: UnsafePointer<CChar>) {
+    guard values[name] == nil, undecodable[name] == nil else { return }
+    do throws(TextDecodingFailure) {
+      values[name] = try text(of: value)
+    } catch {
+      undecodable[name] = error
+      bytes[name] = ByteText.text(of: value)
+    }
+  }
 }
 
 /// The inherited environment. Of equal names the first one counts, as for getenv(3).
@@ -75,13 +92,7 @@ package func inheritedEnvironment() -> InheritedEnvironment {
   found.values.reserveCapacity(variables.count)
   for variable in variables {
     guard let equals = strchr(variable, 61) else { continue }
-    let name = Environment.name(of: variable)
-    guard found.values[name] == nil, found.undecodable[name] == nil else { continue }
-    do throws(TextDecodingFailure) {
-      found.values[name] = try text(of: equals + 1)
-    } catch {
-      found.undecodable[name] = error
-    }
+    found.add(Environment.name(of: variable), equals + 1)
   }
   return found
 }

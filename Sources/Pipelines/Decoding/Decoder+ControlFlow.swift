@@ -153,7 +153,8 @@ extension Decoder {
       ? command(value, key) : filledTemplate(value, key.row).map { .script($0) }
     if case .script(.plain(let text))? = target, let wanted = kind.wanted(insteadOf: text) {
       log.report(at: span(value)) {
-        DecodingMessage.badCondition(key.row.key, wanted: wanted, found: text, at: $0)
+        DecodingMessage.badCondition(
+          key.row.key, wanted: wanted, found: kind.shown(text), at: $0)
       }
     }
     return target.map {

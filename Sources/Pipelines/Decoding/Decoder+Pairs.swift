@@ -19,6 +19,9 @@ extension Decoder {
     var merges: [NodeIndex] = []
     for pair in writtenPairs(of: map) {
       if isMergeKey(pair.key) {
+        if let first = merges.first {
+          reportDuplicate(pair.key, first: keyNode(of: first), owner)
+        }
         merges.append(pair.value)
         continue
       }
@@ -152,7 +155,7 @@ extension Decoder {
   /// Finds keys written twice in one map.
   mutating func checkDuplicates(in map: NodeIndex) {
     var places: [String: NodeIndex] = [:]
-    for pair in writtenPairs(of: map) where !isMergeKey(pair.key) {
+    for pair in writtenPairs(of: map) {
       let name = tree.string(pair.key)
       if let first = places[name] {
         reportDuplicate(pair.key, first: first, "in this map")

@@ -108,6 +108,9 @@ extension Decoder {
       if let known = tree.withBytes(of: key, { table.find($0) }) {
         if fields.holds(known) { strangers.append(key) } else { fields.set(known, value) }
       } else if isMergeKey(key) {
+        if let first = merges.first {
+          reportDuplicate(key, first: keyNode(of: first), owner(self, fields))
+        }
         merges.append(value)
       } else {
         strangers.append(key)

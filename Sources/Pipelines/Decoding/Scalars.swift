@@ -5,7 +5,7 @@ func parseInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
   var digits = text[...]
   let isNegative = digits.first == UInt8(ascii: "-")
   if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
-  guard !digits.isEmpty else { return nil }
+  guard !digits.isEmpty, !beginsWithSpareZero(digits) else { return nil }
   var value = 0
   for digit in digits {
     guard let next = appending(digit, to: value) else { return nil }
@@ -37,6 +37,11 @@ func parseDecimal(_ text: UnsafeBufferPointer<UInt8>, decimals: Int) -> Int? {
     value = product
   }
   return value
+}
+
+/// Whether it is written like `007`, which is another number for YAML 1.1 and for many people.
+func beginsWithSpareZero(_ text: some Collection<UInt8>) -> Bool {
+  text.count > 1 && text.first == UInt8(ascii: "0") && text.dropFirst().first != UInt8(ascii: ".")
 }
 
 private func appending(_ digit: UInt8, to value: Int) -> Int? {

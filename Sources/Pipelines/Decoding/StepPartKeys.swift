@@ -114,7 +114,8 @@ package enum WaitKey: UInt8, ObjectKey {
     case .file: KeyRow("file", .filledTemplate, "Waits until the file exists.", example: "ready")
     case .tcp:
       KeyRow(
-        "tcp", .filledTemplate, "`host:port`; waits until the port accepts a connection.",
+        "tcp", .filledTemplate,
+        "`host:port`, or `[IPv6]:port`; waits until the port accepts a connection.",
         example: "localhost:5432")
     case .http:
       KeyRow(

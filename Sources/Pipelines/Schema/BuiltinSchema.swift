@@ -78,12 +78,12 @@ extension BuiltinType {
     case .integer(let range):
       [
         .object(ValueType.integer(range).schema),
-        ["type": "string", "pattern": "^-?[0-9]+$"],
+        ["type": "string", "pattern": "^(0|-?[1-9][0-9]*)$"],
       ]
     case .duration: [.object(ValueType.durationOrZero.schema)]
     case .size: [.object(ValueType.size.schema)]
     case .sha256: [Self.string("^[0-9A-Fa-f]{64}$")]
-    case .url: [Self.string("^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]")]
+    case .url: [Self.string("^[Hh][Tt][Tt][Pp][Ss]?://[^/?# ][^ ]*$")]
     case .server: [Self.string("^[^/@?# ]+:[0-9]{1,5}$")]
     case .color:
       [Self.string("^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|\(Self.colors))$")]

@@ -42,7 +42,9 @@ extension Decoder {
     if isNull(node) { return .null }
     if let boolean = plainBoolean(node) { return .boolean(boolean) }
     if let number = plainInteger(node) { return .number(String(number)) }
-    let isDecimal = tree.withBytes(of: node) { parseDecimal($0, decimals: 9) } != nil
+    let isDecimal = tree.withBytes(of: node) {
+      !beginsWithSpareZero($0) && parseDecimal($0, decimals: 9) != nil
+    }
     return isDecimal ? .number(text) : .string(text)
   }
 }

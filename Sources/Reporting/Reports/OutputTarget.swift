@@ -53,10 +53,21 @@ package final class OutputTarget {
 
   /// Adds to what others have written; `bytes` is told how much that is, in a file.
   func append(_ bytes: (Int) -> [UInt8]) throws(SystemError) {
+    try append { (file: Int32) in bytes(size(of: file)) }
+  }
+
+  /// Adds lines to those of others, of which the last one may lack its end.
+  func append(lines: String) throws(SystemError) {
+    try append { (file: Int32) in
+      (lines.isEmpty || endsWithLine(file) ? [] : [UInt8(ascii: "\n")]) + Array(lines.utf8)
+    }
+  }
+
+  private func append(_ bytes: (Int32) -> [UInt8]) throws(SystemError) {
     let file = descriptor >= 0 ? descriptor : openForWriting(path, O_APPEND)
     guard file >= 0 else { throw unwritable(path, errno) }
     defer { if file != descriptor { close(file) } }
-    let added = bytes(size(of: file))
+    let added = bytes(file)
     let error = pass(to: file) { sink in added.withUnsafeBytes { sink.write($0) } }
     if error != 0 { throw unwritable(path, error) }
   }
@@ -150,6 +161,17 @@ private func reopened(_ number: Int32) -> Int32 {
   close(copy)
   errno = EBADF
   return -1
+}
+
+/// Whether what is added begins a line; anything but a file, and a file that cannot be read, is taken to.
+private func endsWithLine(_ descriptor: Int32) -> Bool {
+  let end = size(of: descriptor)
+  if end == 0 { return true }
+  let file = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  if file < 0 { return true }
+  defer { close(file) }
+  var last: UInt8 = 0
+  return pread(file, &last, 1, off_t(end - 1)) != 1 || last == UInt8(ascii: "\n")
 }
 
 /// The size of a file, in bytes; 0 for anything else.

@@ -45,7 +45,7 @@ package final class OutputsFile: RunObserver {
       }
     }
     do throws(SystemError) {
-      try target.append { _ in Array(text.utf8) }
+      try target.append(lines: text)
     } catch {
       throw ObserverFailure(error.message)
     }

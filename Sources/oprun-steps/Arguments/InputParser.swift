@@ -1,6 +1,7 @@
 // Parses the words of a command line into the inputs of a step, by the step's table.
 
 import BuiltinSteps
+import Diagnostics
 
 /// Reads the words after the step's name. An option is a key of the table, with dashes or underscores.
 struct InputParser {
@@ -33,7 +34,7 @@ struct InputParser {
       } else if word.hasPrefix("--"), word.count > 2 {
         try readOption(word)
       } else {
-        guard PathText.isWhole(word) else { throw .undecodable(word) }
+        guard ByteText.isWhole(word) else { throw .undecodable(word) }
         inputs.operands.append(word)
       }
     }
@@ -44,13 +45,13 @@ struct InputParser {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let attached = parts.count > 1 ? String(parts[1]) : nil
     if parts[0] == Self.fromEnvironment { return try readFromEnvironment(attached) }
-    guard PathText.isWhole(String(parts[0])) else { throw .undecodable(word) }
+    guard ByteText.isWhole(String(parts[0])) else { throw .undecodable(word) }
     let key = try key(String(parts[0].dropFirst(2)))
     if attached == nil, key.type == .boolean { return try add("true", to: key) }
     guard let text = attached ?? rest.popFirst() else {
       throw .missingValue(of: key, inputs.step)
     }
-    guard PathText.isWhole(text) || Self.filesToRead.contains(key.name) else {
+    guard ByteText.isWhole(text) || Self.filesToRead.contains(key.name) else {
       throw .undecodable(attached == nil ? text : word)
     }
     try add(text, to: key)

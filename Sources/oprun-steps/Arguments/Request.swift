@@ -35,7 +35,7 @@ enum Request {
   init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageFailure)
   {
     guard let first = words.first else { throw .nothingToDo }
-    guard PathText.isWhole(first) else { throw .undecodable(first) }
+    guard ByteText.isWhole(first) else { throw .undecodable(first) }
     switch first {
     case "--version": self = .version
     case "--help", "-h": self = .help(nil)

@@ -36,7 +36,7 @@ struct UsageFailure: Error, Hashable {
       (step.key(String(name))?.disclosure ?? .everything) == .everything
     }
     let shown = mayBeShown ? word : "\(option)=\(maskedValue)"
-    return UsageFailure("the argument \(quoted(PathText.shown(shown))) is not UTF-8")
+    return UsageFailure("the argument \(quoted(ByteText.shown(shown))) is not UTF-8")
   }
 
   static let nothingToDo = UsageFailure(

@@ -43,7 +43,7 @@ extension Program {
     let other = ([list].compactMap { $0 } + files()).first { file in
       PathKey(file) == key || replaced != nil && FileIdentity(readAt: file) == replaced
     }
-    if let other { throw .manifestReplaces(path, PathText.shown(other), inputs.step) }
+    if let other { throw .manifestReplaces(path, ByteText.shown(other), inputs.step) }
   }
 
   private func publish(_ items: [ItemResult], manifest: String) throws(SystemError) {

@@ -8,7 +8,7 @@ func fileName(ofPath path: String) -> (name: String, ext: String) {
   let last = lastComponent(ofPath: path)
   var safe = String.UnicodeScalarView()
   for scalar in last.unicodeScalars {
-    let isBad = escape(scalar) != nil || scalar == "\\" || PathText.isStray(scalar)
+    let isBad = escape(scalar) != nil || scalar == "\\" || ByteText.isStray(scalar)
     safe.append(isBad ? "_" : scalar)
   }
   if safe.first == "." { safe.replaceSubrange(...safe.startIndex, with: "_".unicodeScalars) }

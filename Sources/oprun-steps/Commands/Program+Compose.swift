@@ -34,7 +34,7 @@ extension Program {
     case .noRoom: throw .noRoom(step.files.count, inputs.step)
     case .whole(let fault): say("\(quoted(step.target)): \(fault.message)")
     case .images(let faults):
-      for (file, fault) in faults { say("\(quoted(PathText.shown(file))): \(fault.message)") }
+      for (file, fault) in faults { say("\(quoted(ByteText.shown(file))): \(fault.message)") }
     }
     return ExitStatus.failure
   }

@@ -19,12 +19,12 @@ extension Program {
     let progress = BatchProgress(
       total: step.files.count, noun: "image", output: errors, meter: Meter())
     workers.whenTroubled { progress.tell($0) }
-    let results = Guarded(step.files.map { ItemResult(origin: PathText.shown($0)) })
+    let results = Guarded(step.files.map { ItemResult(origin: ByteText.shown($0)) })
     let processing = ImageProcessing(workers, fileCount: 1 + step.settings.boxes.count)
     let operations = step.files.indices.lazy.map { index in
       let operation = step.operation(on: index, processing)
       operation.completionBlock = { [unowned operation] in
-        let result = ItemResult(origin: PathText.shown(step.files[index]), operation)
+        let result = ItemResult(origin: ByteText.shown(step.files[index]), operation)
         results.withLock { $0[index] = result }
         progress.ended(result)
       }

@@ -76,7 +76,7 @@ enum Options {
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")
   static let ascii = Option(
-    "ascii", summary: "draw with ASCII characters only")
+    "ascii", summary: "draw marks, lines and bars in ASCII")
   static let stateDirectory = Option(
     "state-dir", nil, .text("DIR", wanted: "a directory"),
     summary: "where to keep runs and logs; .oprun by default")

@@ -128,6 +128,12 @@ struct UsageFailure: Error, Hashable {
     UsageFailure("'\(variable)' is not UTF-8, found '\(value.shown)'", help: forBytes)
   }
 
+  static func undecodable(directory: TextDecodingFailure) -> UsageFailure {
+    UsageFailure(
+      "the path of the current directory, '\(directory.shown)', is not UTF-8",
+      help: "steps would get other paths than its own: rename it")
+  }
+
   private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
 
   static func missingOperand(of command: Subcommand) -> UsageFailure {

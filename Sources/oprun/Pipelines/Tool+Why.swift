@@ -327,7 +327,7 @@ extension KeyChange {
     switch kind {
     case .tool, .upstream: return nil
     case .format, .command, .shell, .directory, .input, .variable, .declaration, .program:
-      return (was, now)
+      return (was.map(ByteText.shown), now.map(ByteText.shown))
     }
   }
 

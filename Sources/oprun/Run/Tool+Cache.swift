@@ -141,7 +141,7 @@ extension Tool {
     options.masker = secrets.masker
     options.workspace = currentDirectory
     options.canConfine = canConfine(from: options.workspace)
-    options.environment = inheritedEnvironment().values
+    options.environment = inheritedEnvironment().byteTexts
     options.environment[OprunVariable.runID.rawValue] = runID
     options.environment[OprunVariable.workspace.rawValue] = options.workspace
     return options

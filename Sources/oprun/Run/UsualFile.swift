@@ -102,6 +102,24 @@ extension Tool {
   }
 }
 
+extension Subcommand {
+  /// Whether what it does depends on where it is started.
+  var usesDirectory: Bool {
+    takesFile || options.contains { $0.name == Options.stateDirectory.name }
+  }
+}
+
+/// Refuses a directory whose path steps could not be told.
+func checkDirectory() throws(UsageFailure) {
+  guard let path = getcwd(nil, 0) else { return }
+  defer { free(path) }
+  do throws(TextDecodingFailure) {
+    _ = try text(of: path)
+  } catch {
+    throw .undecodable(directory: error)
+  }
+}
+
 /// The directory that oprun works in; nil if its path is not UTF-8, or if it is gone.
 func currentDirectory() -> String? {
   guard let path = getcwd(nil, 0) else { return nil }

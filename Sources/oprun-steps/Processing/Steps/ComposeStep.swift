@@ -1,6 +1,7 @@
 // The inputs of `compose`, checked as far as possible without an image.
 
 import BuiltinSteps
+import Diagnostics
 
 struct ComposeStep {
   let files: [String]
@@ -17,7 +18,7 @@ struct ComposeStep {
     if let replaced = FileIdentity(replacedAt: target),
       let source = files.first(where: { FileIdentity(readAt: $0) == replaced })
     {
-      throw .replacesSource(target, PathText.shown(source), step)
+      throw .replacesSource(target, ByteText.shown(source), step)
     }
     let ext = fileName(ofPath: target).ext
     guard !target.hasSuffix("/"), !Files.isFolder(target), let format = ImageFormat(word: ext)

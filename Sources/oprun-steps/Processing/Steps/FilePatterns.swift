@@ -1,6 +1,7 @@
 // Finds files by name and by shell patterns.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 enum FilePatterns {
@@ -17,7 +18,7 @@ enum FilePatterns {
         continue
       }
       var found = matches(word)
-      if !found.contains(word), PathText.withName(word, { access($0, F_OK) }) == 0 {
+      if !found.contains(word), ByteText.withBytes(word, { access($0, F_OK) }) == 0 {
         found.append(word)
       }
       if found.isEmpty { throw .noImages([word], key: key, step) }
@@ -29,12 +30,12 @@ enum FilePatterns {
   private static func matches(_ pattern: String) -> [String] {
     var found = glob_t()
     defer { globfree(&found) }
-    guard PathText.withName(pattern, { glob($0, GLOB_NOSORT, nil, &found) }) == 0,
+    guard ByteText.withBytes(pattern, { glob($0, GLOB_NOSORT, nil, &found) }) == 0,
       let paths = found.gl_pathv
     else { return [] }
     let names = (0..<Int(found.gl_pathc)).compactMap { paths[$0] }
     return names.filter { !isFolder($0) }.sorted { strcmp($0, $1) < 0 }.map {
-      PathText.text(of: $0)
+      ByteText.text(of: $0)
     }
   }
 

@@ -33,14 +33,14 @@ struct ResizeStep {
             name: fileName(ofPath: file).name, ext: result.format.fileExtension, box: result.box,
             index: index + 1))
         if let owner = owners.updateValue(file, forKey: PathKey(path)) {
-          throw .collision(path, PathText.shown(owner), PathText.shown(file), step)
+          throw .collision(path, ByteText.shown(owner), ByteText.shown(file), step)
         }
         paths.append(path)
       }
     }
     for path in paths {
       if let source = FileIdentity(replacedAt: path).flatMap({ sources[$0] }) {
-        throw .replacesSource(path, PathText.shown(source), step)
+        throw .replacesSource(path, ByteText.shown(source), step)
       }
     }
     return paths
@@ -49,7 +49,7 @@ struct ResizeStep {
   func operation(on index: Int, _ processing: ImageProcessing) -> ResizeOperation {
     let file = files[index]
     let item = ResizeItem(
-      label: PathText.shown(file), name: fileName(ofPath: file).name, index: index + 1
+      label: ByteText.shown(file), name: fileName(ofPath: file).name, index: index + 1
     ) { (formats) throws(ImageFailure) in try SourceImage(file, reading: formats) }
     return ResizeOperation(item, settings, processing)
   }

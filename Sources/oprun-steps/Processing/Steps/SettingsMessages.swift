@@ -32,7 +32,7 @@ extension UsageFailure {
 
   static func noImages(_ patterns: [String], key: String, _ step: BuiltinStep) -> UsageFailure {
     UsageFailure(
-      "'\(key)' matches no file: \(patterns.map { quoted(PathText.shown($0)) }.joined(separator: ", "))",
+      "'\(key)' matches no file: \(patterns.map { quoted(ByteText.shown($0)) }.joined(separator: ", "))",
       step: step.name)
   }
 

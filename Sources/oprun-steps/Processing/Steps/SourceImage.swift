@@ -10,9 +10,9 @@ final class SourceImage: Sendable {
   /// Opens an image; refuses anything that is not one by its first bytes, before a worker gets it.
   convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFailure) {
     // A FIFO without a writer would block the opening.
-    let descriptor = PathText.withName(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let descriptor = ByteText.withBytes(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else {
-      throw .system(SystemError("cannot open \(quoted(PathText.shown(path)))", errno: errno))
+      throw .system(SystemError("cannot open \(quoted(ByteText.shown(path)))", errno: errno))
     }
     try self.init(owning: descriptor, reading: formats)
   }
@@ -57,7 +57,7 @@ struct FileIdentity: Hashable, Sendable {
   /// The file that is read by this name; nil if there is none.
   init?(readAt path: String) {
     var status = stat()
-    guard PathText.withName(path, { stat($0, &status) }) == 0 else { return nil }
+    guard ByteText.withBytes(path, { stat($0, &status) }) == 0 else { return nil }
     self.init(status)
   }
 

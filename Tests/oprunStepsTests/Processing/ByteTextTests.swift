@@ -1,5 +1,6 @@
 // File names that are not UTF-8: their form as strings, and what happens to such images.
 
+import Diagnostics
 import Foundation
 import Glibc
 import TestSupport
@@ -7,27 +8,27 @@ import Testing
 
 @testable import oprun_steps
 
-struct PathTextTests {
+struct ByteTextTests {
   @Test(
     arguments: [
       [], Array("café.jpg".utf8), [0x63, 0xe9, 0x2e], [0xff, 0xfe], [0xc3], [0xed, 0xa0, 0x80],
       [0xf4, 0x8f, 0xbe, 0xa9], [0xe2, 0x82, 0x41, 0xc0, 0x80], [0xf0, 0x9f, 0x98],
     ] as [[UInt8]])
   func `a name comes out of its text as it went in`(bytes: [UInt8]) {
-    let text = PathText.text(of: bytes)
-    let back = PathText.withName(text) { name in
+    let text = ByteText.text(of: bytes)
+    let back = ByteText.withBytes(text) { name in
       (0..<strlen(name)).map { UInt8(bitPattern: name[$0]) }
     }
     #expect(back == bytes)
-    #expect(PathText.isWhole(text) == (String(validating: bytes, as: UTF8.self) == text))
+    #expect(ByteText.isWhole(text) == (String(validating: bytes, as: UTF8.self) == text))
   }
 
   @Test func `bytes that are no UTF-8 are shown as escapes`() {
-    #expect(PathText.shown(PathText.text(of: [0x63, 0xe9, 0x2e, 0xff])) == "c\\xe9.\\xff")
-    #expect(PathText.shown("café") == "café")
+    #expect(ByteText.shown(ByteText.text(of: [0x63, 0xe9, 0x2e, 0xff])) == "c\\xe9.\\xff")
+    #expect(ByteText.shown("café") == "café")
     #expect(
-      PathText.text(of: [0x63, 0xe9])
-        != PathText.text(of: Array(PathText.text(of: [0x63, 0xe9]).utf8)))
+      ByteText.text(of: [0x63, 0xe9])
+        != ByteText.text(of: Array(ByteText.text(of: [0x63, 0xe9]).utf8)))
   }
 
   /// `caf\351.png` and `caf\352.png`, as old systems have written them.

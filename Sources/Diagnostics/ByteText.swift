@@ -1,24 +1,19 @@
-// File names as strings without loss: for Linux they are bytes, and not all of them are UTF-8. It
-// knows no file.
+// File names and values of variables as strings without loss: for Linux they are bytes, and not all of them are UTF-8.
 
-/// A byte that is not part of UTF-8 is represented by a scalar of an unassigned range. A name that
-/// really contains such a scalar is treated as four of these bytes, so that every name has its own
+import Glibc
+
+/// A byte that is not part of UTF-8 is represented by a scalar of an unassigned range. A text that
+/// really contains such a scalar is treated as four of these bytes, so that no two have the same
 /// string.
-enum PathText {
+package enum ByteText {
   private static let base: UInt32 = 0x10_FF00
   private static let stray: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
 
-  static func text(of name: UnsafePointer<CChar>) -> String {
-    var bytes: [UInt8] = []
-    var next = name
-    while next.pointee != 0 {
-      bytes.append(UInt8(bitPattern: next.pointee))
-      next += 1
-    }
-    return text(of: bytes)
+  package static func text(of bytes: UnsafePointer<CChar>) -> String {
+    text(of: Array(UnsafeRawBufferPointer(start: bytes, count: strlen(bytes))))
   }
 
-  static func text(of bytes: [UInt8]) -> String {
+  package static func text(of bytes: [UInt8]) -> String {
     var text = String.UnicodeScalarView()
     var parser = UTF8.ForwardParser()
     var rest = bytes.makeIterator()
@@ -44,8 +39,10 @@ enum PathText {
     }
   }
 
-  /// Calls `body` with the name as the system knows it.
-  static func withName<Value>(_ text: String, _ body: (UnsafePointer<CChar>) -> Value) -> Value {
+  /// Calls `body` with the bytes as the system knows them, and a NUL.
+  package static func withBytes<Value>(_ text: String, _ body: (UnsafePointer<CChar>) -> Value)
+    -> Value
+  {
     guard text.unicodeScalars.contains(where: isStray) else { return body(text) }
     var bytes: [CChar] = []
     for scalar in text.unicodeScalars {
@@ -58,12 +55,14 @@ enum PathText {
     return body(bytes + [0])
   }
 
-  static func isStray(_ scalar: Unicode.Scalar) -> Bool { stray.contains(scalar.value) }
+  package static func isStray(_ scalar: Unicode.Scalar) -> Bool { stray.contains(scalar.value) }
 
-  static func isWhole(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isStray) }
+  package static func isWhole(_ text: String) -> Bool {
+    !text.unicodeScalars.contains(where: isStray)
+  }
 
-  /// The name for people and for JSON: `caf\xe9.jpg`.
-  static func shown(_ text: String) -> String {
+  /// The text for people and for JSON: `caf\xe9.jpg`.
+  package static func shown(_ text: String) -> String {
     if isWhole(text) { return text }
     return text.unicodeScalars.map { scalar in
       isStray(scalar) ? "\\x" + String(scalar.value & 0xFF, radix: 16) : String(scalar)
