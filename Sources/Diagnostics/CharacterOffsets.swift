@@ -1,8 +1,8 @@
 // libyaml counts characters, spans count bytes. This converts one into the other.
 
 /// A cursor over UTF-8 text that knows its position in characters and in bytes. Events come in file
-/// order, so it moves a little at a time.
-package struct CharacterOffsets {
+/// order, so it moves a little at a time. It is public to be inlined, as `Span` is.
+public struct CharacterOffsets {
   private let text: UnsafeBufferPointer<UInt8>
   @usableFromInline let isASCII: Bool
   private var character = 0
@@ -15,7 +15,7 @@ package struct CharacterOffsets {
   }
 
   /// The number of bytes before the character with this number.
-  @inlinable package mutating func byteOffset(of target: Int) -> Int {
+  @inlinable public mutating func byteOffset(of target: Int) -> Int {
     isASCII ? target : move(to: target)
   }
 

@@ -42,7 +42,7 @@ package struct SourceMap: Sendable {
     var first = 0
     var end = files.count
     while first < end {
-      let middle = (first + end) / 2
+      let middle = (first + end) >> 1
       if files[middle].start <= offset { first = middle + 1 } else { end = middle }
     }
     return max(0, first - 1)

@@ -42,7 +42,7 @@ extension StateStore {
   package func replay(
     _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext, _ masker: Masker? = nil
   ) throws(StoreFailure) -> Replay {
-    var replaying = Replaying(plan, run, masker)
+    let replaying = Replaying(plan, run, masker)
     replaying.isDead = run.exitStatus == nil && !isInUse(run.name)
     let steps = try steps(of: run)
     let commands = try allCommands(of: run)
@@ -66,8 +66,8 @@ extension StateStore {
   }
 }
 
-/// The run that is replayed, as far as its records were read.
-private struct Replaying {
+/// The run that is replayed, as far as its records were read. A class, because calls would copy such a large value.
+private final class Replaying {
   private let plan: Plan
   private let run: RecordedRunSummary
   private let operations: RecordedNames
@@ -113,19 +113,19 @@ private struct Replaying {
   }
 
   /// Takes the steps, finds their operations, and makes room for what they and so many commands become.
-  mutating func take(_ steps: [RecordedStep], commandCount: Int) {
+  func take(_ steps: [RecordedStep], commandCount: Int) {
     self.steps = steps
     found = steps.map { find($0.name) }
     order.reserveCapacity(3 * steps.count + 2 * commandCount)
     contents.reserveCapacity(3 * steps.count + 2 * commandCount)
   }
 
-  private mutating func append(_ rank: ReplayOrder.Rank, _ event: RunEvent, at place: Int = 0) {
+  private func append(_ rank: ReplayOrder.Rank, _ event: RunEvent, at place: Int = 0) {
     append(rank, .event(events.count), at: event.time, place)
     events.append(event)
   }
 
-  private mutating func append(
+  private func append(
     _ rank: ReplayOrder.Rank, _ content: ReplayContent, at time: Nanoseconds, _ place: Int = 0
   ) {
     order.append(ReplayOrder(time, rank, place, contents.count))
@@ -141,7 +141,7 @@ private struct Replaying {
 
   /// Finds the operation of a step. What was made during the run is appended to what it was made
   /// from.
-  mutating func find(_ name: String) -> OperationID? {
+  func find(_ name: String) -> OperationID? {
     if let operation = operations.next(named: name) { return operation }
     guard let origin = origin(ofMade: InstanceName.withoutNumber(name)) else {
       missing.append(name)
@@ -189,7 +189,7 @@ private struct Replaying {
   }
 
   /// Adds a hook, or an attempt that another one followed.
-  mutating func add(_ command: RecordedStepCommand) {
+  func add(_ command: RecordedStepCommand) {
     let operation = Self.isOfRun(command) ? .run : operations[command.step]
     guard let operation, let role = CommandRole(named: command.role), let start = command.started
     else { return }
@@ -206,7 +206,7 @@ private struct Replaying {
   }
 
   /// Adds a change if somebody has asked for a step to run again. Of others no report says more than their words.
-  mutating func add(_ change: RecordedChange) {
+  func add(_ change: RecordedChange) {
     guard change.action == "\(ControlAction.retry(.run).word)" else { return }
     for (name, operation) in operations.all {
       let note = ControlNote(.retry(operation), by: change.user)
@@ -216,7 +216,7 @@ private struct Replaying {
   }
 
   /// Adds what happened to a step that was recorded.
-  mutating func add(step index: Int) {
+  func add(step index: Int) {
     guard let operation = found[index] else { return }
     let step = steps[index]
     let span = span(of: step)
@@ -256,7 +256,7 @@ private struct Replaying {
   }
 
   /// Adds a command of which there is no end. Of a run that goes on, only what has ended is told.
-  private mutating func addUnended(
+  private func addUnended(
     _ operation: OperationID, _ role: CommandRole, from time: Nanoseconds
   ) {
     guard isDead else { return }
@@ -265,7 +265,7 @@ private struct Replaying {
   }
 
   /// Ends what had not ended when oprun died.
-  mutating func endUnended() {
+  func endUnended() {
     let end = (order.lazy.map(\.time).max() ?? 0) + 1000
     for (operation, role, start) in running {
       let lost = CommandEnd(.lost("oprun died"), duration: end - start)
@@ -281,14 +281,14 @@ private struct Replaying {
 
   /// Adds the end of an operation. If several ended in the same turn of the run's loop, those on which others depend
   /// were first.
-  private mutating func settle(
+  private func settle(
     _ operation: OperationID, _ content: ReplayContent, at time: Nanoseconds
   ) {
     if isDead { settled.insert(operation) }
     append(.outcome, content, at: time, places[planned(operation).index])
   }
 
-  private mutating func add(
+  private func add(
     _ command: RecordedCommand, of operation: OperationID, at place: CommandPlacement?
   ) {
     let (role, start) = (command.role, command.start)

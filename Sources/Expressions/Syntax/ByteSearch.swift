@@ -4,7 +4,7 @@ import Glibc
 
 extension UnsafeBufferPointer<UInt8> {
   /// The first place of a byte, from a place on.
-  func place(of byte: UInt8, from start: Int = 0) -> Int? {
+  package func place(of byte: UInt8, from start: Int = 0) -> Int? {
     guard start < count, let first = baseAddress.map(UnsafeRawPointer.init) else { return nil }
     return memchr(first + start, Int32(byte), count - start).map { first.distance(to: $0) }
   }

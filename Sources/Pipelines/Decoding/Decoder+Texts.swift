@@ -60,7 +60,9 @@ extension Decoder {
     return template.literal.map { .plain($0) } ?? .template(template)
   }
 
-  /// The content of a scalar, which is a part of the file if it is written unchanged.
+  /// The content of a scalar, which is a part of the file if it is written unchanged. Inlined, because a call copies
+  /// the decoder.
+  @inline(__always)
   private func content(of node: NodeIndex) -> ArraySlice<UInt8> {
     if tree.nodes[node].isInArena { return tree.withBytes(of: node) { Array($0)[...] } }
     let span = tree.textSpan(node)

@@ -33,7 +33,8 @@ extension Decoder {
   }
 
   /// Whether a scalar contains NUL. Only an escape can produce it, because the file itself must not
-  /// contain it; neither can a variable, an argument or a path.
+  /// contain it; neither can a variable, an argument or a path. Inlined, because a call copies the decoder.
+  @inline(__always)
   func holdsNUL(_ node: NodeIndex) -> Bool {
     tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
   }

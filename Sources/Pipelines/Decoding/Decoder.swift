@@ -70,7 +70,7 @@ struct Fields<Key: ObjectKey> {
 
   /// The value of a key; nil if it is not written.
   subscript(key: Key) -> NodeIndex? {
-    present & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
+    present & Self.bit(key) == 0 ? nil : Int(nodes.span[Int(key.rawValue)])
   }
 
   /// Whether the key is written, or a mistyped one was taken for it.

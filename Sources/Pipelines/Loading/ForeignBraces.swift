@@ -52,15 +52,22 @@ private struct Braces {
   /// All of them in a text.
   static func all(in text: UnsafeBufferPointer<UInt8>) -> [Braces] {
     var found: [Braces] = []
-    var place = 1
+    var brace = text.place(of: UInt8(ascii: "{"), from: 1) ?? text.count
+    var parenthesis = text.place(of: UInt8(ascii: "("), from: 1) ?? text.count
+    var place = min(brace, parenthesis)
     while place < text.count {
+      var next = place + 1
       if let closing = closing(of: text, at: place),
         let braces = Braces(in: text, from: place, until: closing)
       {
         found.append(braces)
-        place = braces.range.upperBound
+        next = braces.range.upperBound + 1
       }
-      place += 1
+      if brace < next { brace = text.place(of: UInt8(ascii: "{"), from: next) ?? text.count }
+      if parenthesis < next {
+        parenthesis = text.place(of: UInt8(ascii: "("), from: next) ?? text.count
+      }
+      place = min(brace, parenthesis)
     }
     return found
   }
@@ -71,7 +78,8 @@ private struct Braces {
     switch text[place] {
     case UInt8(ascii: "{") where before == UInt8(ascii: "{"):
       return place > 1 && text[place - 2] == UInt8(ascii: "$") ? nil : "}}"
-    case UInt8(ascii: "{") where before == UInt8(ascii: "$"): return "}"
+    case UInt8(ascii: "{") where before == UInt8(ascii: "$"):
+      return place + 1 < text.count && text[place + 1] == UInt8(ascii: "{") ? nil : "}"
     case UInt8(ascii: "(") where before == UInt8(ascii: "$"): return ")"
     default: return nil
     }

@@ -16,15 +16,37 @@ package struct TextCheck {
   init(_ text: UnsafeBufferPointer<UInt8>, base: Int) throws(Diagnostic) {
     if text.count > Self.maxByteCount { throw YAMLMessage.fileTooLarge(at: base) }
     if Self.looksLikeUTF16(text) { throw YAMLMessage.notUTF8(at: base) }
-    isASCII = Self.isPlainASCII(text)
+    let signs = Signs(text)
+    isASCII = signs.isPlainASCII
     if !isASCII, let fault = Self.firstFault(in: text) {
       throw YAMLMessage.badCharacter(fault, base: base)
     }
-    if let offset = Self.loneCarriageReturn(in: text) {
+    if signs.hasReturns, let offset = Self.loneCarriageReturn(in: text) {
       let fault = Fault(offset: offset, byteCount: 1, reason: .lineSeparator("\r"))
       throw YAMLMessage.badCharacter(fault, base: base)
     }
-    hasExpressions = Self.holdsExpression(text)
+    hasExpressions = text.expressionStart() != nil
+  }
+
+  /// What has to be looked for more closely, found in one pass.
+  private struct Signs {
+    private var other: UInt8 = 0
+    private var carriageReturn: UInt8 = 0
+
+    /// There is no branch in the loop, so that the compiler can process many bytes at once.
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+      for byte in text {
+        let isReturn: UInt8 = byte == 0x0D ? 1 : 0
+        let isOutside: UInt8 = byte &- 0x20 < 0x5F ? 0 : 1
+        let isNoSpace: UInt8 = byte == 0x0A ? 0 : byte == 0x09 ? 0 : 1
+        carriageReturn |= isReturn
+        other |= isOutside & isNoSpace & ~isReturn
+      }
+    }
+
+    /// Whether all bytes are printable ASCII, tabs and ends of lines.
+    var isPlainASCII: Bool { other == 0 }
+    var hasReturns: Bool { carriageReturn != 0 }
   }
 
   /// Whether a text looks like UTF-16, by its byte order mark or because every other byte is 0.
@@ -35,28 +57,9 @@ package struct TextCheck {
       || (first == 0) != (second == 0) && (text[2] == 0) != (text[3] == 0)
   }
 
-  /// There is no branch in the loop, so that the compiler can process many bytes at once.
-  private static func isPlainASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let start = text.baseAddress else { return true }
-    var bad: UInt8 = 0
-    for offset in 0..<text.count {
-      let byte = start[offset]
-      let isOutside: UInt8 = byte &- 0x20 < 0x5F ? 0 : 1
-      let isNoSpace: UInt8 = byte == 0x0A ? 0 : byte == 0x0D ? 0 : byte == 0x09 ? 0 : 1
-      bad |= isOutside & isNoSpace
-    }
-    return bad == 0
-  }
-
   /// A carriage return before anything but a line feed: libyaml ends a line there.
   private static func loneCarriageReturn(in text: UnsafeBufferPointer<UInt8>) -> Int? {
-    guard let start = text.baseAddress, !text.isEmpty else { return nil }
-    var isThere: UInt8 = text[text.count - 1] == 0x0D ? 1 : 0
-    for offset in 0..<text.count - 1 {
-      isThere |= (start[offset] == 0x0D ? 1 : 0) & (start[offset + 1] == 0x0A ? 0 : 1)
-    }
-    guard isThere == 1 else { return nil }
-    return text.indices.first {
+    text.indices.first {
       text[$0] == 0x0D && ($0 == text.count - 1 || text[$0 + 1] != 0x0A)
     }
   }
@@ -126,19 +129,6 @@ package struct TextCheck {
     case 0xF0...0xF4: 4
     default: nil
     }
-  }
-
-  /// Whether a file contains an expression. It is fast because few files contain `${` at all, and
-  /// only those are examined more closely.
-  private static func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let start = text.baseAddress, text.count > 3 else { return false }
-    var found: UInt8 = 0
-    for offset in 0..<(text.count - 1) {
-      let isDollar: UInt8 = start[offset] == UInt8(ascii: "$") ? 1 : 0
-      let isBrace: UInt8 = start[offset + 1] == UInt8(ascii: "{") ? 1 : 0
-      found |= isDollar & isBrace
-    }
-    return found != 0 && text.expressionStart() != nil
   }
 }
 

@@ -3,7 +3,8 @@
 import Plans
 package import Scheduling
 
-struct Reasons {
+/// A class, because calls would copy such a large value.
+final class Reasons {
   private let plan: Plan
   /// The steps of the plan, which is large: to reach a step through it is to copy it, in code that is compiled to be small.
   private let steps: [PlannedStep]
@@ -55,8 +56,8 @@ struct Reasons {
 
   private func skipReason(of operation: OperationID) -> String {
     if let reason = known.leftOut[operation] { return reason }
-    let reasons = ([operation] + groups.around(operation)).lazy.compactMap {
-      plan.steps[$0.index].late?.skipReason
+    let reasons = ([operation] + groups.around(operation)).lazy.compactMap { [steps] in
+      steps[$0.index].late?.skipReason
     }
     return reasons.first.map(joinedLines) ?? GroupPlan.emptyMatrix
   }

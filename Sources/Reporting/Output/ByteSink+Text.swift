@@ -52,9 +52,10 @@ extension ByteSink {
     write(atMost: count) { digits in
       var rest = magnitude
       for place in (0..<count).reversed() {
-        let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        let tenth = rest.multipliedFullWidth(by: 0xCCCC_CCCC_CCCC_CCCD).high >> 3
+        let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest - 10 * tenth)
         digits.storeBytes(of: digit, toByteOffset: place, as: UInt8.self)
-        rest /= 10
+        rest = tenth
       }
       return count
     }
@@ -88,10 +89,12 @@ extension ByteSink {
 /// The number of decimal digits of a number.
 func digitCount(_ number: UInt) -> Int {
   var count = 1
-  var rest = number
-  while rest >= 10 {
-    rest /= 10
+  var limit: UInt = 10
+  while number >= limit {
     count += 1
+    let (next, isTooLarge) = limit.multipliedReportingOverflow(by: 10)
+    if isTooLarge { break }
+    limit = next
   }
   return count
 }

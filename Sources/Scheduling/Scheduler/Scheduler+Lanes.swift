@@ -107,6 +107,8 @@ extension Scheduler {
     lanes[lane].state = .idle
   }
 
+  /// Inlined, because a call would copy the scheduler.
+  @inline(__always)
   func hasRoom(_ queue: Int) -> Bool {
     !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].slots
       && (promised.isEmpty || hasUnpromisedRoom(queue))

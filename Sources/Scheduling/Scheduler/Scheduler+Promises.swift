@@ -54,6 +54,7 @@ extension Scheduler {
   }
 
   /// Whether a queue has a slot besides those that are promised to what is not ready yet.
+  @inline(never)
   func hasUnpromisedRoom(_ queue: Int) -> Bool {
     let queue = queues[queue]
     return queue.promisedReady > 0 || queue.counts.running + queue.promisedSlots < queue.slots

@@ -35,7 +35,7 @@ extension Planner {
     for output in pipeline.model.outputs {
       check(
         output.member.value,
-        in: scope(pipeline, .pipelineOutputs, matrix: matrixTypes(around: pipeline)))
+        in: scope(pipeline, .pipelineOutputs, matrix: pipeline.matrixTypesAround))
     }
     guard pipeline.model.needsChecks else { return }
     for step in pipeline.model.steps.indices { check(step, of: pipeline) }
@@ -55,7 +55,7 @@ extension Planner {
     let stepAttributes =
       attributes < 0 ? AttributesModel() : pipeline.model.attributes[Int(attributes)]
     let controlFlow = pipeline.controlFlow(of: step)
-    let matrix = matrixTypes(of: step, in: pipeline)
+    let matrix = pipeline.matrixTypes(of: step)
     let isVarStep = pipeline.hasVarSteps && pipeline.model.isVarStep(step)
     let texts =
       isVarStep
@@ -101,7 +101,7 @@ extension Planner {
       checkOnce(condition, in: scope) { condition.checkCondition(in: scope, $0, log: &$1) }
     }
     if let model = controlFlow.matrix {
-      let outer = matrixTypes(around: pipeline)
+      let outer = pipeline.matrixTypesAround
       let scope = scope(pipeline, .matrix, step: step, matrix: outer)
       for axis in model.axes {
         check(axis.values, in: scope, wanted: .list)
@@ -114,7 +114,7 @@ extension Planner {
       let value = EarlyValue(key: .instances, span: template.origin.span, template: template)
       check(
         value,
-        in: scope(pipeline, .early, step: step, matrix: matrixTypes(around: pipeline)))
+        in: scope(pipeline, .early, step: step, matrix: pipeline.matrixTypesAround))
     }
     for probe in controlFlow.probes + controlFlow.readiness {
       check(probe.target, in: scope(pipeline, .step, step: step, matrix: matrix))
@@ -235,13 +235,14 @@ extension Planner {
       break
     }
   }
+}
 
-  // MARK: Matrices
-
+// Of a pipeline use, because a call would copy the planner for each step.
+extension PipelineUse {
   /// What the members of its matrix and of those around it are; nil if there is none.
-  private func matrixTypes(of step: Int, in pipeline: PipelineUse) -> ExpressionType.Members? {
-    let own = pipeline.controlFlow(of: step)?.matrix.map { matrixTypes($0, of: pipeline) }
-    let outer = matrixTypes(around: pipeline)
+  fileprivate func matrixTypes(of step: Int) -> ExpressionType.Members? {
+    let own = controlFlow(of: step)?.matrix.map { $0.memberTypes }
+    let outer = matrixTypesAround
     guard let own, let outer else { return own ?? outer }
     var types = OrderedMap<ExpressionType>()
     for (name, type) in zip(outer.names, outer.types) { types[name] = own.isOpen ? .any : type }
@@ -250,21 +251,21 @@ extension Planner {
       names: types.names, types: types.values, isOpen: own.isOpen || outer.isOpen)
   }
 
-  private func matrixTypes(around pipeline: PipelineUse) -> ExpressionType.Members? {
-    guard let (use, step) = pipeline.around else { return nil }
-    if let known = pipeline.outerMatrix { return known }
-    let types = matrixTypes(of: step, in: use)
-    pipeline.outerMatrix = .some(types)
+  fileprivate var matrixTypesAround: ExpressionType.Members? {
+    guard let (use, step) = around else { return nil }
+    if let known = outerMatrix { return known }
+    let types = use.matrixTypes(of: step)
+    outerMatrix = .some(types)
     return types
   }
+}
 
+extension MatrixModel {
   /// The types of the members of a matrix, as far as they are written.
-  private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
-    -> ExpressionType.Members
-  {
+  fileprivate var memberTypes: ExpressionType.Members {
     var types = OrderedMap<ExpressionType>()
-    for axis in matrix.axes { types[axis.name] = axis.itemType }
-    let entries = matrix.included?.entries ?? []
+    for axis in axes { types[axis.name] = axis.itemType }
+    let entries = included?.entries ?? []
     var counts: [String: Int] = [:]
     for entry in entries {
       for member in entry {
@@ -275,12 +276,12 @@ extension Planner {
     }
     // Without axes each entry is an instance, and what all of them have is never missing.
     let instanceCount =
-      matrix.axes.isEmpty && matrix.included?.isOfMaps == true ? entries.count : nil
-    let axes = Set(matrix.axes.map(\.name))
-    for name in types.names where !axes.contains(name) && counts[name] != instanceCount {
+      axes.isEmpty && included?.isOfMaps == true ? entries.count : nil
+    let names = Set(axes.map(\.name))
+    for name in types.names where !names.contains(name) && counts[name] != instanceCount {
       types[name] = types[name]?.optional
     }
-    let isWritten = matrix.included.map { $0.isWrittenOut } ?? true
+    let isWritten = included.map { $0.isWrittenOut } ?? true
     return ExpressionType.Members(
       names: types.names, types: isWritten ? types.values : types.names.map { _ in .any },
       isOpen: !isWritten)

@@ -135,7 +135,8 @@ struct Planner {
     return index
   }
 
-  /// The values that a step's expressions can have now.
+  /// The values that a step's expressions can have now. Inlined as well.
+  @inline(__always)
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
     if instances.isEmpty, !hasPatterns { return values }

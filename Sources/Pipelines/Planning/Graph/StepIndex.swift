@@ -76,7 +76,8 @@ struct StepIndex {
       if words[slot] == word, word & Self.isPart == 0 || isName(name, ofStepIn: slot) {
         return slot
       }
-      slot = (slot + 1) & mask
+      // Those next to it are taken by similar ids.
+      slot = (slot + 17) & mask
     }
     return slot
   }
