@@ -172,8 +172,8 @@ private func retrying(_ limit: Int, after delay: Nanoseconds = 0, backoff: Int =
         requests: [(3, "cancel g")]
       ).timeline()
         == "0:+a 1:-a=0 1:a=succeeded 1:+g.on_success.1 3:'g'_cancelled_by_anna "
-        + "3:stop(g.on_success.1) 3:-g.on_success.1=sig15~ 3:+g.on_complete.1 "
-        + "4:-g.on_complete.1=0 4:g=cancelled<anna 4:c=blocked<g 4:end=1")
+        + "3:stop(g.on_success.1) 3:-g.on_success.1=sig15~ 3:+g.on_cancel.1 4:-g.on_cancel.1=0 "
+        + "4:+g.on_complete.1 5:-g.on_complete.1=0 5:g=cancelled<anna 5:c=blocked<g 5:end=1")
     #expect(
       Simulation(
         graph: "a; g: a?done", scripts: ["g.on_success.1": "stubborn"],

@@ -114,7 +114,8 @@ private let second: Nanoseconds = 1_000_000_000
         == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/a=0 2:g/a=succeeded 2:-g/b=0 "
         + "2:g/b=succeeded 2:+g.on_success.1 4:signal2 4:stopping(signal2) "
         + "4:c=cancelled<signal2 4:stop(g.on_success.1) 4:-g.on_success.1=sig15~ "
-        + "4:+g.on_complete.1 5:-g.on_complete.1=0 5:g=cancelled<signal2 5:end=130")
+        + "4:+g.on_cancel.1 5:-g.on_cancel.1=0 5:+g.on_complete.1 6:-g.on_complete.1=0 "
+        + "6:g=cancelled<signal2 6:end=130")
   }
 
   @Test func `are left by the third signal`() {

@@ -105,8 +105,9 @@ private func hooks(
         signals: [(3, 2)]
       ).timeline()
         == "0:+a 1:-a=0 1:+a.on_success.1 3:signal2 3:stopping(signal2) 3:b=cancelled<signal2 "
-        + "3:stop(a.on_success.1) 3:-a.on_success.1=sig15~ 3:+a.on_complete.1 "
-        + "33:kill(a.on_complete.1) 33:-a.on_complete.1=sig9! 33:a=cancelled<signal2 33:end=130")
+        + "3:stop(a.on_success.1) 3:-a.on_success.1=sig15~ 3:+a.on_cancel.1 4:-a.on_cancel.1=0 "
+        + "4:+a.on_complete.1 34:kill(a.on_complete.1) 34:-a.on_complete.1=sig9! "
+        + "34:a=cancelled<signal2 34:end=130")
   }
 
   @Test func `a hook that does not listen is killed after the grace, or by the second signal`() {
@@ -134,15 +135,15 @@ private func hooks(
         + "10:-a.on_cancel.1=0 10:a=cancelled<signal2 10:end=130")
   }
 
-  @Test func `a signal stops a running hook of the run, whose completion hook still runs`() {
+  @Test func `a signal stops a running hook of the run, whose other hooks still run`() {
     #expect(
       Simulation(
         graph: "a", scripts: ["@run.on_success.1": "hang"],
         run: StepSettings(hooks: hooks(success: 1, cancel: 1, complete: 1)), signals: [(3, 15)]
       ).timeline()
         == "0:+a 1:-a=0 1:a=succeeded 1:+@run.on_success.1 3:signal15 3:stopping(signal15) "
-        + "3:stop(@run.on_success.1) 3:-@run.on_success.1=sig15~ 3:+@run.on_complete.1 "
-        + "4:-@run.on_complete.1=0 4:end=143")
+        + "3:stop(@run.on_success.1) 3:-@run.on_success.1=sig15~ 3:+@run.on_cancel.1 "
+        + "4:-@run.on_cancel.1=0 4:+@run.on_complete.1 5:-@run.on_complete.1=0 5:end=143")
   }
 
   @Test func `the run's time limit stops running hooks, of steps and of the run`() {
