@@ -25,8 +25,6 @@ package struct KeepJob {
   let known: [FileEntry]
   /// The path of the log; nil if there is none to keep.
   let log: String?
-  /// Paths among its outputs of which nothing belongs to the step.
-  var others: [String] = []
   /// When the command had ended, on the clock that files are stamped with.
   let end: Int
   /// What the step may have read without declaring it.
@@ -70,7 +68,6 @@ extension CacheJob {
       writer.add(job.outputs)
       writer.add(job.known) { $1.write(to: &$0) }
       writer.add(job.log ?? "")
-      writer.add(job.others)
       writer.add(job.end)
       job.upstream.write(to: &writer)
     case .fetch(let key, let outputs):
@@ -107,11 +104,10 @@ extension CacheJob {
       let outputs = try reader.texts()
       let known = try reader.entries()
       let log = try reader.text()
-      let others = try reader.texts()
       self = .keep(
         KeepJob(
           directory: directory, inputs: inputs, outputs: outputs, known: known,
-          log: log.isEmpty ? nil : log, others: others, end: try reader.number(),
+          log: log.isEmpty ? nil : log, end: try reader.number(),
           upstream: try UpstreamCheck(from: &reader)))
     }
   }

@@ -72,8 +72,6 @@ package final class CacheLookup {
   var doubtful: [FileEntry] = []
   /// How the output files were before the attempt at hand; nil if that is not known.
   var attempt: NotedAttempt?
-  /// What other steps name as their outputs in the place of its own, as it was before the first attempt: nil until then.
-  var othersBefore: [PathName: FileStamp]?
   /// What the record had that a refresh does not trust.
   var refreshedOutputs: [FileEntry] = []
   var wasRestorable = false

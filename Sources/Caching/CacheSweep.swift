@@ -122,7 +122,7 @@ extension CacheFolder {
     return status.st_mtim.tv_sec
   }
 
-  private func names(in folder: String) -> [String] {
+  func names(in folder: String) -> [String] {
     let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }

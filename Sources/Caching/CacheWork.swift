@@ -175,11 +175,9 @@ package struct CacheWork {
     var outputs: [FileEntry] = []
     var paths: Set<PathName> = []
     hasFoundParts = false
-    let excluded = job.others.map { "!" + FilePattern.escaped($0) }
     for pattern in job.outputs {
       let found = try inspect(
-        [pattern] + excluded, in: root, job.directory, [], followsLinks: false,
-        removesParts: removesParts
+        [pattern], in: root, job.directory, [], followsLinks: false, removesParts: removesParts
       ).filter { !$0.isOnlyListed }
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFailure("output \(quoted(pattern)) does not exist")

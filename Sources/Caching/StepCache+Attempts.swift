@@ -15,7 +15,6 @@ extension StepCache {
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
     lookup.attempt = nil
     if lookup.isBypass || lookup.inputs == nil { return }
-    noteOthers(lookup)
     let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
     let paths = pathsOfNote(lookup)
@@ -80,6 +79,8 @@ extension StepCache {
   private func dropRefreshed(_ lookup: CacheLookup) {
     guard lookup.isRefreshed, lookup.fault == nil else { return }
     for key in lookup.keys { folder.drop(resultOf: key) }
+    if !hasDroppedRuns { folder.dropRuns() }
+    hasDroppedRuns = true
     guard let record = lookup.record else { return }
     var spoilt = record
     // A directory is never this file, so nothing is as it was.

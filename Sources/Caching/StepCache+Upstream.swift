@@ -34,7 +34,7 @@ extension StepCache {
     guard lookup.fault == nil, let inputs = lookup.inputs else { return nil }
     var job = KeepJob(
       directory: lookup.directory, inputs: lookup.settings.inputs, outputs: lookup.settings.outputs,
-      known: inputs, log: log, others: untouchedOthers(lookup), end: FileStamp.exactNow)
+      known: inputs, log: log, end: FileStamp.exactNow)
     job.upstream = UpstreamCheck(
       workspace: options.workspace, scratch: lookup.settings.scratch,
       parts: lookup.upstream.compactMap { part in

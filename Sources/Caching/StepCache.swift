@@ -28,8 +28,6 @@ package struct CacheOptions {
   package var shared: SharedCache?
   /// Whether the kernel can confine commands.
   package var canConfine = true
-  /// The steps of the plan.
-  package var steps: [PlannedStep] = []
 
   package init() {}
 
@@ -72,6 +70,8 @@ package final class StepCache {
   private let today: Int
   /// How many steps were unchanged, and stamps say all about them.
   private var stampedCount = 0
+  /// True if there are no records of runs any more, because this run does not trust a result.
+  var hasDroppedRuns = false
   var use: SharedUse?
   /// The state directory, below the workspace; nil if it is elsewhere.
   private(set) lazy var statePath: String? = realPath(options.workspace).flatMap { workspace in
@@ -80,10 +80,6 @@ package final class StepCache {
   /// Finds a job that goes on and makes the result of a step, by the name of its lock, although no process has that lock:
   /// returns the run that has submitted it.
   package var openElsewhere: ((String) -> String?)?
-  /// What the steps name as their outputs, once it is needed.
-  var declared: DeclaredOutputs?
-  /// Settings with outputs that became known later, and are not among these.
-  var learnt: [StepSettings] = []
   /// What there is to say after the end of the run.
   package var lateNotices: [String] = []
 
@@ -273,9 +269,8 @@ package final class StepCache {
       (
         .step,
         .restore(
-          directory: lookup.directory,
-          patterns: lookup.settings.outputs + exclusions(lookup, besides: candidate.files),
-          files: candidate.files, known: known)
+          directory: lookup.directory, patterns: lookup.settings.outputs, files: candidate.files,
+          known: known)
       )
     ])
   }

@@ -113,6 +113,11 @@ extension CacheFolder {
     }
   }
 
+  /// Removes all records of runs: a run with other words, such as `--refresh`, has learnt that a result is not to be trusted.
+  func dropRuns() {
+    for name in names(in: Self.runs) { unlinkat(descriptor, "\(Self.runs)/\(name)", 0) }
+  }
+
   /// Keeps the record of a run; `files` has, for each step, its directory, and its inputs and outputs as the step's
   /// own record lists them. Without it the next run looks at everything, so a failure is of no account.
   func keep(_ run: UnchangedRun, of key: RunKey, _ sources: [SourceFile], files: ByteWriter) {

@@ -1,7 +1,6 @@
 // Decides about operations that are at their gate: late expressions are evaluated with the facts of
 // the run.
 
-import Caching
 import Diagnostics
 import Expressions
 import Glibc
@@ -170,10 +169,7 @@ extension RunLoop {
       }
     }
     refuse(all, of: operation)
-    if resolved.settings.cache != nil {
-      findings.declarations[operation] = resolved.settings
-      caching?.cache.learn(outputsOf: resolved.settings)
-    }
+    if resolved.settings.cache != nil { findings.declarations[operation] = resolved.settings }
     if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
     guard let action = resolved.action else {
       preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")

@@ -73,8 +73,7 @@ extension Tool {
     guard let opened = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let folder = try? CacheFolder.open(in: opened)
     else { return nil }
-    var options = cacheOptions(invocation, runID: "", secrets)
-    options.steps = plan.steps
+    let options = cacheOptions(invocation, runID: "", secrets)
     var surroundings = ReviewSurroundings(
       workspace: options.workspace, secret: { secrets[$0] }, secretHeld: secrets.name(heldBy:),
       hashFiles: FileHashes.digest)

@@ -28,7 +28,6 @@ extension Tool {
     do throws(CacheFailure) {
       var cacheOptions = cacheOptions(invocation, runID: options.runID, options.secrets)
       cacheOptions.isOff = isOff
-      cacheOptions.steps = plan.steps
       cacheOptions.shared = isOff ? nil : sharedCache(of: plan, options.secrets, invocation)
       let cache = StepCache(try CacheFolder.make(in: state), cacheOptions)
       let open = OpenSteps(in: state.path, takingOver: inherited) { run in
