@@ -128,10 +128,10 @@ struct UsageFailure: Error, Hashable {
     UsageFailure("'\(variable)' is not UTF-8, found '\(value.shown)'", help: forBytes)
   }
 
-  static func undecodable(directory: TextDecodingFailure) -> UsageFailure {
+  static func unnamable(directory: String) -> UsageFailure {
     UsageFailure(
-      "the path of the current directory, '\(directory.shown)', is not UTF-8",
-      help: "steps would get other paths than its own: rename it")
+      "the path of the current directory is not UTF-8: it contains '\(directory)'",
+      help: "rename that directory: steps would get another path")
   }
 
   private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"

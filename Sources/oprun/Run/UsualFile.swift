@@ -113,11 +113,11 @@ extension Subcommand {
 func checkDirectory() throws(UsageFailure) {
   guard let path = getcwd(nil, 0) else { return }
   defer { free(path) }
-  do throws(TextDecodingFailure) {
-    _ = try text(of: path)
-  } catch {
-    throw .undecodable(directory: error)
-  }
+  if String(validatingCString: path) != nil { return }
+  let names = UnsafeRawBufferPointer(start: path, count: strlen(path)).split(
+    separator: UInt8(ascii: "/"))
+  let name = names.map(Array.init).first { String(validating: $0, as: UTF8.self) == nil }
+  throw .unnamable(directory: printable(name ?? []))
 }
 
 /// The directory that oprun works in; nil if its path is not UTF-8, or if it is gone.

@@ -1,2 +1,2 @@
-bad=$(printf 'bad\377'); mkdir -p "$bad/below"; cp oprun.yml "$bad"; cd "$bad/below"
+bad=$(printf 'bad\377'); mkdir "$bad"; cd "$bad"
 oprun --junit j.xml || echo "exit $?"; oprun --output quiet --events - | wc -l; oprun list; ls
