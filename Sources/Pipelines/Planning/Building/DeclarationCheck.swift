@@ -39,6 +39,8 @@ final class DeclarationCheck {
 
   /// How often operations are compared for a plan.
   private static let budget = 20_000_000
+  /// How many named outputs are still compared with directories and patterns: thousands of steps may share one directory.
+  private var spaceBudget = 200_000
 
   init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
     self.planner = planner
@@ -152,11 +154,16 @@ final class DeclarationCheck {
       let isBefore = named[middle].path.text.utf8.lexicographicallyPrecedes(beginning)
       if isBefore { low = middle + 1 } else { high = middle }
     }
-    return named[low...].lazy.prefix { $0.path.text.utf8.starts(with: beginning) }.first {
-      path, maker in
-      maker != number && space.covers(path) && areUnordered(maker, number)
-        && !step.cache.outputs.contains { paths.plain($0, in: step.directory) == path }
+    for made in named[low...] {
+      guard spaceBudget > 0, made.path.text.utf8.starts(with: beginning) else { return nil }
+      spaceBudget -= 1
+      if made.maker != number, space.covers(made.path), areUnordered(made.maker, number),
+        !step.cache.outputs.contains(where: { paths.plain($0, in: step.directory) == made.path })
+      {
+        return made
+      }
     }
+    return nil
   }
 
   private func checkInputs(of number: Int, _ log: inout DiagnosticLog) {
