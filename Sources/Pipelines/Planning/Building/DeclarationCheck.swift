@@ -94,12 +94,15 @@ final class DeclarationCheck {
       }
     }
     for pattern in step.cache.outputs {
-      guard
-        let name = paths.plain(pattern, in: step.directory)
-          ?? paths.wild(pattern, in: step.directory),
+      let plain = paths.plain(pattern, in: step.directory)
+      guard let name = plain ?? paths.wild(pattern, in: step.directory),
         let first = makers.add(number, at: name)
       else { continue }
       let earlier = [first] + (moreMakers[name] ?? [])
+      if plain == nil {
+        guard spaceBudget > earlier.count else { continue }
+        spaceBudget -= earlier.count
+      }
       guard !earlier.contains(number) else { continue }
       if let other = earlier.last(where: { areUnordered($0, number) }) {
         log.report(
