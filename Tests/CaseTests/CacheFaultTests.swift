@@ -86,6 +86,39 @@ struct `The step cache` {
         """)
   }
 
+  @Test func `knows what an attempt has left while the disk is full`() throws {
+    // The file was there before, so it is not removed.
+    #expect(
+      try runInSmallCache(": >out; r \"echo half >out; exit 1\"; full; r; free; r; r") == """
+        1 1 half
+        0 1 half
+        ! step 'make' is not cached: cannot copy 'out': no space left on device
+        0 1 half
+        \(Self.doubtful)
+        0 1 half
+        \(Self.doubtful)
+
+        """)
+  }
+
+  @Test func `does not remove what it cannot know to be of an attempt`() throws {
+    // The note of the attempt that was killed says that there was nothing before.
+    #expect(
+      try runInSmallCache(
+        """
+        echo "touch begun; sleep 600" >do; oprun pipeline.yml >/dev/null 2>&1 & run=$!
+        until test -e begun; do sleep 0.01; done; kill -9 $run; wait $run 2>/dev/null
+        echo mine >out; full; r "rm .oprun/cache/fill; exit 1"; r; r
+        """) == """
+          1 1 mine
+          0 1 mine
+          \(Self.doubtful)
+          0 1 mine
+          \(Self.doubtful)
+
+          """)
+  }
+
   @Test func `takes nothing for restored that the disk has no room for`() throws {
     let end = try workspace().run(
       """

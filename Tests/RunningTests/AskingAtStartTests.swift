@@ -21,67 +21,54 @@ struct `A step that is asked about when it could start` {
 
   private let a = OperationID(0)
 
-  /// What the machine wants since it was asked last, in words.
-  private mutating func wants() -> [String] {
-    machine.takeActions().compactMap { action in
-      switch action {
-      case .start(let key): "start \(machine.steps[key.operation].id)"
-      case .decide(let operation, .start): "ask \(machine.steps[operation].id)"
-      case .tell(.settled(let operation, let ending, _)):
-        "\(machine.steps[operation].id) \(ending.outcome.word)"
-      case .tell, .stop, .kill, .decide, .publish: nil
-      }
-    }
-  }
-
   private mutating func answer(_ decision: Decision) {
     machine.decided(a, decision, at: 1)
   }
 
   @Test mutating func `has its slot meanwhile, and starts if it must run`() {
-    #expect(wants() == ["ask a"])
+    #expect(machine.wants() == ["ask a"])
     answer(.run(machine.steps.ready(a)))
-    #expect(wants() == ["start a"])
+    #expect(machine.wants() == ["start a"])
   }
 
   @Test mutating func `ends without running if another run has made its result`() {
-    _ = wants()
+    _ = machine.wants()
     answer(.keep(Ending(.cached)))
-    #expect(wants() == ["a cached", "start b"])
+    #expect(machine.wants() == ["a cached", "start b"])
   }
 
   @Test mutating func `leaves its slot to others while another run has it`() {
-    _ = wants()
+    _ = machine.wants()
     answer(.later)
-    #expect(wants() == ["start b"])
+    #expect(machine.wants() == ["start b"])
     machine.startDeferred([a], at: 2)
-    #expect(wants() == [])
+    #expect(machine.wants() == [])
     machine.ended(
       CommandKey(operation: OperationID(1), role: .attempt(1)), CommandEnd(.exited(0)), at: 3)
-    #expect(wants() == ["b succeeded", "ask a"])
+    #expect(machine.wants() == ["b succeeded", "ask a"])
   }
 
   @Test(arguments: [false, true])
   mutating func `is cancelled with the run`(isDeferred: Bool) {
-    _ = wants()
+    _ = machine.wants()
     if isDeferred { answer(.later) }
-    let others = wants()
+    let others = machine.wants()
     machine.signalled(15, at: 2)
     #expect(
-      others + wants()
+      others + machine.wants()
         == (isDeferred
           ? ["start b", "c cancelled", "a cancelled"]
           : ["b cancelled", "c cancelled", "a cancelled"]))
     answer(.run(machine.steps.ready(a)))
-    #expect(wants() == [])
+    #expect(machine.wants() == [])
   }
 
   @Test(arguments: [false, true])
   mutating func `can be cancelled by itself`(isDeferred: Bool) {
-    _ = wants()
+    _ = machine.wants()
     if isDeferred { answer(.later) }
-    _ = wants()
+    _ = machine.wants()
     _ = machine.control(ControlNote(.cancel(a), by: "ann"), at: 2)
-    #expect(wants().prefix(1) == ["a cancelled"])
+    #expect(machine.wants().prefix(1) == ["a cancelled"])
   }
 }

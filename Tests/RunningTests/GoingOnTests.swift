@@ -25,19 +25,6 @@ struct `A step of which something goes on` {
     machine.begin(at: 0)
   }
 
-  /// What the machine wants since it was asked last, in words.
-  private mutating func wants() -> [String] {
-    machine.takeActions().compactMap { action in
-      switch action {
-      case .start(let key): "start \(machine.steps[key.operation].id)"
-      case .decide(let operation, .start): "ask \(machine.steps[operation].id)"
-      case .tell(.settled(let operation, let ending, _)):
-        "\(machine.steps[operation].id) \(ending.outcome.word)"
-      case .tell, .stop, .kill, .decide, .publish: nil
-      }
-    }
-  }
-
   private mutating func mustEnd() -> Bool { machine.mustEndElsewhere(a) }
 
   private mutating func endAttempt(of operation: OperationID) {
@@ -46,37 +33,37 @@ struct `A step of which something goes on` {
   }
 
   @Test mutating func `keeps what is promised to it while it waits for another run`() {
-    #expect(wants() == ["ask a", "start c"])
+    #expect(machine.wants() == ["ask a", "start c"])
     machine.decided(a, .later, at: 1)
-    #expect(wants() == [])
+    #expect(machine.wants() == [])
     machine.startDeferred([a], at: 2)
-    #expect(wants() == ["ask a"])
+    #expect(machine.wants() == ["ask a"])
     machine.decided(a, .run(machine.steps.ready(a)), at: 2)
-    #expect(wants() == ["start a"])
+    #expect(machine.wants() == ["start a"])
     endAttempt(of: a)
-    #expect(wants() == ["a succeeded", "start b"])
+    #expect(machine.wants() == ["a succeeded", "start b"])
     // It went on here, and has ended here.
     #expect(mustEnd() == false)
   }
 
   @Test(arguments: [false, true])
   mutating func `keeps it until that has ended, if it ends without a start`(isDeferred: Bool) {
-    _ = wants()
+    _ = machine.wants()
     if isDeferred {
       machine.decided(a, .later, at: 1)
       machine.startDeferred([a], at: 1)
-      _ = wants()
+      _ = machine.wants()
     }
     machine.decided(a, .keep(Ending(.cached)), at: 1)
-    #expect(wants() == ["a cached"])
+    #expect(machine.wants() == ["a cached"])
     #expect(mustEnd() == true)
     machine.isOver(a, at: 2)
-    #expect(wants() == ["start b"])
+    #expect(machine.wants() == ["start b"])
     #expect(mustEnd() == false)
   }
 
   @Test mutating func `is waited for by a run of which nothing else is left`() {
-    _ = wants()
+    _ = machine.wants()
     machine.decided(a, .keep(Ending(.cached)), at: 1)
     endAttempt(of: OperationID(2))
     _ = machine.control(ControlNote(.cancel(b), by: "ann"), at: 3)
@@ -88,18 +75,18 @@ struct `A step of which something goes on` {
   /// A hang-up and a failure of the state leave what goes on to the next run.
   @Test(arguments: [1: false, 15: true, 0: false] as [Int32: Bool])
   mutating func `ends with the run only if somebody wants that`(signal: Int32, isToEnd: Bool) {
-    _ = wants()
+    _ = machine.wants()
     if signal == 0 {
       machine.stateFailed("the disk is full", at: 2)
     } else {
       machine.signalled(signal, at: 2)
     }
-    #expect(wants().contains("a cancelled"))
+    #expect(machine.wants().contains("a cancelled"))
     #expect(mustEnd() == isToEnd)
   }
 
   @Test mutating func `is left to another run that goes on with this one`() {
-    _ = wants()
+    _ = machine.wants()
     machine.decided(a, .keep(Ending(.cached)), at: 1)
     #expect(mustEnd() == true)
     machine.overtaken("r2 goes on", leaving: [], at: 2)

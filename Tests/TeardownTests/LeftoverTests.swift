@@ -87,6 +87,36 @@ struct `Leftovers of a step` {
     #expect(mine.processes == [] && neighbours.processes == [])
   }
 
+  /// The tests may be a step of a run, whose mark a run inside it would keep.
+  @Test func `without an environment are those of their own step, whoever runs beside it`() throws {
+    let allowed = Mark()
+    let left = Mark()
+    defer { allowed.endAll(); left.endAll() }
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 3
+      steps:
+        - id: neighbour
+          run: while [ ! -e over ]; do sleep 0.01; done
+        - id: daemon
+          orphans: allow
+          run: |
+            env -i setsid sleep \(allowed) >/dev/null 2>&1 &
+            \(awaitsSleep)
+        - id: leaver
+          run: |
+            env -i setsid sleep \(left) >/dev/null 2>&1 &
+            \(awaitsSleep)
+        - id: end
+          depends_on: [daemon, leaver]
+          run: touch over
+      """, prefix: "ulimit -S -m unlimited; exec")
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(allowed.processes.count == 1 && left.processes == [])
+    #expect(oprun.standardError.contains("! leaver     left 1 process behind, killed: sleep"))
+    #expect(!oprun.standardError.contains("! neighbour"), "\(oprun.standardError)")
+  }
+
   @Test func `may live on when the file says so`() throws {
     let mark = Mark()
     defer { mark.endAll() }
