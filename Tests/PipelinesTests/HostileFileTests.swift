@@ -163,6 +163,14 @@ struct QuadraticTrapTests {
       messages("sequence: true\nsteps:\n  - {id: first, run: x}\n" + steps.joined()) == [])
   }
 
+  @Test func `8,000 steps, one after another, that make files where all have the same pattern`() {
+    let steps = (0..<8_000).map { number in
+      let cache = "cache: {inputs: [], outputs: [out/\(number).o, \"out/*.x\"]}"
+      return "  - {id: s\(number), run: x, \(cache)}\n"
+    }
+    #expect(messages("sequence: true\nsteps:\n" + steps.joined()) == [])
+  }
+
   @Test func `one step that waits for 20,000 others, and 20,000 that wait for one`() throws {
     let steps = (0..<20_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
     let names = (0..<20_000).map { "s\($0)" }.joined(separator: ", ")

@@ -23,8 +23,13 @@ struct ConfinementRules {
   ) {
     self.workspace = workspace
     self.state = state
+    let folders = places.filter { $0.kind != .file }
     for place in places {
-      if place.isWithin(places) { place.makeFolder(&placeholders) } else { addWritable(place) }
+      if place.isFile(inAnyOf: folders) {
+        place.makeFolder(&placeholders)
+      } else {
+        addWritable(place)
+      }
     }
     for path in confinement.readable { rules.append((path, .reading)) }
     for set in confinement.outputsBefore { addReadable(set, isInput: false) }

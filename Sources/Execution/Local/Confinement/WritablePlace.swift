@@ -42,8 +42,8 @@ struct WritablePlace {
 
   /// Whether it is a file in a directory that another place opens: the command makes it there itself, as it could not
   /// where something is already.
-  func isWithin(_ others: [WritablePlace]) -> Bool {
-    kind == .file && others.contains { $0.kind != .file && path.isBelow($0.path) }
+  func isFile(inAnyOf folders: [WritablePlace]) -> Bool {
+    kind == .file && folders.contains { path.isBelow($0.path) }
   }
 
   /// Makes what a confined command needs to be there, as far as it is missing.
