@@ -52,7 +52,7 @@ struct EventStream: ~Copyable {
 
   /// Advances to the next event. It must not be called after `streamEnd` or a failure.
   mutating func advance() throws(Failure) -> Kind {
-    deleteEvent()
+    yaml_event_delete(event)
     if isASCII, parser.pointee.unread < Self.lowWater { handOver() }
     guard yaml_parser_parse(parser, event) == 1 else { throw fault() }
     switch event.pointee.type {
@@ -66,18 +66,6 @@ struct EventStream: ~Copyable {
     case YAML_DOCUMENT_END_EVENT: return .documentEnd
     case YAML_STREAM_START_EVENT: return .streamStart
     default: return .streamEnd
-    }
-  }
-
-  /// Frees what the event owns: nearly always a text or nothing. libyaml's function would also clear the event, which
-  /// the parser does again before it fills it.
-  private func deleteEvent() {
-    switch event.pointee.type {
-    case YAML_SCALAR_EVENT where scalarTraits.isPlain: free(event.pointee.data.scalar.value)
-    case YAML_MAPPING_START_EVENT where mapTraits.isPlain: break
-    case YAML_SEQUENCE_START_EVENT where listTraits.isPlain: break
-    case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT: break
-    default: yaml_event_delete(event)
     }
   }
 

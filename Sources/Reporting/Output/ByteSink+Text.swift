@@ -52,10 +52,9 @@ extension ByteSink {
     write(atMost: count) { digits in
       var rest = magnitude
       for place in (0..<count).reversed() {
-        let tenth = rest.multipliedFullWidth(by: 0xCCCC_CCCC_CCCC_CCCD).high >> 3
-        let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest - 10 * tenth)
+        let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
         digits.storeBytes(of: digit, toByteOffset: place, as: UInt8.self)
-        rest = tenth
+        rest /= 10
       }
       return count
     }
@@ -89,12 +88,10 @@ extension ByteSink {
 /// The number of decimal digits of a number.
 func digitCount(_ number: UInt) -> Int {
   var count = 1
-  var limit: UInt = 10
-  while number >= limit {
+  var rest = number
+  while rest >= 10 {
+    rest /= 10
     count += 1
-    let (next, isTooLarge) = limit.multipliedReportingOverflow(by: 10)
-    if isTooLarge { break }
-    limit = next
   }
   return count
 }
