@@ -33,17 +33,21 @@ final class RunWriter {
     self.database = database
     self.folder = folder
     self.run = run
-    // The runs after this one are few, and are found by the key of the table.
-    successor =
-      journal == .rollback
-      ? try database.prepare(
-        "SELECT name, host FROM run WHERE id > ?1 AND resumed = ?1 ORDER BY id DESC") : nil
+    successor = journal == .rollback ? try database.prepare(Self.successor) : nil
     begin = try database.prepare("BEGIN IMMEDIATE")
     commit = try database.prepare("COMMIT")
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")
     addStep = try database.prepare("INSERT INTO step(name) VALUES(?)")
     result = try database.prepare(ResultRow.insertion("?2", "INSERT OR REPLACE"))
   }
+
+  /// The newest run that goes on with this one, or with one that this one goes on with. The runs after this one are few,
+  /// and are found by the key of the table.
+  private static let successor = """
+    WITH RECURSIVE chain(id) AS (
+      SELECT ?1 UNION SELECT run.resumed FROM run JOIN chain USING (id) WHERE run.resumed NOTNULL)
+    SELECT name, host FROM run WHERE id > ?1 AND resumed IN chain ORDER BY id DESC
+    """
 
   /// Writes all of it, or nothing.
   func write(_ records: [Record], isPatient: Bool) throws(StoreFailure) {
