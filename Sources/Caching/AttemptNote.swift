@@ -126,8 +126,11 @@ extension FileEntry {
     guard root >= 0 else { return false }
     defer { close(root) }
     let (around, name) = OutputFolders.split(path)
-    guard let folder = (try? OutputFolders(root).enter(around)) ?? nil else { return false }
-    return unlinkat(folder, name, 0) == 0
+    // The directory is open as long as these are there.
+    return withExtendedLifetime(OutputFolders(root)) { folders in
+      guard let folder = (try? folders.enter(around)) ?? nil else { return false }
+      return unlinkat(folder, name, 0) == 0
+    }
   }
 }
 

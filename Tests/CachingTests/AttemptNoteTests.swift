@@ -81,6 +81,15 @@ struct `What is noted of an attempt` {
     #expect(!hasOutput)
   }
 
+  @Test func `lets what is in a directory be removed as well`() throws {
+    let lookup = lookup(["sub/deep/out"])
+    #expect(try begin(lookup) == [])
+    folder.write("half", to: "sub/deep/out")
+    cache.attemptEnded(lookup, isSuccess: false)
+    #expect(try begin(lookup) == [])
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/sub/deep/out"))
+  }
+
   private func identity(of path: String) throws -> UInt64 {
     UInt64(try FileEntry.status(of: path, in: AT_FDCWD).get().st_ino)
   }
