@@ -257,13 +257,16 @@ test_7() {
 
 # A step that runs until its node fails, and a run of it.
 run_long() {
-  rm -rf ran after
+  rm -rf ran after made found .oprun
   { header; cat <<'X'
 steps:
   - id: long
     run: |
+      [ ! -e made/half ] || touch found
+      mkdir -p made && echo half >made/half
       echo $SLURMD_NODENAME >>ran
       [ "$(wc -l <ran)" -gt 1 ] || sleep 300
+    cache: {inputs: [], outputs: [made/half], env: [SLURMD_NODENAME], enforce: false}
   - {id: after, depends_on: [long], run: touch after}
 X
   } >p.yml
@@ -277,6 +280,7 @@ X
 check_long() {
   wait $run
   [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
+  [ ! -e found ] || fail "the second start found what the first one had left"
   [ -e after ] && expect runs "$(wc -l <ran)" 2
 }
 
@@ -327,6 +331,7 @@ X
   cat job.out >&2
   expect runs "$(wc -l <ran)" 2
   [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
+  [ ! -e found ] || fail "the second start found what the first one had left"
 }
 
 test_26() {

@@ -68,6 +68,14 @@ extension AttemptNote {
     return next
   }
 
+  /// The note of an attempt that began more than once, now that it ends. What was not only its own was not removed in between,
+  /// and may be what its first time has left.
+  func begunAgain(in directory: String) -> AttemptNote {
+    var next = self
+    next.doubtful += foreign.compactMap { $0.changed(in: directory) }
+    return next
+  }
+
   /// Removes what the attempt has left, if that cannot be noted. What stays is doubtful by the older note.
   func removeLeft(in directory: String) {
     for entry in left where entry.isThere(in: directory) { _ = entry.remove(in: directory) }
@@ -121,7 +129,7 @@ extension FileEntry {
   }
 
   /// False if it stays. Behind a link lie files that are nobody's output.
-  fileprivate func remove(in directory: String) -> Bool {
+  func remove(in directory: String) -> Bool {
     let root = open(directory.isEmpty ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard root >= 0 else { return false }
     defer { close(root) }

@@ -68,6 +68,8 @@ package final class CacheLookup {
   /// True if another run runs the step, so that what is known will be out of date.
   var isLockedByOther = false
   package internal(set) var isLocked = false
+  /// True if the attempt was begun more than once, because its job was started again elsewhere.
+  package var hasBegunAgain = false
   /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
   var doubtful: [FileEntry] = []
   /// How the output files were before the attempt at hand; nil if that is not known.

@@ -6,7 +6,7 @@ import Plans
 struct NotedAttempt {
   /// The name of the note, in `cache/left`.
   let name: String
-  let note: AttemptNote
+  var note: AttemptNote
 }
 
 extension StepCache {
@@ -14,6 +14,7 @@ extension StepCache {
   /// was killed.
   package func attemptBegins(_ lookup: CacheLookup) throws(CacheFailure) {
     lookup.attempt = nil
+    lookup.hasBegunAgain = false
     if lookup.isBypass || lookup.inputs == nil { return }
     let known = lookup.record?.outputs ?? lookup.refreshedOutputs
     dropRefreshed(lookup)
@@ -33,11 +34,15 @@ extension StepCache {
 
   /// Called when an attempt has ended and nothing of it goes on.
   package func attemptEnded(_ lookup: CacheLookup, isSuccess: Bool) {
-    guard let attempt = lookup.attempt ?? (isSuccess ? attemptOfEarlierRun(lookup) : nil) else {
+    guard var attempt = lookup.attempt ?? (isSuccess ? attemptOfEarlierRun(lookup) : nil) else {
       return
     }
     lookup.attempt = nil
     let directory = lookup.directory
+    if lookup.hasBegunAgain {
+      attempt.note = attempt.note.begunAgain(in: directory)
+      lookup.doubtful = attempt.note.doubtful + attempt.note.links
+    }
     let next =
       isSuccess ? attempt.note.succeeded(in: directory) : attempt.note.failed(in: directory)
     if next.isEmpty { return folder.removeNote(named: attempt.name) }
@@ -46,6 +51,11 @@ extension StepCache {
     } catch {
       next.removeLeft(in: directory)
     }
+  }
+
+  /// The output files that are the work of the attempt at hand alone, relative to the directory of the step.
+  package func replaceableOutputs(of lookup: CacheLookup) -> [String] {
+    (lookup.attempt ?? attemptOfEarlierRun(lookup))?.note.replaceable.map(\.path) ?? []
   }
 
   /// The attempt of a job that an earlier run has left and this one has taken over; nil if it has no note.
@@ -94,4 +104,11 @@ extension StepCache {
 extension AttemptNote {
   /// What is behind a link that somebody has made is not seen when it is looked at again.
   fileprivate var links: [FileEntry] { foreign.filter { $0.kind == .link } }
+}
+
+/// Removes what is in the place of output files: the attempt that begins once more has made it.
+package func removeLeftovers(_ paths: [String], in directory: String) {
+  for entry in FileEntry.files(at: paths, in: directory) where entry.kind != .absent {
+    _ = entry.remove(in: directory)
+  }
 }

@@ -143,6 +143,8 @@ enum CommandNews {
   /// The command has ended and its log is complete. The loop ignores an end that it does not wait
   /// for: a second one, or one that comes after the command was given up as lost.
   case ended(CommandKey, CommandEnd)
+  /// The command, whose end comes next, was begun more than once.
+  case beganAgain(CommandKey)
   /// Nothing of the step goes on elsewhere that was to end, or it is not waited for any more.
   case isOver(OperationID)
   /// Something that observers should know, but on which nothing depends.

@@ -59,6 +59,7 @@ extension RunLoop {
       width: plan.width(claiming: spec.claims))
     order.basis = caching?.lookups[operation]?.keyInWords
     order.lock = caching?.lookups[operation]?.lockName
+    order.replaceable = replaceableOutputs(of: operation)
     // What a cached step depends on is in its key.
     if order.basis == nil {
       order.outdatedRuns = executor.earlierRuns(of: machine.steps[operation].id).filter {
@@ -77,6 +78,7 @@ extension RunLoop {
       guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
       tell(.notice(outputWithheld(by: step(of: key) ?? "the run")), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
+    case .beganAgain(let key): caching?.lookups[key.operation]?.hasBegunAgain = true
     case .event(let event): tell(event, at: time)
     case .isOver(let operation): machine.isOver(operation, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)

@@ -77,6 +77,8 @@ package struct SlurmOrder: Hashable, Sendable {
   package var basis: String?
   /// The name of the lock of the step, if it is cached: only one job at a time makes its result.
   package var lock: String?
+  /// Outputs of the step that are the work of this attempt alone, whatever is in their place.
+  package var replaceable: [String] = []
   /// Earlier runs whose jobs of the step ran on something else.
   package var outdatedRuns: Set<String> = []
 

@@ -136,4 +136,23 @@ struct `What is noted of an attempt` {
     cache.attemptEnded(takenAfterFault, isSuccess: true)
     #expect(takenAfterFault.doubtful.map(\.path) == ["out"] && note != nil)
   }
+
+  @Test func `keeps apart what an attempt removes that begins again from what was there before`()
+    throws
+  {
+    folder.write("there before", to: "foreign")
+    let first = lookup(["out", "foreign"])
+    #expect(try begin(first) == [] && cache.replaceableOutputs(of: first) == ["out"])
+    let taken = lookup(["out", "foreign"])
+    #expect(cache.replaceableOutputs(of: taken) == ["out"])
+    folder.write("half", to: "out")
+    folder.write("half", to: "foreign")
+    removeLeftovers(["out", "none"], in: folder.path)
+    #expect(!hasOutput)
+    folder.write("whole", to: "out")
+    first.hasBegunAgain = true
+    cache.attemptEnded(first, isSuccess: true)
+    #expect(first.doubtful.map(\.path) == ["foreign"])
+    #expect(try begin(first) == ["foreign"] && !first.hasBegunAgain)
+  }
 }

@@ -3,6 +3,7 @@
 import Caching
 import Plans
 import Running
+import Scheduling
 
 extension RunLoop {
   /// Removes what an earlier attempt has left, and notes what is there now.
@@ -17,6 +18,12 @@ extension RunLoop {
       lookup.fault = error
       tellOfFault(error, key.operation)
     }
+  }
+
+  /// What an attempt removes that begins once more elsewhere, where nobody asks the cache.
+  func replaceableOutputs(of operation: OperationID) -> [String] {
+    guard let caching, let lookup = caching.lookups[operation] else { return [] }
+    return caching.cache.replaceableOutputs(of: lookup)
   }
 
   /// Notes what an attempt has left. Of one that may go on, that cannot be known.

@@ -2,6 +2,7 @@
 // this node, and writes down how it ended. docs/design-execution.md, “Nodes”.
 
 import CLinux
+import Caching
 import Diagnostics
 import Glibc
 import Masking
@@ -105,6 +106,9 @@ package struct NodeTask {
     guard chdir(task.workspace) == 0 else {
       let reason = noWorkspace(task.workspace, on: request.host, errno: errno)
       return TaskEnd(conclusion: .ended(CommandEnd(.notStarted(reason, exitCode: 126))))
+    }
+    if task.isRepeated || request.start.restart > 0 {
+      removeLeftovers(task.replaceable, in: command.directory ?? "")
     }
     var options = RunOptions(runID: task.runID, directory: directory)
     options.secrets = secrets

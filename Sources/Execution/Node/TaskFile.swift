@@ -16,9 +16,14 @@ struct TaskFile: Sendable {
   let limits: TaskLimits
   /// The values of the run's secrets, which are masked in the log.
   let secrets: [String]
+  /// Outputs that are the work of the attempt alone, whatever is in their place: a start that is not its first one removes
+  /// them.
+  var replaceable: [String] = []
+  /// Whether the attempt may have begun before, as another task.
+  var isRepeated = false
 
   /// The first line of every file; another format has another number.
-  static let header = Array("oprun task 2\n".utf8)
+  static let header = Array("oprun task 3\n".utf8)
 }
 
 /// How long a command may take, and how it is asked to end.
@@ -39,6 +44,8 @@ extension TaskFile {
     writer.add(Int(limits.stop.signal))
     writer.add(Int(limits.stop.grace))
     writer.add(secrets)
+    writer.add(replaceable)
+    writer.add(isRepeated)
     return writer.bytes
   }
 
@@ -55,6 +62,8 @@ extension TaskFile {
     limits.stop.grace = try reader.time()
     self.limits = limits
     secrets = try reader.texts()
+    replaceable = try reader.words()
+    isRepeated = try reader.flag()
     guard reader.isAtEnd, workspace.hasPrefix("/") else { throw ByteReadFailure() }
   }
 }

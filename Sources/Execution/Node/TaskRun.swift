@@ -76,7 +76,7 @@ final class TaskRun {
     for news in processes.takeNews() {
       switch news {
       case .outputGrew(_, let count): logSize = count
-      case .outputWithheld, .isOver: break
+      case .outputWithheld, .beganAgain, .isOver: break
       case .ended(_, let end): perform(machine.ended(end, at: waiting.now))
       case .event(let event): hear(event)
       case .stateFailed(let message):

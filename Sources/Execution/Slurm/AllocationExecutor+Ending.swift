@@ -149,6 +149,7 @@ extension AllocationExecutor {
   func end(_ command: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
     placed[command.key] = nil
     if command.number > 0 { showLog(of: command) }
+    if command.tries > 0 { news.append(.beganAgain(command.key)) }
     news.append(.ended(command.key, end))
     if let node = command.node { room.putBack(command.share, on: node) }
     place(at: now)

@@ -1,6 +1,7 @@
 // The nodes of an allocation as an executor: commands run on the node that oprun is on as processes, on
 // the others as steps of the job, which `srun` starts. docs/design-slurm.md, “Allocations”.
 
+import Caching
 import Diagnostics
 import Glibc
 import Plans
@@ -98,6 +99,9 @@ final class AllocationExecutor: Executor {
       command.node = node
       if node == allocation.own, !command.needsStep {
         command.limitDue = command.order.timeLimit.map { sum(now, $0) }
+        if command.tries > 0 {
+          removeLeftovers(command.order.replaceable, in: command.command.directory ?? "")
+        }
         local.start(command.command, at: now)
         if command.tries > 0 { tellPlace(of: command, on: node) }
       } else {
@@ -118,7 +122,8 @@ final class AllocationExecutor: Executor {
         TaskFile(
           command: parts.onNode(command.command), workspace: parts.workspace, runID: parts.runID,
           limits: TaskLimits(time: command.order.timeLimit, stop: command.order.stop),
-          secrets: parts.secrets), number: command.number)
+          secrets: parts.secrets, replaceable: command.order.replaceable,
+          isRepeated: command.tries > 0), number: command.number)
       let srun = command.srun(
         on: allocation.nodes[node].name, memory: room.granted(command.share, on: node).memory,
         [files.programPath, NodeTask.word, parts.folder],
@@ -243,7 +248,8 @@ final class AllocationExecutor: Executor {
       let timedOut = command.hasTimedOut && !end.endedByItself
       self.end(
         command, timedOut ? end.marked(timedOut: true, isStopped: end.isStopped) : end, at: now)
-    case .outputGrew, .outputWithheld, .event, .isOver, .stateFailed: news.append(item)
+    case .outputGrew, .outputWithheld, .beganAgain, .event, .isOver, .stateFailed:
+      news.append(item)
     }
   }
 

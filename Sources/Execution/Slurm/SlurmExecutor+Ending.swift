@@ -82,6 +82,7 @@ extension SlurmExecutor {
           continue
         }
         count += 1
+        if start.restart > 0 || task.againCount > 0 { news.append(.beganAgain(task.key)) }
         finish(task, result, at: now)
       }
       home.isBlind = false

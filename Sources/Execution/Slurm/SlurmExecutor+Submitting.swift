@@ -58,7 +58,8 @@ extension SlurmExecutor {
       TaskFile(
         command: parts.onNode(task.command), workspace: parts.workspace, runID: parts.runID,
         limits: TaskLimits(time: task.order.timeLimit, stop: task.order.stop),
-        secrets: parts.secrets),
+        secrets: parts.secrets, replaceable: task.order.replaceable,
+        isRepeated: task.againCount > 0),
       number: task.number)
     try journal?.add(task.entry, number: task.number)
     if let lock = task.order.lock {

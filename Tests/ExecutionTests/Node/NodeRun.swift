@@ -32,7 +32,7 @@ final class NodeRun {
   /// Writes a task whose command is a script.
   func write(
     _ script: String, number: Int = 1, limits: TaskLimits = TaskLimits(), secrets: [String] = [],
-    settings: StepSettings = StepSettings()
+    settings: StepSettings = StepSettings(), replaceable: [String] = [], isRepeated: Bool = false
   ) throws {
     let outputs = "s.\(number).outputs"
     let command = Command(
@@ -42,7 +42,8 @@ final class NodeRun {
       variables: [EnvironmentVariable(.output, "\(folder)/\(outputs)")], settings: settings,
       files: (log: "s.\(number).log", outputs: outputs))
     let task = TaskFile(
-      command: command, workspace: workspace, runID: "r", limits: limits, secrets: secrets)
+      command: command, workspace: workspace, runID: "r", limits: limits, secrets: secrets,
+      replaceable: replaceable, isRepeated: isRepeated)
     try files.write(task, number: number)
   }
 

@@ -84,6 +84,21 @@ struct NodeTaskTests {
     #expect(run.work("ran") == "ran\n")
   }
 
+  @Test(arguments: [(0, false, "half\n"), (1, false, ""), (0, true, "")])
+  func `a start that is not the first of its attempt removes what is only its work`(
+    restart: Int, isRepeated: Bool, left: String
+  ) throws {
+    try run.write(
+      "cat out >seen || true; cat other >>kept", replaceable: ["out", "sub/none"],
+      isRepeated: isRepeated)
+    for name in ["out", "other"] {
+      try Data("half\n".utf8).write(to: URL(filePath: "\(run.workspace)/\(name)"))
+    }
+    #expect(try run.start(restart: restart).wait() == 0)
+    #expect(run.work("seen") == left)
+    #expect(run.work("kept") == "half\n")
+  }
+
   @Test func `a job that is started again keeps the result that is there`() throws {
     try run.write("echo ran >>ran; echo a=1 >>\"$OPRUN_OUTPUT\"; exit 0")
     #expect(try run.start().wait() == 0)

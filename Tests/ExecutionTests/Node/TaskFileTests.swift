@@ -79,7 +79,7 @@ struct TaskFileTests {
 
   @Test func `a file of another kind or version is refused`() {
     let task = sampleTasks[0].encoded
-    let other = Array("oprun task 3\n".utf8) + task[TaskFile.header.count...]
+    let other = Array("oprun task 4\n".utf8) + task[TaskFile.header.count...]
     for bytes in [[], [0], Array("oprun".utf8), sampleResults[0].encoded, other] {
       #expect(throws: ByteReadFailure.self) { try TaskFile(decoding: bytes) }
     }

@@ -43,7 +43,8 @@ let sampleTasks: [TaskFile] = {
     TaskFile(
       command: full, workspace: "/work", runID: "20260402-101502-k3",
       limits: TaskLimits(time: 90_000_000_000, stop: stop(2, 250_000_000)),
-      secrets: ["hunter2", "line one\nline two"]),
+      secrets: ["hunter2", "line one\nline two"], replaceable: ["out", "sub/other"],
+      isRepeated: true),
     TaskFile(
       command: small, workspace: "/", runID: "r", limits: TaskLimits(), secrets: []),
     TaskFile(

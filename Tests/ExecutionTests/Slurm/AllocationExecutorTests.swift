@@ -75,7 +75,7 @@ struct AllocationExecutorTests {
       switch item {
       case .ended(let key, let end): "s\(key.operation.index) \(end.status)"
       case .event(.notice(let text)): text
-      case .event, .outputGrew, .outputWithheld, .isOver: nil
+      case .event, .outputGrew, .outputWithheld, .beganAgain, .isOver: nil
       case .stateFailed(let text): text
       }
     }
