@@ -41,6 +41,7 @@ tests() {
 33 quick jobs of a killed oprun are cancelled
 29 quick a resumed run stays in Slurm without being told again
 35 quick a run that detaches itself goes on with each resumed one
+36 quick nothing is restored beside a job of an earlier run that makes something else
 X
 }
 
@@ -994,4 +995,28 @@ X
   expect order "$(tr '\n' ' ' <ran)" "a b c "
   expect hooks "$(tr '\n' ' ' <hooks)" "a-success complete "
   expect "homes that are left" "$(find .oprun -name journal | wc -l)" 0
+}
+
+test_36() {
+  { header; cat <<'X'
+steps:
+  - id: a
+    run: |
+      word=$(cat in)
+      trap 'sleep 2; echo $word >out; exit 1' TERM
+      [ $word = one ] || { touch begun; sleep 100 & wait; }
+      echo $word >out
+    cache: {inputs: [in], outputs: [out], enforce: false}
+X
+  } >p.yml
+  echo one >in
+  expect "status of the first run" "$(status_of oprun run p.yml)" 0
+  echo two >in
+  expect "status of the run that detaches itself" "$(status_of oprun run p.yml --detach)" 0
+  eventually 30 test -e begun
+  echo one >in
+  expect "status of the resumed run" "$(status_of oprun resume)" 0
+  eventually 30 no_jobs
+  expect output "$(cat out)" one
+  expect outcome "$(outcome a)" cached
 }

@@ -67,6 +67,9 @@ package final class CacheLookup {
   package internal(set) var isBypass = false
   /// True if another run runs the step, so that what is known will be out of date.
   var isLockedByOther = false
+  /// True while a job that an earlier run has left may write its outputs: what is there is no result, and nothing is
+  /// restored beside it.
+  package var isBeingMade = false
   package internal(set) var isLocked = false
   /// True if the attempt was begun more than once, because its job was started again elsewhere.
   package var hasBegunAgain = false

@@ -43,14 +43,18 @@ extension StepCache {
     openElsewhere?(lookup.name.hexadecimal)
   }
 
-  /// The name of the lock of a step that a job makes for which no process waits, or nil. The lock is taken for a moment to
-  /// find that out.
-  package func lockOfJob(making lookup: CacheLookup) -> String? {
-    guard makerOver(of: lookup) != nil, !lookup.isLocked, folder.lock(lookup.name) else {
-      return nil
-    }
+  /// Calls `body` with the name of the lock of a step that a job makes for which no process waits, if that is so. Nobody
+  /// gets the lock meanwhile.
+  package func withLockOfJob(making lookup: CacheLookup, _ body: (String) -> Void) {
+    guard makerOver(of: lookup) != nil, !lookup.isLocked, folder.lock(lookup.name) else { return }
+    body(lookup.name.hexadecimal)
     folder.unlock(lookup.name)
-    return lookup.name.hexadecimal
+  }
+
+  /// Called when a job has ended that an earlier run had left: only now may what is known of the step help.
+  package func jobEnded(making lookup: CacheLookup) {
+    lookup.isBeingMade = false
+    lookup.isLockedByOther = true
   }
 
   /// Called when the step has ended, or before it waits for its turn to run.

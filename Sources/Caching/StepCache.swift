@@ -235,6 +235,7 @@ package final class StepCache {
         ])
       }
     }
+    if lookup.isBeingMade { return .miss }
     if let next = upToDate(lookup) { return next }
     if lookup.isRefreshed { return .miss }
     return lookup.isMissing ? askOthers(lookup) : advanceResult(lookup)

@@ -29,12 +29,18 @@ protocol Executor: AnyObject {
   /// The earlier runs that may still run something of the step elsewhere, which can be taken over.
   func earlierRuns(of step: String) -> Set<String>
 
-  /// The operation has ended without a start: ends what earlier runs may still run of its step, and says `isOver` when
-  /// nothing of that is left.
-  func endEarlier(_ operation: OperationID, of step: String)
+  /// Whether the command would, if it were started now, take over what an earlier run has of its step as it is.
+  func takesOver(_ command: Command) -> Bool
+
+  /// Ends what earlier runs may still run of the step of an operation, and says `isOver` when nothing of that is left. The
+  /// operation has ended without a start, or starts then.
+  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool)
+
+  /// The run is to end: what `endEarlier` was called for, or is, is waited for only for a while.
+  func runStops(at now: Nanoseconds)
 
   /// A step waits for the job of a run that is over: if that is gone without a result, it is to be known. Called again and
-  /// again as long as the step waits. `lock` is the name of its lock.
+  /// again as long as the step waits. `lock` is the name of its lock, which nobody gets during the call.
   func watchJob(making lock: String, at now: Nanoseconds)
 
   /// Whether these commands, which are all that run, go on elsewhere even if oprun ends now, and nothing is being asked
@@ -115,7 +121,11 @@ extension Executor {
 
   func earlierRuns(of step: String) -> Set<String> { [] }
 
-  func endEarlier(_ operation: OperationID, of step: String) {}
+  func takesOver(_ command: Command) -> Bool { false }
+
+  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {}
+
+  func runStops(at now: Nanoseconds) {}
 
   func watchJob(making lock: String, at now: Nanoseconds) {}
 

@@ -30,23 +30,38 @@ extension RunLoop {
   }
 
   func execute(_ key: CommandKey, _ command: OperationCommand, at time: Nanoseconds) {
-    let settings = command.settings
-    var command = builder.command(key, command, confinement(of: key, command))
-    if let slurm { place(&command, settings, slurm) }
+    let command = built(key, command, confinement(of: key, command))
     if command.sharesJobs { jobs?.began(key) }
     caching?.hasChangedFiles = true
     executor.start(command, at: time)
   }
 
-  /// Keeps for steps of which an earlier run has jobs what these have: a job is taken over only when its step starts.
+  private func built(
+    _ key: CommandKey, _ command: OperationCommand, _ confinement: Confinement?
+  ) -> Command {
+    var built = builder.command(key, command, confinement)
+    if let slurm { place(&built, command.settings, slurm) }
+    return built
+  }
+
+  /// Whether a step that could start takes over what an earlier run has of it elsewhere.
+  func takesOver(_ operation: OperationID) -> Bool {
+    let key = CommandKey(operation: operation, role: .attempt(1))
+    // What a command can reach is not compared.
+    return executor.takesOver(built(key, machine.command(of: key), nil))
+  }
+
+  /// Keeps for steps of which an earlier run has jobs what these have.
   func promiseWhatGoesOn() {
     guard executor.isOnCluster else { return }
     for index in machine.plan.steps.indices {
-      let operation = OperationID(index)
-      if !executor.earlierRuns(of: machine.steps[operation].id).isEmpty {
-        machine.goesOn(operation)
-      }
+      promise(OperationID(index), of: machine.steps[OperationID(index)].id)
     }
+  }
+
+  /// Keeps for a step of which an earlier run has a job what this has: a job is taken over only when its step starts.
+  func promise(_ operation: OperationID, of step: String) {
+    if !executor.earlierRuns(of: step).isEmpty { machine.goesOn(operation) }
   }
 
   /// Adds what Slurm is asked for, if the command runs there.
@@ -69,6 +84,30 @@ extension RunLoop {
     command.slurm = order
   }
 
+  /// Does what an event means for commands elsewhere.
+  func follow(_ event: RunEvent.Kind, at time: Nanoseconds) {
+    switch event {
+    case .appended(let operation, let id, let group, let after):
+      added.append(operation, id: id, from: group, after: after)
+      if executor.isOnCluster { promise(operation, of: id) }
+    case .reopened(let operation, _): forget(operation)
+    case .settled(let operation, let ending, _):
+      let isDone = ending.outcome == .succeeded || ending.outcome == .cached
+      executor.decided(operation, of: isDone ? step(of: operation) : nil)
+      if machine.mustEndElsewhere(operation) {
+        executor.endEarlier(operation, of: step(of: operation) ?? "", startsThen: false)
+      }
+    case .retrying(let operation, _, _): executor.decided(operation, of: nil)
+    // After a failure what runs comes to its end.
+    case .stopping(.failure): break
+    case .stopping: executor.runStops(at: time)
+    case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
+      .resolved, .waiting, .ready, .heldUp, .published, .orphansFound, .outOfReach, .restored,
+      .controlled, .notice, .finished:
+      break
+    }
+  }
+
   func hear(_ news: CommandNews, at time: Nanoseconds) {
     switch news {
     case .outputGrew(let key, let count):
@@ -80,7 +119,9 @@ extension RunLoop {
     case .ended(let key, let end): ended(key, end, at: time)
     case .beganAgain(let key): caching?.lookups[key.operation]?.hasBegunAgain = true
     case .event(let event): tell(event, at: time)
-    case .isOver(let operation): machine.isOver(operation, at: time)
+    case .isOver(let operation):
+      machine.isOver(operation, at: time)
+      startAfterJob(operation, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)
     }
   }

@@ -324,22 +324,7 @@ final class RunLoop {
       passedOn = PassedOnStatus(end.shellStatus, of: source)
     }
     if control.isOpen { noteForOutside(event, at: time) }
-    switch event {
-    case .appended(let operation, let id, let group, let after):
-      added.append(operation, id: id, from: group, after: after)
-    case .reopened(let operation, _): forget(operation)
-    case .settled(let operation, let ending, _):
-      let isDone = ending.outcome == .succeeded || ending.outcome == .cached
-      executor.decided(operation, of: isDone ? step(of: operation) : nil)
-      if machine.mustEndElsewhere(operation) {
-        executor.endEarlier(operation, of: step(of: operation) ?? "")
-      }
-    case .retrying(let operation, _, _): executor.decided(operation, of: nil)
-    case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
-      .resolved, .waiting, .ready, .heldUp, .published, .orphansFound, .outOfReach, .restored,
-      .stopping, .controlled, .notice, .finished:
-      break
-    }
+    follow(event, at: time)
     if let caching { learn(event, caching, at: time) }
   }
 

@@ -23,8 +23,8 @@ extension RunMachine {
   /// The number of slots of the default queue that are in use.
   package mutating func slotsInUse() -> Int { scheduler.counts(of: .default).running }
 
-  /// Called before the run begins for a step of which something goes on that an earlier run has started: nobody else gets
-  /// what it has, and it starts first.
+  /// Called before a step can start, of which something goes on that an earlier run has started: nobody else gets what it
+  /// has, and it starts first.
   package mutating func goesOn(_ operation: OperationID) {
     goingOn.insert(operation)
     scheduler.promise(operation)

@@ -30,6 +30,8 @@ final class RunCache {
   /// What was said, so that nothing is said twice.
   var told: Set<String> = []
   private var awaited: Set<OperationID> = []
+  /// Steps that start when jobs of earlier runs have ended.
+  var awaitingJobs: Set<OperationID> = []
   /// True once a command has started or something was restored.
   var hasChangedFiles = false
   var jobs: CacheJobs
@@ -131,9 +133,9 @@ final class RunCache {
     return "its job of run \(run): if that is over, 'oprun resume \(run)' takes the result"
   }
 
-  /// The lock of a step that a job makes for which no process waits.
-  func lockOfJob(_ operation: OperationID) -> String? {
-    lookups[operation].flatMap(cache.lockOfJob)
+  /// Calls `body` with the lock of a step that a job makes for which no process waits.
+  func withLockOfJob(_ operation: OperationID, _ body: (String) -> Void) {
+    if let lookup = lookups[operation] { cache.withLockOfJob(making: lookup, body) }
   }
 
   /// The operations that can go on now.

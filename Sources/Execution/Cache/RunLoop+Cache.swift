@@ -35,11 +35,15 @@ extension RunLoop {
       caching.lookups[operation] = lookup
     } else {
       let upstream = upstream(of: operation, step.settings.workingDirectory, caching)
-      if let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream) {
+      let isBeingMade = !executor.earlierRuns(of: id).isEmpty
+      if !isBeingMade,
+        let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream)
+      {
         caching.unchanged.insert(operation)
         return .hit(hit)
       }
       lookup = caching.cache.lookup(id, step, action, settings, upstream: upstream)
+      lookup.isBeingMade = isBeingMade
       caching.lookups[operation] = lookup
     }
     switch caching.cache.advance(lookup) {
@@ -57,33 +61,8 @@ extension RunLoop {
     }
   }
 
-  /// Whether a step that could start must still run: another run may have it, or have made its result by now.
-  func startDecision(about operation: OperationID) -> Decision {
-    let runs = Decision.run(machine.steps.ready(operation))
-    guard let caching, let lookup = caching.lookups[operation] else { return runs }
-    let wasLocked = lookup.isLocked
-    switch caching.cache.begin(lookup) {
-    case .ask(let jobs):
-      caching.await(jobs, by: operation)
-      return runs
-    case .locked:
-      caching.deferStart(of: operation, at: now)
-      return .later
-    case .hit(let hit):
-      guard restore(hit.outputs, of: operation) else { return runs }
-      showAgain(hit.log, of: operation)
-      if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
-      return .keep(Ending(.cached))
-    case .miss:
-      // What has the lock already was looked at some time ago.
-      lookup.comparedAt = wasLocked ? nil : Int(turnTime)
-      tellOfMiss(lookup, operation, caching)
-      return runs
-    }
-  }
-
   /// Says why a step runs, if that is not because of what it depends on, and what it will miss.
-  private func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
+  func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
     if let refusal = lookup.refusal {
       let step = quoted(machine.steps[operation].id)
       say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
@@ -292,7 +271,7 @@ extension RunLoop {
     for operation in waiting.long {
       let step = quoted(machine.steps[operation].id)
       say("\(step) waits for \(caching.maker(of: operation))", caching)
-      if let lock = caching.lockOfJob(operation) { executor.watchJob(making: lock, at: time) }
+      caching.withLockOfJob(operation) { executor.watchJob(making: $0, at: time) }
     }
     decideAgain(waiting.asked, at: time)
     machine.startDeferred(waiting.deferred, at: time)

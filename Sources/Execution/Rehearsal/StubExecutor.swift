@@ -125,7 +125,7 @@ extension Graph {
 
 extension Command {
   /// The id of the step, or that of the run itself.
-  fileprivate var step: String {
+  var step: String {
     variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? ""
   }
 

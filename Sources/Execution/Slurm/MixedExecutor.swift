@@ -39,9 +39,13 @@ final class MixedExecutor: Executor {
 
   func earlierRuns(of step: String) -> Set<String> { slurm.earlierRuns(of: step) }
 
-  func endEarlier(_ operation: OperationID, of step: String) {
-    slurm.endEarlier(operation, of: step)
+  func takesOver(_ command: Command) -> Bool { slurm.takesOver(command) }
+
+  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {
+    slurm.endEarlier(operation, of: step, startsThen: startsThen)
   }
+
+  func runStops(at now: Nanoseconds) { slurm.runStops(at: now) }
 
   func watchJob(making lock: String, at now: Nanoseconds) { slurm.watchJob(making: lock, at: now) }
 

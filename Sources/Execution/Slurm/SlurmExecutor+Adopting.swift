@@ -86,10 +86,7 @@ extension SlurmExecutor {
   private func adopt(
     _ candidates: [AdoptableTask], for task: SlurmTask
   ) throws(SystemError) -> Bool {
-    let match = candidates.last {
-      $0.entry.digest == task.digest && !$0.entry.wasStopped
-        && !task.order.outdatedRuns.contains($0.origin.run)
-    }
+    let match = candidates.last { $0.fits(task.order, task.digest) }
     for other in candidates where other.origin != match?.origin {
       if let blocker = try forbid(other), match == nil { task.blockers.append(blocker) }
     }
@@ -103,6 +100,14 @@ extension SlurmExecutor {
     task.wasSubmitted = true
     home.tasks[task.number] = task
     return true
+  }
+
+  func takesOver(_ command: Command) -> Bool {
+    guard let order = command.slurm else { return false }
+    let digest = command.taskDigest
+    return [command.step, JournalEntry.hidden(command.step)].contains { name in
+      adoptable[name]?.contains { $0.fits(order, digest) } == true
+    }
   }
 
   /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one. Returns what must end
@@ -123,7 +128,7 @@ extension SlurmExecutor {
     return SlurmTask.Blocker(home: home, number: number)
   }
 
-  func endEarlier(_ operation: OperationID, of step: String) {
+  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {
     var homes = OpenTasks()
     do throws(SystemError) {
       for name in [step, JournalEntry.hidden(step)] {
@@ -132,8 +137,7 @@ extension SlurmExecutor {
             endedNumbers.append(task.number)
             continue
           }
-          let words = SlurmMessage.notNeeded(task.entry.step, task.entry.job)
-          news.append(.event(.notice(words)))
+          tellEnd(of: task.entry, startsThen: startsThen)
           _ = try forbid(task)
           guard let home = earlierHomes[task.origin.folder] else { continue }
           let blocker = SlurmTask.Blocker(home: home, number: task.origin.number)
@@ -150,10 +154,18 @@ extension SlurmExecutor {
     tellEnded()
   }
 
-  /// Reports the steps that do not start, and of which nothing goes on any more.
-  func tellEnded() {
+  private func tellEnd(of entry: JournalEntry, startsThen: Bool) {
+    if !startsThen {
+      news.append(.event(.notice(SlurmMessage.notNeeded(entry.step, entry.job))))
+    } else if let job = entry.job {
+      news.append(.event(.notice(SlurmMessage.waitsForEarlier(entry.step, job))))
+    }
+  }
+
+  /// Reports the steps that do not start, or not yet, and of which nothing goes on any more.
+  func tellEnded(evenIfOpen: Bool = false) {
     for (operation, open) in ending.sorted(by: { $0.key < $1.key })
-    where isHurried || !open.contains(where: \.isOpen) {
+    where evenIfOpen || isHurried || !open.contains(where: \.isOpen) {
       ending[operation] = nil
       news.append(.isOver(operation))
     }
@@ -177,5 +189,12 @@ extension SlurmExecutor {
     earlierHomes[origin.folder] = home
     watch?.add(origin.folder)
     return home
+  }
+}
+
+extension AdoptableTask {
+  /// Whether it is what a command with this digest runs.
+  fileprivate func fits(_ order: SlurmOrder, _ digest: String) -> Bool {
+    entry.digest == digest && !entry.wasStopped && !order.outdatedRuns.contains(origin.run)
   }
 }

@@ -68,8 +68,20 @@ extension SlurmExecutor {
   func hurry(at now: Nanoseconds) {
     isHurried = true
     for task in killed.compactMap({ tasks[$0] }) { task.givenUpAt = now }
+    giveUpEnding()
+  }
+
+  /// How long a run that is to end waits for jobs that no step needs: their own sequence of signals is not known here.
+  private static let longestEnding: Nanoseconds = 60 * second
+
+  func runStops(at now: Nanoseconds) { endingDue = endingDue ?? now + Self.longestEnding }
+
+  /// When jobs that no step needs are not waited for any more; nil if there are none.
+  var endingLimit: Nanoseconds? { ending.isEmpty ? nil : endingDue }
+
+  func giveUpEnding() {
     unawaited += ending.values.joined().count(where: \.isOpen)
-    tellEnded()
+    tellEnded(evenIfOpen: true)
   }
 
   /// Ends a command whose job is to end, without waiting for that. The next run ends it if it goes on all the same.

@@ -46,7 +46,7 @@ extension SlurmExecutor {
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
     for home in known { examine(home, home.listing(answer.output), since: since, at: now) }
     tellEnded()
-    endWatched(answer.output, since: since, at: now)
+    lookAtWatched(answer.output, since: since, at: now)
     // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
     // busy machine makes any of them long, and one part in 300 of a processor, or in 100 while jobs begin and end.
     let isMoving = hasMoved || counts.changes != changesSeen

@@ -10,20 +10,28 @@ import Scheduling
 struct WatchedJob {
   /// Since when somebody wants to know; nil after a look, until somebody still does.
   var wantedSince: Nanoseconds?
-  /// When Slurm was first seen not to have it, although it had begun.
-  var missedSince: Nanoseconds?
+  /// The task of which Slurm was seen to have no job, and when that was seen first.
+  var missed: (task: JournalEntry.Origin, since: Nanoseconds)?
 }
 
 extension SlurmExecutor {
   func watchJob(making lock: String, at now: Nanoseconds) {
+    // Not when the look has shown it: a run that has taken the job over may have the lock by then, and submit it again.
+    if let missed = watched[lock]?.missed,
+      OpenSteps(beside: parts.folder).task(making: lock) == missed.task,
+      isGone(missed.task, since: missed.since, at: now)
+    {
+      watched[lock] = nil
+      return noteEnd(at: missed.task)
+    }
     if watched[lock]?.wantedSince == nil { watched[lock, default: WatchedJob()].wantedSince = now }
   }
 
   /// Whether a look is to tell something of such jobs.
   var isWatching: Bool { watched.values.contains { $0.wantedSince != nil } }
 
-  /// Notes the ends of jobs that are not in the queue. `since` is when the look began.
-  func endWatched(_ queue: String, since: Nanoseconds, at now: Nanoseconds) {
+  /// Notes which jobs are not in the queue. `since` is when the look began.
+  func lookAtWatched(_ queue: String, since: Nanoseconds, at now: Nanoseconds) {
     if watched.isEmpty { return }
     let notes = OpenSteps(beside: parts.folder)
     for (lock, job) in watched where job.wantedSince.map({ $0 <= since }) ?? true {
@@ -36,21 +44,19 @@ extension SlurmExecutor {
       let listing = QueueListing(queue, files.mark(of: task.run))
       if listing.isIncomplete { continue }
       if listing.jobs[task.number]?.contains(where: \.isLive) == true {
-        watched[lock]?.missedSince = nil
-      } else if isGone(task, files, since: job.missedSince ?? now, at: now) {
-        watched[lock] = nil
-        noteEnd(at: task)
-      } else {
-        watched[lock]?.missedSince = job.missedSince ?? now
+        watched[lock]?.missed = nil
+      } else if job.missed?.task != task {
+        watched[lock]?.missed = (task, now)
       }
     }
   }
 
   /// Whether nothing comes of a task whose job Slurm does not have. If it had begun, its result may only be late.
   private func isGone(
-    _ task: JournalEntry.Origin, _ files: NodeFiles, since: Nanoseconds, at now: Nanoseconds
+    _ task: JournalEntry.Origin, since: Nanoseconds, at now: Nanoseconds
   ) -> Bool {
-    switch files.takeAway(task.number) {
+    guard let files = try? NodeFiles.find(in: task.folder) else { return false }
+    return switch files.takeAway(task.number) {
     case .oprun: true
     case .job: now >= since + plan.fileWait
     case .nobodyYet, .unknown: false

@@ -86,6 +86,8 @@ final class SlurmExecutor: Executor {
   var watched: [String: WatchedJob] = [:]
   /// What earlier runs have of steps that do not start.
   var ending: [OperationID: [SlurmTask.Blocker]] = [:]
+  /// When that is not waited for any more; nil as long as the run goes on.
+  var endingDue: Nanoseconds?
   /// Steps that have succeeded, and for which earlier runs had started something else; that they have is not kept yet.
   var unneeded: [String] = []
   var news: [CommandNews] = []
@@ -247,12 +249,13 @@ final class SlurmExecutor: Executor {
     if lookDue.map({ $0 <= now }) == true { look(at: now) }
     if scanDue.map({ $0 <= now }) == true { scan(at: now) }
     giveUpKilled(at: now)
+    if endingLimit.map({ $0 <= now }) == true { giveUpEnding() }
   }
 
   var deadline: Nanoseconds? {
     if tasks.isEmpty, calls.isEmpty, unwanted.isEmpty, ending.isEmpty, !isWatching { return nil }
     return [
-      caller.deadline, submissionDue, lookDue, scanDue, cancellationDue, killDue,
+      caller.deadline, submissionDue, lookDue, scanDue, cancellationDue, killDue, endingLimit,
     ].compactMap(\.self).min()
   }
 

@@ -73,7 +73,7 @@ enum SlurmMessage {
   }
 
   static func waitsForEarlier(_ step: String, _ job: String) -> String {
-    "\(quoted(step)) waits for the end of job \(job), which an earlier run has started with what has changed since"
+    "\(named(step: step)) waits for the end of job \(job), which an earlier run has started with what has changed since"
   }
 
   static func unknownHolder(_ words: String) -> String {

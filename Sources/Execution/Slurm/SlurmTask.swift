@@ -154,8 +154,7 @@ final class SlurmTask {
     self.number = number
     ownNumber = number
     startedAt = now
-    step =
-      command.variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? command.logName
+    step = command.step.isEmpty ? command.logName : command.step
     shownName = step
   }
 

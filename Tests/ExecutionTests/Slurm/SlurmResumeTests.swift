@@ -82,6 +82,21 @@ import Testing
     #expect(try next.jobs.isOpen())
   }
 
+  @Test func `are waited for only for a while if they are to end and the time of the run is over`()
+    throws
+  {
+    let next = try SlurmRun(
+      "timeout: 3s\nsteps: [{id: a, run: '0@900', if: 'false'}]", id: "r2", outages: [0..<600],
+      after: try left("steps: [{id: a, run: '0@900'}]"))
+    let words = next.timeline()
+    #expect(
+      words.contains("63:!1 job is to end, and is not waited for: 'oprun resume' does that"),
+      "\(words)")
+    #expect(words.hasSuffix("63:end=124"), "\(words)")
+    #expect(try next.jobs.isOpen())
+    #expect(try OpenWork(of: next.jobs).tasks.values.allSatisfy(\.entry.wasStopped))
+  }
+
   @Test func `are not taken over if what they ran on has run since`() throws {
     let next = try SlurmRun(file, id: "r2", after: try left(file), memory: ChangedUpstream())
     #expect(next.timeline().hasSuffix("end=0"))

@@ -1,0 +1,56 @@
+// Cached steps that could start: another run may have them, or have made their results by now, and a job that an earlier
+// run has left may still write their outputs. docs/design-cache.md; docs/design-slurm.md, “Resume”.
+
+import Caching
+import Plans
+import Running
+import Scheduling
+
+extension RunLoop {
+  /// Whether a step that could start must still run: another run may have it, or have made its result by now.
+  func startDecision(about operation: OperationID) -> Decision {
+    let runs = Decision.run(machine.steps.ready(operation))
+    guard let caching, let lookup = caching.lookups[operation] else { return runs }
+    let wasLocked = lookup.isLocked
+    switch caching.cache.begin(lookup) {
+    case .ask(let jobs):
+      caching.await(jobs, by: operation)
+      return runs
+    case .locked:
+      caching.deferStart(of: operation, at: now)
+      return .later
+    case .hit(let hit):
+      guard restore(hit.outputs, of: operation) else { return runs }
+      showAgain(hit.log, of: operation)
+      if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
+      return .keep(Ending(.cached))
+    case .miss where endsJobFirst(lookup, operation, caching): return .later
+    case .miss:
+      // What has the lock already was looked at some time ago.
+      lookup.comparedAt = wasLocked ? nil : Int(turnTime)
+      tellOfMiss(lookup, operation, caching)
+      return runs
+    }
+  }
+
+  /// Ends the job of an earlier run that makes the step from something else than what it has now: nothing is found or
+  /// restored, and no other attempt begins, while that may write the outputs. False if there is none, or if the step takes
+  /// it over as it is.
+  private func endsJobFirst(
+    _ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache
+  ) -> Bool {
+    guard lookup.isBeingMade, lookup.fault == nil, !takesOver(operation) else { return false }
+    caching.cache.release(lookup)
+    caching.awaitingJobs.insert(operation)
+    executor.endEarlier(operation, of: machine.steps[operation].id, startsThen: true)
+    return true
+  }
+
+  /// Nothing of such a job goes on: the step is asked about once more, because its result may be there.
+  func startAfterJob(_ operation: OperationID, at time: Nanoseconds) {
+    guard let caching, caching.awaitingJobs.remove(operation) != nil else { return }
+    caching.hasChangedFiles = true
+    if let lookup = caching.lookups[operation] { caching.cache.jobEnded(making: lookup) }
+    machine.startDeferred([operation], at: time)
+  }
+}
