@@ -126,7 +126,7 @@ extension RunEnd {
     switch stopReason {
     // A signal has its own status.
     case .left where exitStatus > 128: nil
-    case nil, .failure, .left:
+    case nil, .failure, .noOutputs, .left:
       RunEnd(
         exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
     case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure,

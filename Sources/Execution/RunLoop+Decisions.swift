@@ -14,6 +14,7 @@ extension RunLoop {
   func decision(about operation: OperationID, _ question: Question) -> Decision? {
     hashing.begin(operation)
     valueBudget = ValueBudget()
+    if operation == .run { return outputsDecision() }
     let decision =
       switch question {
       case .entry: entryDecision(about: operation)
@@ -54,26 +55,27 @@ extension RunLoop {
     }
   }
 
-  /// Reports the outputs of the pipeline itself. One that cannot be made after all went well is a failure of the run;
-  /// after anything else, those are given that there are.
-  func publishOutputs(_ end: inout RunEnd, at time: Nanoseconds) {
-    guard let late = machine.plan.outputs else { return }
-    valueBudget = ValueBudget()
-    hashing.begin(.run)
+  /// Reports the outputs of the pipeline itself; nil if files are to be hashed first. Those that cannot be made after all
+  /// went well are a failure of the run; after anything else, those are given that there are.
+  private func outputsDecision() -> Decision? {
+    guard let late = machine.plan.outputs else { return .join }
+    var decision = Decision.join
+    var given: Outputs?
     do throws(EvaluationFailure) {
-      let given = try late.outputs(self, isPartial: isRehearsal || !wentWell(end))
-      return tell(.published(.run, given.published), at: time)
+      given = try late.outputs(self, isPartial: isRehearsal || !wentWell)
     } catch {
-      tell(.notice("the outputs of the pipeline cannot be made: \(words(of: error))"), at: time)
+      decision = .fail(words(of: error))
+      given = try? late.outputs(self, isPartial: true)
     }
-    let given = try? late.outputs(self, isPartial: true)
-    tell(.published(.run, given?.published ?? []), at: time)
-    end = RunEnd(exitStatus: 1, passedOn: end.passedOn)
+    if hashing.isAwaited(by: .run) { return nil }
+    hashing.decided(.run)
+    tell(.published(.run, given?.published ?? []), at: now)
+    return decision
   }
 
   /// Whether something has succeeded, nothing has failed, not even where that was allowed, and nothing was left out.
-  private func wentWell(_ end: RunEnd) -> Bool {
-    guard end.exitStatus == 0, end.stopReason == nil else { return false }
+  private var wentWell: Bool {
+    guard machine.runOutcome == .succeeded else { return false }
     var hasResult = false
     for index in machine.plan.steps.indices {
       let operation = OperationID(index)

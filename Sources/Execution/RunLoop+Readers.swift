@@ -65,7 +65,7 @@ extension RunLoop {
     case .left where machine.signalCount == 0: nil
     case .signal, .request, .left: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout, .groupTimeout: RunLoop.readerGrace
-    case .failure, .noWidth, .suspended, .stateFailure, .overtaken, .died, nil: nil
+    case .failure, .noOutputs, .noWidth, .suspended, .stateFailure, .overtaken, .died, nil: nil
     }
   }
 }

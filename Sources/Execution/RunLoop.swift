@@ -338,7 +338,6 @@ final class RunLoop {
     var end = end
     // How the run was ended says more than how one of its steps ended.
     if !end.wasStopped { end.passedOn = passedOn }
-    publishOutputs(&end, at: time)
     if !end.wasStopped, executor.isOnCluster {
       executor.conclude()
       for case .event(let event) in executor.takeNews() { tell(event, at: time) }

@@ -17,7 +17,7 @@ extension RunEnd {
   /// Whether something else than the failure of a step ended the run before everything had run.
   package var wasStopped: Bool {
     switch stopReason {
-    case nil, .failure: false
+    case nil, .failure, .noOutputs: false
     case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure, .left,
       .overtaken, .died:
       true

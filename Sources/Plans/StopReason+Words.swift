@@ -25,6 +25,13 @@ extension StopReason {
   /// What is recorded of a run that was left, and of its steps.
   package static let leftWords = "jobs continue in Slurm"
 
+  private static let outputWords = "its outputs cannot be made"
+
+  /// Whether these words say by themselves how a run ended: nothing was stopped.
+  package static func isWhole(_ words: String) -> Bool {
+    words == leftWords || words == outputWords
+  }
+
   private static let limit = "the time limit of '"
   private static let failure = "' failed"
 
@@ -38,6 +45,7 @@ extension StopReason {
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
     case .left: Self.leftWords
+    case .noOutputs: Self.outputWords
     case .request(let user): Self.request + user
     case .stateFailure(let reason), .overtaken(let reason): reason
     case .died: "oprun died"

@@ -72,6 +72,7 @@ extension RunMachine {
 
   /// The question that was asked about the operation and is not answered yet.
   package func question(about operation: OperationID) -> Question? {
+    if operation == .run { return asksForOutputs ? .join : nil }
     if case .asked(let question) = gates[operation] { return question }
     return groupStates.isAsked(operation) ? .ready : nil
   }
@@ -87,6 +88,7 @@ extension RunMachine {
   package mutating func decided(
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
   ) {
+    if operation == .run { return concluded(decision, at: now) }
     guard case .asked(let question) = gates[operation] else {
       if groupStates.isAsked(operation) { return offered(operation, decision, at: now) }
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")

@@ -59,7 +59,7 @@ extension StopReason {
   fileprivate var leavesJobs: Bool {
     switch self {
     case .left, .overtaken, .stateFailure, .failure, .died, .signal(RunMachine.hangup): true
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .request: false
+    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .noOutputs, .request: false
     }
   }
 }

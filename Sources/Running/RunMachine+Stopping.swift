@@ -226,11 +226,29 @@ extension RunMachine {
     }
   }
 
-  /// Called when every operation has its outcome: the run's own hooks follow, then its end.
+  /// Called when every operation has its outcome: the outputs of the pipeline are made, the run's own hooks follow, then
+  /// its end.
   mutating func concludeRun(at now: Nanoseconds) {
     guard !isConcluding else { return }
     isConcluding = true
     concludedAt = now
+    if plan.outputs == nil { return beginHooksOfRun(at: now) }
+    asksForOutputs = true
+    perform(.decide(.run, .join))
+  }
+
+  /// The answer about the outputs. Those of a run that succeeded must be there.
+  mutating func concluded(_ decision: Decision, at now: Nanoseconds) {
+    guard end == nil else { return }
+    asksForOutputs = false
+    if case .fail(let reason) = decision {
+      say(.notice("the outputs of the pipeline cannot be made: \(reason)"))
+      if stopReason == nil { stopReason = .noOutputs }
+    }
+    beginHooksOfRun(at: now)
+  }
+
+  private mutating func beginHooksOfRun(at now: Nanoseconds) {
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     // The hooks of a run that was left belong to the one that sees its end.
@@ -238,13 +256,13 @@ extension RunMachine {
     continueHooks(of: .run, &run, at: now)
   }
 
-  var runOutcome: Outcome {
+  package var runOutcome: Outcome {
     switch stopReason {
     case .signal, .request, .noWidth, .suspended, .stateFailure, .overtaken, .groupTimeout, .left,
       .died:
       .cancelled
     case .runTimeout: .timedOut
-    case .failure: .failed
+    case .failure, .noOutputs: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
     }
   }
@@ -263,7 +281,7 @@ extension RunMachine {
     case .runTimeout: return 124
     case .stateFailure, .overtaken: return 74
     case .request: return 128 + RunMachine.cancelSignal
-    case .noWidth, .suspended, .failure, .groupTimeout, .died: return 1
+    case .noWidth, .suspended, .failure, .groupTimeout, .noOutputs, .died: return 1
     case .left: return failedSteps.isEmpty ? 0 : 1
     case nil: break
     }
@@ -348,13 +366,13 @@ extension StopReason {
   var isFailure: Bool { if case .failure = self { true } else { false } }
 
   /// The end of the run cannot wait for long hooks.
-  var isUrgent: Bool { !isFailure }
+  var isUrgent: Bool { !isFailure && self != .noOutputs }
 
   /// What runs is asked to end, running hooks too.
   var endsHooks: Bool {
     switch self {
     case .signal, .request, .runTimeout, .groupTimeout, .overtaken: true
-    case .failure, .noWidth, .suspended, .stateFailure, .left, .died: false
+    case .failure, .noOutputs, .noWidth, .suspended, .stateFailure, .left, .died: false
     }
   }
 }

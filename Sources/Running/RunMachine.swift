@@ -78,6 +78,8 @@ package struct RunMachine {
   var failedSteps: [OperationID] = []
   /// True if every operation has its outcome.
   var isConcluding = false
+  /// True while the outputs of the pipeline are being made, before the hooks of the run.
+  var asksForOutputs = false
   /// When the last operation had ended.
   var concludedAt: Nanoseconds = 0
   private(set) var end: RunEnd?

@@ -182,6 +182,8 @@ package enum StopReason: Hashable, Sendable {
   case request(String)
   /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
+  /// All steps have ended well, and the outputs of the pipeline cannot be made.
+  case noOutputs
   /// Another run goes on with this one, and has done so before this one had ended: in words.
   case overtaken(String)
   /// oprun itself was killed. No run says so; it is found out afterwards.

@@ -377,7 +377,7 @@ private final class Replaying {
   private func reason(_ words: String) -> StopReason {
     let names = words.split(separator: "'", omittingEmptySubsequences: false)
     var known: [StopReason] =
-      [.runTimeout, .noWidth, .suspended, .left] + (1...64).map { .signal($0) }
+      [.runTimeout, .noWidth, .suspended, .left, .noOutputs] + (1...64).map { .signal($0) }
     if names.count > 2,
       let operation = operations[names[1..<(names.count - 1)].joined(separator: "'")]
     {

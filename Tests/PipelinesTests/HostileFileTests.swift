@@ -171,6 +171,29 @@ struct QuadraticTrapTests {
     #expect(messages("sequence: true\nsteps:\n" + steps.joined()) == [])
   }
 
+  @Test func `patterns with many ** beside long paths`() {
+    let deep = String(repeating: "a/", count: 60) + "c"
+    let endless = String(repeating: "a/", count: 100_000) + "c"
+    let wild = String(repeating: "**/a/", count: 30) + "z"
+    #expect(
+      messages(
+        """
+        steps:
+          - {id: a, run: x, cache: {inputs: [], outputs: ["\(wild)", "**/z"]}}
+          - {id: b, run: x, cache: {inputs: [], outputs: [\(deep), \(endless)]}}
+
+        """) == [])
+  }
+
+  @Test func `450 patterns beside 450 paths of 4,000 bytes`() {
+    let steps = (0..<450).map { number in
+      let path = "p\(number)/" + String(repeating: "a/", count: 2_000) + "c"
+      let cache = "cache: {inputs: [], outputs: [\"**/z\(number)\", \(path)]}"
+      return "  - {id: s\(number), run: x, \(cache)}\n"
+    }
+    #expect(messages("steps:\n" + steps.joined()) == [])
+  }
+
   @Test func `one step that waits for 20,000 others, and 20,000 that wait for one`() throws {
     let steps = (0..<20_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
     let names = (0..<20_000).map { "s\($0)" }.joined(separator: ", ")

@@ -521,6 +521,7 @@ extension StopReason {
     case .runTimeout: "timeout"
     case .groupTimeout(let group): "limit(\(id(group)))"
     case .noWidth: "width"
+    case .noOutputs: "outputs"
     case .left: "left"
     case .suspended: "suspended"
     case .request(let user): user

@@ -237,7 +237,8 @@ extension RunLoop {
 
   /// Waits until results are stored in the shared cache, for a while, and says so if it takes long. A signal ends it.
   func finishStoring(after end: RunEnd) {
-    guard let caching, end.stopReason == nil || end.isDetached else { return }
+    guard let caching, [nil, .noOutputs].contains(end.stopReason) || end.isDetached
+    else { return }
     let deadline = now + Self.storingTime
     var tellingDue: Nanoseconds? = now + Self.silentStoringTime
     while caching.jobs.isStoring, now < deadline {
@@ -300,7 +301,7 @@ extension RunLoop {
   /// Whether the run ends as soon as it can. After a failure, what runs comes to its end.
   private var isEnding: Bool {
     switch machine.stopReason {
-    case nil, .failure: false
+    case nil, .failure, .noOutputs: false
     case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request, .stateFailure,
       .overtaken, .died:
       true

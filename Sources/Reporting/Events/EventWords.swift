@@ -57,6 +57,7 @@ extension StopReason {
     case .noWidth: "no_width"
     case .suspended: "suspended"
     case .left: "left"
+    case .noOutputs: "no_outputs"
     case .request: "request"
     case .stateFailure, .overtaken: "state_failure"
     case .died: "died"

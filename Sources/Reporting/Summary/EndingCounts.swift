@@ -107,7 +107,7 @@ package struct EndingCounts {
     if hookFailed { remarks.append("a hook of the run failed") }
     if let stop {
       let isStopped = exitStatus != 74 || hasUnfinished
-      remarks.append(isStopped && stop != StopReason.leftWords ? "stopped: \(stop)" : stop)
+      remarks.append(isStopped && !StopReason.isWhole(stop) ? "stopped: \(stop)" : stop)
     }
     let isAllAllowed =
       self[.allowed] > 0

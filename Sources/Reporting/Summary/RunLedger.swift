@@ -241,7 +241,7 @@ struct RunLedger {
     case .signal, .request, .runTimeout, .groupTimeout, .failure:
       [Count.failed, .timedOut, .blocked, .cancelled].contains { counts[$0] > 0 }
     case nil: counts[.cancelled] > 0 && end.exitStatus != 0
-    case .noWidth, .suspended, .stateFailure, .overtaken: false
+    case .noWidth, .suspended, .noOutputs, .stateFailure, .overtaken: false
     }
   }
 

@@ -52,7 +52,7 @@ extension SettledOperation {
     else { return false }
     return switch reason {
     case .signal, .runTimeout, .groupTimeout, .request, .died: true
-    case .failure, .noWidth, .suspended, .left, .stateFailure, .overtaken: false
+    case .failure, .noWidth, .suspended, .left, .noOutputs, .stateFailure, .overtaken: false
     }
   }
 }

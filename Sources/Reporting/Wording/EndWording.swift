@@ -102,7 +102,8 @@ extension StopReason {
       guard let limit = plan.groups[operations.planned(group)]?.timeout else { return "" }
       sink.write(" (timeout: ")
       sink.write(exact: limit)
-    case .signal, .failure, .noWidth, .suspended, .left, .request, .stateFailure, .overtaken, .died:
+    case .signal, .failure, .noWidth, .suspended, .left, .noOutputs, .request, .stateFailure,
+      .overtaken, .died:
       return ""
     }
     sink.write(")")

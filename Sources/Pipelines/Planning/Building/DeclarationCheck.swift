@@ -4,6 +4,7 @@
 
 import Diagnostics
 import Expressions
+import Glibc
 import Plans
 import Scheduling
 
@@ -39,8 +40,8 @@ final class DeclarationCheck {
 
   /// How often operations are compared for a plan.
   private static let budget = 20_000_000
-  /// How many named outputs are still compared with directories and patterns: thousands of steps may share one directory.
-  private var spaceBudget = 200_000
+  /// How many names of paths are still compared with directories and patterns: thousands of steps may share one directory.
+  private var spaceBudget = 1_000_000
 
   init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
     self.planner = planner
@@ -118,7 +119,11 @@ final class DeclarationCheck {
   private func checkSpaces(_ log: inout DiagnosticLog) {
     let named: [(path: ExactText, maker: Int)] = steps.indices.flatMap { number in
       (steps[number].cache.outputs + steps[number].lateOutputs).compactMap { output in
-        paths.plain(output, in: steps[number].directory).map { (path: $0, maker: number) }
+        // No file has a path that is longer.
+        guard let path = paths.plain(output, in: steps[number].directory),
+          path.text.utf8.count < Int(PATH_MAX)
+        else { return nil }
+        return (path, number)
       }
     }
     let holders = Set(named.compactMap { $0.path.folder.flatMap(madePath) })
@@ -160,7 +165,8 @@ final class DeclarationCheck {
     for made in named[low...] {
       guard spaceBudget > 0, made.path.text.utf8.starts(with: beginning) else { return nil }
       spaceBudget -= 1
-      if made.maker != number, space.covers(made.path), areUnordered(made.maker, number),
+      if made.maker != number, space.covers(made.path, budget: &spaceBudget),
+        areUnordered(made.maker, number),
         !step.cache.outputs.contains(where: { paths.plain($0, in: step.directory) == made.path })
       {
         return made

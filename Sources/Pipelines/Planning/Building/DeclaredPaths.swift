@@ -79,20 +79,32 @@ struct DeclaredSpace {
     beginning = fixed.utf8.count == path.text.utf8.count ? fixed + "/" : fixed
   }
 
-  /// Whether the path, or a directory that it is in, matches.
-  func covers(_ path: ExactText) -> Bool {
-    Self.covers(names[...], path.text.split(separator: "/").map(String.init)[...])
-  }
-
-  private static func covers(
-    _ pattern: ArraySlice<String>, _ path: ArraySlice<String>
-  ) -> Bool {
-    guard let name = pattern.first else { return true }
-    guard let first = path.first else { return false }
-    let (rest, inner) = (pattern.dropFirst(), path.dropFirst())
-    if name != "**" { return fnmatch(name, first, FNM_PERIOD) == 0 && covers(rest, inner) }
-    if !rest.isEmpty, covers(rest, path) { return true }
-    return !first.hasPrefix(".") && (rest.isEmpty || covers(pattern, inner))
+  /// Whether the path, or a directory that it is in, matches. Each name that is looked at takes one from `budget`; when
+  /// nothing is left, nothing matches. Complexity: the names of the pattern times those of the path.
+  func covers(_ path: ExactText, budget: inout Int) -> Bool {
+    let path = path.text.split(separator: "/").map(String.init)
+    budget -= path.count
+    var (own, other) = (0, 0)
+    // What follows the last `**` may be anywhere: if it does not match here, it is tried one name further. An earlier
+    // `**` need not be tried again, since the last one can match whatever it could.
+    var afterLast: (own: Int, other: Int)?
+    while own < names.count {
+      budget -= 1
+      if budget <= 0 { return false }
+      if names[own] == "**" {
+        own += 1
+        if own == names.count { return other < path.count && !path[other].hasPrefix(".") }
+        afterLast = (own, other)
+      } else if other < path.count, fnmatch(names[own], path[other], FNM_PERIOD) == 0 {
+        (own, other) = (own + 1, other + 1)
+      } else {
+        guard let last = afterLast, last.other < path.count, !path[last.other].hasPrefix(".")
+        else { return false }
+        afterLast = (last.own, last.other + 1)
+        (own, other) = (last.own, last.other + 1)
+      }
+    }
+    return true
   }
 }
 
