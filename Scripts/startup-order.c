@@ -1,12 +1,12 @@
-// Prints the functions that a program enters, in the order of their first calls, for the linker to
-// place them next to each other. A program that is loaded page by page then needs few pages to
-// start.
+// Prints the functions that a program enters, in the order of their first calls, and the variables that it
+// changes, for the linker to place them next to each other. A program that is loaded page by page then
+// needs few pages to start, and writes to few.
 //
 //   startup-order PROGRAM [ARGUMENT...]
 //
 // Puts a breakpoint on every function, runs the program, and prints the names of those that are
-// reached. The output of the program is discarded. Processes that share its memory are followed
-// until they load another program.
+// reached. When the program ends, its variables are compared with what the file says. Its output is
+// discarded. Processes that share its memory are followed until they load another program.
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -41,8 +41,14 @@ struct function {
   int is_set;
 };
 
+struct variable {
+  unsigned long start, size;
+  const char *name, *first;  // `first` is the content in the file; null where that is zero
+};
+
 static struct function *functions;
-static size_t function_count;
+static struct variable *variables;
+static size_t function_count, variable_count;
 
 static void fail(const char *what) {
   perror(what);
@@ -63,7 +69,7 @@ static const char *map(const char *path) {
   return bytes;
 }
 
-static void read_functions(const char *path) {
+static void read_symbols(const char *path) {
   const char *file = map(path);
   const Elf64_Ehdr *header = (const void *)file;
   const Elf64_Shdr *sections = (const void *)(file + header->e_shoff);
@@ -73,13 +79,35 @@ static void read_functions(const char *path) {
     const char *names = file + sections[sections[i].sh_link].sh_offset;
     size_t count = sections[i].sh_size / sizeof *symbols;
     functions = calloc(count, sizeof *functions);
-    if (!functions) fail("calloc");
-    for (const Elf64_Sym *symbol = symbols; symbol < symbols + count; symbol++)
-      if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_size)
-        functions[function_count++] =
-            (struct function){symbol->st_value, names + symbol->st_name, 0, 0};
+    variables = calloc(count, sizeof *variables);
+    if (!functions || !variables) fail("calloc");
+    for (const Elf64_Sym *symbol = symbols; symbol < symbols + count; symbol++) {
+      if (!symbol->st_size || symbol->st_shndx >= header->e_shnum) continue;
+      const Elf64_Shdr *section = sections + symbol->st_shndx;
+      const char *name = names + symbol->st_name;
+      if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+        functions[function_count++] = (struct function){symbol->st_value, name, 0, 0};
+      else if (ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && section->sh_flags & SHF_WRITE)
+        variables[variable_count++] = (struct variable){
+            symbol->st_value, symbol->st_size, name,
+            section->sh_type == SHT_NOBITS ? NULL
+                                           : file + section->sh_offset + symbol->st_value - section->sh_addr};
+    }
   }
   qsort(functions, function_count, sizeof *functions, by_start);
+}
+
+static void print_changed_variables(int memory) {
+  for (struct variable *it = variables; it < variables + variable_count; it++) {
+    char *now = malloc(it->size), *first = calloc(1, it->size);
+    if (!now || !first) fail("malloc");
+    if (it->first) memcpy(first, it->first, it->size);
+    if (pread(memory, now, it->size, (off_t)it->start) == (ssize_t)it->size &&
+        memcmp(now, first, it->size) != 0)
+      puts(it->name);
+    free(now);
+    free(first);
+  }
 }
 
 static int open_memory(pid_t process) {
@@ -129,8 +157,9 @@ static pid_t start(char **words) {
   _exit(127);
 }
 
-static void go_on(pid_t process, int status, int memory) {
+static void go_on(pid_t process, int status, int memory, int is_program) {
   int event = status >> 16, signal = WSTOPSIG(status);
+  if (event == PTRACE_EVENT_EXIT && is_program) print_changed_variables(memory);
   if (event == PTRACE_EVENT_EXEC) {
     ptrace(PTRACE_DETACH, process, NULL, NULL);
     return;
@@ -141,18 +170,18 @@ static void go_on(pid_t process, int status, int memory) {
 
 int main(int count, char **words) {
   if (count < 2) return fputs("usage: startup-order PROGRAM [ARGUMENT...]\n", stderr), 2;
-  read_functions(words[1]);
+  read_symbols(words[1]);
   pid_t program = start(words + 1);
   int status;
   if (program < 0 || waitpid(program, &status, 0) != program || !WIFSTOPPED(status)) fail(words[1]);
   long options = PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |
-                 PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL;
+                 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_EXITKILL;
   if (ptrace(PTRACE_SETOPTIONS, program, NULL, (void *)options)) fail("ptrace");
   int memory = open_memory(program);
   set_breakpoints(memory);
   ptrace(PTRACE_CONT, program, NULL, NULL);
   for (pid_t process; (process = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR;) {
-    if (process > 0 && WIFSTOPPED(status)) go_on(process, status, memory);
+    if (process > 0 && WIFSTOPPED(status)) go_on(process, status, memory, process == program);
     else if (process == program) return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
   }
   return 1;

@@ -49,7 +49,7 @@ package final class StateFolder {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
     guard count > 0, count < bytes.count else { return realPath(path(of: "")) }
-    return String(decoding: bytes[..<count].lazy.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return bytes[..<count].withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.
