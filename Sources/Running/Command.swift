@@ -146,6 +146,9 @@ package struct Confinement: Hashable, Sendable {
     self.isEnforced = isEnforced
   }
 
+  /// Whether there are patterns of which it is not known what the command can read by them.
+  package var hasOpenPatterns: Bool { !inputs.patterns.isEmpty || !outputsBefore.isEmpty }
+
   /// The same for a command that can reach everything.
   package var unenforced: Confinement {
     let nothing = Patterns([], in: writable.directory)

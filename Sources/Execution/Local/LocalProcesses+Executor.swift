@@ -26,8 +26,15 @@ extension LocalProcesses: Executor {
   }
 
   func start(_ command: Command, at now: Nanoseconds) {
+    attempt(command) { () throws(SystemError) in
+      if try !searches(for: command, at: now) { try launch(command, at: now) }
+    }
+  }
+
+  /// Starts a command in this way; if that fails, it has ended.
+  func attempt(_ command: Command, _ start: () throws(SystemError) -> Void) {
     do throws(SystemError) {
-      try launch(command, at: now)
+      try start()
     } catch {
       let end = CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))
       news.append(.ended(command.key, end))
@@ -39,6 +46,7 @@ extension LocalProcesses: Executor {
     case LocalProcesses.children: reap(at: now)
     case LocalProcesses.keys: passKeys(at: now)
     case LocalProcesses.resizing: resizeTerminals()
+    case LocalProcesses.searches: takeSearches(at: now)
     default: absorb(token: number, at: now)
     }
   }

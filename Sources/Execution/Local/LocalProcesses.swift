@@ -13,6 +13,7 @@ import Scheduling
 /// The running commands. Each has a process group, a pipe that outlives it, and a log.
 final class LocalProcesses {
   var commands: [RunningCommand] = []
+  var waitingStarts: [WaitingStart] = []
   var children: Children
   var news: [CommandNews] = []
   let cookie: Cookie
@@ -25,11 +26,11 @@ final class LocalProcesses {
   let waiting: KernelWaiting
   private let launcher: Launcher
   private let workspace: String
-  private lazy var confiner = Confiner(
+  lazy var confiner = Confiner(
     workspace: workspace, openLimit: limits.outsideCount(besides: wanted), temporary)
   let temporary: TemporaryFolders
   private var conditions: LaunchConditions
-  private let directory: RunDirectory
+  let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
   let wanted: Int
@@ -87,15 +88,17 @@ final class LocalProcesses {
 
   // MARK: Start
 
-  /// Starts a command; the text of the error says why it cannot be.
-  func launch(_ command: Command, at now: Nanoseconds) throws(SystemError) {
+  /// Starts a command; the text of the error says why it cannot be. `found` is what was found that it can read.
+  func launch(
+    _ command: Command, found: [FileName] = [], at now: Nanoseconds
+  ) throws(SystemError) {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
     if guardian == nil { try startGuardian() }
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
     var request = opened
-    request.prepared = try prepare(command, adding: &request.ownVariables, at: now)
+    request.prepared = try prepare(command, found, adding: &request.ownVariables, at: now)
     let pipe: OutputPipe
     do throws(SystemError) {
       pipe = try command.usesTerminal ? terminal() : pipes.pipe()
@@ -135,10 +138,11 @@ final class LocalProcesses {
 
   /// Makes what the command of a cached step needs to start.
   private func prepare(
-    _ command: Command, adding variables: inout [EnvironmentVariable], at now: Nanoseconds
+    _ command: Command, _ found: [FileName], adding variables: inout [EnvironmentVariable],
+    at now: Nanoseconds
   ) throws(SystemError) -> PreparedStart? {
     guard command.confinement != nil else { return nil }
-    let prepared = try confiner.start(of: command, in: directory, at: now)
+    let prepared = try confiner.start(of: command, in: directory, found: found, at: now)
     for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
     if let path = prepared?.temporaryPath {
       variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
@@ -198,6 +202,7 @@ final class LocalProcesses {
   /// Sends a signal to the command's whole group and lets what it leaves behind end by itself until
   /// `kill`. A command that had ended before is not asked any more: what it has left behind is ended in a moment anyway.
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
+    if dropSearch(key, signal, at: now) { return }
     guard let command = commands.first(where: { $0.key == key }) else { return }
     if let exit = command.exit, exit.at < now { return }
     command.stopSignal = signal
@@ -227,6 +232,7 @@ final class LocalProcesses {
 
   /// Kills the command's group now, and everything else that belongs to it.
   func kill(_ key: CommandKey, at now: Nanoseconds) {
+    if dropSearch(key, SIGKILL, at: now) { return }
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isKilled = true
     guard command.exit == nil else { return examine(command, now) }

@@ -200,11 +200,35 @@ final class ConfinerTests {
     #expect(try rules(of: confinement) == ["t/a", "t/a/link", "t/file"])
   }
 
+  @Test func `what patterns name is looked for before the start, and not by it`() throws {
+    mkdir("\(workspace)/in", 0o700)
+    close(open("\(workspace)/in/file", O_CREAT | O_WRONLY, 0o600))
+    let confiner = makeConfiner()
+    let open = command(inputs: ["in/*"])
+    let search = try #require(confiner.search(for: open, in: run.directory))
+    let real = try #require(realPath(workspace))
+    #expect(search().map(\.lossy) == ["\(workspace)/in/file"])
+    func paths(_ start: PreparedStart?) -> [String] {
+      guard let rules = start?.takeRules()?.own else { return [] }
+      return (0..<rules.count).map { String(cString: rules.rules[$0].path) }
+    }
+    func opens(_ found: [FileName]) throws -> Bool {
+      let start = try confiner.start(of: open, in: run.directory, found: found)
+      return paths(start).contains { $0.hasPrefix("\(workspace)/in") || $0.hasPrefix("\(real)/in") }
+    }
+    #expect(try !opens([]))
+    #expect(try opens(search()))
+    for known in [command(), command(inputs: ["in/*"], isEnforced: false)] {
+      #expect(confiner.search(for: known, in: run.directory) == nil)
+    }
+    #expect(makeConfiner(version: 0).search(for: open, in: run.directory) == nil)
+  }
+
   /// Below the workspace.
   private func rules(of confinement: Confinement) throws -> [String] {
     let real = try #require(realPath(workspace))
-    return ConfinementRules(confinement, [], workspace: real, state: real + "/.oprun").rules.map {
-      String($0.path.dropFirst(workspace.utf8.count + 1))
+    return ReadableFiles.found(by: confinement, workspace: real, state: real + "/.oprun").map {
+      String($0.lossy.dropFirst(workspace.utf8.count + 1))
     }.sorted()
   }
 

@@ -46,10 +46,24 @@ final class Confiner {
     return notices
   }
 
-  /// Makes what the command of a cached step needs to start; nil for another one. What lies beside the workspace is looked
-  /// at once for all that start at the same moment.
+  /// What finds the files that a command can read; nil if they are known, or if it can reach everything. It may take long.
+  func search(
+    for command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
+  ) -> (() -> [FileName])? {
+    guard let confinement = command.confinement, confinement.hasOpenPatterns,
+      case .confined = verdict(on: confinement, confinement.writable.writablePlaces, at: moment)
+    else { return nil }
+    let state = stateDirectory(of: absolute(directory.path))
+    return { [workspace] in
+      ReadableFiles.found(by: confinement, workspace: workspace, state: state)
+    }
+  }
+
+  /// Makes what the command of a cached step needs to start; nil for another one. `found` is what `search` has found for it.
+  /// What lies beside the workspace is looked at once for all that start at the same moment.
   func start(
-    of command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
+    of command: Command, in directory: RunDirectory, found: [FileName] = [],
+    at moment: Nanoseconds? = nil
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
@@ -65,8 +79,7 @@ final class Confiner {
     case .impossible:
       return PreparedStart(writable.makeFolders(), ownFolder, lacksConfinement: true)
     }
-    var places = ConfinementRules(
-      confinement, writable, workspace: workspace, state: stateDirectory(of: folder))
+    var places = ConfinementRules(confinement, writable, found: found)
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.

@@ -1,0 +1,74 @@
+// Confined commands of which it is not known what they can read, because their steps have no key: a process of oprun looks for
+// it before they start. Meanwhile they can be ended like any that run.
+
+import Caching
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// A command that starts once the files are found that it can read.
+struct WaitingStart {
+  let command: Command
+  let process: AnswerProcess
+  let since: Nanoseconds
+}
+
+extension LocalProcesses {
+  /// The number under which answers are reported.
+  static let searches = Int(UInt32.max) - 3
+
+  private static var purpose: String { "look for the files that a step can read" }
+
+  /// Begins to look for what the command can read; false if that is known.
+  func searches(for command: Command, at now: Nanoseconds) throws(SystemError) -> Bool {
+    guard let search = confiner.search(for: command, in: directory, at: now) else { return false }
+    let process = try AnswerProcess.start(
+      Self.purpose, named: "oprun-search", own: waiting.ownProcesses
+    ) {
+      var writer = ByteWriter()
+      writer.add(search()) { $0.add(data: $1.characters.map { UInt8(bitPattern: $0) }) }
+      return writer.bytes
+    }
+    try waiting.add(process.output, for: .executor, number: Self.searches)
+    waitingStarts.append(WaitingStart(command: command, process: process, since: now))
+    return true
+  }
+
+  /// Starts the commands of which it is known now what they can read.
+  func takeSearches(at now: Nanoseconds) {
+    for start in waitingStarts {
+      guard let answer = start.process.take() else { continue }
+      forget(start)
+      attempt(start.command) { () throws(SystemError) in
+        try launch(start.command, found: try Self.files(in: answer), at: now)
+      }
+    }
+  }
+
+  /// Gives up a command that was not started yet; false if it is none.
+  func dropSearch(_ key: CommandKey, _ signal: Int32, at now: Nanoseconds) -> Bool {
+    guard let start = waitingStarts.first(where: { $0.command.key == key }) else { return false }
+    forget(start)
+    news.append(.ended(key, CommandEnd(.signalled(signal), duration: now - start.since)))
+    return true
+  }
+
+  private func forget(_ start: WaitingStart) {
+    waiting.remove(start.process.output)
+    waitingStarts.removeAll { $0.process === start.process }
+  }
+
+  private static func files(in answer: [UInt8]) throws(SystemError) -> [FileName] {
+    do throws(ByteReadFailure) {
+      var reader = ByteReader(answer[...])
+      return try reader.list { reader throws(ByteReadFailure) in
+        FileName(joining: try reader.data().map { CChar(bitPattern: $0) })
+      }
+    } catch {
+      throw SystemError("cannot \(purpose)", errno: EPIPE)
+    }
+  }
+}
