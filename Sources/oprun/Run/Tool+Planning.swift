@@ -156,6 +156,7 @@ extension Tool {
   func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
     var options = DrawingOptions()
     options.usesASCII = invocation.isOn(Options.ascii)
+    output.spellsInASCII = options.usesASCII
     options.isVerbose = invocation.isOn(Options.verbose)
     options.isColored = isColored(
       STDOUT_FILENO, invocation.choice(Options.color, default: ColorChoice.auto))
