@@ -67,8 +67,8 @@ package enum PlanningFailure: Error {
   /// The file is at fault; the diagnostics are everything that was found, sorted by location. Exit
   /// status 3.
   case invalid([Diagnostic], SourceMap)
-  /// The selection names a step that does not exist. Exit status 2.
-  case unknownStep(message: String)
+  /// The selection names steps that do not exist, one message for each. Exit status 2.
+  case unknownSteps(messages: [String])
   /// Nothing is selected. Exit status 4.
   case emptySelection(message: String, help: String? = nil)
   /// Parameters have wrong values or none, one message for each. Exit status 2.

@@ -19,6 +19,7 @@ struct Tool {
   /// Performs the command; returns the exit status.
   func perform() -> Int32 {
     if let runner = CIRunner.detected(environmentValue) { errors.makeHarmless(to: runner) }
+    errors.fitToTerminal()
     let status = answer()
     output.flush()
     // A reader that has seen enough is not a failure.
@@ -44,6 +45,7 @@ struct Tool {
         return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
       case .complete(let words): return complete(words)
       case .perform(var invocation):
+        errors.spellsInASCII = invocation.isOn(Options.ascii)
         sayStrayVariables(invocation.command)
         try RunRecorders.check(invocation)
         guard enter(&invocation) else { return ExitStatus.invalidPipeline }
@@ -95,6 +97,8 @@ struct Tool {
 
   /// Prints a message that is not about a location in a file.
   func say(_ message: String, help: String? = nil) {
+    // The width of a terminal may change during a long command.
+    errors.fitToTerminal()
     errors.write("oprun: ")
     errors.write(messageLine(message))
     errors.writeNewline()

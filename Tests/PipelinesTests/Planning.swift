@@ -21,8 +21,8 @@ func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -
     switch error {
     case .invalid(let diagnostics, let sources):
       return .errors(render(diagnostics, in: sources))
-    case .unknownStep(let message), .emptySelection(let message, _):
-      return .noSelection(message)
+    case .unknownSteps(let messages): return .noSelection(messages.joined(separator: "\n"))
+    case .emptySelection(let message, _): return .noSelection(message)
     case .badParameters(let faults):
       return .badParameters(faults.messages.map { $0 + "\n" }.joined())
     }

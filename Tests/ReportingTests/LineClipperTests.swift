@@ -33,6 +33,45 @@ import Testing
     #expect(try clipped(text, to: 10, addsReturns: true) == shown.replacing("\n", with: "\r\n"))
   }
 
+  @Test(
+    arguments: [
+      ("short\n", "short\n"), ("exactly 10\n", "exactly 10\n"),
+      ("eleven cols\n", "eleven\n  cols\n"), ("one two three four\n", "one two\n  three\n  four\n"),
+      ("  at its place\n", "  at its\n    place\n"), ("unbreakable-word x\n", "unbreakab…\n  x\n"),
+      ("a unbreakable-word\n", "a\n  unbreak…\n"),
+      ("ok  many words\n", "ok  many\n    words\n"),
+      ("a name  many words\n", "a name \n  many\n  words\n"),
+      ("日本語 日本語\n", "日本語\n  日本語\n"),
+      ("\u{1b}[31mred and long\u{1b}[0m\nx\n", "\u{1b}[31mred and\n  long\u{1b}[0m\nx\n"),
+      ("trailing  \u{1b}[0m \n", "trailing  \u{1b}[0m\n"),
+      ("\u{1}the whole of a line\n", "the whole of a line\n"), ("\n\n", "\n\n"),
+    ])
+  func `go on in further lines where they are folded`(text: String, shown: String) throws {
+    let folded = try written { sink in
+      sink.lineWidth = 10
+      sink.foldsLines = true
+      sink.write(text)
+    }
+    #expect(folded == shown)
+  }
+
+  @Test(
+    arguments: [
+      ("a…z is cut…\n", "a~z is cu~\n"), ("… 6 more\n", "... 6 more\n"), ("  … 6\n", "  ... 6\n"),
+      ("ä â\n", "ä â\n"),
+    ])
+  func `have their ellipses in ASCII`(text: String, shown: String) throws {
+    let spelled = try written { sink in
+      sink.lineWidth = 10
+      sink.spellsInASCII = true
+      for byte in text.utf8 {
+        sink.write(byte)
+        sink.flush()
+      }
+    }
+    #expect(spelled == shown)
+  }
+
   @Test func `elsewhere stay as they are`() throws {
     #expect(
       try clipped("a line that is longer than that\nand", to: nil)

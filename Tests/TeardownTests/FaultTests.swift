@@ -158,7 +158,7 @@ struct `Faults of the machine` {
   @Test func `closed standard streams are not taken for something else`() throws {
     let oprun = try OprunProcess(
       pipeline(script: "echo out; echo error >&2; cat"), suffix: "<&- >&- 2>&-")
-    #expect(oprun.wait() == 0)
+    #expect(oprun.wait() == 74)
     let runs = oprun.folder.appending(path: ".oprun/runs")
     let run = try #require(FileManager.default.contentsOfDirectory(atPath: runs.path).first)
     #expect(oprun.content(of: ".oprun/runs/\(run)/step.1.log") == "out\nerror\n")

@@ -162,7 +162,7 @@ private let leadingSpecials: [UInt8] = [UInt8(ascii: "%"), UInt8(ascii: "-"), UI
 
 /// Programs that do what the builtin of their name does, as long as they get no arguments:
 /// `/bin/true --help` prints a page, the builtin does not.
-private let aloneEqualPrograms: Set<String> = ["true", "false"]
+let aloneEqualPrograms: Set<String> = ["true", "false"]
 
 /// Names that dash or bash handles itself instead of running a program of that name.
 private let shellWords: Set<String> = {

@@ -10,8 +10,8 @@ import Plans
 final class Environment {
   /// The variables as `NAME=value`, in an arbitrary order; each name once.
   let variables: [UnsafeMutablePointer<CChar>]
-  /// The directories in which programs without a slash are searched.
-  let searchPath: [String]
+  /// The directories in which programs without a slash are searched, as bytes: they need not be UTF-8.
+  let searchPath: [[UInt8]]
   private let owned: [UnsafeMutablePointer<CChar>]
 
   /// Variables that have a different value for each command.
@@ -32,16 +32,19 @@ final class Environment {
     self.owned = owned
     variables = inherited + owned
     searchPath = Environment.directories(
-      variables.first { Environment.name(of: $0) == "PATH" }.map { String(cString: $0 + 5) })
+      variables.first { Environment.name(of: $0) == "PATH" }.map { variable in
+        Array(UnsafeRawBufferPointer(start: variable + 5, count: strlen(variable + 5)))
+      })
   }
 
   deinit { owned.forEach { free($0) } }
 
   /// The directories as in execvp(3): without PATH those of the system, and an empty entry is the
   /// current directory.
-  private static func directories(_ path: String?) -> [String] {
-    (path ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
-      .map { $0.isEmpty ? "." : String($0) }
+  private static func directories(_ path: [UInt8]?) -> [[UInt8]] {
+    (path ?? Array("/bin:/usr/bin".utf8))
+      .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? [UInt8(ascii: ".")] : Array($0) }
   }
 
   fileprivate static func inherited() -> [UnsafeMutablePointer<CChar>] {

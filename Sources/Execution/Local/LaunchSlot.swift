@@ -8,7 +8,7 @@ import Plans
 /// What one command needs to start.
 struct LaunchRequest {
   /// The paths to try, in order; more than one when PATH is searched.
-  var programs: [String]
+  var programs: [[UInt8]]
   var arguments: [String]
   var environment: Environment
   /// The variables only for this command; `environment` has none with these names.
@@ -33,7 +33,7 @@ extension LaunchRequest {
   /// The size of the arguments and variables as C strings, in bytes.
   fileprivate var textLength: Int {
     var length = (directory?.utf8.count ?? 0) + 1
-    for text in programs { length += text.utf8.count + 1 }
+    for path in programs { length += path.count + 1 }
     for text in arguments { length += text.utf8.count + 1 }
     for variable in ownVariables {
       length += variable.name.utf8.count + variable.value.utf8.count + 2
@@ -151,16 +151,19 @@ final class LaunchSlot {
         + shared.count + 4)
 
     var cursor = text
-    func write(_ string: String, end: CChar = 0) -> UnsafeMutablePointer<CChar> {
+    func write(
+      _ bytes: UnsafeBufferPointer<UInt8>, end: CChar = 0
+    ) -> UnsafeMutablePointer<CChar> {
       let start = cursor
-      var string = string
-      cursor += string.withUTF8 { bytes in
-        if let source = bytes.baseAddress { memcpy(start, source, bytes.count) }
-        return bytes.count
-      }
+      if let source = bytes.baseAddress { memcpy(start, source, bytes.count) }
+      cursor += bytes.count
       cursor.pointee = end
       cursor += 1
       return start
+    }
+    func write(_ string: String, end: CChar = 0) -> UnsafeMutablePointer<CChar> {
+      var string = string
+      return string.withUTF8 { write($0, end: end) }
     }
     var next = pointers
     func append(_ pointer: UnsafeMutablePointer<CChar>?) {
@@ -168,7 +171,7 @@ final class LaunchSlot {
       next += 1
     }
     let programs = next
-    for program in request.programs { append(write(program)) }
+    for program in request.programs { append(program.withUnsafeBufferPointer { write($0) }) }
     append(nil)
     append(nil)
     let arguments = next

@@ -32,8 +32,10 @@ final class Launcher {
   func request(for command: Command) throws(SystemError) -> LaunchRequest {
     let environment = environment(of: command)
     let (words, script) = arguments(of: command.work)
+    var programs = programs(for: words[0], environment)
+    if case .script = command.work { programs = builtinPrograms(for: words) + programs }
     var request = LaunchRequest(
-      programs: programs(for: words[0], environment), arguments: words, environment: environment,
+      programs: programs, arguments: words, environment: environment,
       ownVariables: command.variables, directory: command.directory, input: nullInput.number,
       output: -1, script: nil, nice: command.limits.nice)
     if command.sharesJobs, let jobs { request.kept = (jobs.read, jobs.write) }
@@ -70,8 +72,17 @@ final class Launcher {
     }
   }
 
-  private func programs(for name: String, _ environment: Environment) -> [String] {
-    name.contains("/") ? [name] : environment.searchPath.map { "\($0)/\(name)" }
+  private func programs(for name: String, _ environment: Environment) -> [[UInt8]] {
+    if name.contains("/") { return [Array(name.utf8)] }
+    let end = Array("/\(name)".utf8)
+    return environment.searchPath.map { $0 + end }
+  }
+
+  /// Where the programs are that a script is executed directly with, and that a shell has built in: it finds them whatever
+  /// PATH says.
+  private func builtinPrograms(for words: [String]) -> [[UInt8]] {
+    words.count == 1 && aloneEqualPrograms.contains(words[0])
+      ? ["/bin/", "/usr/bin/"].map { Array("\($0)\(words[0])".utf8) } : []
   }
 
   private func environment(of command: Command) -> Environment {

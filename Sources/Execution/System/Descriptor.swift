@@ -44,10 +44,11 @@ extension SystemError {
   static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }
 }
 
-/// Opens those standard streams that are closed, so that no other file gets their numbers.
+/// Opens those standard streams that are closed, so that no other file gets their numbers. What is written to a
+/// standard output that was closed is still refused.
 func openStandardStreams() {
   for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
-    _ = Glibc.open("/dev/null", O_RDWR)
+    _ = Glibc.open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR)
   }
 }
 

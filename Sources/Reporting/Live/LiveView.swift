@@ -70,7 +70,8 @@ extension LiveView {
     }
     if countsOthers {
       var line = LineOfPieces(size.columns, style)
-      line.write("  … and \(counted(rowCount - count)) more", .faint)
+      let mark = style.usesASCII ? "..." : "…"
+      line.write("  \(mark) and \(counted(rowCount - count)) more", .faint)
       lines.append(line.line)
     }
     return lines
@@ -188,6 +189,7 @@ private struct LineOfPieces {
 
   private mutating func append(_ text: String, _ pieceStyle: Style?) {
     guard !text.isEmpty else { return }
+    let text = style.usesASCII ? withASCIIEllipses(text) : text
     if style.isColored, let pieceStyle {
       bytes += Array(pieceStyle.code.description.utf8)
       bytes += Array(text.utf8)
@@ -196,6 +198,10 @@ private struct LineOfPieces {
       bytes += Array(text.utf8)
     }
     width += displayWidth(of: text)
+  }
+
+  private func withASCIIEllipses(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "…" ? "~" : $0 }))
   }
 
   /// The text without what makes some terminals draw a narrow character wide: variation selector 16.

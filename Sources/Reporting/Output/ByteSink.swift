@@ -41,6 +41,30 @@ package final class ByteSink {
     }
   }
 
+  /// A wider line is not cut but goes on in further ones.
+  package var foldsLines: Bool {
+    get { clipper.folds }
+    set {
+      if newValue != clipper.folds { flush() }
+      clipper.folds = newValue
+    }
+  }
+
+  /// An ellipsis is written in ASCII: nothing that commands have printed may be written meanwhile.
+  package var spellsInASCII: Bool {
+    get { clipper.spellsInASCII }
+    set {
+      if newValue != clipper.spellsInASCII { flush() }
+      clipper.spellsInASCII = newValue
+    }
+  }
+
+  /// Has lines that are too wide for the terminal go on in further ones, if there is a terminal.
+  package func fitToTerminal() {
+    lineWidth = Terminal.width(of: descriptor)
+    foldsLines = true
+  }
+
   /// The terminal behind the sink is in raw mode.
   var addsReturns: Bool {
     get { clipper.addsReturns }
@@ -247,8 +271,12 @@ package final class ByteSink {
     if commandGuard != nil {
       var harmless: [UInt8] = []
       commandGuard?.pass(bytes, into: &harmless)
-      return harmless.withUnsafeBytes { writeNow($0) }
+      return harmless.withUnsafeBytes { clip($0) }
     }
+    clip(bytes)
+  }
+
+  private func clip(_ bytes: UnsafeRawBufferPointer) {
     guard clipper.isNeeded else { return writeNow(bytes) }
     var clipped: [UInt8] = []
     clipper.clip(bytes, into: &clipped)

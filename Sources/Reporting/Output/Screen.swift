@@ -34,7 +34,7 @@ package final class Screen {
   /// The sink for step output.
   let output: ByteSink
   /// The sink for progress, notices and the summary; the same one where both streams end up in the same
-  /// place, unless that is a terminal, to whose width only messages are cut.
+  /// place, unless that is a terminal, to whose width only messages are cut, or only messages are in ASCII.
   let messages: ByteSink
   /// True if both end up in the same place.
   let isShared: Bool
@@ -81,7 +81,7 @@ package final class Screen {
       ? Pane(messages, other, wrapsAgain: Terminal.wrapsAgain(environment: environment)) : nil
     self.output = ByteSink(descriptor: output, outlet: outlet, pane: isShared ? pane : nil)
     self.messages =
-      isShared && options.ci == nil && !clipsMessages
+      isShared && options.ci == nil && !clipsMessages && !options.usesASCII
       ? self.output : ByteSink(descriptor: messages, outlet: other, pane: pane)
     self.output.masker = options.masker
     self.messages.masker = options.masker
@@ -94,6 +94,7 @@ package final class Screen {
     colorsMessages = options.color.isOn(
       isTerminal: showsColors ?? Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
+    self.messages.spellsInASCII = usesASCII
     unfoldsInstances = options.unfoldsInstances
     self.messages.guardRules = ci?.dialect.rules
     resumeCommand = options.resumeCommand
@@ -175,11 +176,14 @@ package final class Screen {
   /// Writes part of a log as it is.
   func passOn(_ range: Range<Int>, of log: LogFile, to sink: ByteSink) {
     let (isRaw, width) = (sink.addsReturns, sink.lineWidth)
+    let isASCII = sink.spellsInASCII
     sink.addsReturns = false
+    sink.spellsInASCII = false
     sink.lineWidth = nil
     _ = log.copy(range, to: sink, buffer: scratch)
     sink.lineWidth = width
     sink.addsReturns = isRaw
+    sink.spellsInASCII = isASCII
     unfinished = log.endsInNewline(at: range.upperBound, buffer: scratch) ? nil : sink
   }
 

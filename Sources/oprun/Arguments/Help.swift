@@ -6,6 +6,7 @@ import Reporting
 extension Tool {
   /// Writes help to standard output, because it was requested.
   func writeHelp(of command: Subcommand?) {
+    output.fitToTerminal()
     output.write(command.map(helpText) ?? generalHelp)
   }
 }

@@ -22,8 +22,10 @@ private func parseAssignment(_ text: String) -> OptionValue? {
   return .assignment(name: String(text[..<equals]), value: String(value))
 }
 
-/// Parses a number of only digits: no sign, no spaces.
+/// Parses a number of only digits: no sign, no spaces, and no zero in front of others, as in a file.
 private func wholeNumber(_ text: some StringProtocol) -> Int? {
-  guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+  guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+    text == "0" || !text.hasPrefix("0")
+  else { return nil }
   return Int(text)
 }

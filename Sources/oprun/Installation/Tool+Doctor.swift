@@ -17,6 +17,7 @@ extension Tool {
         help: "add '--executor slurm'")
       return ExitStatus.usage
     }
+    if !invocation.isOn(Options.json) { output.fitToTerminal() }
     var report = DoctorReport(output, isJSON: invocation.isOn(Options.json))
     report.add([stateFinding(statePath(invocation))] + LocalChecks.findings)
     if isOfSlurm { examineSlurm(invocation, &report) }

@@ -173,7 +173,8 @@ extension Tool {
       if count == 0 { break }
       if !isTitled {
         if progress.followsOpenLine { output.writeNewline() }
-        output.write("> \(oneLine(log.title))\n")
+        let columns = Terminal.width(of: output.descriptor).map { $0 - 2 }
+        output.write("> \(columns.map { oneLine(log.title, columns: $0) } ?? oneLine(log.title))\n")
         isTitled = true
         progress.isTitled = true
       }

@@ -124,8 +124,8 @@ extension Tool {
           annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
       }
       return ExitStatus.invalidPipeline
-    case .unknownStep(let message):
-      say(message)
+    case .unknownSteps(let messages):
+      for message in messages { say(message) }
       return ExitStatus.usage
     case .emptySelection(let message, let help):
       say(message, help: help)
@@ -156,6 +156,7 @@ extension Tool {
   func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
     var options = DrawingOptions()
     options.usesASCII = invocation.isOn(Options.ascii)
+    output.spellsInASCII = options.usesASCII
     options.isVerbose = invocation.isOn(Options.verbose)
     options.isColored = isColored(
       STDOUT_FILENO, invocation.choice(Options.color, default: ColorChoice.auto))
@@ -180,5 +181,5 @@ struct ReportedFailure: Error {
   var reason: PlanningFailure?
 
   /// A word of the command line was taken for a step.
-  var isUnknownStep: Bool { if case .unknownStep? = reason { true } else { false } }
+  var isUnknownStep: Bool { if case .unknownSteps? = reason { true } else { false } }
 }

@@ -133,7 +133,7 @@ func fuzzPipeline(_ bytes: [UInt8]) throws(FuzzFinding) {
     case .invalid(let diagnostics, let sources):
       try demand(!diagnostics.isEmpty, "invalid without a fault")
       try examine(diagnostics, in: sources)
-    case .emptySelection, .unknownStep:
+    case .emptySelection, .unknownSteps:
       throw FuzzFinding(description: "an empty selection of everything")
     case .badParameters(let faults):
       try demand(faults.messages.allSatisfy { !$0.isEmpty }, "a parameter's fault without words")

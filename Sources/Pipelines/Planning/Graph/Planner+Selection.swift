@@ -18,6 +18,7 @@ extension Planner {
     }
     var selected: [Int] = []
     var byID: [String: Int]?
+    var faults: [String] = []
     for name in options.selection {
       if let step = pipelines[0].index.find(name) {
         selected.append(pipelines[0].operation(of: step))
@@ -41,12 +42,15 @@ extension Planner {
           ?? suggestion(
             for: name,
             among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) })
-        throw .unknownStep(
-          message: PlanningMessage.unknownSelection(
+        faults.append(
+          PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, instances: self.instances(near: name)))
+        if faults.count == ParameterFaults.limit { break }
+        continue
       }
       selected.append(operation)
     }
+    if !faults.isEmpty { throw .unknownSteps(messages: faults) }
     named = selected
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }
