@@ -66,7 +66,7 @@ protocol Executor: AnyObject {
   /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.
   func kept()
 
-  /// Every step has its outcome, and nothing stopped the run: what is left of other runs is told.
+  /// Every step has its outcome, and nothing stopped the run: whatever is left of other runs is reported.
   func conclude()
 
   /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's

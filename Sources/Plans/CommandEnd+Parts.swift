@@ -2,7 +2,7 @@
 // of tasks say it with these. Nothing else takes a status apart or puts one together.
 
 extension CommandEnd.Status {
-  /// Says which of the ways to end it was; one of `words`.
+  /// The word for the way in which the command ended; one of `words`.
   package var word: StaticString {
     switch self {
     case .exited: "exited"

@@ -56,7 +56,8 @@ package struct InstanceLimits: Sendable {
     released += held[group]?.removeValue(forKey: next) ?? []
   }
 
-  /// Nothing else goes on: what is under way waits for an instance that is not. False if none waits.
+  /// Called when nothing else goes on, so that the instances under way wait for one that is not: lets that one begin.
+  /// False if none waits.
   package mutating func releaseOneMore() -> Bool {
     guard let group = held.filter({ !$0.value.isEmpty }).keys.min() else { return false }
     release(group)

@@ -32,7 +32,7 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     }
   }
 
-  /// It is of one command: what a command inherits from a run around this one says nothing to it.
+  /// True if it is about one command: a value inherited from a run around this one must not reach another command.
   package var isOfCommand: Bool {
     switch self {
     case .oprun, .runID, .workspace: false

@@ -38,7 +38,7 @@ package struct ParameterArgument: Hashable, Sendable {
   /// The run that it is recorded of; nil for a value that is given now.
   package private(set) var run: String?
 
-  /// The same as the value of an earlier run: if the file no longer has the parameter, it plays no part.
+  /// The same argument as recorded in an earlier run: it is ignored if the file no longer has the parameter.
   package func recorded(in run: String) -> ParameterArgument {
     var recorded = self
     recorded.run = run

@@ -50,7 +50,7 @@ package struct TestStub: Sendable {
   package var end = End.exit(0)
   /// Nil means what `expected` of the step says, or 1 s.
   package var duration: Nanoseconds?
-  /// How many attempts end like this before one succeeds; nil means all.
+  /// The number of attempts that end like this before one succeeds; nil means all.
   package var failures: Int?
   package var outputs: [(name: String, value: Value)] = []
 

@@ -41,7 +41,7 @@ package struct Plan: Sendable {
   package let leftOut: [String]
   /// The pipeline's parameters, in file order.
   package let parameters: [ParameterDescription]
-  /// What the run was asked for by name; empty if it is of all steps.
+  /// The steps that the run was asked for by name; empty if it is a run of all steps.
   package let named: Set<OperationID>
   /// True if runs of the pipeline wait for each other.
   package let isExclusive: Bool
@@ -74,15 +74,15 @@ package struct Plan: Sendable {
     return plan
   }
 
-  /// The same plan, of which it is known whether the command line sets the time limit.
+  /// The same plan, marked with whether its time limit comes from the command line.
   package func havingTimeoutOfOption(_ isOfOption: Bool) -> Plan {
     var plan = self
     plan.hasTimeoutOfOption = isOfOption
     return plan
   }
 
-  /// The services that a resumed run has for their own sake: nothing that runs in it needs them. They go on like those
-  /// that are named on the command line.
+  /// The services that a resumed run has for their own sake, because nothing that runs in it needs them. They go on
+  /// like services that are named on the command line.
   package var endlessServices: Set<OperationID> = []
 
   package init(
@@ -193,7 +193,8 @@ package struct GroupPlan: Sendable {
   package let combinations: [ValueMap]
   /// The time limit for all of it, from its first command.
   package let timeout: Nanoseconds?
-  /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
+  /// True if a failure of the group leaves the run green and lets its dependents go on. Inside the group it still
+  /// counts as a failure.
   package let allowsFailure: Bool
   /// What becomes of its other steps after a failure in it.
   package let failurePolicy: FailurePolicy

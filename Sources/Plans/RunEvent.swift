@@ -14,7 +14,8 @@ package struct RunEvent: Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The first event of a run: nothing has been started yet. Others take no room for all that it says.
+    /// The first event of a run: nothing has been started yet. The case is indirect, so that other events do not take
+    /// as much memory.
     indirect case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, CommandRole)
@@ -244,7 +245,7 @@ extension CommandEnd {
   /// The same end with another status.
   package func with(_ status: Status) -> CommandEnd { changed { $0.status = status } }
 
-  /// The same, and why oprun ended it, if it did.
+  /// The same end, with the reason why oprun ended the command, if it did.
   package func marked(
     timedOut: Bool, isStopped: Bool, notReadyAfter: Nanoseconds? = nil
   ) -> CommandEnd {
@@ -255,7 +256,7 @@ extension CommandEnd {
     }
   }
 
-  /// The same, of a command that had ended before it is reported.
+  /// The same end of a command that had ended some time before it is reported.
   package var reportedLater: CommandEnd { changed { $0.endedByItself = true } }
 
   /// The same with another size of the output.
@@ -269,7 +270,7 @@ extension CommandEnd {
     return end
   }
 
-  /// What it was meant for is done.
+  /// True if the command did what it was meant for.
   package var isSuccess: Bool {
     status == .exited(0) && !timedOut && !isStopped && notReadyAfter == nil
   }

@@ -5,8 +5,8 @@ package import Scheduling
 
 /// A step that need not run, because it did before.
 package struct KeptStep: Hashable, Sendable {
-  /// Succeeded before: cached. Failed before, which was allowed, or cancelled because of such a failure: the same
-  /// again.
+  /// Cached if it succeeded before; the same ending again if it failed before and was allowed to, or was cancelled
+  /// because of such a failure.
   package let ending: Ending
   package let cause: Cause
   package let outputs: [PublishedOutput]
@@ -24,7 +24,7 @@ package enum GroupHookDuty: Sendable {
   case asUsual
   /// The hooks of its ending although nothing in it ran: before, they did not come to their end, or failed.
   case owed
-  /// None that says that it has succeeded: a part of it is left out, and may run later.
+  /// None of the hooks after a success: a part of it is left out, and may run later.
   case notOfSuccess
 }
 
@@ -41,8 +41,8 @@ package protocol RunMemory: AnyObject {
   /// Whether the step is left out although it ran before: what stands for it has no whole result then.
   func leavesGap(_ operation: OperationID) -> Bool
 
-  /// Takes what a step has become of which something was not known before; called before anything else is asked
-  /// about it.
+  /// Receives the resolved form of a step of which something was not known before; called before anything else is
+  /// asked about it.
   func noteResolved(_ operation: OperationID, as step: ReadyStep)
 
   /// What became of the step before, if it is still what it was; nil if it must run. Asked when
@@ -57,7 +57,7 @@ package protocol RunMemory: AnyObject {
   /// is now, it does not run. Asked about a step that is not kept.
   func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep?
 
-  /// Whether there is something that `held` would say of the operation.
+  /// Whether `held` has an answer for the operation.
   func mayHold(_ operation: OperationID) -> Bool
 
   /// The hooks that the group has to run. Asked when all members of it have ended.

@@ -129,7 +129,7 @@ extension ActiveOperation {
     }
   }
 
-  /// True if nobody has asked the command to end that has ended like this, or it was too late to matter.
+  /// True if nobody had asked the command to end before it ended like this, or asked too late to matter.
   func isUndisturbed(by end: CommandEnd) -> Bool { stopCause(of: end) == nil }
 
   /// The meaning of the end of an attempt, apart from retries and hooks.

@@ -65,7 +65,7 @@ package struct Command: Sendable {
   }
 }
 
-/// What is asked of Slurm for one command, and what the job sees to itself.
+/// What is asked of Slurm for one command, and what the job itself takes care of.
 package struct SlurmOrder: Hashable, Sendable {
   package let request: SlurmRequest
   package let timeLimit: Nanoseconds?
@@ -123,12 +123,13 @@ package struct Confinement: Hashable, Sendable {
     }
   }
 
-  /// What it can read of what nobody has looked for yet, also behind links that the patterns lead through.
+  /// Patterns of the files that it can read and that nobody has looked for yet, also behind links that the patterns
+  /// lead through.
   package let inputs: Patterns
   /// What it can read, as far as that is known: paths of files, and of directories with everything in them. These are its
   /// inputs, and what the steps before it have made.
   package let readable: [String]
-  /// What the steps may have made of which that is not known.
+  /// Patterns of the files that earlier steps may have made, where it is not known what they made.
   package let outputsBefore: [Patterns]
   /// What it can read, write and make.
   package let writable: Patterns

@@ -47,10 +47,10 @@ enum Gate {
     }
   }
 
-  /// That it waits is what everybody expects.
+  /// Whether nobody is surprised that it waits, so that no event reports it.
   var isQuiet: Bool { if case .starting = self { true } else { false } }
 
-  /// The same, with what the last look has changed.
+  /// The same gate, with its conditions as the last probe has left them.
   func with(_ probing: Probing) -> Gate {
     if case .starting = self { .starting(probing) } else { .waiting(probing) }
   }

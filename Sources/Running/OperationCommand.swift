@@ -67,7 +67,7 @@ extension RunMachine {
     return state.settings
   }
 
-  /// The settings of a service that is ready now: its outputs are taken.
+  /// The settings of a service that is ready now, and whose outputs are read.
   package mutating func settingsOfService(_ operation: OperationID) -> StepSettings? {
     active[operation].flatMap { $0.stop == .none ? $0.settings : nil }
   }

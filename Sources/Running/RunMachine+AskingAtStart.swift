@@ -50,7 +50,7 @@ extension RunMachine {
     guard case .asked(.start) = gate(of: operation) else { return }
     setGate(of: operation, to: nil)
     scheduler.pause(operation)
-    // What goes on of it has its claims still.
+    // Its job of an earlier run still has its claims.
     if goingOn.contains(operation) { scheduler.promise(operation) }
   }
 }

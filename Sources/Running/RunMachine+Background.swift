@@ -5,8 +5,8 @@ import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// A member of groups in the background is ready, or has ended, like this. `root` is where the trouble
-  /// began, if there is any.
+  /// A member of groups in the background is ready, or has ended, with this ending. `root` is the operation where the
+  /// problem began, if there was one.
   mutating func settleMember(
     _ member: OperationID, as ending: Ending, root: OperationID? = nil
   ) {
@@ -23,8 +23,8 @@ extension RunMachine {
     settleMember(group, as: ending, root: root)
   }
 
-  /// What nothing is left of that goes on ends now, like any group. What a group gives to others is looked
-  /// at before they start.
+  /// A group of which nothing goes on any more ends now, like any other group. The outputs of one that goes on are
+  /// evaluated before the steps that depend on it start.
   private mutating func complete(_ group: OperationID, root: OperationID?) {
     let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
     guard lasts else { return }
@@ -54,7 +54,7 @@ extension RunMachine {
     return ending.outcome == .skipped || ending.outcome == .cached ? Ending(.succeeded) : ending
   }
 
-  /// The answer to what a group gives to others that goes on.
+  /// The answer about the outputs of a group in the background, while it goes on.
   mutating func offered(_ group: OperationID, _ decision: Decision, at now: Nanoseconds) {
     groupStates[group].offer = .none
     switch decision {

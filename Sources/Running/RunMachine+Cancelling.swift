@@ -66,7 +66,7 @@ extension RunMachine {
     }
   }
 
-  /// What the pipeline that the operation is in says is to become of its other steps.
+  /// What happens to the other steps of the pipeline that the operation is in: its failure policy.
   private mutating func followPolicy(
     of group: OperationID, _ failed: OperationID, at now: Nanoseconds
   ) {

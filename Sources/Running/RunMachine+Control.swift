@@ -7,9 +7,9 @@ package import Scheduling
 /// What came of a request.
 package enum ControlAnswer: Hashable, Sendable {
   case done
-  /// It is as it was asked to be; in words.
+  /// What was asked for is done; the string says what was.
   case unchanged(String)
-  /// Nothing was changed; in words, why, and what would help.
+  /// Nothing was changed; the strings say why, and what would help.
   case refused(String, help: String? = nil)
 }
 
@@ -75,7 +75,7 @@ extension RunMachine {
     return nil
   }
 
-  /// Everything of it that has not ended is being stopped, and to cancel it changes nothing.
+  /// Whether everything in it that has not ended is being stopped already, so that cancelling it changes nothing.
   private func objection(toCancelling operation: OperationID) -> ControlAnswer? {
     let unended = unendedParts(of: operation).filter {
       groups.members(of: $0).isEmpty || active[$0] != nil
@@ -115,7 +115,7 @@ extension RunMachine {
       "nothing is paused; 'oprun continue --queue \(name)' opens the queue '\(name)', which starts suspended"
   }
 
-  /// The operation, or the steps in the group, those of groups in it, too.
+  /// The operation itself, or all steps in the group, including those of groups inside it.
   func steps(of operation: OperationID) -> [OperationID] {
     let members = groups.members(of: operation)
     return members.isEmpty ? [operation] : members.flatMap { steps(of: $0) }
@@ -133,7 +133,7 @@ extension RunMachine {
 
   // MARK: A run that waits
 
-  /// Whether the run can start nothing because of what somebody outside can take back.
+  /// Whether the run can start nothing only because of a change that somebody outside can take back.
   mutating func waitsForChange() -> Bool {
     guard canBeChangedFromOutside else { return false }
     let held = plan.queues.indices.lazy.map { QueueID($0) }.filter { [scheduler, plan] queue in
@@ -159,8 +159,8 @@ extension RunMachine {
 
   // MARK: Steps that were cancelled
 
-  /// A group is cancelled because of what happened first. A step that somebody cancelled did not do what the run was
-  /// for: it counts as a failed one.
+  /// Notes a step that somebody cancelled: it did not do what the run was for, so it counts as a failed one. A group
+  /// is cancelled for the first reason among its members.
   mutating func noteCancelled(_ operation: OperationID, _ cause: Cause) {
     guard case .stopped(let reason) = cause else { return }
     if let group = groups.group(of: operation), groupStates[group].cancelReason == nil {

@@ -14,7 +14,7 @@ extension RunMachine {
     }
   }
 
-  /// Puts what has come to its gate there. Groups that end with that may lead others to theirs.
+  /// Gives a gate to every operation that has reached one. Groups that end in doing so may let others reach theirs.
   mutating func receiveReached() {
     while true {
       var reached = scheduler.takeReached()
@@ -122,7 +122,8 @@ extension RunMachine {
     startReady(at: now)
   }
 
-  /// Ends an operation as it ended in an earlier run, in which others already suffered what follows from that.
+  /// Ends an operation as it ended in an earlier run. Nothing follows from that here: the consequences took place in
+  /// that run.
   private mutating func keep(_ operation: OperationID, as ending: Ending, _ cause: Cause) {
     scheduler.settle(operation, as: ending, cause: cause)
     noteFailed(operation, ending)

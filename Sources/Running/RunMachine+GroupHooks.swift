@@ -16,7 +16,7 @@ extension RunMachine {
     }
   }
 
-  /// Sets which hooks of a group run, all members of which have ended.
+  /// Sets which hooks run of a group whose members have all ended.
   package mutating func setDuty(
     _ duty: GroupHookDuty, of group: OperationID, at now: Nanoseconds
   ) {
@@ -36,8 +36,8 @@ extension RunMachine {
     if unended == 0 { gathered(group) }
   }
 
-  /// Called before everything that waits is ended: groups end after their members, as the worst of them. One whose
-  /// members did well waits for something else that it needs, and is ended with what waits.
+  /// Called before everything that waits is ended: groups end after their members, with the worst of their endings. A
+  /// group whose members all did well waits for something else, and is ended with everything that waits.
   mutating func keepGroups() {
     for group in groups.all where scheduler.state(of: group) == .waiting {
       let hasUnended = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
@@ -75,7 +75,7 @@ extension RunMachine {
     return failures(in: group).isEmpty
   }
 
-  /// How a group ends that fails by itself.
+  /// The ending of a group that fails by itself.
   func ownFailure(of group: OperationID, _ outcome: Outcome = .failed) -> Ending {
     let isAllowed =
       groups.forgives(group) || steps[group].settings.allowFailure == .always
@@ -129,7 +129,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// It is a group that will end by itself, after its members.
+  /// Whether it is a group that will end by itself, after its members.
   func endsByItsMembers(_ operation: OperationID) -> Bool {
     switch gates[operation] {
     case .gathering, .asked(.join): true

@@ -22,7 +22,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// The time limit of the group was over in an earlier run, of which it keeps the steps that were cancelled.
+  /// The time limit of the group was over in an earlier run, and the group keeps the steps that were cancelled in it.
   package mutating func rememberTimeout(of group: OperationID) { groupStates[group].limit = .over }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {

@@ -55,7 +55,7 @@ extension RunMachine {
     }
   }
 
-  /// It is a group that has no instances, or not yet.
+  /// Whether it is a group that has no instances, or none yet.
   package mutating func isUnexpanded(_ group: OperationID) -> Bool {
     patterns.open.contains(group)
   }
@@ -98,8 +98,7 @@ extension RunMachine {
     noteFailure(of: group, ending, at: now)
   }
 
-  /// Neither the group nor anything in it runs: it is as it was in an earlier run, in which others already suffered
-  /// what follows from that.
+  /// Neither the group nor anything in it runs: it ends as in an earlier run, in which the consequences took place.
   mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
     end(pattern: group, as: (ending, cause), steps: (Ending(.cached), .itself))
     noteFailed(group, ending)

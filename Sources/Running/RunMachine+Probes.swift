@@ -23,7 +23,8 @@ struct Probing {
   /// When this condition was first looked at.
   var since: Nanoseconds = 0
 
-  /// What remains of the probes of an earlier attempt is not mistaken for those of this one.
+  /// `attempt` is the last attempt, for a service: late probes of an earlier one are not mistaken for those of this
+  /// one.
   init(step: ReadyStep, probes: [Probe], attempt: Int = 0) {
     self.step = step
     self.probes = probes
@@ -55,7 +56,7 @@ extension RunMachine {
     startProbe(operation, probing, at: now)
   }
 
-  /// Every service is waited for; what takes longer is told.
+  /// A service that is not ready after this time is reported as being waited for.
   private static let quietTime: Nanoseconds = 3_000_000_000
 
   /// The time between two attempts to start a probe while the maximum number of commands is
@@ -101,7 +102,7 @@ extension RunMachine {
     set(.probeDue, at: now + probing.probe.every, key.operation, probing)
   }
 
-  /// Whether the end of a probe of the operation is still to come that nothing waits for any more.
+  /// Whether a probe of the operation that nothing waits for any more has still to end.
   func awaitsAbandonedProbe(of operation: OperationID) -> Bool {
     abandonedProbes.contains { $0.operation == operation }
   }

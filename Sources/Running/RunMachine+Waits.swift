@@ -1,23 +1,24 @@
-// What waits for long for something that steps of its own run hold is told, with who holds it.
+// Reports operations that wait for long for something that steps of the same run hold, and which steps these are.
 
 import Plans
 package import Scheduling
 
 /// What is watched for long waits.
 struct WaitWatch {
-  /// What was ready when the watch began, and might have waited since.
+  /// The operations that were ready when the watch began, and may have waited since.
   var witnesses: [OperationID] = []
   var isWatching = false
   /// Counts what may have changed who waits for whom.
   var changeCount = 0
   /// The count as it was when the watch began.
   var watchedCount = -1
-  /// Who was told of as holding something: told again only when none of them holds it any more.
+  /// The operations that were reported as holding something; the next report comes only when none of them holds it
+  /// any more.
   var told: [HeldUp.Shared: Set<OperationID>] = [:]
 }
 
 extension RunMachine {
-  /// Longer waits are told.
+  /// Waits that last longer than this are reported.
   package static let longWait: Nanoseconds = 10_000_000_000
 
   /// Starts the watch, if anything waits. Must be called when everything that can start has started.
@@ -51,7 +52,7 @@ extension RunMachine {
     }
   }
 
-  /// Nil if it is kept by something that nobody holds.
+  /// Nil if nothing that somebody holds keeps the operation from starting.
   private func shared(keeping operation: OperationID) -> HeldUp.Shared? {
     let queue = scheduler.graph.queue(of: operation)
     let spec = scheduler[queue]

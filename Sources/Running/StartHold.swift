@@ -17,7 +17,7 @@ struct StartHold {
   /// Called when all questions are handed out.
   mutating func heard() { hasQuestions = false }
 
-  /// Whether nothing starts now, but when it ends.
+  /// Whether starts are postponed until the hold ends.
   mutating func postpones() -> Bool {
     guard isOn || hasQuestions else { return false }
     isDue = true

@@ -46,14 +46,14 @@ struct Timer: Hashable {
 struct Timers {
   private var heap: [(timer: Timer, order: Int)] = []
   private var setCount = 0
-  /// How many there were when those that are no longer wanted were removed last.
+  /// The number of timers when the unwanted ones were last removed.
   private var wantedCount = 0
 
   var count: Int { heap.count }
 
   var earliest: Timer? { heap.first?.timer }
 
-  /// Whether so many were set since that it costs little to remove those that are no longer wanted.
+  /// Whether so many were set since then that removing the unwanted ones costs little.
   var mayHoldMany: Bool { heap.count > 2 * wantedCount + 64 }
 
   mutating func set(_ timer: Timer) {

@@ -12,7 +12,7 @@ struct DatabaseFailure: Error, Hashable {
     /// The file is no database, or is damaged.
     case damaged
     case full
-    /// What the program does not expect: everything else.
+    /// Every other failure, which the program does not expect.
     case other
   }
 
@@ -79,7 +79,8 @@ final class Database {
 
   private let handle: OpaquePointer
 
-  /// Whether the file is no longer what its path leads to: what is written to it is lost. This is not known of its log.
+  /// Whether the path leads to another file by now, so that everything written to this one is lost. Says nothing
+  /// about its log.
   var isLost: Bool {
     var hasMoved: Int32 = 0
     return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK

@@ -27,7 +27,7 @@ extension StateStore {
     try? database.execute("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
-  /// A number that is another one after somebody else has written to the database; nil if that cannot be told.
+  /// A number that changes when somebody else writes to the database; nil if that cannot be told.
   package var changeNumber: Int? { try? database.number("PRAGMA data_version") }
 
   static func status(of name: String, in folder: StateFolder) -> stat? {

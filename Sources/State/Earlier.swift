@@ -32,7 +32,8 @@ struct EarlierStep: Hashable {
   /// The operation because of which it was cancelled, if the failure of that was allowed: it is not to run any more.
   var givenUpFor: String?
 
-  /// When it began, or was taken from the cache. What was given up before it began comes after all of its run.
+  /// When it began, or was taken from the cache. A step that was given up before it began comes after everything in
+  /// its run.
   var start: Moment { Moment(origin, started ?? (didNotRun ? nil : ended) ?? .max) }
   var settled: Moment { Moment(origin, ended ?? 0) }
 

@@ -4,8 +4,8 @@ package import Masking
 package import Plans
 import Scheduling
 
-/// The ids of the steps of a plan of which something counts that was different: what runs, what it declares, and
-/// what it depends on. Limits, priorities and names do not count.
+/// The ids of the steps of a plan that differ from the other version in something that counts: what runs, what it
+/// declares, and what it depends on. Limits, priorities and names do not count.
 package struct EditedSteps {
   /// The new ones are among them.
   package private(set) var all: Set<String> = []

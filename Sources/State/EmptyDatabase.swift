@@ -73,7 +73,7 @@ enum EmptyDatabase {
         }
       }
     }
-    // Who may write and who may read: 2 is who knows logs.
+    // The versions for writing and reading: 2 means programs that know logs.
     if journal == .rollback { (bytes[18], bytes[19]) = (1, 1) }
     return bytes
   }

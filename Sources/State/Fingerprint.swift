@@ -33,7 +33,7 @@ struct FingerprintDigest {
     for text in texts { add(text) }
   }
 
-  /// 63 bits of it, never 0, which stands for none.
+  /// 63 bits of the digest; never 0, which means that there is none.
   mutating func finish() -> Int {
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     withUnsafeMutableBytes(of: &words) { bytes in
@@ -176,7 +176,8 @@ extension StepSettings {
 }
 
 extension Array {
-  /// The elements in the order of their names, in which they do not stand in a file; those with one name as they were.
+  /// The elements sorted by name, because their order in the file does not count; those with the same name keep their
+  /// order.
   fileprivate func inOrder(of name: (Element) -> String) -> [Element] {
     if count < 2 { return self }
     let names = map(name)

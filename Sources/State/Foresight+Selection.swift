@@ -35,7 +35,7 @@ extension Foresight {
     !failed.isDisjoint(with: plan.groups[group]?.members ?? [])
   }
 
-  /// What may run if a part of the run is resumed: `--only` does not even run what that needs.
+  /// The steps that may run if a part of the run is resumed; with `--only`, nothing but the named ones.
   func inside(_ core: Set<OperationID>) -> Set<OperationID> {
     let named = core.union(selection.isOfFailed ? failed : [])
     return selection.only.isEmpty ? withAll(named) { _ in true } : named

@@ -75,8 +75,8 @@ extension Foresight {
     return plan.graph.dependencies(of: operation).first { !isUnchanged($0, since: start) }?.from
   }
 
-  /// What becomes of an operation that is not as it was when another began that waits for it; a group does what its
-  /// first such member does.
+  /// What becomes of an operation that has changed since one that waits for it began; for a group, what becomes of
+  /// its first such member.
   private func change(of operation: OperationID, before other: OperationID) -> UpstreamChange {
     if let member = plan.groups[operation]?.members.first(where: { !isUnchanged($0) }) {
       return change(of: member, before: other)
@@ -111,7 +111,7 @@ extension Foresight {
       })
   }
 
-  /// What is something else than it was, or was not there; of a group that was edited only its members, if they are.
+  /// The steps that have changed or are new; of a group that was edited only its members, if these have changed.
   package var differing: [OperationID] {
     let all = plan.steps.indices.lazy.map { OperationID($0) }
     let found = Set(all.filter(isDifferent))
@@ -120,7 +120,7 @@ extension Foresight {
     }
   }
 
-  /// Whether a group is something else than it was.
+  /// Whether a group has changed.
   package func isEdited(_ group: OperationID) -> Bool {
     earlier.isEdited(recordedName(of: group), plan.steps[group.index], masker)
   }

@@ -62,7 +62,7 @@ extension Foresight {
     return worst
   }
 
-  /// How operations end that are as they were, and did not succeed.
+  /// The endings of operations that have not changed, and did not succeed.
   package var unusualEndings: [OperationID: Ending] {
     let operations = keptSteps.union(blockedSteps).filter { leftOut[$0] == nil }
     var endings: [OperationID: Ending] = [:]
@@ -76,7 +76,7 @@ extension Foresight {
     return endings
   }
 
-  /// How an operation ends that does not run; nil if it runs, or if that is not known.
+  /// The ending of an operation that does not run; nil if it runs, or if that is not known.
   private func foreseenEnding(of operation: OperationID) -> Ending? {
     if blockedSteps.contains(operation) { return Ending(.blocked) }
     if skippedAnew.contains(operation) { return Ending(.skipped) }

@@ -66,7 +66,7 @@ package struct Foresight {
   private(set) var unsure: Set<OperationID> = []
   /// Used pipelines that are kept, and whose hooks run again.
   private(set) var owedHooks: [OperationID] = []
-  /// More may run than is known.
+  /// True if more may run than is known.
   package private(set) var isUncertain = false
   /// What a selection is about: nothing else runs.
   private(set) var inside: Set<OperationID> = []

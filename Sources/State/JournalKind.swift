@@ -6,7 +6,7 @@ import Glibc
 import RunFiles
 import Scheduling
 
-/// What keeps a transaction whole if a process dies in the middle of it.
+/// The means by which a transaction stays whole if a process dies in the middle of it.
 package enum JournalKind: Hashable, Sendable {
   /// A log, with an index in memory that all users share (WAL): readers and a writer do not wait for each other, and a
   /// commit does not wait for the disk, but all of them are on one machine.

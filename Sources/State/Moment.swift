@@ -1,6 +1,6 @@
 // When something ran, over several runs of which each resumes the one before.
 
-/// A moment of one of a chain of runs.
+/// A moment in one run of a chain of runs.
 struct Moment: Comparable, Hashable {
   /// The number of the run.
   let run: Int

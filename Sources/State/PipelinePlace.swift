@@ -1,6 +1,6 @@
 // Which runs are of one pipeline: those of the same file in the same directory.
 
-/// A pipeline as its runs are found again.
+/// A pipeline, identified so that its runs are found again.
 package struct PipelinePlace: Hashable, Sendable {
   /// The path of the file: from the directory in which the pipeline runs if it is below that, or absolute.
   package let file: String

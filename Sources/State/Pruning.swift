@@ -234,7 +234,7 @@ extension StateStore {
     }
   }
 
-  /// Whether a process performs the run now: not one that has only still to end.
+  /// Whether a process performs the run now. A process that has only to end does not count.
   package func isInUse(_ name: String) -> Bool {
     folder.run(named: name)?.isInUse == true && !hasEnded(name)
   }

@@ -59,7 +59,7 @@ enum Record {
   case changed(RecordedChange)
   case placed(String, CommandRole, CommandPlacement)
   case finished(RunEnd, at: Nanoseconds, Tally)
-  /// It has failed after that; in words, why.
+  /// The run failed after its end was recorded; the string says why.
   case spoiled(Int32, stop: String)
 }
 

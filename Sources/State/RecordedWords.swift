@@ -40,7 +40,7 @@ struct RecordedOutcome: Hashable {
     Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0) | marks
   }
 
-  /// The bits that say nothing of the ending.
+  /// The bits that are not about the ending.
   var marks: Int { (isOfGroup ? Self.group : 0) | (isLeftOut ? Self.leftOut : 0) }
 }
 
@@ -59,7 +59,7 @@ extension CommandEnd {
   /// What stands before the reason why a command was not started, or is lost.
   private static let (notStarted, lost) = ("not started: ", "lost: ")
 
-  /// What else there is to say about it.
+  /// The details of the end.
   var recordedDetail: String? {
     switch status {
     case .exited, .signalled:

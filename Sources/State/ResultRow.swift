@@ -184,7 +184,7 @@ extension ResultRow {
     return text
   }
 
-  /// A line that a kill has cut, or another has half overwritten, is told by it.
+  /// It reveals a line that was cut by a kill, or half overwritten by another one.
   private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var digest = FingerprintDigest()
     digest.add(bytes)

@@ -7,7 +7,7 @@ package struct ResumeSelection: Hashable, Sendable {
   /// Steps that run again; nothing else does.
   package var only: [String] = []
   package var skipped: [String] = []
-  /// Nothing runs but what failed.
+  /// Only steps that failed run.
   package var isOfFailed = false
 
   package init() {}

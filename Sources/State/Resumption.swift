@@ -33,7 +33,7 @@ package final class Resumption {
   private var reached: Set<OperationID> = []
   /// The operations that ended before their turn came.
   private var unreached: Set<OperationID> = []
-  /// What somebody had run again.
+  /// The operations that somebody had run again.
   private var repeated: Set<OperationID> = []
   /// The operations by the names under which they are recorded; nil until one is looked up.
   private var operations: [String: OperationID]?
@@ -55,7 +55,7 @@ package final class Resumption {
 
   /// The execution that stands behind the ending of an operation.
   private enum Freshness {
-    /// It was skipped or blocked, or consists of nothing but what was.
+    /// It was skipped or blocked, or consists only of operations that were.
     case didNotRun
     /// It ran in an earlier run, and had its outcome then.
     case kept(Moment)

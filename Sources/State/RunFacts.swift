@@ -16,7 +16,7 @@ enum RunFact: String {
 }
 
 extension Database {
-  /// Few runs have facts, so their table is made when there is the first.
+  /// Few runs have facts, so their table is made for the first one.
   func write(_ fact: RunFact, _ value: String, ofRun run: Int) throws(DatabaseFailure) {
     try execute(Schema.facts)
     try prepare("INSERT OR REPLACE INTO fact(run, name, value) VALUES(?, ?, ?)")

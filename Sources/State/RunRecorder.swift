@@ -76,12 +76,12 @@ package final class RunRecorder: RunObserver {
   /// What a person should know, once.
   package private(set) var notices: [String] = []
 
-  /// How long the run stood still because another process held the lock, and for how long its end did.
+  /// How long the run was held up because another process had the lock, and how long its end was.
   package private(set) var standstill: Nanoseconds = 0
   package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// How much longer than its only command a step may take and still have the same duration.
+  /// A step may take this much longer than its only command and is still recorded with the duration of the command.
   private static let unnoticedTime: Nanoseconds = 10_000_000
   /// The number of records by which the database may lag behind the journal.
   private static let mostJournaled = 1000

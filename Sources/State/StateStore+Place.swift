@@ -32,7 +32,7 @@ extension StateStore {
 
   enum Suitability {
     case unusable(StoreFailure)
-    /// It can be a database of this oprun, or there is none yet. It has, or would get, this journal.
+    /// The file can be a database of this oprun, or there is none yet. It has, or would get, this journal.
     case usable(JournalKind)
   }
 

@@ -9,7 +9,7 @@ enum TakenOver {
   case kept
   /// It is for the next run: the step ended before it was its turn.
   case awaiting
-  /// It says nothing any more, or there is none.
+  /// It is of no use any more, or there is none.
   case forgotten
 }
 

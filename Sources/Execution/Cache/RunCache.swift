@@ -40,7 +40,7 @@ final class RunCache {
   private var waitingSince: [OperationID: Nanoseconds] = [:]
   private var retryAt: Nanoseconds?
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// Who waits for so long wants to know why.
+  /// A wait that lasts longer than this is explained.
   private static let longWait: Nanoseconds = 10_000_000_000
   /// The operations that wait for the output of a tool.
   private var waitingForTools: Set<OperationID> = []

@@ -8,12 +8,12 @@ import Scheduling
 /// A client of the run.
 final class ControlConnection {
   enum News {
-    /// There is nothing to do yet.
+    /// Nothing is to be done yet.
     case nothing
     /// It has said all that it had to say, and still listens.
     case said
     case request(ArraySlice<UInt8>)
-    /// It is of no use any more.
+    /// The connection is of no use any more.
     case over
   }
 
@@ -21,7 +21,7 @@ final class ControlConnection {
   let user: UInt32
   /// The number under which the loop hears of it.
   let number: Int
-  /// What it is waited for: it is to send, or to take.
+  /// The events that the loop waits for: readable, writable, or both.
   var interest = Interest.reading
   /// When it is given up, unless something comes or goes before.
   var due: Nanoseconds?

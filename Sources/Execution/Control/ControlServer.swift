@@ -106,7 +106,7 @@ final class ControlServer {
     isListening = false
   }
 
-  /// Who waits to be accepted would be reported for ever.
+  /// Stops watching the socket for a while: clients that wait to be accepted would be reported again and again.
   private func pauseListening(at now: Nanoseconds) {
     stopListening()
     listeningDue = now + Self.nextAttempt
@@ -143,8 +143,8 @@ final class ControlServer {
     listen()
   }
 
-  /// Gives up those who stand still and whose places others may want: on a busy machine, who has just connected may
-  /// need a while to ask.
+  /// Gives up clients that do nothing and whose places others may want. On a busy machine, a client that has just
+  /// connected may need a while to ask.
   func advance(to now: Nanoseconds) {
     if let due = listeningDue, due <= now {
       listeningDue = nil

@@ -230,7 +230,7 @@ extension RunLoop {
     machine.groupPlan(operation)?.isOfInstances ?? false
   }
 
-  /// Why a group failed by itself.
+  /// The reason why a group failed by itself.
   private func add(fault: Cause, to fields: inout JSONFields) {
     switch fault {
     case .condition(let words), .timeLimit(let words): fields.add("reason", masked(words))

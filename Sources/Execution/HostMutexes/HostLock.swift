@@ -104,7 +104,7 @@ final class HostLock {
 
 /// The directory of the locks of a user.
 enum HostLockFolder {
-  /// The same for all runs of the user, whatever their environment is.
+  /// The directory is the same for all runs of the user, whatever their environment is.
   static func open(in places: [String] = ["/run/lock", "/tmp"]) throws(SystemError) -> Int32 {
     let parent = places.first { isForAll($0) } ?? "/tmp"
     let path = "\(parent)/oprun-\(geteuid())"

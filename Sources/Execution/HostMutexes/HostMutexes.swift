@@ -18,13 +18,13 @@ final class HostMutexes {
   }
 
   var all: [Mutex]
-  /// What others are told of who has a mutex.
+  /// The words by which other runs learn who has a mutex.
   let holder: String
   private let folder: Int32
 
   /// It is tried again after this time.
   static let interval: Nanoseconds = 100_000_000
-  /// Longer waits are told.
+  /// Waits that last longer than this are reported.
   static let longWait: Nanoseconds = 10_000_000_000
 
   /// Nil if the plan has none.

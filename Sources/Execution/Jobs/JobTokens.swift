@@ -21,7 +21,7 @@ struct JobTokens {
   /// More slots are not shared: a pipe has room for a limited number of tokens.
   static let largestSize = 4096
 
-  /// Makes those of a pool of our own, or none.
+  /// Makes the tokens of a pool of our own, or none.
   init(size: Int?) {
     guard let size else { return }
     self.size = JobTokens.bounded(size)

@@ -10,7 +10,7 @@ package enum ControlAction: Hashable, Sendable {
   case cancelRun
   /// A step, or everything in a group.
   case cancel(OperationID)
-  /// What has not ended of the steps of the queue.
+  /// The steps of the queue that have not ended.
   case cancelQueue(QueueID)
   /// A step that failed, or those that did in a group.
   case retry(OperationID)

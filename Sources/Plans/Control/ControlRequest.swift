@@ -22,7 +22,7 @@ package struct ControlRequest: Hashable, Sendable {
   package var priority: Int?
   /// Every step is wanted, not only those that run or have failed.
   package var isWhole = false
-  /// What changes is wanted until the end of the run.
+  /// Changes are wanted until the end of the run.
   package var follows = false
 
   /// The version of the requests and of the answers, in the first line of both.
@@ -90,8 +90,8 @@ extension ControlRequest {
   }
 }
 
-/// The fields of a request. One that is there and is not what it should be is refused: passing over it would
-/// make of a request about one step a request about the whole run.
+/// The fields of a request. A field of the wrong type is refused: ignoring it would turn a request about one step
+/// into one about the whole run.
 private struct RequestFields {
   private let fields: ValueMap
 

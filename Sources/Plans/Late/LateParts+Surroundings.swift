@@ -24,7 +24,7 @@ extension LateParts {
       .filter { $0.root == .steps }.compactMap(\.member)
   }
 
-  /// What is inserted in what the step runs.
+  /// The values that are inserted into what the step runs.
   private var templates: [Template] {
     var templates = command?.templates ?? []
     templates += settings?.environment.compactMap(\.value.template) ?? []

@@ -129,7 +129,7 @@ package struct StepNames: Sendable {
     }
   }
 
-  /// The same; if these are its operations, in memory that it shares with them.
+  /// The same names. If these are their operations, both lists share their memory.
   fileprivate func sharing(_ all: [OperationID]) -> StepNames {
     guard operations == all else { return self }
     var copy = self

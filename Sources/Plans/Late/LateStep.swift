@@ -85,7 +85,7 @@ package struct LateParts: Sendable {
     conditions.isEmpty && command == nil && rareParts?.parts.isWithoutEffect != false
   }
 
-  /// What few steps have: the others take a quarter of the memory without it.
+  /// The parts that only few steps have: the others take a quarter of the memory without them.
   package struct Rare: Sendable {
     package var settings: LateSettings?
     /// The scopes of what pipeline uses gave to the settings, by their numbers.
@@ -158,7 +158,7 @@ package struct LateParts: Sendable {
 }
 
 extension LateStep {
-  /// A group that has values for others.
+  /// True for a group that has values for others.
   package var givesOutputs: Bool { !parts.outputs.isEmpty }
 }
 

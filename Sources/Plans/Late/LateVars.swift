@@ -5,8 +5,8 @@ import Diagnostics
 import Expressions
 package import Scheduling
 
-/// Names one of them: the number of the pipeline use that has it, and its own number there. Those that
-/// it depends on are less.
+/// Identifies one late variable: the number of its pipeline use, and its own number there. The numbers of those that
+/// it depends on are lower.
 package struct LateVarNumber: Hashable, Comparable, Sendable {
   package let pipeline: Int
   package let number: Int

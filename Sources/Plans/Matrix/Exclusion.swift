@@ -3,7 +3,7 @@
 
 import Expressions
 
-/// A combination is a number: the last axis changes fastest.
+/// The combinations of a matrix as numbers, of which the last axis changes fastest.
 struct Exclusion {
   private let axes: [ExcludedAxis]
   private let axisNumbers: [ExactText: Int]

@@ -141,7 +141,7 @@ package struct Graph: Sendable {
     if !nodes[id.index].isGated { nodes[id.index].isGated = true }
   }
 
-  /// Makes an operation one that is no service. Call it only before the graph runs.
+  /// Makes a service an ordinary operation, which takes a slot. Call it only before the graph runs.
   package mutating func setTakesSlot(_ id: OperationID) { nodes[id.index].takesSlot = true }
 
   /// Sets how long an operation usually takes. Call it only before the graph runs.

@@ -15,7 +15,7 @@ package struct OperationSpec: Sendable {
   /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
   package var takesSlot = true
 
-  /// The priority of what runs nothing itself: only what waits for it counts.
+  /// The priority of an operation that runs nothing itself: only those of its dependents count.
   package static let noPriority: Int16 = -1024
 
   package init() {}
@@ -59,6 +59,6 @@ package struct PoolSpec: Hashable, Sendable {
     self.isGranted = isGranted
   }
 
-  /// The same, of which nothing outside decides.
+  /// The same pool, but open without anything outside having to open it.
   package var alwaysOpen: PoolSpec { PoolSpec(name: name, capacity: capacity) }
 }

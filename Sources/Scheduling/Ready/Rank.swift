@@ -22,7 +22,8 @@ struct Rank {
     self.init(key: key, sequence: UInt32(bitPattern: item), item: item)
   }
 
-  /// Compares without a branch: which of two comes first nobody can guess, and to guess wrong takes longer than both comparisons.
+  /// Compares without a branch: the processor cannot predict which of two comes first, and a wrong prediction takes
+  /// longer than both comparisons.
   @inline(__always)
   func isBefore(_ other: Rank) -> Bool {
     let isEarlier = Int32(bitPattern: sequence &- other.sequence) < 0

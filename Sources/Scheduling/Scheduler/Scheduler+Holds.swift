@@ -1,5 +1,5 @@
-// Holds keep an operation from being ready in addition to its edges; other calls release it in
-// spite of them.
+// Holds keep an operation from being ready, in addition to its edges; other calls make it ready in spite of its
+// edges.
 
 extension Scheduler {
   /// Adds an operation that is not ready until it has been released `holds` times.

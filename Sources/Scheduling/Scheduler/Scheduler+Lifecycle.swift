@@ -146,7 +146,7 @@ extension Scheduler {
     }
   }
 
-  /// One thing less that the operation waits for. True if it has ended by that: it was skipped.
+  /// Counts down what the operation waits for. True if it has ended with that, because it was skipped.
   private mutating func countDown(_ id: OperationID) -> Bool {
     unmetCounts[id.index] -= 1
     return unmetCounts[id.index] == 0 && reach(id)

@@ -26,7 +26,7 @@ extension Scheduler {
     return !waiting.isEmpty
   }
 
-  /// Others get what was promised to the operation, if anything.
+  /// Gives back what was promised to the operation, if anything.
   package mutating func endPromise(to id: OperationID) {
     guard promised.remove(id) != nil else { return }
     let queue = lanes[Int(records[id.index].lane)].queue

@@ -83,7 +83,7 @@ extension Scheduler {
     return count
   }
 
-  /// What still waits for others as well waits for this one again.
+  /// Lets an operation that still waits for others wait for this one again, too.
   private mutating func waitAgain(for id: OperationID, besides reopened: Set<OperationID>) {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {

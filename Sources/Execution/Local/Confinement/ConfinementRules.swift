@@ -8,7 +8,7 @@ import Running
 
 struct ConfinementRules {
   private(set) var rules: [(path: String, access: RuleList.Access)] = []
-  /// The same for files whose names are no text.
+  /// The rules for files whose names are no text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
 

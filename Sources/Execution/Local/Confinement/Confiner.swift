@@ -104,9 +104,9 @@ final class Confiner {
   private enum Verdict {
     /// Confined by these rules and by those for what lies beside the workspace.
     case confined(RuleList)
-    /// It need not be, or declares what leaves nothing to confine, on every machine.
+    /// It need not be confined on any machine, or its declaration leaves nothing to confine.
     case open
-    /// It should be, and this machine cannot do it now.
+    /// It should be confined, and this machine cannot do that now.
     case impossible
   }
 

@@ -42,7 +42,7 @@ struct Refusal: Hashable {
   let path: String
   let kind: Kind
 
-  /// The same, if something was in the way of the command: it may have wanted to make a directory.
+  /// The same refusal of a command that may have wanted to make a directory, because something was in its way.
   fileprivate func mayBeFolder(_ isTaken: Bool) -> Refusal {
     guard isTaken, case .fixed(var place) = kind else { return self }
     place.mayBeFolder = true
