@@ -56,7 +56,7 @@ struct BoundTests {
   @Test(arguments: [
     ("env: {A: \"a\\0b\"}", "'A' cannot contain the character '\\u{0}'"),
     ("env: {\"A\\0\": x}", "a string cannot contain the character '\\u{0}'"),
-    ("params: {p: {default: \"a\\0b\"}}", "'default' cannot contain the character '\\u{0}'"),
+    ("params: {p: {default: \"a\\0b\"}}", "a string cannot contain the character '\\u{0}'"),
     ("params: {p: [\"a\\0b\"]}", "a string cannot contain the character '\\u{0}'"),
     ("working_dir: \"a\\0b\"", "'working_dir' cannot contain the character '\\u{0}'"),
     (
