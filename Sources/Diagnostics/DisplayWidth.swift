@@ -55,7 +55,7 @@ private func isWide(_ value: UInt32) -> Bool {
 }
 
 /// The escape for a scalar that would move the cursor, hide text or change its direction, such as
-/// `\u{1b}`; nil for one that can be printed. The zero-width joiner holds emoji together and stays.
+/// `\u{1b}` or `\n`; nil for one that can be printed. The zero-width joiner holds emoji together and stays.
 package func escape(_ scalar: Unicode.Scalar) -> String? {
   if scalar.value >= 0x20, scalar.value < 0x7F { return nil }
   switch scalar.properties.generalCategory {
@@ -63,7 +63,11 @@ package func escape(_ scalar: Unicode.Scalar) -> String? {
   case .format where scalar.value != 0x200D: break
   default: return nil
   }
-  return "\\u{\(String(scalar.value, radix: 16))}"
+  return switch scalar {
+  case "\n": "\\n"
+  case "\t": "\\t"
+  default: "\\u{\(String(scalar.value, radix: 16))}"
+  }
 }
 
 /// A string from outside in the form in which it may appear in a message: on one line, at most 80

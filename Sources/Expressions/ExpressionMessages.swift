@@ -363,10 +363,10 @@ extension ExpressionMessage {
     "a command needs a program, but no word is left", help: "write the program as a word of its own"
   )
 
-  static func noText(_ found: String) -> UnlocatedFailure {
+  static func noText(_ found: String, _ expression: Expression) -> UnlocatedFailure {
     let help =
       switch found {
-      case "null": "give a default: x ?? ''"
+      case "null": ScriptMessage.helpForNull(expression)
       case "a map": "toJSON(x) turns it into a string"
       default: "join(x, ' ') or toJSON(x) turns it into a string"
       }

@@ -11,7 +11,7 @@ import Reporting
 
 struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
-  let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
+  var errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
   /// Must be looked at before any file is opened.
   let inheritedJobserver = InheritedJobserver.atStart()
   let pipelineLock = PipelineLock()
@@ -82,7 +82,8 @@ struct Tool {
 
   private func write(_ error: UsageFailure) {
     for mistake in ([error] + error.others).prefix(ParameterFaults.limit) {
-      say(mistake.message, help: mistake.help)
+      let help = [mistake.help, stepMeant(by: mistake)].compactMap(\.self)
+      say(mistake.message, help: help.isEmpty ? nil : help.joined(separator: "; "))
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
@@ -93,6 +94,20 @@ struct Tool {
     let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
     let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
+  }
+
+  /// What to write where the name of a command was meant as that of a step, which the pipeline has.
+  private func stepMeant(by mistake: UsageFailure) -> String? {
+    guard let flag = mistake.optionOfRun, let name = mistake.command, name != Subcommand.run.name
+    else { return nil }
+    var quiet = self
+    quiet.errors = .nowhere()
+    guard let invocation = try? Invocation(.list).located(.system), invocation.directory == nil,
+      case .success(let plan) = quiet.plan(
+        invocation.operands[0], quiet.listingOptions(invocation)),
+      plan.steps.contains(where: { $0.id == name })
+    else { return nil }
+    return "'oprun run \(name) \(flag)' runs the step \(quoted(name))"
   }
 
   /// Prints a message that is not about a location in a file.

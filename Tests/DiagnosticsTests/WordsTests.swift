@@ -37,7 +37,7 @@ struct SuggestionTests {
 struct PrintableTests {
   @Test func `a name is cut at 80 characters and shows what cannot be printed`() {
     #expect(
-      quoted("a\u{1b}\n\u{7f}\u{2028}\u{feff}b") == "'a\\u{1b}\\u{a}\\u{7f}\\u{2028}\\u{feff}b'")
+      quoted("a\u{1b}\n\u{7f}\u{2028}\u{feff}b") == "'a\\u{1b}\\n\\u{7f}\\u{2028}\\u{feff}b'")
     #expect(printable(String(repeating: "é", count: 81)) == String(repeating: "é", count: 80) + "…")
     #expect(printable("👩‍👩‍👧") == "👩‍👩‍👧")
   }

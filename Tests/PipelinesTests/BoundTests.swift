@@ -56,7 +56,7 @@ struct BoundTests {
   @Test(arguments: [
     ("env: {A: \"a\\0b\"}", "'A' cannot contain the character '\\u{0}'"),
     ("env: {\"A\\0\": x}", "a string cannot contain the character '\\u{0}'"),
-    ("params: {p: {default: \"a\\0b\"}}", "'default' cannot contain the character '\\u{0}'"),
+    ("params: {p: {default: \"a\\0b\"}}", "a string cannot contain the character '\\u{0}'"),
     ("params: {p: [\"a\\0b\"]}", "a string cannot contain the character '\\u{0}'"),
     ("working_dir: \"a\\0b\"", "'working_dir' cannot contain the character '\\u{0}'"),
     (
@@ -125,7 +125,7 @@ struct BoundTests {
   }
 
   @Test func `a message is one line`() {
-    #expect(messageLine("a\n::b\u{1b}") == "a\\u{a}::b\\u{1b}")
+    #expect(messageLine("a\n::b\u{1b}") == "a\\n::b\\u{1b}")
     #expect(messageLine(String(repeating: "é", count: 3000)).unicodeScalars.count == 2001)
     #expect(pathAtLineStart("::x.yml") == "./::x.yml" && pathAtLineStart("a/b") == "a/b")
     #expect(nameAtLineStart("--- x") == "'--- x'" && nameAtLineStart("x") == "x")

@@ -92,7 +92,7 @@ import Testing
     #expect(
       try dryRun(samplePlan("get@^8; put@^3: get")) == """
         1  ● get  run   first, queue net, priority very_high  $ echo get
-        2  ● put  run   needs get, queue net, priority 3  $ echo put
+        2  ● put  run   needs get, queue net, priority 3      $ echo put
         2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
 
         """)

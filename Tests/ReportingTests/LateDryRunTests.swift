@@ -17,11 +17,11 @@ import Testing
     ).late("deploy", if: "params.branch == 'main'", skipped: "if: params.branch == 'main' is false")
     #expect(
       try dryRun(plan) == """
-        1  ● build     run   first                             $ echo build
+        1  ● build     run   first                                 $ echo build
            ● deploy    skip  if: params.branch == 'main' is false  $ echo deploy
-           ├─● tell    skip  needs deploy (succeeded)          $ echo tell
-        2  ● │ notify  run   needs deploy                      $ echo notify
-        2    ● last    run   needs tell                        $ echo last
+           ├─● tell    skip  needs deploy (succeeded)              $ echo tell
+        2  ● │ notify  run   needs deploy                          $ echo notify
+        2    ● last    run   needs tell                            $ echo last
         3 of 5 would run, at most 2 at once; no estimate: no step has 'expected'
 
         """)
@@ -32,7 +32,7 @@ import Testing
       "deploy", if: "steps.build.outputs.changed")
     #expect(
       try dryRun(plan) == """
-        1  ● build   run   first                             $ echo build
+        1  ● build   run   first                                     $ echo build
         2  ● deploy  run   needs build, if: steps.build.outputs.changed, priority high  $ echo deploy
         2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
 
@@ -60,9 +60,9 @@ import Testing
       "test", .expanding("steps.list.outputs.names"))
     #expect(
       try dryRun(plan) == """
-        1  ● list  run   first                             $ echo list
+        1  ● list  run   first                                     $ echo list
         2  ● test  each  matrix of steps.list.outputs.names, known during the run, queue net  $ echo test
-        3  ● pack  run   needs test                        $ echo pack
+        3  ● pack  run   needs test                                $ echo pack
         3 of 3 would run, at most 1 at once; no estimate: no step has 'expected'
 
         """)
@@ -172,13 +172,12 @@ import Testing
     .late("notify", skipped: "if: params.branch == 'main' is false")
     #expect(
       try dryRun(plan) == """
-        1  ● build             run   first                             $ make
-        2  ├─● test[os=mac]    run   needs build                       $ make test
-        2  ├─┼─● test[os=win]  run   needs build                       $ make test
-        2  ● │ │ check         each  matrix of steps.build.outputs.files, known during the run  $ ./check
-             ●─╯ test          all   2 instances
-        3    ● deploy          run   needs test, if: steps.build.outputs.changed  $ ./deploy
-             ● notify          skip  if: params.branch == 'main' is false  $ ./notify
+        1  ● build      run   first                                     $ make
+        2  ├─● test ×2  run   needs build                               $ make test
+        2  ● │ check    each  matrix of steps.build.outputs.files, known during the run  $ ./check
+             ● test     all   2 instances
+        3    ● deploy   run   needs test, if: steps.build.outputs.changed  $ ./deploy
+             ● notify   skip  if: params.branch == 'main' is false      $ ./notify
         5 of 6 would run, at most 3 at once; no estimate: no step has 'expected'
 
         """)

@@ -24,7 +24,9 @@ extension Expression {
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) -> ExpressionType {
     let wanted = ExpressionType.Kinds.text.union([.list, .null])
-    let type = check(for: wanted, in: scope, source, log: &log) { ExpressionMessage.noText($1) }
+    let type = check(for: wanted, in: scope, source, log: &log) {
+      ExpressionMessage.noText($1, self)
+    }
     if type.kinds.subtracting(.null) == .list, type.item.kinds.isDisjoint(with: .listItem) {
       log.report(at: span(of: range(of: root), in: source)) {
         ExpressionMessage.noListItem(type.item.kinds.words).diagnostic(at: $0)

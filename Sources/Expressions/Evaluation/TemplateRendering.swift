@@ -184,7 +184,7 @@ extension Expression {
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
-    check(for: .text, in: scope, source, log: &log) { ExpressionMessage.noText($1) }
+    check(for: .text, in: scope, source, log: &log) { ExpressionMessage.noText($1, self) }
   }
 
   /// The value in its text form.
@@ -198,7 +198,7 @@ extension Expression {
   /// A value of it in its text form.
   func piece(of found: FoundValue) throws(EvaluationFailure) -> TextPiece {
     guard let text = found.value.text else {
-      throw fault(ExpressionMessage.noText(found.value.type.words))
+      throw fault(ExpressionMessage.noText(found.value.type.words, self))
     }
     return switch found.origin {
     case .authors: .authors(text, self)

@@ -85,6 +85,19 @@ enum ScriptMessage {
       help: "add the element `--` before it, if that ends the program's options")
   }
 
+  /// What to write in place of something that may be null. A default that is empty has no place in a script.
+  static func helpForNull(_ expression: Expression) -> String {
+    let value = InsertedValue(text: "", expression: expression)
+    guard value.isPath else { return "give a default: x ?? ''" }
+    let variable = value.variable
+    let written = "\(value.source) ?? ''"
+    let setting =
+      variable.isThere
+      ? "" : "add `\(variable.name): \"${{ \(written) }}\"` to the step's `env`, and "
+    return
+      "give a default: \(written); in a script, \(setting)write `\"$\(variable.name)\"` in its place"
+  }
+
   // MARK: The way out
 
   private static func help(_ value: InsertedValue, _ reader: ScriptReader) -> String {
@@ -156,7 +169,7 @@ extension InsertedValue {
   }
 
   /// The expression on one line, as folding left it; without `quote()` around it.
-  private var source: String {
+  fileprivate var source: String {
     let written = self.written
     return isQuoted ? String(written.dropFirst(Self.quoteCall.count).dropLast()) : written
   }
@@ -184,6 +197,8 @@ extension InsertedValue {
     let isTaken = Self.meaningful.contains(name) || name.hasPrefix("OPRUN")
     return (isTaken ? Self.variableName(names[0]) + "_" + name : name, false)
   }
+
+  fileprivate var isPath: Bool { !path.isEmpty }
 
   /// The names in `steps.build.outputs.tag`; empty if the expression is not such a path.
   private var path: [String] {

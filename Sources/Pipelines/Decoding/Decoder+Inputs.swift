@@ -77,7 +77,8 @@ extension Decoder {
       if tree.nodes[node].kind == .map {
         decodeParam(node, into: &param)
       } else {
-        decodeBareDefault(pair.value, into: &param)
+        decodeBareDefault(
+          pair.value, KeyRow(named: name, .either([.constant, .object(.param)])), into: &param)
       }
       if let first = variables.updateValue(param.span, forKey: param.variable) {
         report(pair.key) { DecodingMessage.sameVariable(param.variable, first: first, at: $0) }
@@ -87,29 +88,35 @@ extension Decoder {
     model.params.keepOneRest(log: &log)
   }
 
-  /// Decodes a parameter such as `retries: 3`, whose type is that of the default.
-  private mutating func decodeBareDefault(_ value: NodeIndex, into param: inout ParamModel) {
-    guard let constant = constantValue(value, KeyRow(named: param.name, .anything)) else { return }
-    param.defaultValue = constant
+  /// Decodes a default that determines the type, as in `retries: 3`; `row` says what may be there.
+  private mutating func decodeBareDefault(
+    _ value: NodeIndex, _ row: KeyRow, into param: inout ParamModel
+  ) {
+    guard let constant = constantValue(value, row) else { return }
     switch constant {
     case .bool: param.kind = .bool
     case .number(let number): param.kind = number == number.rounded() ? .int : .number
     case .list: param.kind = .list
-    case .string, .map: param.kind = .string
-    case .null:
-      param.defaultValue = nil
-      reportType(value, KeyRow(named: param.name, .either([.constant, .object(.param)])))
+    case .string: param.kind = .string
+    case .null, .map: return reportType(value, row)
     }
+    param.defaultValue = constant
   }
 
   private mutating func decodeParam(_ map: NodeIndex, into param: inout ParamModel) {
     let name = param.name
     let fields = readFields(of: map, ParamKey.table) { _, _ in "in parameter \(quoted(name))" }
-    param.kind = fields[.type].flatMap { choice($0, ParamKey.type.row, paramKinds) } ?? .string
+    if let value = fields[.type] {
+      param.kind = choice(value, ParamKey.type.row, paramKinds) ?? .string
+    } else if let value = fields[.defaultValue] {
+      decodeBareDefault(value, ParamKey.defaultValue.row, into: &param)
+    }
     param.description = fields[.description].flatMap { text($0, ParamKey.description.row) }
     param.pattern = fields[.pattern].flatMap { pattern($0) }
     param.choices = fields[.choices].flatMap { choices($0, of: param) }
-    param.defaultValue = fields[.defaultValue].flatMap { member($0, of: param, "default") }
+    if fields.holds(.type) {
+      param.defaultValue = fields[.defaultValue].flatMap { member($0, of: param, "default") }
+    }
     let required = fields[.required].flatMap { boolean($0, ParamKey.required.row) }
     if required == true, let value = fields[.defaultValue] {
       report(keyNode(of: value)) { DecodingMessage.defaultOfRequired(at: $0) }

@@ -88,6 +88,31 @@ package enum KeysElsewhere {
       "handler_on": hooks, "handlers": hooks, "hooks": hooks,
       "preconditions":
         "a step that fails if they do not hold, which this one has in 'depends_on'; 'if' skips a step, and the run goes on",
+      "ports":
+        "steps use the ports of this machine; those of a container are options of 'docker run'",
+      "volumes":
+        "steps use the directories of this machine; those of a container are options of 'docker run'",
+      "interruptible":
+        "a later run does not cancel one in progress; with 'mutex: pipeline' it waits for it",
     ]
   }()
+
+  /// Words of other tools that are no keys: what takes their place.
+  package static let words: [String: String] = [
+    "GITHUB_ENV":
+      "write NAME=VALUE to $OPRUN_OUTPUT, and in the steps that need it env: {NAME: \"${{ steps.ID.outputs.NAME }}\"}",
+    "GITHUB_PATH":
+      "set the variable in 'env', at top level or of a step: env: {PATH: \"/opt/bin:${{ env.PATH }}\"}",
+    "GITHUB_OUTPUT":
+      "write NAME=VALUE to $OPRUN_OUTPUT, which later steps read as steps.ID.outputs.NAME; outputs of the whole pipeline "
+      + "get into the file with --outputs \"$GITHUB_OUTPUT\"",
+    "expand":
+      "a step that has 'map' in 'depends_on' waits for all instances of 'map'; the files are patterns in 'inputs', which "
+      + "also find what earlier runs left",
+    "checkpoint":
+      "a matrix of an output of a step before: matrix: {sample: \"${{ steps.ID.outputs.samples }}\"}",
+    "rule": "a step with 'cache: {inputs, outputs}'; the order comes from 'depends_on'",
+    "wildcards":
+      "a matrix: with matrix: {sample: [A, B]}, ${{ matrix.sample }} is the value of an instance",
+  ]
 }

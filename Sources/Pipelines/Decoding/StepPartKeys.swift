@@ -220,8 +220,9 @@ package enum ParamKey: UInt8, ObjectKey {
     switch self {
     case .type:
       KeyRow(
-        "type", .choice(["string", "int", "number", "bool", "list"]), "Type of the value.",
-        default: "string")
+        "type", .choice(["string", "int", "number", "bool", "list"]),
+        "Type of the value; without it that of the default, or a string if there is none.",
+        example: "int")
     case .defaultValue:
       KeyRow(
         "default", .constant, "The value if none is given; it must match the type.", example: "dev")

@@ -1,6 +1,6 @@
 // Finds braces of other tools in scripts, with a name of this file in them: `{{ params.x }}`, `$(params.x)`,
-// `${params.x}`. A shell does something else with them, or prints them. It looks at the text of commands only
-// where a file has such braces at all.
+// `${params.x}`, `{{x}}`, `{{.x}}`. A shell does something else with them, or prints them. It looks at the text of
+// commands only where a file has such braces at all.
 
 package import Diagnostics
 import Expressions
@@ -31,7 +31,18 @@ private struct KnownNames {
 
   mutating func add(steps: some Sequence<String>) { names[.steps, default: []].formUnion(steps) }
 
-  func holds(_ name: String, of root: ContextRoot) -> Bool { names[root]?.contains(name) ?? false }
+  private func holds(_ name: String, of root: ContextRoot) -> Bool {
+    names[root]?.contains(name) ?? false
+  }
+
+  /// What stands for braces in oprun, without its own; nil if there is no such name.
+  func expression(of braces: Braces) -> String? {
+    guard let root = braces.root else {
+      return [ContextRoot.params, .vars].first { holds(braces.name, of: $0) }
+        .map { "\($0.name).\(braces.name)" }
+    }
+    return holds(braces.name, of: root) ? braces.inside : nil
+  }
 }
 
 /// Whether a program reads scripts in which none of these braces mean what they seem to mean.
@@ -44,7 +55,8 @@ private func isShell(_ program: String) -> Bool {
 private struct Braces {
   /// Their place in the text.
   let range: Range<Int>
-  let root: ContextRoot
+  /// The first word; nil for a name alone, as just and Taskfile have it.
+  let root: ContextRoot?
   let name: String
   /// What is between them.
   let inside: String
@@ -98,16 +110,17 @@ private struct Braces {
       while end < text.count, Self.isNamed(text[end]) { end += 1 }
       return String(decoding: text[start..<end], as: UTF8.self)
     }
+    func isDot(_ place: Int) -> Bool { place < text.count && text[place] == UInt8(ascii: ".") }
     let start = skipped(opening + 1)
     let first = word(from: start)
-    guard let root = KnownNames.roots.first(where: { $0.name == first }) else { return nil }
     let dot = start + first.utf8.count
-    guard dot < text.count, text[dot] == UInt8(ascii: ".") else { return nil }
-    let name = word(from: dot + 1)
-    var end = dot + 1 + name.utf8.count
-    while end < text.count, Self.isNamed(text[end]) || text[end] == UInt8(ascii: ".") { end += 1 }
-    let close = skipped(end)
     let size = closing.utf8CodeUnitCount
+    let root = isDot(dot) ? KnownNames.roots.first { $0.name == first } : nil
+    if root == nil, size != 2 || isDot(dot) && !first.isEmpty { return nil }
+    let name = isDot(dot) ? word(from: dot + 1) : first
+    var end = dot + (isDot(dot) ? 1 + name.utf8.count : 0)
+    if root != nil { while end < text.count, Self.isNamed(text[end]) || isDot(end) { end += 1 } }
+    let close = skipped(end)
     guard !name.isEmpty, close + size <= text.count,
       text[close..<close + size].elementsEqual(closing.description.utf8)
     else { return nil }
@@ -126,10 +139,12 @@ private struct Braces {
 }
 
 extension LoadedPipeline {
-  /// Advice about a file that is valid: braces of other tools in scripts. In the order of the files.
+  /// Advice about a file that is valid: braces and files of other tools in scripts. In the order of the files.
   package var notices: [Diagnostic] {
     let files = sources.files.filter { file in
-      file.bytes.withUnsafeBufferPointer { !Braces.all(in: $0).isEmpty }
+      file.bytes.withUnsafeBufferPointer {
+        !Braces.all(in: $0).isEmpty || !RunnerFile.all(in: $0).isEmpty
+      }
     }
     if files.isEmpty { return [] }
     var names = KnownNames(models)
@@ -160,7 +175,7 @@ extension LoadedPipeline {
   }
 }
 
-/// Looks for braces in the values of `run`.
+/// Looks for what other tools know in the values of `run`.
 private struct CommandSearch {
   private let names: KnownNames
   private let source: SourceText
@@ -201,11 +216,16 @@ private struct CommandSearch {
   private mutating func look(inCommand value: NodeIndex, _ tree: Tree) {
     for node in value..<tree.next(after: value) where tree.nodes[node].isScalar {
       let content = tree.withBytes(of: node) { Array($0)[...] }
-      for braces in content.withUnsafeBufferPointer(Braces.all)
-      where names.holds(braces.name, of: braces.root) {
-        let span = tree.origin(node).span(of: braces.range, in: content, source)
-        let text = String(decoding: content[braces.range], as: UTF8.self)
-        notices.append(LoadingMessage.foreignBraces(text, around: braces.inside, at: span))
+      func report(_ range: Range<Int>, _ message: (String, Span) -> Diagnostic) {
+        let span = tree.origin(node).span(of: range, in: content, source)
+        notices.append(message(String(decoding: content[range], as: UTF8.self), span))
+      }
+      for braces in content.withUnsafeBufferPointer(Braces.all) {
+        guard let expression = names.expression(of: braces) else { continue }
+        report(braces.range) { LoadingMessage.foreignBraces($0, meaning: expression, at: $1) }
+      }
+      for file in content.withUnsafeBufferPointer(RunnerFile.all) {
+        report(file.range) { LoadingMessage.runnerFile($0, file.name, at: $1) }
       }
     }
   }

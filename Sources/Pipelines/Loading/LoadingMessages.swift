@@ -79,10 +79,18 @@ enum LoadingMessage {
   }
 
   /// Something that other tools replace, in a script.
-  static func foreignBraces(_ text: String, around inside: String, at span: Span) -> Diagnostic {
+  static func foreignBraces(_ text: String, meaning expression: String, at span: Span) -> Diagnostic
+  {
     Diagnostic(
       "\(quoted(text)) is no expression: the command gets it as it is written", at: span,
-      help: "write ${{ \(printable(inside)) }}", severity: .notice)
+      help: "write ${{ \(printable(expression)) }}", severity: .notice)
+  }
+
+  /// `written` is the variable as a script has it.
+  static func runnerFile(_ written: String, _ name: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "what is appended to \(quoted(written)) is for the job of GitHub around the run: no step here sees it",
+      at: span, help: KeysElsewhere.words[name], severity: .notice)
   }
 
   static func definedTwice(

@@ -11,8 +11,8 @@ package struct DrawingOptions: Sendable {
   package var isColored = false
   /// Whether to show whole commands and everything that is set, on separate lines.
   package var isVerbose = false
-  /// The number of columns of a line; anything longer is clipped, except names.
-  package var columns = 120
+  /// The number of columns of a line; anything longer is clipped, except names. Files have no such limit.
+  package var columns = Int.max
 
   package init() {}
 }
@@ -30,10 +30,11 @@ package struct DryRun {
 
   /// The number of lines that are measured to align the columns of all.
   private static let measuredLines = 1000
-  private static let widestName = 40
-  private static let widestReason = 32
+  private static let widestReason = 40
   private static let narrowestCommand = 24
   private static let longestList = 8
+  /// Names get half of a line, but not more than would be seen at once.
+  private var widestName: Int { min(80, max(40, options.columns / 2)) }
 
   package init(_ plan: Plan, options: DrawingOptions, _ known: StepForecast = StepForecast()) {
     self.plan = plan
@@ -105,19 +106,20 @@ extension DryRun {
       }
       let width = rails.advance(to: entry.operation).width
       let name = width + 1 + displayWidth(of: sink.shortened(label(of: entry)))
-      layout.name = max(layout.name, min(Self.widestName, name))
+      layout.name = max(layout.name, min(widestName, name))
       let start = nowhere.position
-      reasons.write(for: entry, to: nowhere)
+      writeReason(of: entry, to: nowhere)
       layout.reason = max(layout.reason, min(Self.widestReason, nowhere.position - start))
     }
-    layout.wave = digitCount(UInt(forecast.entries.lazy.map(\.wave).max() ?? 0))
+    let last = digitCount(UInt(forecast.entries.lazy.map(\.wave).max() ?? 0))
+    layout.wave = max(last, folds.lines.values.lazy.map(\.wave.utf8.count).max() ?? 0)
     return layout
   }
 
   private func write(
     _ entry: Forecast.Entry, _ line: RailLine, _ layout: Layout, to sink: ByteSink
   ) {
-    writeWave(entry.wave, width: layout.wave, to: sink)
+    writeWave(of: entry, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
     sink.write(" ")
     let id = sink.shortened(label(of: entry))
@@ -127,11 +129,9 @@ extension DryRun {
     column = max(column, layout.name)
     writeAction(entry, to: sink)
     let start = sink.position
-    reasons.write(for: entry, to: sink)
+    writeReason(of: entry, to: sink)
     let reason = sink.position - start
-    if !options.isVerbose, folds.labels[entry.operation] == nil,
-      let command = plan.steps[entry.operation.index].work.shown
-    {
+    if let command = command(of: entry) {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       if plan.steps[entry.operation.index].settings.isJob {
@@ -147,12 +147,28 @@ extension DryRun {
   }
 
   private func label(of entry: Forecast.Entry) -> String {
-    folds.labels[entry.operation] ?? plan.steps[entry.operation.index].id
+    folds.lines[entry.operation]?.label ?? plan.steps[entry.operation.index].id
   }
 
-  private func writeWave(_ wave: Int32, width: Int, to sink: ByteSink) {
-    sink.write(spaces: width - (wave == 0 ? 0 : digitCount(UInt(wave))))
-    if wave > 0 { sink.write(decimal: Int(wave)) }
+  private func writeReason(of entry: Forecast.Entry, to sink: ByteSink) {
+    if let line = folds.lines[entry.operation] {
+      sink.write(line.reason)
+    } else {
+      reasons.write(for: entry, to: sink)
+    }
+  }
+
+  /// What the line shows of the command; nil if that is on lines of its own, or if each of several instances has another.
+  private func command(of entry: Forecast.Entry) -> ShownCommand? {
+    if options.isVerbose || folds.lines[entry.operation]?.sharesCommand == false { return nil }
+    return plan.steps[entry.operation.index].work.shown
+  }
+
+  private func writeWave(of entry: Forecast.Entry, width: Int, to sink: ByteSink) {
+    let wave =
+      folds.lines[entry.operation]?.wave ?? (entry.wave > 0 ? String(entry.wave) : "")
+    sink.write(spaces: width - wave.utf8.count)
+    sink.write(wave)
     sink.write("  ")
   }
 

@@ -1,40 +1,156 @@
-// Which instances of a matrix one line of a dry run stands for: those that would not run, all for the same reason. What
-// would run always has a line of its own.
+// Which instances of a matrix one line of a dry run stands for: those of which the same is said, but for the values of the
+// matrix in it.
 
-import Plans
-import Scheduling
+import Diagnostics
+package import Plans
+package import Scheduling
 
 /// Instances without lines, and those whose line stands for them.
 struct FoldedInstances {
+  /// What the line of several instances says in place of an instance.
+  struct Line {
+    /// `cc ×34`.
+    let label: String
+    let reason: String
+    /// The first and the last moment at which one of them starts: `2-9`.
+    let wave: String
+    /// Whether all of them run the same command.
+    let sharesCommand: Bool
+  }
+
   private(set) var hidden: Set<OperationID> = []
-  /// What the lines say in place of an instance: `cc ×34`.
-  private(set) var labels: [OperationID: String] = [:]
+  private(set) var lines: [OperationID: Line] = [:]
 
   /// Folds nothing.
   init() {}
 
   /// The line is that of the last of them, because all that they wait for has passed then.
   init(_ entries: [Forecast.Entry], of plan: Plan, _ reasons: Reasons) {
-    struct Key: Hashable {
-      let group: Int32
-      let verdict: Forecast.Entry.Verdict
-      let reason: String
-    }
     let groups = plan.groupsOfInstances
     if groups.isEmpty { return }
+    var folds = Folds(plan)
     let sink = ByteSink.intoMemory()
-    var folds: [Key: [OperationID]] = [:]
-    for entry in entries where entry.verdict == .upToDate || entry.verdict == .skipped {
+    for (place, entry) in entries.enumerated() {
       let group = groups[entry.operation.index]
-      if group < 0 { continue }
+      guard group >= 0, entry.verdict.maySpeakForSeveral else { continue }
       let reason = sink.captured { reasons.write(for: entry, to: $0) }
-      folds[Key(group: group, verdict: entry.verdict, reason: reason), default: []]
-        .append(entry.operation)
+      folds.add(
+        entry, at: place,
+        saying: plan.withoutInstance(reason, entry.operation, of: OperationID(Int(group))),
+        in: group)
     }
-    for (key, instances) in folds where instances.count > 1 {
-      hidden.formUnion(instances.dropLast())
-      let last = instances[instances.count - 1]
-      labels[last] = "\(plan.steps[Int(key.group)].id) ×\(instances.count)"
+    folds.keepOrder(of: entries)
+    for fold in folds.all where fold.places.count > 1 {
+      let members = fold.places.map { entries[$0] }
+      hidden.formUnion(members.dropLast().map(\.operation))
+      lines[members[members.count - 1].operation] = fold.line(members, of: plan)
     }
+  }
+}
+
+extension Forecast.Entry.Verdict {
+  fileprivate var maySpeakForSeveral: Bool {
+    switch self {
+    case .runs, .upToDate, .skipped: true
+    case .runsEach, .standsForOthers, .doesNotStart: false
+    }
+  }
+}
+
+/// Instances of one step of which the same is said.
+private struct InstanceFold {
+  struct Key: Hashable {
+    let group: Int32
+    let verdict: Forecast.Entry.Verdict
+    let reason: String
+  }
+
+  let key: Key
+  /// Where they are among the entries.
+  var places: [Int] = []
+
+  func line(_ members: [Forecast.Entry], of plan: Plan) -> FoldedInstances.Line {
+    let waves = members.map(\.wave)
+    let (first, last) = (waves.min() ?? 0, waves.max() ?? 0)
+    let commands = members.lazy.map { plan.steps[$0.operation.index].work.shown?.text }
+    return FoldedInstances.Line(
+      label: "\(plan.steps[Int(key.group)].id) ×\(members.count)", reason: key.reason,
+      wave: last == 0 ? "" : first == last ? "\(last)" : "\(first)-\(last)",
+      sharesCommand: key.verdict == .runs && commands.allSatisfy { $0 == commands.first })
+  }
+}
+
+private struct Folds {
+  private let plan: Plan
+  private(set) var all: [InstanceFold] = []
+  private var numbers: [InstanceFold.Key: Int] = [:]
+  /// The fold of each operation; −1 for those that have none.
+  private var folds: [Int]
+
+  /// Orders that are mended more often than this are kept by folding nothing that runs.
+  private static let mostRounds = 8
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    folds = [Int](repeating: -1, count: plan.steps.count)
+  }
+
+  mutating func add(
+    _ entry: Forecast.Entry, at place: Int, saying reason: String, in group: Int32
+  ) {
+    let key = InstanceFold.Key(group: group, verdict: entry.verdict, reason: reason)
+    let number = numbers[key] ?? all.count
+    if number == all.count {
+      numbers[key] = number
+      all.append(InstanceFold(key: key))
+    }
+    all[number].places.append(place)
+    folds[entry.operation.index] = number
+  }
+
+  /// Unfolds what runs if something that needs an instance would have its line before that of all.
+  mutating func keepOrder(of entries: [Forecast.Entry]) {
+    for round in 0... {
+      let early = numbersOfLate(entries)
+      if early.isEmpty { return }
+      for number in round < Self.mostRounds ? early : Set(all.indices) {
+        unfold(number, entries)
+      }
+    }
+  }
+
+  private mutating func unfold(_ number: Int, _ entries: [Forecast.Entry]) {
+    guard all[number].key.verdict == .runs else { return }
+    for place in all[number].places { folds[entries[place].operation.index] = -1 }
+    all[number].places = []
+  }
+
+  /// The folds whose line comes after one of something that needs an instance in them.
+  private func numbersOfLate(_ entries: [Forecast.Entry]) -> Set<Int> {
+    var found: Set<Int> = []
+    for (place, entry) in entries.enumerated() {
+      let own = folds[entry.operation.index]
+      let shown = own < 0 ? place : all[own].places.last ?? place
+      plan.graph.forEachDependency(of: entry.operation) { edge in
+        let fold = folds[edge.from.index]
+        guard fold >= 0, fold != own, all[fold].key.verdict == .runs,
+          let last = all[fold].places.last, last > shown
+        else { return }
+        found.insert(fold)
+      }
+    }
+    return found
+  }
+}
+
+extension Plan {
+  /// What is said of an instance, as it holds for others of which the same is said: without the values of the matrix.
+  package func withoutInstance(
+    _ text: String, _ operation: OperationID, of group: OperationID
+  ) -> String {
+    let id = steps[operation.index].id
+    guard id.hasPrefix(steps[group.index].id) else { return text }
+    let values = String(id.dropFirst(steps[group.index].id.count))
+    return values.isEmpty ? text : text.replacingText(values, with: "")
   }
 }

@@ -6,10 +6,16 @@ package import Scheduling
 
 extension Plan {
   /// Writes `id  command`; with a name or a description, `id  name: description`; then what is not
-  /// usual about it.
+  /// usual about it. Instances whose lines would say the same are in that of their step.
   package func writeList(columns: Int, to sink: ByteSink) {
-    let widest = min(40, steps.lazy.map { displayWidth(of: sink.shortened($0.id)) }.max() ?? 0)
-    for operation in operations {
+    let commands = sharedCommands
+    let instances = groupsOfInstances
+    let listed = operations.filter { operation in
+      instances.isEmpty || commands[OperationID(Int(instances[operation.index]))] == nil
+    }
+    let widest = min(
+      40, listed.lazy.map { displayWidth(of: sink.shortened(steps[$0.index].id)) }.max() ?? 0)
+    for operation in listed {
       let step = steps[operation.index]
       let id = sink.shortened(step.id)
       let width = displayWidth(of: id)
@@ -20,7 +26,7 @@ extension Plan {
       if let title = title(of: operation) {
         sink.write(oneLine(title, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")
-      } else if let command = step.work.shown {
+      } else if let command = commands[operation] ?? step.work.shown {
         sink.write("$ ")
         sink.write(firstLineOf: command, columns: rest - 2)
         sink.write(notes.isEmpty ? "" : "  ")
@@ -28,6 +34,20 @@ extension Plan {
       sink.write(notes)
       sink.writeNewline()
     }
+  }
+
+  /// The commands of the steps with a matrix whose instances all run the same one, or have a title in common, which takes
+  /// its place.
+  private var sharedCommands: [OperationID: ShownCommand] {
+    var commands: [OperationID: ShownCommand] = [:]
+    for group in Set(groupsOfInstances) where group >= 0 {
+      let group = OperationID(Int(group))
+      let shown = (groups[group]?.members ?? []).map { steps[$0.index].work.shown }
+      guard let first = shown.first ?? nil else { continue }
+      let isSame = title(of: group) != nil || shown.allSatisfy { $0?.text == first.text }
+      if isSame { commands[group] = first }
+    }
+    return commands
   }
 
   /// The name and the description, as far as the file has them.

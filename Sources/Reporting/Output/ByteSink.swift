@@ -144,7 +144,7 @@ package final class ByteSink {
   }
 
   /// A sink whose output nobody sees, to measure text by its `position`.
-  static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
+  package static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   /// A sink whose output is its `text`.
   static func intoMemory(capacity: Int = 256) -> ByteSink {

@@ -220,15 +220,12 @@ struct ArgumentParser {
       return
     }
     let misplaced =
-      command.takesParameters ? invocation.operands.dropFirst().filter(isAssignment) : []
+      command.takesParameters
+      ? invocation.operands.dropFirst().filter(UsageFailure.isAssignment) : []
     mistakes += misplaced.map { .parameterAsOperand($0, of: command) }
     if misplaced.isEmpty, count > command.operandCount.upperBound {
       mistakes.append(
         .extraOperand(invocation.operands[command.operandCount.upperBound], of: command))
     }
-  }
-
-  private func isAssignment(_ text: String) -> Bool {
-    text.firstIndex(of: "=").map { UsageFailure.isParameterName(text[..<$0]) } ?? false
   }
 }

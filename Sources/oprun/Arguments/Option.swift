@@ -46,6 +46,9 @@ final class Option: Sendable {
     word.utf8.count == name.utf8.count + 2 && word.hasPrefix("--") && word.hasSuffix(name)
   }
 
+  /// Whether `--jobs` or `-j` is this option.
+  func isWritten(_ word: String) -> Bool { flag == word || letter.map { "-\($0)" } == word }
+
   /// The variable, `OPRUN_JOBS` for `--jobs`. `OPRUN_PARAM_<NAME>` stands for many, which are read
   /// elsewhere. Empty if there is none.
   var variable: String { ownVariable ?? usualVariable }

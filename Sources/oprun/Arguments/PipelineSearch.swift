@@ -28,6 +28,12 @@ extension Invocation {
       guard search.fileExists(first) else { throw refusal(of: first, search) }
       return self
     }
+    // A word in the place of a file, such as `mode=debug`, is a step until a file is found.
+    if command.takesParameters, let first = operands.first, UsageFailure.isAssignment(first),
+      !search.fileExists(first)
+    {
+      throw .parameterAsOperand(first, of: command)
+    }
     var result = self
     let slash = path.lastIndex(of: "/")
     result.directory = slash.map { String(path[..<$0]) }

@@ -9,12 +9,14 @@ extension UsageFailure {
   ) -> UsageFailure {
     let known = (command.options + [Options.help, Options.version]).map(\.flag)
     let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
-    return UsageFailure(
+    var failure = UsageFailure(
       "unknown option \(quoted(flag))",
       help: meant.map(didYouMean) ?? ForeignOption.help(for: flag, in: command)
         ?? ownersHelp(flag) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
+    if Subcommand.run.options.contains(where: { $0.isWritten(flag) }) { failure.optionOfRun = flag }
+    return failure
   }
 
   /// `--dry` can only mean `--dry-run`.
@@ -27,7 +29,7 @@ extension UsageFailure {
   /// Other commands have it.
   private static func ownersHelp(_ flag: String) -> String? {
     let owners = Subcommand.all.filter { other in
-      other.options.contains { $0.flag == flag || $0.letter.map { "-\($0)" } == flag }
+      other.options.contains { $0.isWritten(flag) }
     }
     guard !owners.isEmpty else { return nil }
     return "it is an option of \(inWords(owners.map { "'oprun \($0.name)'" }, last: "and"))"
@@ -66,7 +68,12 @@ extension UsageFailure {
       "\(quoted(text)) is not a step", help: settingParameter(text), command: command.name)
   }
 
-  static func isParameterName(_ text: some StringProtocol) -> Bool {
+  /// Whether a word is `name=value`.
+  static func isAssignment(_ text: String) -> Bool {
+    text.firstIndex(of: "=").map { isParameterName(text[..<$0]) } ?? false
+  }
+
+  private static func isParameterName(_ text: some StringProtocol) -> Bool {
     guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
     else { return false }
     return text.unicodeScalars.allSatisfy {

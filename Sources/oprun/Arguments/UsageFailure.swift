@@ -12,6 +12,8 @@ struct UsageFailure: Error, Hashable {
   var command: String?
   /// The first operand, which may be the pipeline whose parameters help would list.
   var file: String?
+  /// The unknown option of another command that `run` has: the command may be meant as a step.
+  var optionOfRun: String?
   /// The exit status; that of a mistake on the command line, unless something else is wrong.
   var status = ExitStatus.usage
   /// Other mistakes of the same command line.

@@ -56,6 +56,7 @@ extension Tool {
     case .parameter: parameters(line)
     case .run: runs(line.invocation)
     case .recordedStep: recordedSteps(line.invocation)
+    case .word: words(line.typed)
     }
   }
 
@@ -118,6 +119,13 @@ extension Tool {
     guard let parameter = parameters.first(where: { $0.name == name }) else { return [] }
     let values = parameter.type == "bool" ? ["true", "false"] : parameter.choices
     return values.map { CompletionCandidate("\(name)=\($0)") }
+  }
+
+  /// What can be explained, each word once.
+  private func words(_ typed: String) -> [CompletionCandidate] {
+    Set(Explanation.words.filter { $0.hasPrefix(typed) }).sorted().map { word in
+      CompletionCandidate(word, Explanation.all(of: word).first?.kind ?? "")
+    }
   }
 
   private func runs(_ invocation: Invocation) -> [CompletionCandidate] {

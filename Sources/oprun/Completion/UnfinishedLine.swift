@@ -14,6 +14,7 @@ struct UnfinishedLine {
     case parameter
     case run
     case recordedStep
+    case word
   }
 
   /// The words before the last one, as far as they make sense.
@@ -93,6 +94,7 @@ struct UnfinishedLine {
     case "FILE": .pipelineFile
     case "DIR": .directory
     case "RUN": .run
+    case "WORD": .word
     case "STEP": command.takesFile ? .step : .recordedStep
     default:
       placeholder.contains("|") ? .choice(placeholder.split(separator: "|").map(String.init)) : nil

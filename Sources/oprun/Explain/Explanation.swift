@@ -31,6 +31,7 @@ struct Explanation {
       + Outcome.allCases.map(\.word) + Subcommand.all.map(\.name)
       + Subcommand.all.flatMap { $0.options.map(\.name) } + variableWords
       + sentencesOfRunWords.keys.sorted() + KeysElsewhere.advice.keys.sorted()
+      + KeysElsewhere.words.keys.sorted()
   }
 
   private static func functions(_ word: String) -> [Explanation] {

@@ -46,18 +46,19 @@ extension Tool {
     if asked.isEmpty { say("no step has 'cache': nothing to compare") }
     shareOutputWithRunner()
     let shown = { (text: String) in messageLine(secrets.masker?.mask(text) ?? text) }
+    let words = ChangeWords(plan)
     var verdicts = asked.map { operation in
       let verdict = plan.verdict(on: operation, groups, review)
       let unless = verdict.dependsOnFiles ? unless(operation, review) ?? "" : ""
       return AskedVerdict(
-        verdict: verdict, name: plan.steps[operation.index].id,
-        headline: verdict.headline + shown(unless))
+        name: plan.steps[operation.index].id, headline: verdict.headline + shown(unless),
+        lines: words.lines(about: verdict))
     }
     if !invocation.isOn(Options.unfolded) { verdicts = plan.folded(verdicts, of: asked) }
     for asked in verdicts {
       output.write(shown(asked.name) + "  " + asked.headline)
       output.writeNewline()
-      for line in asked.verdict.lines {
+      for line in asked.lines {
         output.write("  " + messageLine(line))
         output.writeNewline()
       }
@@ -118,41 +119,32 @@ extension Tool {
 }
 
 /// What is said of a step, or of several instances of one.
-private struct AskedVerdict {
-  let verdict: CacheVerdict
+private struct AskedVerdict: Hashable {
   var name: String
-  let headline: String
-
-  /// Whether a line for all instances of which the same is said says enough.
-  var mayFold: Bool {
-    switch verdict {
-    case .upToDate, .restorable, .skipped: true
-    case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed: false
-    }
-  }
+  var headline: String
+  var lines: [String]
 }
 
 extension Plan {
-  /// One for all instances of a matrix that do not run for the same reason, where the first of them is.
+  /// One for all instances of a matrix of which the same is said, where the first of them is.
   fileprivate func folded(_ verdicts: [AskedVerdict], of asked: [OperationID]) -> [AskedVerdict] {
     let instances = groupsOfInstances
     if instances.isEmpty { return verdicts }
-    struct Key: Hashable {
-      let group: Int32
-      let headline: String
+    let shared = zip(asked, verdicts).map { operation, verdict -> AskedVerdict? in
+      guard instances[operation.index] >= 0 else { return nil }
+      let group = OperationID(Int(instances[operation.index]))
+      return AskedVerdict(
+        name: steps[group.index].id,
+        headline: withoutInstance(verdict.headline, operation, of: group),
+        lines: verdict.lines.map { withoutInstance($0, operation, of: group) })
     }
-    let keys = zip(asked, verdicts).map { operation, verdict -> Key? in
-      let group = instances[operation.index]
-      return verdict.mayFold && group >= 0 ? Key(group: group, headline: verdict.headline) : nil
-    }
-    let counts = Dictionary(keys.compactMap { key in key.map { ($0, 1) } }, uniquingKeysWith: +)
-    var seen: Set<Key> = []
-    return zip(verdicts, keys).compactMap { verdict, key in
-      guard let key, let count = counts[key], count > 1 else { return verdict }
-      guard seen.insert(key).inserted else { return nil }
-      var verdict = verdict
-      verdict.name = "\(steps[Int(key.group)].id) ×\(count)"
-      return verdict
+    let counts = Dictionary(shared.compactMap { $0.map { ($0, 1) } }, uniquingKeysWith: +)
+    var seen: Set<AskedVerdict> = []
+    return zip(verdicts, shared).compactMap { verdict, shared in
+      guard var shared, let count = counts[shared], count > 1 else { return verdict }
+      guard seen.insert(shared).inserted else { return nil }
+      shared.name += " ×\(count)"
+      return shared
     }
   }
 
@@ -233,26 +225,6 @@ extension CacheVerdict {
     }
   }
 
-  /// A few words for a list; nil if there is nothing to say.
-  var reason: String? {
-    switch self {
-    case .uncached, .late: return nil
-    case .upToDate: return "up to date"
-    case .restorable: return "up to date, to be restored"
-    case .neverRan: return "no result is known"
-    case .refreshed: return "--refresh"
-    case .skipped(let reason): return reason
-    case .refused(let reason): return "not cached: \(reason)"
-    case .changed, .lost:
-      let first = changes.first.map { change in
-        let what = isOfOutputs ? "output" : change.part
-        return ([what, change.name].filter { !$0.isEmpty } + [change.word]).joined(separator: " ")
-      }
-      let more = changes.count > 1 ? " and \(changes.count - 1) more" : ""
-      return (first ?? "changed") + more
-    }
-  }
-
   /// Why it cannot be cached, or is not known, in words.
   var explanation: String? {
     switch self {
@@ -270,14 +242,7 @@ extension CacheVerdict {
     }
   }
 
-  var lines: [String] {
-    let lines = changes.prefix(20).map { change in
-      isOfOutputs ? "output \(change.name) \(change.word)" : change.line
-    }
-    return lines + (changes.count > 20 ? ["… and \(changes.count - 20) more"] : [])
-  }
-
-  private var isOfOutputs: Bool { if case .lost = self { true } else { false } }
+  var isOfOutputs: Bool { if case .lost = self { true } else { false } }
 }
 
 extension LateReason {

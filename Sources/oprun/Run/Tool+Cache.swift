@@ -89,6 +89,7 @@ extension Tool {
     var forecast = StepForecast()
     guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
     let isOff = invocation.isOn(Options.noCache)
+    let words = ChangeWords(plan)
     let review =
       isOff
       ? nil : review(of: plan, invocation, secrets, runsTools: false, isResumed: isResumed)
@@ -109,11 +110,13 @@ extension Tool {
       }
       switch verdict {
       case .upToDate, .restorable:
-        forecast.upToDate[operation] = verdict.reason.map { $0 + (unless(operation, review) ?? "") }
+        forecast.upToDate[operation] = words.reason(of: verdict).map {
+          $0 + (unless(operation, review) ?? "")
+        }
       case .late: forecast.undecided.insert(operation)
       case .uncached, .neverRan, .changed, .lost, .refused, .refreshed, .skipped:
         let unless = verdict.dependsOnFiles ? unless(operation, review) ?? "" : ""
-        forecast.reasons[operation] = verdict.reason.map { $0 + unless }
+        forecast.reasons[operation] = words.reason(of: verdict).map { $0 + unless }
       }
     }
     return forecast
