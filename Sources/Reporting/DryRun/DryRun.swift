@@ -158,9 +158,11 @@ extension DryRun {
     }
   }
 
-  /// What the line shows of the command; nil if that is on lines of its own, or if each of several instances has another.
+  /// What the line shows of the command; nil if that is on lines of its own, or if several instances would not run.
   private func command(of entry: Forecast.Entry) -> ShownCommand? {
-    if options.isVerbose || folds.lines[entry.operation]?.sharesCommand == false { return nil }
+    if options.isVerbose || folds.lines[entry.operation] != nil && entry.verdict != .runs {
+      return nil
+    }
     return plan.steps[entry.operation.index].work.shown
   }
 

@@ -1,5 +1,5 @@
 // Which instances of a matrix one line of a dry run stands for: those of which the same is said, but for the values of the
-// matrix in it.
+// matrix in it. Those that would run must have the same command, too: each command that would run is shown.
 
 import Diagnostics
 package import Plans
@@ -14,8 +14,6 @@ struct FoldedInstances {
     let reason: String
     /// The first and the last moment at which one of them starts: `2-9`.
     let wave: String
-    /// Whether all of them run the same command.
-    let sharesCommand: Bool
   }
 
   private(set) var hidden: Set<OperationID> = []
@@ -63,6 +61,8 @@ private struct InstanceFold {
     let group: Int32
     let verdict: Forecast.Entry.Verdict
     let reason: String
+    /// What would run; nil if it would not.
+    let command: String?
   }
 
   let key: Key
@@ -72,11 +72,9 @@ private struct InstanceFold {
   func line(_ members: [Forecast.Entry], of plan: Plan) -> FoldedInstances.Line {
     let waves = members.map(\.wave)
     let (first, last) = (waves.min() ?? 0, waves.max() ?? 0)
-    let commands = members.lazy.map { plan.steps[$0.operation.index].work.shown?.text }
     return FoldedInstances.Line(
       label: "\(plan.steps[Int(key.group)].id) ×\(members.count)", reason: key.reason,
-      wave: last == 0 ? "" : first == last ? "\(last)" : "\(first)-\(last)",
-      sharesCommand: key.verdict == .runs && commands.allSatisfy { $0 == commands.first })
+      wave: last == 0 ? "" : first == last ? "\(last)" : "\(first)-\(last)")
   }
 }
 
@@ -98,7 +96,9 @@ private struct Folds {
   mutating func add(
     _ entry: Forecast.Entry, at place: Int, saying reason: String, in group: Int32
   ) {
-    let key = InstanceFold.Key(group: group, verdict: entry.verdict, reason: reason)
+    let key = InstanceFold.Key(
+      group: group, verdict: entry.verdict, reason: reason,
+      command: entry.verdict == .runs ? plan.steps[entry.operation.index].work.shown?.text : nil)
     let number = numbers[key] ?? all.count
     if number == all.count {
       numbers[key] = number
