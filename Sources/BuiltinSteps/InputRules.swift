@@ -172,7 +172,7 @@ extension StepInputFailure {
     return StepInputFailure(
       message: "'to' has an unknown field \(quoted("{\(name)}")), "
         + "wanted one of \(known.map { "{\($0)}" }.joined(separator: ", "))",
-      help: suggestion(for: name, among: known).map { "did you mean '{\($0)}'?" }, key: "to")
+      help: didYouMean(suggestion(for: name, among: known).map { "{\($0)}" }), key: "to")
   }
 
   static func badHeader(_ found: String, help: String) -> StepInputFailure {

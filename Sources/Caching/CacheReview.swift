@@ -55,6 +55,11 @@ package final class CacheReview {
   /// Steps that stand for copies, which are made during a run.
   private let copied: Set<OperationID>
 
+  private enum Resolution {
+    case ready(ReadyStep)
+    case late(LateReason)
+  }
+
   /// What was found out about a step.
   private struct Reviewed {
     let verdict: CacheVerdict
@@ -111,33 +116,30 @@ package final class CacheReview {
     }
     if copied.contains(operation) { return Reviewed(verdict: .late(.matrix)) }
     switch ready(operation) {
-    case .success(let ready): return review(operation, ready)
-    case .failure(let reason): return Reviewed(verdict: .late(reason))
+    case .ready(let ready):
+      guard let asked = CacheableStep(step.id, ready) else { return Reviewed(verdict: .uncached) }
+      return review(operation, asked)
+    case .late(let reason): return Reviewed(verdict: .late(reason))
     }
   }
 
   /// The step with all values that it would run with.
-  private func ready(_ operation: OperationID) -> Result<ReadyStep, LateReason> {
+  private func ready(_ operation: OperationID) -> Resolution {
     let step = plan.steps[operation.index]
-    guard let late = step.late else { return .success(ReadyStep(step)) }
+    guard let late = step.late else { return .ready(ReadyStep(step)) }
     let facts = facts(for: operation)
     let resolved = late.resolved(step.work, step.settings, facts)
-    if let missing = facts.missing { return .failure(missing) }
+    if let missing = facts.missing { return .late(missing) }
     guard let action = resolved.action else {
       let words = resolved.failures[.attempt]?.words.message ?? "it runs nothing"
-      return .failure(.failure(words))
+      return .late(.failure(words))
     }
-    return .success(ReadyStep(action, resolved.settings))
+    return .ready(ReadyStep(action, resolved.settings))
   }
 
-  private func review(_ operation: OperationID, _ ready: ReadyStep) -> Reviewed {
-    guard let action = ready.action, let settings = ready.settings.cache else {
-      return Reviewed(verdict: .uncached)
-    }
-    let id = plan.steps[operation.index].id
-    let upstream = cache.asRecorded(
-      upstream(of: operation, ready.settings.workingDirectory), id, ready, action, settings)
-    let lookup = cache.lookup(id, ready, action, settings, upstream: upstream)
+  private func review(_ operation: OperationID, _ asked: CacheableStep) -> Reviewed {
+    let upstream = cache.asRecorded(upstream(of: operation, asked.directory), of: asked)
+    let lookup = cache.lookup(asked, upstream: upstream)
     lookup.isReviewed = true
     let hit = answer(lookup)
     // What a tool said the last time is known of each step by itself.

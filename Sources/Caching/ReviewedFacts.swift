@@ -8,7 +8,7 @@ import Plans
 package import Scheduling
 
 /// Why something about a step is known only while running.
-package enum LateReason: Error, Hashable {
+package enum LateReason: Hashable {
   /// It uses what this step gives, which would run.
   case step(String)
   /// It uses this secret, which is not available.

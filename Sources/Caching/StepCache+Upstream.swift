@@ -90,16 +90,15 @@ extension StepCache {
 
   /// Takes results out that did not count when the step was looked at last, because something had been done to their
   /// files: the same is assumed of the next run. Nobody knows if anything else has become of the step since.
-  func asRecorded(
-    _ upstream: Upstream, _ id: String, _ step: ReadyStep, _ action: Action,
-    _ settings: CacheSettings
-  ) -> Upstream {
-    guard !upstream.results.isEmpty, let parts = record(ofStep: id)?.parts else { return upstream }
+  func asRecorded(_ upstream: Upstream, of asked: CacheableStep) -> Upstream {
+    guard !upstream.results.isEmpty, let parts = record(ofStep: asked.id)?.parts else {
+      return upstream
+    }
     let known = Set(parts.lazy.filter { $0.kind == .upstream }.map(\.name))
     if upstream.results.allSatisfy({ known.contains($0.step) }) { return upstream }
     var recorded = upstream
     recorded.replaceResults { part, _ in known.contains(part.step) ? part : nil }
-    describe(id, step, action, recorded.added(to: settings), recorded)
+    describe(asked, recorded.added(to: asked.settings), recorded)
     let isInputs = { (part: KeyPart) in part.kind == .declaration && part.name == "inputs" }
     guard description.parts.first(where: isInputs) == parts.first(where: isInputs) else {
       return upstream

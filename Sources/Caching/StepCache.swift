@@ -106,35 +106,30 @@ package final class StepCache {
   }
 
   /// Begins to find out about a step.
-  package func lookup(
-    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    upstream: Upstream
-  ) -> CacheLookup {
-    let settings = upstream.added(to: settings)
-    describe(id, step, action, settings, upstream)
+  package func lookup(_ asked: CacheableStep, upstream: Upstream) -> CacheLookup {
+    let id = asked.id
+    let settings = upstream.added(to: asked.settings)
+    describe(asked, settings, upstream)
     let name = CacheDigest(of: names, id)
     let lookup = CacheLookup(
-      options.masker?.mask(id) ?? id, name: name, settings,
-      directory: step.settings.workingDirectory ?? "",
+      options.masker?.mask(id) ?? id, name: name, settings, directory: asked.directory ?? "",
       description, record: index.record(of: name))
     lookup.upstream = upstream.results
     lookup.ownInputCount = settings.inputs.count - upstream.inputs.count
-    lookup.fault = misplaced(settings, step.settings.workingDirectory)
-    lookup.declared = step.settings.outputs
-    lookup.withheld = withheld(from: step, action, settings)
-    lookup.variables = step.settings.environment
+    lookup.fault = misplaced(settings, asked.directory)
+    lookup.declared = asked.step.settings.outputs
+    lookup.withheld = withheld(from: asked.step, asked.action, settings)
+    lookup.variables = asked.step.settings.environment
     lookup.isRefreshed = options.refreshesAll || options.refreshes(id)
     return lookup
   }
 
-  func describe(
-    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    _ upstream: Upstream
-  ) {
-    description.describe(step, action, settings, in: run)
+  /// Describes a step for its key. `settings` are those of its cache, with what upstream steps add.
+  func describe(_ asked: CacheableStep, _ settings: CacheSettings, _ upstream: Upstream) {
+    description.describe(asked.step, asked.action, settings, in: run)
     // A command sees its name.
     description.add(
-      .variable, OprunVariable.step.rawValue, value: options.masker?.mask(id) ?? id)
+      .variable, OprunVariable.step.rawValue, value: options.masker?.mask(asked.id) ?? asked.id)
     for part in upstream.results {
       description.add(.upstream, part.step, value: part.result.hexadecimal)
     }
@@ -142,26 +137,22 @@ package final class StepCache {
 
   /// The result of a step that is what it was when it was looked at last, and so are all files: that is seen
   /// from stamps, and so is what most steps of most runs come to. Nil if `lookup` must find out more.
-  package func unchanged(
-    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
-    upstream: Upstream
-  ) -> CacheHit? {
-    let settings = upstream.added(to: settings)
-    guard !options.refreshesAll, !options.refreshes(id),
-      misplaced(settings, step.settings.workingDirectory) == nil
+  package func unchanged(_ asked: CacheableStep, upstream: Upstream) -> CacheHit? {
+    let settings = upstream.added(to: asked.settings)
+    guard !options.refreshesAll, !options.refreshes(asked.id),
+      misplaced(settings, asked.directory) == nil
     else { return nil }
-    describe(id, step, action, settings, upstream)
+    describe(asked, settings, upstream)
     if !settings.tools.isEmpty {
-      let environment = toolEnvironment(step.settings.environment, settings)
+      let environment = toolEnvironment(asked.step.settings.environment, settings)
       for command in settings.tools {
         guard case .success(let digest)? = tools[environment.question(command)] else { return nil }
         description.add(.tool, command, value: digest.hexadecimal)
       }
     }
-    let name = CacheDigest(of: names, id)
+    let name = CacheDigest(of: names, asked.id)
     let unchanged = index.withContent(of: name) { content in
-      UnchangedRecord(
-        content, description, in: step.settings.workingDirectory ?? "", on: today)
+      UnchangedRecord(content, description, in: asked.directory ?? "", on: today)
     }
     guard let unchanged else { return nil }
     if !unchanged.publishesOutputs {

@@ -56,6 +56,16 @@ package func suggestion(for name: String, among candidates: some Sequence<String
   Suggester().closest(to: name, among: candidates)
 }
 
+/// The help for a name that does not exist: the one that was probably meant.
+package func didYouMean(_ name: String) -> String { "did you mean \(quoted(name))?" }
+
+package func didYouMean(_ name: String?) -> String? { name.map { didYouMean($0) } }
+
+/// The same for a message without a help line, as the end of its sentence; empty if no name is close.
+package func didYouMeanClause(_ name: String?) -> String {
+  name.map { ", \(didYouMean($0))" } ?? ""
+}
+
 /// The number of edits between two strings, of which two neighbours in the wrong order are one; nil if there are
 /// more than `limit`. Only the cells of the table around its diagonal are computed: the others need more edits.
 func editDistance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {

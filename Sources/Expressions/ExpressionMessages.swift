@@ -16,11 +16,7 @@ package struct UnlocatedFailure: Hashable, Sendable {
   func diagnostic(at span: Span) -> Diagnostic { Diagnostic(message, at: span, help: help) }
 }
 
-package enum ExpressionMessage {
-  private static func didYouMean(_ name: String?) -> String? {
-    name.map { "did you mean \(quoted($0))?" }
-  }
-}
+package enum ExpressionMessage {}
 
 // Messages about syntax.
 extension ExpressionMessage {

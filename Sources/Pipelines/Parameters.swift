@@ -102,7 +102,7 @@ enum ParameterMessage {
   ) -> String {
     let help =
       known.map { known in
-        suggester.closest(to: name, among: known).map { ", did you mean \(quoted($0))?" } ?? ""
+        didYouMeanClause(suggester.closest(to: name, among: known))
       } ?? ", the pipeline has no parameters"
     return "unknown parameter \(quoted(name))\(help)"
   }

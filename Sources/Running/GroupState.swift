@@ -51,12 +51,11 @@ struct GroupState {
     return limit == .unstarted
   }
 
-  /// It ends as its members did, and nothing else follows from that.
+  /// True if it ends as its members did, and nothing else follows.
   var endsPlainly: Bool {
-    switch (limit, hooks, offer) {
-    case (.over, _, _), (_, .owed, _), (_, _, .refused): false
-    case (_, _, _): true
-    }
+    if case .owed = hooks { return false }
+    if case .refused = offer { return false }
+    return limit != .over
   }
 
   fileprivate var isAsked: Bool { if case .asked = offer { true } else { false } }

@@ -80,7 +80,7 @@ extension RunMachine {
   /// The commands that run, if nothing can begin before one of them has ended; nil if something may, because a timer, an
   /// answer or another run is waited for.
   package mutating func commandsAlone() -> [CommandKey]? {
-    guard end == nil, !isConcluding, signalCount == 0, expectedCount == 0, probeCount == 0,
+    guard !hasConcluded, signalCount == 0, expectedCount == 0, probeCount == 0,
       dueGroupHooks.isEmpty, !groupStates.hasAsked, !waitsForOtherRuns
     else { return nil }
     var commands: [CommandKey] = []

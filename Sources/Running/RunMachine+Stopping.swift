@@ -80,7 +80,7 @@ extension RunMachine {
     return isAllowed
   }
 
-  /// What the pipeline says is to become of the others.
+  /// Applies the failure policy of the pipeline to the other steps.
   mutating func followPolicy(_ failed: OperationID, at now: Nanoseconds) {
     guard stopReason == nil else { return }
     switch plan.failurePolicy {
@@ -185,7 +185,7 @@ extension RunMachine {
     }
   }
 
-  /// Whether a command was asked to end, and to cancel it changes nothing.
+  /// Whether its command was asked to end already, so that cancelling it changes nothing.
   func isEnding(_ state: ActiveOperation) -> Bool {
     state.role != nil && state.stop != .none && state.stopCause?.yieldsToCancellation != true
   }
@@ -229,9 +229,7 @@ extension RunMachine {
   /// Called when every operation has its outcome: the outputs of the pipeline are made, the run's own hooks follow, then
   /// its end.
   mutating func concludeRun(at now: Nanoseconds) {
-    guard !isConcluding else { return }
-    isConcluding = true
-    concludedAt = now
+    guard concludes(at: now) else { return }
     if plan.outputs == nil { return beginHooksOfRun(at: now) }
     asksForOutputs = true
     perform(.decide(.run, .join))
@@ -316,7 +314,7 @@ extension RunMachine {
     var end = StepEnd(nil)
     end.exitCode = String(exitStatus(hookFailed: run.hasFailedHook))
     if case .signal(let signal) = stopReason { end.signal = String(signal) }
-    end.duration = concludedAt
+    if case .concluding(let since) = course { end.duration = since }
     return end
   }
 

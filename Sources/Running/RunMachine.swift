@@ -19,9 +19,17 @@ package struct RunMachine {
     case kill(CommandKey)
     /// Answer the question about the operation, in the same turn or any later one: `decided`.
     case decide(OperationID, Question)
-    /// Take what the service gives to others; it is ready otherwise: `published`.
+    /// Read the outputs of the service, which is ready otherwise; the answer is `published`.
     case publish(CommandKey)
     case tell(RunEvent.Kind)
+  }
+
+  /// How far the run has come.
+  enum Course {
+    case underWay
+    /// Every operation has its outcome, the last one since then, and the run's own hooks follow.
+    case concluding(since: Nanoseconds)
+    case over(RunEnd)
   }
 
   package let plan: Plan
@@ -31,10 +39,10 @@ package struct RunMachine {
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
   /// nothing because one was paused then waits for that, instead of ending.
   package var canBeChangedFromOutside = false
+  /// True if an event has reported that the run waits for such a change.
+  var hasToldWaiting = false
   /// True if steps share a mutex with other runs.
   let hasHostMutexes: Bool
-  /// True if it was told that the run waits for that.
-  var hasToldWaiting = false
   /// The last attempts of steps that ended in a way that lets them be run again.
   var lastAttempts: [OperationID: Int] = [:]
   /// How often steps that had ended were run again.
@@ -61,9 +69,9 @@ package struct RunMachine {
   var timers = Timers()
   var startHold = StartHold()
   private(set) var actions: [Action] = []
-  /// Steps that do not start, and of which something that an earlier run has started is to end.
+  /// Steps that do not start here, and whose jobs of an earlier run are to end.
   var endingElsewhere: Set<OperationID> = []
-  /// Steps of which something goes on that an earlier run has started, until they start here or end.
+  /// Steps whose jobs of an earlier run go on, until they start here or end.
   var goingOn: Set<OperationID> = []
   /// What the run has left to itself, with all groups around it.
   var left: Set<OperationID> = []
@@ -74,15 +82,12 @@ package struct RunMachine {
   package internal(set) var signalCount = 0
   /// What could not be kept, in words; each is told once.
   var stateFailures: Set<String> = []
-  /// What failed and was not allowed to, in a strict run nothing is, and what somebody cancelled.
+  /// The operations that failed although that was not allowed (in a strict run no failure is), and those that
+  /// somebody cancelled.
   var failedSteps: [OperationID] = []
-  /// True if every operation has its outcome.
-  var isConcluding = false
+  private(set) var course = Course.underWay
   /// True while the outputs of the pipeline are being made, before the hooks of the run.
   var asksForOutputs = false
-  /// When the last operation had ended.
-  var concludedAt: Nanoseconds = 0
-  private(set) var end: RunEnd?
   private var random: RandomSource
 
   /// The time limit of each hook, which is killed then, while the run is being stopped for another
@@ -164,7 +169,8 @@ package struct RunMachine {
   /// Whether one more command may run.
   var hasRoom: Bool { scheduler.runningCount + probeCount < rules.commandLimit }
 
-  /// One more attempt may. Services take no place of the last one, which is for looking after them.
+  /// Whether one more attempt may run. Services never take the last place, which is for the commands that look after
+  /// them.
   private var hasRoomForAttempt: Bool {
     services.isEmpty
       ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, rules.commandLimit)
@@ -337,8 +343,15 @@ package struct RunMachine {
     memberEnded(operation)
   }
 
+  /// Called when every operation has its outcome; false if that was known.
+  mutating func concludes(at now: Nanoseconds) -> Bool {
+    guard case .underWay = course else { return false }
+    course = .concluding(since: now)
+    return true
+  }
+
   mutating func finish(_ end: RunEnd) {
-    self.end = end
+    course = .over(end)
     say(.finished(end))
   }
 
@@ -369,7 +382,11 @@ package struct RunMachine {
 
   func gate(of operation: OperationID) -> Gate? { gates[operation] }
 
-  var hasConcluded: Bool { isConcluding || end != nil }
+  /// True if every operation has its outcome, or the run has ended without.
+  var hasConcluded: Bool { if case .underWay = course { false } else { true } }
+
+  /// The end of the run; nil until then.
+  var end: RunEnd? { if case .over(let end) = course { end } else { nil } }
 
   mutating func perform(_ action: Action) { actions.append(action) }
 

@@ -114,8 +114,8 @@ struct OutputFileTests {
     ),
     (
       "text=1\nwohle=1\n",
-      "line 2 of OPRUN_OUTPUT: 'wohle' is not declared in 'outputs' of the step "
-        + "(did you mean 'whole'?)"
+      "line 2 of OPRUN_OUTPUT: 'wohle' is not declared in 'outputs' of the step, "
+        + "did you mean 'whole'?"
     ),
   ])
   func `declared types decide how a text is read`(text: String, json: String) {

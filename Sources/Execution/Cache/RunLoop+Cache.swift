@@ -24,25 +24,23 @@ enum CachedAnswer {
 extension RunLoop {
   /// Whether the step need not run.
   func cached(_ operation: OperationID, _ id: String, _ step: ReadyStep) -> CachedAnswer {
-    guard let caching, let settings = step.settings.cache, let action = step.action else {
-      return .unknown
-    }
+    guard let caching, let asked = CacheableStep(id, step) else { return .unknown }
     let lookup: CacheLookup
     if let known = caching.lookups[operation] {
       lookup = known
     } else if caching.cache.isOff || builder.isTraced(id) {
-      lookup = caching.cache.bypass(id, settings)
+      lookup = caching.cache.bypass(id, asked.settings)
       caching.lookups[operation] = lookup
     } else {
       let upstream = upstream(of: operation, step.settings.workingDirectory, caching)
       let isBeingMade = !executor.earlierRuns(of: id).isEmpty
       if !isBeingMade,
-        let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream)
+        let hit = caching.cache.unchanged(asked, upstream: upstream)
       {
         caching.unchanged.insert(operation)
         return .hit(hit)
       }
-      lookup = caching.cache.lookup(id, step, action, settings, upstream: upstream)
+      lookup = caching.cache.lookup(asked, upstream: upstream)
       lookup.isBeingMade = isBeingMade
       caching.lookups[operation] = lookup
     }

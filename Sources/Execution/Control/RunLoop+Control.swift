@@ -242,7 +242,7 @@ extension RunLoop {
     let close = suggestion(for: name, among: names)
     throw ControlFailure(
       "unknown queue \(quoted(name)) in this run",
-      help: close.map { "did you mean '\($0)'?" }
+      help: didYouMean(close)
         ?? "the queues are \(names.joined(separator: ", "))")
   }
 
@@ -254,7 +254,7 @@ extension RunLoop {
     }
     let close = suggestion(for: id, among: operations.map { self.name(of: $0) })
     throw ControlFailure(
-      "unknown step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })
+      "unknown step \(quoted(id)) in this run", help: didYouMean(close))
   }
 
   /// The name by which everybody outside knows it.

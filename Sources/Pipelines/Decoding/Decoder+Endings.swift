@@ -86,7 +86,7 @@ extension Decoder {
     }
     guard log.hasRoom(at: span(node)) else { return nil }
     let close = log.suggester.closest(to: text, among: ["failed", "timeout", "signal"])
-    reportType(item, row, help: close.map { "did you mean \(quoted($0))?" })
+    reportType(item, row, help: didYouMean(close))
     return nil
   }
 
@@ -150,7 +150,7 @@ extension Decoder {
     let name = text.hasPrefix("SIG") ? String(text.dropFirst(3)) : text
     if stopSignals.contains(where: { areSameBytes($0, name) }) { return signalNumber(named: name) }
     let close = suggestion(for: name, among: stopSignals)
-    reportType(value, row, help: close.map { "did you mean \(quoted($0))?" })
+    reportType(value, row, help: didYouMean(close))
     return nil
   }
 }

@@ -165,7 +165,7 @@ extension Decoder {
       let isID = tree.nodes[list].isScalar && !isNull(list)
       let isMap = tree.nodes[list].kind == .map
       let help = isID ? "write a list: [\(printable(tree.string(list)))]" : nil
-      reportType(value, row, help: isMap ? "did you mean 'defaults'?" : help)
+      reportType(value, row, help: isMap ? didYouMean("defaults") : help)
       return nil
     }
     let items = items(of: list)

@@ -114,7 +114,7 @@ extension Decoder {
         ?? names.first {
           min($0.utf8.count, text.utf8.count) >= 3 && ($0.hasPrefix(text) || text.hasPrefix($0))
         }
-      reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+      reportType(value, row(), help: didYouMean(close))
     }
     return nil
   }

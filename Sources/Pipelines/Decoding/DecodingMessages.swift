@@ -8,7 +8,7 @@ enum DecodingMessage {
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: suggestion.map { "did you mean \(quoted($0))?" } ?? help)
+      help: didYouMean(suggestion) ?? help)
   }
 
   static func foreign(_ file: ForeignFile, at span: Span) -> Diagnostic {
@@ -59,7 +59,7 @@ enum DecodingMessage {
   static func excludedNoAxis(_ name: String, axes: [String], at span: Span) -> Diagnostic {
     Diagnostic(
       "'exclude' names \(quoted(name)), which is not an axis of the matrix", at: span,
-      help: suggestion(for: name, among: axes.prefix(100)).map { "did you mean \(quoted($0))?" }
+      help: didYouMean(suggestion(for: name, among: axes.prefix(100)))
         ?? (axes.isEmpty
           ? "the matrix has no axes, only the instances in 'include'"
           : "the axes are " + firstNames(of: axes.map(quoted), most: 8)))

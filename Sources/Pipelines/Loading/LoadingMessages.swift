@@ -25,7 +25,7 @@ enum LoadingMessage {
     let help =
       known.isEmpty
       ? "this file has no 'pipelines'; the name of a built-in step or of a file has no '#'"
-      : suggestion.map { "did you mean '#\($0)'?" }
+      : didYouMean(suggestion.map { "#\($0)" })
         ?? "this file has " + firstNames(of: known.map { "#" + printable($0) }, most: 5)
     return Diagnostic("unknown pipeline \(quoted("#" + name))", at: span, help: help)
   }

@@ -15,7 +15,7 @@ enum PlanningMessage {
   ) -> Diagnostic {
     Diagnostic(
       "step \(quoted(step)) depends on \(quoted(name)), which does not exist", at: span,
-      help: suggestion.map { "did you mean \(quoted($0))?" })
+      help: didYouMean(suggestion))
   }
 
   static func unknownDefault(_ name: String, help: String?, at span: Span) -> Diagnostic {
@@ -25,7 +25,7 @@ enum PlanningMessage {
   static func unknownCacheSecret(_ name: String, known: [String], at span: Span) -> Diagnostic {
     Diagnostic(
       "'cache_secret' names the secret \(quoted(name)), which does not exist", at: span,
-      help: suggestion(for: name, among: known).map { "did you mean \(quoted($0))?" })
+      help: didYouMean(suggestion(for: name, among: known)))
   }
 
   static func nothingToUse(at span: Span) -> Diagnostic {
@@ -172,7 +172,7 @@ enum PlanningMessage {
   static func unknownInput(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
     Diagnostic(
       "the pipeline used here has no parameter \(quoted(name))", at: span,
-      help: suggestion.map { "did you mean \(quoted($0))?" })
+      help: didYouMean(suggestion))
   }
 
   static func missingInput(_ name: String, at span: Span) -> Diagnostic {
@@ -195,7 +195,7 @@ enum PlanningMessage {
     let close = suggestion(for: name, among: known)
     return Diagnostic(
       "unknown built-in step \(quoted(name))", at: span,
-      help: close.map { "did you mean \(quoted($0))?" }
+      help: didYouMean(close)
         ?? "the built-in steps are \(inWords(known.map(quoted), last: "and")); write a pipeline file with a path: "
         + "./\(printable(name)).yml")
   }
@@ -206,7 +206,7 @@ enum PlanningMessage {
     let close = suggestion(for: name, among: known)
     return Diagnostic(
       "built-in step \(quoted(step)) has no input \(quoted(name))", at: span,
-      help: close.map { "did you mean \(quoted($0))?" })
+      help: didYouMean(close))
   }
 
   static func badKey(
@@ -233,14 +233,14 @@ enum PlanningMessage {
   static func unknownQueue(_ queue: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
       "unknown queue \(quoted(queue.name))", at: queue.span,
-      help: suggestion.map { "did you mean \(quoted($0))?" }
+      help: didYouMean(suggestion)
         ?? "declare it under 'queues' at top level")
   }
 
   static func unknownResource(_ resource: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
       "unknown resource \(quoted(resource.name))", at: resource.span,
-      help: suggestion.map { "did you mean \(quoted($0))?" }
+      help: didYouMean(suggestion)
         ?? "declare it under 'resources' at top level")
   }
 
@@ -367,7 +367,7 @@ enum PlanningMessage {
   static func unknownSelection(
     _ name: String, path: String, suggestion: String?, instances: String?
   ) -> String {
-    let help = instances ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+    let help = instances ?? didYouMeanClause(suggestion)
     return "unknown step \(quoted(name)) in \(printable(path))\(help)"
   }
 

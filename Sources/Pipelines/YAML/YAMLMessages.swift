@@ -79,7 +79,7 @@ enum YAMLMessage {
   static func unknownAnchor(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
     Diagnostic(
       "no anchor \(quoted(name)) is defined before this alias", at: span,
-      help: suggestion.map { "did you mean \(quoted("*" + $0))?" })
+      help: didYouMean(suggestion.map { "*" + $0 }))
   }
 
   static func aliasInItself(_ name: String, at span: Span) -> Diagnostic {

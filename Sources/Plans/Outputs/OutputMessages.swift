@@ -34,8 +34,8 @@ enum OutputMessage {
   }
 
   static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFailure {
-    let help = suggestion.map { " (did you mean \(quoted($0))?)" } ?? ""
-    return fault("'\(name)' is not declared in 'outputs' of the step\(help)", line)
+    fault(
+      "'\(name)' is not declared in 'outputs' of the step\(didYouMeanClause(suggestion))", line)
   }
 
   static func noWord(_ name: String, _ line: Int) -> OutputFailure {
@@ -65,7 +65,7 @@ enum OutputMessage {
 }
 
 extension OutputType {
-  /// Its values are written like words, not like JSON.
+  /// True if its values are written as words, not as JSON.
   fileprivate var isScalar: Bool {
     switch self {
     case .int, .number, .bool: true

@@ -114,7 +114,8 @@ extension Screen {
   }
 
   /// Writes `label  text`, in whose further lines the text goes on.
-  package func writeField(_ label: String, _ text: String, labelWidth: Int = 11) {
+  package func writeField(_ label: String, _ text: String) {
+    let labelWidth = 11
     let gap = max(2, labelWidth - label.utf8.count)
     messages.write("  \(label)")
     messages.write(spaces: gap)

@@ -71,24 +71,24 @@ extension CaseResult {
     proposal = record.proposal
     let names = record.names
     for (name, _, span) in test.stubs where !record.knows(name) {
-      let close = suggestion(for: name, among: names)
-      let help = close.map { ", did you mean \(quoted($0))?" } ?? ""
-      faults.append(
-        Fault(message: "unknown step \(quoted(name)) in this run\(help)", span: span, actual: nil))
+      faults.append(Fault(message: Self.unknownStep(name, names), span: span, actual: nil))
     }
     for expectation in test.expectations {
       if let step = expectation.step, !record.knows(step) {
-        let close =
-          suggestion(for: step, among: names).map { ", did you mean \(quoted($0))?" } ?? ""
         faults.append(
           Fault(
-            message: "unknown step \(quoted(step)) in this run\(close)",
+            message: Self.unknownStep(step, names),
             span: expectation.nameSpan ?? expectation.span, actual: nil))
       } else {
         check(expectation, record, commands)
       }
     }
     if test.checksNothing { faults.append(.checksNothing(test)) }
+  }
+
+  private static func unknownStep(_ name: String, _ known: [String]) -> String {
+    "unknown step \(quoted(name)) in this run"
+      + didYouMeanClause(suggestion(for: name, among: known))
   }
 
   private mutating func fault(_ expectation: Expectation, _ message: String, _ actual: String?) {

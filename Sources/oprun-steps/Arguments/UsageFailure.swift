@@ -45,14 +45,13 @@ struct UsageFailure: Error, Hashable {
   static func unknownStep(_ name: String) -> UsageFailure {
     UsageFailure(
       "unknown step \(quoted(name))",
-      help: suggestion(for: name, among: Request.names).map { "did you mean '\($0)'?" })
+      help: didYouMean(suggestion(for: name, among: Request.names)))
   }
 
   static func unknownOption(_ flag: String, of step: BuiltinStep) -> UsageFailure {
     UsageFailure(
       "unknown option \(quoted("--" + flag))",
-      help: suggestion(for: flag, among: step.keys.map(\.option))
-        .map { "did you mean '--\($0)'?" },
+      help: didYouMean(suggestion(for: flag, among: step.keys.map(\.option)).map { "--\($0)" }),
       step: step.name)
   }
 
@@ -63,7 +62,7 @@ struct UsageFailure: Error, Hashable {
   static func wrongValue(_ text: String, for key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
     var help: String?
     if case .choice(let words) = key.type {
-      help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
+      help = didYouMean(suggestion(for: text, among: words))
     }
     return UsageFailure(
       "'--\(key.option)' wants \(key.type.wanted), found \(quoted(key.disclosure.shown(text)))",
@@ -134,8 +133,7 @@ struct UsageFailure: Error, Hashable {
         + (words.isEmpty ? "nothing" : words.map(quoted).joined(separator: " ")),
       help: words.count > 1
         ? nil
-        : words.first.flatMap { suggestion(for: $0, among: ["stat", "clear"]) }
-          .map { "did you mean '\($0)'?" },
+        : didYouMean(words.first.flatMap { suggestion(for: $0, among: ["stat", "clear"]) }),
       step: "cache")
   }
 }

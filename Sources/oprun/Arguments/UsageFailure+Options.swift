@@ -11,7 +11,7 @@ extension UsageFailure {
     let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
     var failure = UsageFailure(
       "unknown option \(quoted(flag))",
-      help: meant.map(didYouMean) ?? ForeignOption.help(for: flag, in: command)
+      help: didYouMean(meant) ?? ForeignOption.help(for: flag, in: command)
         ?? ownersHelp(flag) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
@@ -38,7 +38,7 @@ extension UsageFailure {
   /// `-dry-run`, with one dash.
   static func missingDash(_ word: String, of command: Subcommand) -> UsageFailure {
     UsageFailure(
-      "unknown option \(quoted(word))", help: "did you mean '-\(word)'?", command: command.name)
+      "unknown option \(quoted(word))", help: didYouMean("-\(word)"), command: command.name)
   }
 
   /// `--watch`, where the command `watch` is meant.
@@ -106,8 +106,6 @@ extension UsageFailure {
   }
 }
 
-private func didYouMean(_ words: String) -> String { "did you mean '\(words)'?" }
-
 /// An option of other tools, and what it is called here.
 private struct ForeignOption {
   let flags: [String]
@@ -143,8 +141,8 @@ private struct ForeignOption {
     ForeignOption(
       flags: ["--file", "--makefile", "--justfile", "--taskfile", "-f"],
       advice: "the pipeline file is the first argument: oprun FILE"),
-    ForeignOption(flags: ["-l"], advice: "did you mean 'oprun list'?"),
-    ForeignOption(flags: ["-w"], advice: "did you mean 'oprun watch'?"),
+    ForeignOption(flags: ["-l"], advice: didYouMean("oprun list")),
+    ForeignOption(flags: ["-w"], advice: didYouMean("oprun watch")),
     ForeignOption(
       flags: ["--env", "-e"], advice: "set the variable for oprun: NAME=VALUE oprun FILE"),
   ]
@@ -159,7 +157,8 @@ private struct ForeignOption {
       guard known.contains(where: { $0.flag == option.flag && $0.takes(foreign.value) }) else {
         continue
       }
-      return didYouMean(foreign.value.isEmpty ? option.flag : "\(option.flag) \(foreign.value)")
+      let value = foreign.value.isEmpty ? "" : " " + foreign.value
+      return didYouMean("\(option.flag)\(value)")
     }
     return nil
   }

@@ -30,7 +30,7 @@ extension UsageFailure {
     let close = suggestion(for: word, among: names.prefix(1000))
     return UsageFailure(
       "unknown run \(quoted(word))",
-      help: close.map { "did you mean '\($0)'?" } ?? "'oprun history' lists the runs",
+      help: didYouMean(close) ?? "'oprun history' lists the runs",
       command: command.name)
   }
 
@@ -49,7 +49,7 @@ extension UsageFailure {
       isInProgress
         ? "no step \(quoted(id)) has started in run \(run)"
         : "unknown step \(quoted(id)) in run \(run)",
-      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }
+      help: didYouMean(suggestion(for: id, among: ids))
         ?? (isInProgress
           ? "'oprun status' shows the progress of that run" : "'oprun show' lists its steps"),
       command: command.name)
@@ -89,7 +89,7 @@ extension UsageFailure {
     let close = suggestion(for: word, among: ids)
     return UsageFailure(
       "\(quoted(word)) is neither a run nor a step that has started in run \(run)",
-      help: close.map { "did you mean '\($0)'?" }
+      help: didYouMean(close)
         ?? "'oprun status' shows the progress of that run",
       command: command.name)
   }
@@ -120,7 +120,7 @@ extension UsageFailure {
     let close = name.flatMap { suggestion(for: $0, among: ["max_parallel", "priority"]) }
     return UsageFailure(
       "'oprun set' wants 'max_parallel=N' or 'priority=N STEP', found \(quoted(word))",
-      help: close.map { "did you mean '\($0)='?" }, command: Subcommand.set.name)
+      help: didYouMean(close.map { "\($0)=" }), command: Subcommand.set.name)
   }
 
   static func wrongWidth(_ text: String) -> UsageFailure {
@@ -188,7 +188,7 @@ extension UsageFailure {
   static func unknownQueue(_ name: String, among names: [String]) -> UsageFailure {
     UsageFailure(
       "unknown queue \(quoted(name))",
-      help: suggestion(for: name, among: names).map { "did you mean '\($0)'?" },
+      help: didYouMean(suggestion(for: name, among: names)),
       command: Subcommand.analyze.name)
   }
 

@@ -109,7 +109,7 @@ struct UsageFailure: Error, Hashable {
   ) -> UsageFailure {
     var help: String?
     if case .choice(let words) = kind {
-      help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
+      help = didYouMean(suggestion(for: text, among: words))
     }
     if case .duration = kind { help = exceededLimit(text) }
     return UsageFailure(
@@ -173,7 +173,7 @@ struct UsageFailure: Error, Hashable {
   ) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants the id of a step that runs, found \(quoted(id))",
-      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" },
+      help: didYouMean(suggestion(for: id, among: ids)),
       command: Subcommand.run.name)
   }
 
@@ -215,7 +215,7 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "unknown command \(quoted(name)), and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a "
         + "directory above",
-      help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
+      help: didYouMean(closestCommand(to: name).map { "oprun \($0)" }))
   }
 
   static func fileComesFirst(_ word: String, _ file: String) -> UsageFailure {
@@ -231,14 +231,14 @@ struct UsageFailure: Error, Hashable {
   static func unknownTopic(_ name: String) -> UsageFailure {
     UsageFailure(
       "unknown command \(quoted(name))",
-      help: closestCommand(to: name).map { "did you mean 'oprun help \($0)'?" })
+      help: didYouMean(closestCommand(to: name).map { "oprun help \($0)" }))
   }
 
   static func unknownShell(_ word: String, _ command: Subcommand) -> UsageFailure {
     let shells = CompletionShell.allCases.map(\.rawValue)
     return UsageFailure(
       "no completions for \(quoted(word)), only for \(inWords(shells, last: "and"))",
-      help: suggestion(for: word, among: shells).map { "did you mean '\($0)'?" },
+      help: didYouMean(suggestion(for: word, among: shells)),
       command: command.name)
   }
 

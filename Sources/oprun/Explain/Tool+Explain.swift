@@ -38,7 +38,7 @@ extension UsageFailure {
     let close = suggestion(for: word, among: words)
     return UsageFailure(
       "no explanation for \(quoted(word))",
-      help: close.map { "did you mean '\($0)'?" }
+      help: didYouMean(close)
         ?? "name a key of pipeline files, a function, a built-in step, an outcome, an exit status, a command, an option or a variable",
       command: Subcommand.explain.name)
   }

@@ -125,7 +125,7 @@ extension Planner {
         let help =
           name.name.contains("[")
           ? "'default' names steps, each with all of its instances"
-          : close.map { "did you mean \(quoted($0))?" }
+          : didYouMean(close)
         log.report(at: name.span) { PlanningMessage.unknownDefault(name.name, help: help, at: $0) }
       }
       guard let parent = pipeline.parent, pipeline.model.defaultSteps == nil,
