@@ -60,7 +60,7 @@ extension RunLoop {
   private func outputsDecision() -> Decision? {
     guard let late = machine.plan.outputs else { return .join }
     var decision = Decision.join
-    var given: Outputs?
+    var given: ValueMap?
     do throws(EvaluationFailure) {
       given = try late.outputs(self, isPartial: isRehearsal || !wentWell)
     } catch {

@@ -94,7 +94,8 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request,
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .noOutputs,
+      .request,
       .died:
       self
     case .stateFailure(let text): .stateFailure(masker.mask(text))

@@ -315,7 +315,7 @@ extension EventWriter {
     case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text), .overtaken(let text): write("reason", text)
     case .request(let user): write("by", user)
-    case .runTimeout, .noWidth, .suspended, .left, .died: break
+    case .runTimeout, .noWidth, .suspended, .left, .noOutputs, .died: break
     }
   }
 }
