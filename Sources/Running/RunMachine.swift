@@ -82,8 +82,7 @@ package struct RunMachine {
   package internal(set) var signalCount = 0
   /// What could not be kept, in words; each is told once.
   var stateFailures: Set<String> = []
-  /// The operations that failed although that was not allowed (in a strict run no failure is), and those that
-  /// somebody cancelled.
+  /// What failed although that was not allowed (in a strict run no failure is), and what somebody cancelled.
   var failedSteps: [OperationID] = []
   private(set) var course = Course.underWay
   /// True while the outputs of the pipeline are being made, before the hooks of the run.

@@ -143,9 +143,10 @@ let inputPartExamples: [TableExamples] = [
           ("text", "'type' must be one of string, int, number, bool, list, not 'text'")
         ]),
       "default": KeyExamples(
-        ["a", "5", "true", "''"],
+        ["a", "5", "true", "''", "[a]"],
         refused: [
-          ("", "'default' \(text) nothing"), ("[a]", "'default' \(text) a list"),
+          ("", "'default' must be a plain value, not nothing"),
+          ("{a: b}", "'default' must be a plain value, not a map"),
           ("'${{ 1 }}'", "'default' cannot contain an expression: it must be known before the run"),
         ]),
       "enum": KeyExamples(

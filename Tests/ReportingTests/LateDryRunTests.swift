@@ -99,12 +99,12 @@ import Testing
         """)
     #expect(
       try dryRun(plan.late("deploy", skipped: "if: params.deploy is false")) == """
-        1  ● get            run   first                             $ echo get
-           │ ● deploy/b[x]  skip  if: params.deploy is false        $ echo deploy/b[x]
-           ● │ deploy/a     skip  if: params.deploy is false        $ echo deploy/a
+        1  ● get            run   first                                     $ echo get
+           │ ● deploy/b[x]  skip  if: params.deploy is false                $ echo deploy/b[x]
+           ● │ deploy/a     skip  if: params.deploy is false                $ echo deploy/a
            │ ● deploy/b     all   1 instance
            ●─╯ deploy       all   ./other.yml, 2 steps, if: params.deploy is false
-        2  ● after          run   needs deploy                      $ echo after
+        2  ● after          run   needs deploy                              $ echo after
         2 of 4 would run, at most 1 at once; no estimate: no step has 'expected'
 
         """)

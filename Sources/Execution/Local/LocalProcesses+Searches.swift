@@ -24,7 +24,9 @@ extension LocalProcesses {
 
   /// Begins to look for what the command can read; false if that is known.
   func searches(for command: Command, at now: Nanoseconds) throws(SystemError) -> Bool {
-    guard let search = confiner.search(for: command, in: directory, at: now) else { return false }
+    guard command.confinement?.hasOpenPatterns == true,
+      let search = confiner.search(for: command, in: directory, at: now)
+    else { return false }
     let process = try AnswerProcess.start(
       Self.purpose, named: "oprun-search", own: waiting.ownProcesses
     ) {

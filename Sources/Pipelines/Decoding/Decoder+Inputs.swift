@@ -114,7 +114,7 @@ extension Decoder {
     param.description = fields[.description].flatMap { text($0, ParamKey.description.row) }
     param.pattern = fields[.pattern].flatMap { pattern($0) }
     param.choices = fields[.choices].flatMap { choices($0, of: param) }
-    if fields.holds(.type) {
+    if fields.holds(.type) || param.defaultValue != nil {
       param.defaultValue = fields[.defaultValue].flatMap { member($0, of: param, "default") }
     }
     let required = fields[.required].flatMap { boolean($0, ParamKey.required.row) }

@@ -11,15 +11,28 @@ extension ParamModel {
     return Kind.allCases.map(rule) + [isRequired, takesRest]
   }
 
-  /// The rule for a kind. A parameter without a type is a string.
+  /// The rule for a kind. A parameter without a type has that of its default, or is a string.
   private static func rule(of kind: Kind) -> JSONValue {
     let type = JSONValue.object(kind.valueType.schema)
-    let isOfKind = has("type", .string(kind.rawValue))
-    let condition: JSONValue =
-      kind == .string ? ["anyOf": [isOfKind, ["not": ["required": ["type"]]]]] : isOfKind
-    return [
-      "if": condition, "then": ["properties": ["default": type, "enum": ["items": type]]],
+    var bare: JSONObject = [
+      "not": ["required": ["type"]], "properties": ["default": defaults(of: kind)],
     ]
+    if kind != .string { bare.add("required", ["default"]) }
+    return [
+      "if": ["anyOf": [has("type", .string(kind.rawValue)), .object(bare)]],
+      "then": ["properties": ["default": type, "enum": ["items": type]]],
+    ]
+  }
+
+  /// The defaults that make a parameter without a type one of this kind.
+  private static func defaults(of kind: Kind) -> JSONValue {
+    switch kind {
+    case .string: ["type": "string"]
+    case .int: ["type": "integer"]
+    case .number: ["type": "number", "not": ["type": "integer"]]
+    case .bool: ["type": "boolean"]
+    case .list: ["type": "array"]
+    }
   }
 
   private static func has(_ key: String, _ value: JSONValue) -> JSONValue {

@@ -100,7 +100,7 @@ import Testing
   func `what a job printed instead of a result is reported`(steps: String, job: String) throws {
     let timeline = try SlurmRun("steps: \(steps)", slurm: "{submit_rate: 1000/s, file_wait: 1s}")
       .timeline()
-    let words = "sh: 2: exec: oprun:\\u{9}\\u{1b}not found"
+    let words = "sh: 2: exec: oprun:\\t\\u{1b}not found"
     #expect(timeline.contains("job \(job) ended without a result: \(words)"))
     #expect(!timeline.contains("older line") && timeline.hasSuffix("end=0"))
   }
