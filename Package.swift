@@ -12,7 +12,7 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// For what a run does once and not for each step: small instead of fast. docs/releasing.md, "Size".
+/// For what no step does more than a few times: small instead of fast. docs/releasing.md, "Size".
 let compact = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 func module(
@@ -61,8 +61,8 @@ let package = Package(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
     module("Formatting", ["CYAML", "Diagnostics"], compact),
     module("Processes", ["CLinux", "Diagnostics"]),
-    module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto", "CLinux"]),
-    module("Running", ["Plans", "Expressions", "Scheduling"]),
+    module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto", "CLinux"], compact),
+    module("Running", ["Plans", "Expressions", "Scheduling"], compact),
     module(
       "Caching",
       [

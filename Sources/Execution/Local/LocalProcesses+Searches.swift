@@ -10,10 +10,16 @@ import Running
 import Scheduling
 
 /// A command that starts once the files are found that it can read.
-struct WaitingStart {
+final class WaitingStart {
   let command: Command
   let process: AnswerProcess
   let since: Nanoseconds
+
+  init(_ command: Command, _ process: AnswerProcess, since: Nanoseconds) {
+    self.command = command
+    self.process = process
+    self.since = since
+  }
 }
 
 extension LocalProcesses {
@@ -35,7 +41,7 @@ extension LocalProcesses {
       return writer.bytes
     }
     try waiting.add(process.output, for: .executor, number: Self.searches)
-    waitingStarts.append(WaitingStart(command: command, process: process, since: now))
+    waitingStarts.append(WaitingStart(command, process, since: now))
     return true
   }
 
@@ -60,7 +66,7 @@ extension LocalProcesses {
 
   private func forget(_ start: WaitingStart) {
     waiting.remove(start.process.output)
-    waitingStarts.removeAll { $0.process === start.process }
+    waitingStarts.removeAll { $0 === start }
   }
 
   private static func files(in answer: [UInt8]) throws(SystemError) -> [FileName] {
