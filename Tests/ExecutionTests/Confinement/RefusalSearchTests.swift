@@ -24,8 +24,16 @@ final class RefusalSearchTests {
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
       try Data("x".utf8).write(to: url)
     }
+    for name in ["lib.a", "pycache"] { try makePlaceholder("\(parent)/ws/build/\(name)") }
     try FileManager.default.createSymbolicLink(
       atPath: "\(parent)/ws/link", withDestinationPath: "src/util.h")
+  }
+
+  /// Makes a file as it is made before a command starts.
+  private func makePlaceholder(_ path: String) throws {
+    try Data().write(to: URL(fileURLWithPath: path))
+    let time = timespec(tv_sec: 1, tv_nsec: 987_654_321)
+    try #require(utimensat(AT_FDCWD, path, [time, time], 0) == 0)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: parent) }
@@ -36,6 +44,7 @@ final class RefusalSearchTests {
       rules: [
         (workspace + "/src/a.c", .reading), (workspace + "/build/app", .wholeFile),
         (workspace + "/dist", .everything), (workspace + "/app", .wholeFile),
+        (workspace + "/build/lib.a", .wholeFile), (workspace + "/build/pycache", .wholeFile),
       ], start: start
     ).refusals(in: output).map(\.words)
   }
@@ -154,15 +163,19 @@ final class RefusalSearchTests {
           + "'build/*'"
       ])
     #expect(
-      words(of: "gzip: build/app already exists; not overwritten") == [
-        "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
-          + "write 'build/app/' if it is a directory, or declare 'build/app*', which opens 'build'"
+      words(of: "gzip: build/lib.a already exists; not overwritten") == [
+        "'build/lib.a' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
+          + "write 'build/lib.a/' if it is a directory, or declare 'build/lib.a*', which opens 'build'"
       ])
-    let line = "[Errno 20] Not a directory: 'build/app/a.cpython-311.pyc.1404'"
+    let line = "[Errno 20] Not a directory: 'build/pycache/a.cpython-311.pyc.1404'"
     #expect(
       words(of: line) == [
-        "'build/app' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
-          + "write 'build/app/' if it is a directory, or declare 'build/app*', which opens 'build'"
+        "'build/pycache' is declared as a file, and nothing else can be created, replaced or removed in 'build': "
+          + "write 'build/pycache/' if it is a directory, or declare 'build/pycache*', which opens 'build'"
+      ])
+    #expect(
+      words(of: "ar: build/lib.a: file format not recognized").map { $0.prefix(35) } == [
+        "'build/lib.a' is declared as a file"
       ])
     #expect(words(of: "cat: src/a.c/b: Not a directory").isEmpty)
     // What is a file already was not to be a directory.
@@ -195,6 +208,12 @@ final class RefusalSearchTests {
     "ssh: git@example.com: Permission denied (publickey).",
     "awk: can't open src/a.c", "awk: can't open none.h", "can't open src", "it didn't open dist/x",
     "cat: /etc/no-such-file: Permission denied", "dist/x: Permission denied",
+    "gzip: build/app already exists; not overwritten",
+    "mkdir: cannot create directory 'dist': File exists",
+    "ln: failed to create symbolic link 'src/a.c': File exists", "ln: src/util.h: File exists",
+    "sh: 1: cannot create LICENSE: File exists",
+    "mkdir: cannot create directory 'src': File exists",
+    "ld: src/util.h: file format not recognized", "cat: build/app/x: Not a directory",
     "sudo: /etc/shadow: Permission denied", "curl: (9) Permission denied: ftp://x/y", ": : '': ''",
     "'''': Permission denied", "\u{0}\u{1b}[31m: Permission denied",
   ])
@@ -206,16 +225,17 @@ final class RefusalSearchTests {
     let refusals = RefusalSearch(
       workspace: workspace, directory: workspace + "/dist",
       rules: [
-        (workspace + "/dist/../src/a.c", .reading), (workspace + "/dist/../build/app", .wholeFile),
+        (workspace + "/dist/../src/a.c", .reading),
+        (workspace + "/dist/../build/pycache", .wholeFile),
       ]
     ).refusals(
       in: "sh: 1: cannot create ../src/a.c: Permission denied\n"
-        + "mkdir: cannot create directory '../build/app/x': Not a directory")
+        + "mkdir: cannot create directory '../build/pycache/x': Not a directory")
     #expect(
       refusals.map(\.words) == [
         "it declares '../src/a.c' as an input, which it cannot change",
-        "'../build/app' is declared as a file, and nothing else can be created, replaced or removed in '../build': "
-          + "write '../build/app/' if it is a directory, or declare '../build/app*', which opens '../build'",
+        "'../build/pycache' is declared as a file, and nothing else can be created, replaced or removed in '../build': "
+          + "write '../build/pycache/' if it is a directory, or declare '../build/pycache*', which opens '../build'",
       ])
   }
 

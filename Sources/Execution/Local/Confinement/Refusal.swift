@@ -92,6 +92,7 @@ final class RefusalSearch {
         switch sign {
         case .refused: refusal(in: line) ?? refusal(above: line, at: index, in: all)
         case .blocked: folderMadeAsFile(in: line)
+        case .taken: placeholder(in: line)
         case .vague: undeclaredFile(in: line)
         case .noRepository: hiddenRepository()
         }
@@ -122,11 +123,24 @@ final class RefusalSearch {
     return Refusal(path: written, kind: .repository)
   }
 
+  /// The output in a line in whose place is the empty file that was made before the command ran.
+  private func placeholder(in line: Substring) -> Refusal? {
+    guard let refusal = refusal(in: line), case .fixed = refusal.kind else { return nil }
+    let path = refusal.path
+    return isPlaceholder(path.hasPrefix("/") ? path : "\(directory)/\(path)") ? refusal : nil
+  }
+
+  private func isPlaceholder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && Placeholders.isLeft(status)
+  }
+
   /// The directory in a line that is declared as a file, and so was made as one before the command ran.
   private func folderMadeAsFile(in line: Substring) -> Refusal? {
     for word in words(of: line) + quotedParts(of: line) {
       guard let path = normal(word.hasPrefix("/") ? word : "\(directory)/\(word)"),
-        let file = folder(around: path, where: { $0 == .wholeFile }),
+        let file = folder(around: path, where: { $0 == .wholeFile }), isPlaceholder(file),
         let slash = file.lastIndex(of: "/")
       else { continue }
       let name = String(file[file.index(after: slash)...])

@@ -8,15 +8,18 @@ enum RefusalSign {
   case refused
   /// Something is no directory.
   case blocked
+  /// There is something already, or it is not what the program takes. No confinement causes such an error: only what is made for it
+  /// in the place of an output does.
+  case taken
   /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
   case vague
   /// Git finds no repository: it says the same if it may not look at the one that there is.
   case noRepository
 
   private static let refusals = [
-    "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
-    "Invalid cross-device link",
+    "ermission denied", "EACCES", "Invalid cross-device link",
   ]
+  private static let takenWords = ["File exists", "already exists", "not recognized"]
   private static let vagueWords = [
     "t open", "to open", "t read", "to read", "t load", "to load",
   ]
@@ -25,6 +28,8 @@ enum RefusalSign {
     let has = { (words: String) in line.containsText(words) }
     if Self.refusals.contains(where: has) {
       self = .refused
+    } else if Self.takenWords.contains(where: has) {
+      self = .taken
     } else if has("ot a directory") {
       self = .blocked
     } else if has("not a git repository") {
