@@ -170,12 +170,15 @@ package final class CacheFolder {
 
   // MARK: Results
 
-  /// The result of a step; nil if it is not there, or damaged. A damaged one is removed, unless this is only a look.
-  func result(of key: CacheDigest, onlyLooks: Bool = false) -> StoredResult? {
+  /// The result of a step; nil if it is not there, or damaged. A damaged one is reported, and removed, unless this is
+  /// only a look.
+  func result(
+    of key: CacheDigest, onlyLooks: Bool = false, report: () -> Void = {}
+  ) -> StoredResult? {
     let name = "ac/\(key.path)"
     guard let bytes = read(name) else { return nil }
     if let result = StoredResult(decoding: bytes, of: key) { return result }
-    if !onlyLooks { unlinkat(descriptor, name, 0) }
+    if !onlyLooks, unlinkat(descriptor, name, 0) == 0 { report() }
     return nil
   }
 

@@ -34,8 +34,9 @@ package struct KeepJob {
 package enum CacheReply {
   case inspected([FileEntry])
   case tool(CacheDigest)
-  /// The files with their stamps; nil if the cache does not have all of them.
-  case restored([FileEntry]?, hasChanged: Bool)
+  /// The files with their stamps; nil if the cache does not have all of them. `damaged` is the path of a file whose content it
+  /// had, but damaged.
+  case restored([FileEntry]?, hasChanged: Bool, damaged: String? = nil)
   case kept(inputs: [FileEntry], outputs: [FileEntry], log: CacheDigest?, logSize: Int)
   case fault(CacheFailure)
   /// How a transfer ended.
@@ -123,11 +124,12 @@ extension CacheReply {
     case .tool(let digest):
       writer.add(UInt8(1))
       writer.add(digest)
-    case .restored(let files, let hasChanged):
+    case .restored(let files, let hasChanged, let damaged):
       writer.add(UInt8(2))
       writer.add(files != nil)
       writer.add(files ?? []) { $1.write(to: &$0) }
       writer.add(hasChanged)
+      writer.add(damaged ?? "")
     case .kept(let inputs, let outputs, let log, let size):
       writer.add(UInt8(3))
       writer.add(inputs) { $1.write(to: &$0) }
@@ -152,7 +154,11 @@ extension CacheReply {
     case 2:
       let isComplete = try reader.flag()
       let files = try reader.entries()
-      self = .restored(isComplete ? files : nil, hasChanged: try reader.flag())
+      let hasChanged = try reader.flag()
+      let damaged = try reader.text()
+      self = .restored(
+        isComplete ? files : nil, hasChanged: hasChanged,
+        damaged: damaged.isEmpty ? nil : damaged)
     case 3:
       let inputs = try reader.entries()
       let outputs = try reader.entries()

@@ -11,6 +11,14 @@ package struct CacheHit {
   package let log: CacheDigest?
 }
 
+/// What is not what the cache has kept.
+package enum CacheDamage {
+  /// The list of files, with what else is known of a result.
+  case result
+  /// The content of a file.
+  case content(of: String)
+}
+
 /// A step at its gate, and until it has ended.
 package final class CacheLookup {
   /// The id of the step.
@@ -40,6 +48,8 @@ package final class CacheLookup {
   /// The keys of results of which this machine lacks something.
   private var brokenKeys: Set<CacheDigest> = []
   var restored: [FileEntry]?
+  /// What of its result was damaged in the cache, and nobody was told of yet.
+  package var damage: CacheDamage?
   /// True if files were put back, or removed.
   package private(set) var hasRestored = false
   var isMissing = false
@@ -111,6 +121,9 @@ package final class CacheLookup {
   /// Called when what is known of the last run no longer counts.
   func forgetRecord() { record = nil }
 
+  /// True if the result that it is restored from came from the shared cache.
+  package var wasFetched: Bool { candidate.map { fetched.contains($0.key) } ?? false }
+
   /// Takes note that a result is brought from elsewhere.
   func expect(_ key: CacheDigest) {
     fetched.insert(key)
@@ -140,12 +153,13 @@ package final class CacheLookup {
   package func take(_ reply: CacheReply) {
     switch reply {
     case .inspected(let entries): take(inputs: entries)
-    case .restored(let files, let hasChanged):
+    case .restored(let files, let hasChanged, let damaged):
       restored = files
       hasRestored = hasRestored || hasChanged
       if files == nil, let broken = candidate?.key {
         brokenKeys.insert(broken)
         candidate = nil
+        if let damaged { damage = damage ?? .content(of: damaged) }
       }
     case .fault(let fault):
       if inputs == nil {

@@ -99,7 +99,7 @@ package struct CacheWork {
     var changed: String?
     for _ in 0..<Self.mostTries {
       guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
-        return .restored(nil, hasChanged: result.hasChanged)
+        return .restored(nil, hasChanged: result.hasChanged, damaged: result.damaged)
       }
       copies = result.copies
       if result.hasChanged {

@@ -10,6 +10,11 @@ struct ResultFiles {
   let cache: CacheFolder
   /// True if files were put back or removed.
   private(set) var hasChanged = false
+  /// The path of the first file whose content in the cache was damaged.
+  private(set) var damaged: String?
+  /// True in a process that restores a part of the files. What it finds damaged is found once more by the one that
+  /// started it, which can tell of it.
+  private var isHelper = false
   /// The contents that were checked while they were copied, and the stamps of the copies.
   private(set) var copies: FileInspector.Known = [:]
   private let folders: OutputFolders
@@ -151,6 +156,7 @@ struct ResultFiles {
   ) throws(CacheFailure) -> Bool {
     var helpers = RestoreHelpers(files.map(\.size))
     helpers.start { place in
+      isHelper = true
       let entry = files[place].entry
       guard (try? put(entry, over: present[PathName(entry.path)])) == true else { return nil }
       return copies.removeValue(forKey: PathName(entry.path))?.stamp
@@ -250,7 +256,10 @@ struct ResultFiles {
     defer { close(copy) }
     do throws(CacheFailure) {
       guard try cache.copy(entry.digest, from: content, to: copy, entry.path) else {
-        cache.drop(entry.digest)
+        if !isHelper {
+          cache.drop(entry.digest)
+          damaged = damaged ?? entry.path
+        }
         if let name { unlinkat(folder, name, 0) }
         return false
       }

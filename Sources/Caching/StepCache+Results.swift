@@ -24,7 +24,8 @@ extension StepCache {
 
   /// The result of a key; nil if there is none that the step can have made.
   func result(of key: CacheDigest, _ lookup: CacheLookup) -> StoredResult? {
-    guard let result = folder.result(of: key, onlyLooks: lookup.isReviewed) else { return nil }
+    let found = folder.result(of: key, onlyLooks: lookup.isReviewed) { lookup.damage = .result }
+    guard let result = found else { return nil }
     if result.published.allSatisfy({ $0.isOf(lookup.declared) }) { return result }
     if !lookup.isReviewed { folder.drop(resultOf: key) }
     return nil

@@ -51,7 +51,9 @@ extension RunLoop {
     case .locked:
       caching.awaitLock(of: operation, at: now)
       return .later
-    case .hit(let hit): return .hit(hit)
+    case .hit(let hit):
+      tellOfDamage(to: lookup, operation, caching, runs: false)
+      return .hit(hit)
     case .miss:
       caching.cache.release(lookup)
       tellOfMiss(lookup, operation, caching)
@@ -66,6 +68,7 @@ extension RunLoop {
       say("the outputs of step \(step) are not restored: \(refusal.message)", caching)
     }
     if let fault = lookup.fault { tellOfFault(fault, operation) }
+    tellOfDamage(to: lookup, operation, caching, runs: true)
     for name in lookup.withheld where caching.told.insert("$" + name).inserted {
       let step = quoted(machine.steps[operation].id)
       say(
@@ -172,7 +175,8 @@ extension RunLoop {
           caching.cache.hear(end, after: taken)
         } else { caching.cache.hear(end) }
       if let message { say(message, caching) }
-    case .restored(nil, _), .restored(_, hasChanged: true), .fault: caching.hasChangedFiles = true
+    case .restored(nil, _, _), .restored(_, hasChanged: true, _), .fault:
+      caching.hasChangedFiles = true
     case .inspected, .tool, .restored, .kept: break
     }
     switch caching.jobs.finish(slot, reply, at: time) {
@@ -367,7 +371,7 @@ extension RunLoop {
     say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)", caching)
   }
 
-  private func say(_ message: String, _ caching: RunCache) {
+  func say(_ message: String, _ caching: RunCache) {
     guard caching.told.insert(message).inserted else { return }
     if end == nil {
       tell(.notice(message), at: turnTime)

@@ -2,6 +2,7 @@
 // run has left may still write their outputs. docs/design-cache.md; docs/design-slurm.md, “Resume”.
 
 import Caching
+import Diagnostics
 import Plans
 import Running
 import Scheduling
@@ -20,6 +21,7 @@ extension RunLoop {
       caching.deferStart(of: operation, at: now)
       return .later
     case .hit(let hit):
+      tellOfDamage(to: lookup, operation, caching, runs: false)
       guard restore(hit.outputs, of: operation) else { return runs }
       showAgain(hit.log, of: operation)
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }
@@ -31,6 +33,27 @@ extension RunLoop {
       tellOfMiss(lookup, operation, caching)
       return runs
     }
+  }
+
+  /// Says, once for a step, that what the cache had of its result was damaged, and what is done instead.
+  func tellOfDamage(
+    to lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache, runs: Bool
+  ) {
+    guard let damage = lookup.damage else { return }
+    lookup.damage = nil
+    let step = quoted(machine.steps[operation].id)
+    let subject =
+      switch damage {
+      case .result: "the result of step \(step) in the cache is damaged"
+      case .content(let path):
+        "the content of \(quoted(path)), an output of step \(step), is damaged in the cache"
+      }
+    let remedy =
+      runs
+      ? "the step runs again"
+      : lookup.wasFetched
+        ? "the shared cache has brought it" : "another result of the step is used"
+    say("\(subject): \(remedy)", caching)
   }
 
   /// Ends the job of an earlier run that makes the step from something else than what it has now: nothing is found or
