@@ -37,6 +37,8 @@ extension CacheFolder {
     }
     let folder = try open(in: state)
     guard faccessat(folder.descriptor, ".", W_OK, 0) == 0 else {
+      // What is not changed needs no lock, for which a file would have to be opened for writing.
+      if isDryRun { return folder.sweep(limits, isDryRun: true) }
       throw CacheFailure(
         "cannot remove results of cached steps: \(SystemError.reason(errno))")
     }
