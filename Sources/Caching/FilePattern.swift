@@ -1,5 +1,6 @@
-// The patterns of `cache` and of `hashFiles`: `*`, `?` and `[…]` within a name, `**` for any directories.
+// The patterns of `cache` and of `hashFiles`: `*`, `?` and `[…]` within a name (`NamePattern`), `**` for any directories.
 
+import Diagnostics
 import Glibc
 package import RunFiles
 
@@ -10,6 +11,8 @@ package struct PatternName: Hashable {
   /// What was written, or the name itself if it is literal.
   package let text: String
   let kind: Kind
+  /// Nil unless it has wildcards.
+  private let pattern: NamePattern?
 
   package var isLiteral: Bool { kind == .literal }
   /// True for `**`.
@@ -18,19 +21,19 @@ package struct PatternName: Hashable {
   /// A name as it is written in a pattern. `[[]`, `[*]`, `[?]` and `[{]` stand for one character each, so a name with
   /// no other wildcards is literal.
   init(_ text: String) {
-    guard FilePattern.hasSigns(text) else {
-      (self.text, kind) = (text, .literal)
-      return
-    }
-    if let literal = Self.unescaped(text) {
-      (self.text, kind) = (literal, .literal)
+    if !NamePattern.hasSigns(text) {
+      (self.text, kind, pattern) = (text, .literal, nil)
+    } else if let literal = Self.unescaped(text) {
+      (self.text, kind, pattern) = (literal, .literal, nil)
+    } else if text == "**" {
+      (self.text, kind, pattern) = (text, .anyFolders, nil)
     } else {
-      (self.text, kind) = (text, text == "**" ? .anyFolders : .wildcard)
+      (self.text, kind, pattern) = (text, .wildcard, NamePattern(text))
     }
   }
 
   /// The name of a directory, in which nothing is a wildcard.
-  init(literal text: String) { (self.text, kind) = (text, .literal) }
+  init(literal text: String) { (self.text, kind, pattern) = (text, .literal, nil) }
 
   /// Nil if it has a wildcard.
   private static func unescaped(_ text: String) -> String? {
@@ -53,7 +56,7 @@ package struct PatternName: Hashable {
   package func matches(_ name: String) -> Bool {
     switch kind {
     case .literal: text.hasSameBytes(as: name)
-    case .wildcard: fnmatch(text, name, FNM_PERIOD) == 0
+    case .wildcard: pattern?.matches(name) == true
     case .anyFolders: !name.isHidden
     }
   }
@@ -62,7 +65,10 @@ package struct PatternName: Hashable {
   package func matches(_ name: FileName) -> Bool {
     switch kind {
     case .literal: name.text?.hasSameBytes(as: text) == true
-    case .wildcard: fnmatch(text, name.bytes, FNM_PERIOD) == 0
+    case .wildcard:
+      name.bytes.withUnsafeBytes { bytes in
+        pattern?.matches(UnsafeRawBufferPointer(rebasing: bytes.dropLast())) == true
+      }
     case .anyFolders: name.bytes.first != CChar(bitPattern: UInt8(ascii: "."))
     }
   }
@@ -141,7 +147,7 @@ package struct FilePattern: Hashable {
 
   /// A path as a pattern that finds nothing else.
   package static func escaped(_ path: String) -> String {
-    guard hasSigns(path) else { return path }
+    guard NamePattern.hasSigns(path) else { return path }
     var bytes: [UInt8] = []
     for byte in path.utf8 {
       bytes += signs.contains(byte) ? [UInt8(ascii: "["), byte, UInt8(ascii: "]")] : [byte]
@@ -168,11 +174,6 @@ package struct FilePattern: Hashable {
   }
 
   fileprivate static let signs = Array("*?[".utf8)
-
-  /// Whether there is a character that may make a wildcard.
-  fileprivate static func hasSigns(_ text: String) -> Bool {
-    text.utf8.contains(where: signs.contains)
-  }
 
   package static func hasWildcard(_ name: String) -> Bool { !PatternName(name).isLiteral }
 }

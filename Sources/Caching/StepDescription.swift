@@ -61,7 +61,7 @@ struct DescribedRun {
 /// compared as they are.
 struct StepDescription {
   /// The version of what follows. Another one finds nothing.
-  private static let format = "5"
+  private static let format = "6"
   private var count = 0
   private var content = ByteWriter()
   private(set) var digest = CacheDigest.none

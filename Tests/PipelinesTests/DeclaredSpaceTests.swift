@@ -14,6 +14,7 @@ struct DeclaredSpaceTests {
     ("dist/*", "dist/.a", false), ("**", "a", true), ("**", ".a", false), ("a/**", "a", false),
     ("**/z", "z", true), ("**/z", "a/b/z/c", true), ("**/z", ".a/z", false),
     ("**/b/**/c", "b/x/b/c", true), ("**/a/b/z", "a/b/a/b/z", true), ("a/b/c", "a/b", false),
+    ("o/?", "o/é", true), ("o/??", "o/é", false),
   ])
   func covers(pattern: String, path: String, isCovered: Bool) {
     var budget = 1_000

@@ -1,8 +1,8 @@
 // The paths that a step declares in `cache`, as planning can compare them: by their text alone. Whether anything is
 // there, and where links lead, is known only to a run.
 
+import Diagnostics
 import Expressions
-import Glibc
 import Plans
 
 /// Where a declared path without wildcards leads.
@@ -68,13 +68,13 @@ struct DeclaredPaths {
 
 /// What a declared output may hold that another step makes: everything in a directory, or all matches of wildcards.
 struct DeclaredSpace {
-  private let names: [String]
+  private let names: [(text: String, pattern: NamePattern)]
   /// What everything in it begins with.
   let beginning: String
 
   /// `path` is that of the pattern, as planning compares it.
   init(_ path: ExactText) {
-    names = path.text.split(separator: "/").map(String.init)
+    names = path.text.split(separator: "/").map(String.init).map { ($0, NamePattern($0)) }
     let fixed = path.text.partBeforeWildcards
     beginning = fixed.utf8.count == path.text.utf8.count ? fixed + "/" : fixed
   }
@@ -91,11 +91,11 @@ struct DeclaredSpace {
     while own < names.count {
       budget -= 1
       if budget <= 0 { return false }
-      if names[own] == "**" {
+      if names[own].text == "**" {
         own += 1
         if own == names.count { return other < path.count && !path[other].hasPrefix(".") }
         afterLast = (own, other)
-      } else if other < path.count, fnmatch(names[own], path[other], FNM_PERIOD) == 0 {
+      } else if other < path.count, names[own].pattern.matches(path[other]) {
         (own, other) = (own + 1, other + 1)
       } else {
         guard let last = afterLast, last.other < path.count, !path[last.other].hasPrefix(".")

@@ -27,20 +27,46 @@ enum FilePatterns {
     return files
   }
 
+  /// The files and links that match, sorted by bytes; no directories.
   private static func matches(_ pattern: String) -> [String] {
-    var found = glob_t()
-    defer { globfree(&found) }
-    guard ByteText.withBytes(pattern, { glob($0, GLOB_NOSORT, nil, &found) }) == 0,
-      let paths = found.gl_pathv
-    else { return [] }
-    let names = (0..<Int(found.gl_pathc)).compactMap { paths[$0] }
-    return names.filter { !isFolder($0) }.sorted { strcmp($0, $1) < 0 }.map {
-      ByteText.text(of: $0)
+    var paths = [pattern.hasPrefix("/") ? "/" : ""]
+    let parts = pattern.split(separator: "/").map(String.init)
+    for (number, part) in parts.enumerated() {
+      let end = number + 1 < parts.count ? "/" : ""
+      if NamePattern.hasSigns(part) {
+        let name = NamePattern(part)
+        paths = paths.flatMap { folder in
+          names(in: folder).filter { name.matches($0) }.map { folder + $0 + end }
+        }
+      } else {
+        paths = paths.map { $0 + part + end }
+      }
+    }
+    return paths.filter(isThereAndNoFolder).sorted { left, right in
+      ByteText.withBytes(left) { left in ByteText.withBytes(right) { strcmp(left, $0) < 0 } }
     }
   }
 
-  private static func isFolder(_ name: UnsafePointer<CChar>) -> Bool {
+  /// The names in a directory, of which the path ends in a slash or is empty.
+  private static func names(in folder: String) -> [String] {
+    guard let stream = ByteText.withBytes(folder.isEmpty ? "." : folder, { opendir($0) }) else {
+      return []
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { ByteText.text(of: $0) }
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  private static func isThereAndNoFolder(_ path: String) -> Bool {
     var status = stat()
-    return stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    guard ByteText.withBytes(path, { lstat($0, &status) }) == 0 else { return false }
+    return ByteText.withBytes(path, { stat($0, &status) }) != 0
+      || status.st_mode & S_IFMT != S_IFDIR
   }
 }
