@@ -37,6 +37,9 @@ struct FileInspector {
   /// Whether there were any.
   private(set) var hasFoundParts = false
   let followsLinks: Bool
+  /// A tree that was named by mistake must not fill the memory: what is found is kept by two processes, with about 1 kB for each
+  /// file in either.
+  var most = 500_000
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
   /// Where the pattern at hand was looked for: how much of it was left, and the directory.
@@ -343,6 +346,9 @@ struct FileInspector {
   }
 
   private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFailure) {
+    guard entries.count < most else {
+      throw CacheFailure("its \(followsLinks ? "inputs" : "outputs") are more than 500,000 files")
+    }
     if let copy = copies[PathName(entry.path)], copy.stamp == FileStamp(status) {
       entry.digest = copy.digest
       return

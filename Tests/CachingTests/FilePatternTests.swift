@@ -180,6 +180,17 @@ struct FileInspectorTests {
     #expect(try folder.inspect(["top", "d", "**"]).count > 3)
   }
 
+  @Test(arguments: [["d"], ["d/*"], ["**"]])
+  func `a tree of too many files is not read to its end`(_ patterns: [String]) throws {
+    let folder = try TemporaryFolder()
+    for number in 1...9 { folder.write("x", to: "d/\(number)") }
+    var inspector = folder.inspector()
+    inspector.most = 5
+    let failure = #expect(throws: CacheFailure.self) { try inspector.inspect(patterns) }
+    #expect(failure?.message == "its inputs are more than 500,000 files")
+    #expect(try folder.inspect(patterns).count { $0.kind == .file } == 9)
+  }
+
   @Test func `the state directory is never looked into`() throws {
     let folder = try TemporaryFolder()
     folder.write("x", to: "state/x")

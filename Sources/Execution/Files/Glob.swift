@@ -10,17 +10,20 @@ import RunFiles
 ///
 /// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
 /// link to a directory that matches is among the results, for all that is in the directory. What is `excluded` is found
-/// all the same, but hides nothing else. The directory `closed`, which is without links, is not looked into.
+/// all the same, but hides nothing else. The directory `closed`, which is without links, is not looked into. Once more than `most`
+/// are found, the search ends.
 func files(
   matching patterns: [String], in folder: String = "", asInputs: Bool = false,
-  excluded: [FilePattern] = [], without closed: String? = nil
+  excluded: [FilePattern] = [], without closed: String? = nil, most: Int = .max
 ) -> [FileName] {
   var found: Set<FileName> = []
   for pattern in patterns {
     let pattern = FilePattern(pattern)
+    if found.count > most { break }
     var search = GlobSearch(names: pattern.names, followsLinks: asInputs, closed: closed) { path in
       excluded.map { $0.places(after: path, below: folder) }
     }
+    search.most = most
     let start = pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/"
     search.visit(start.characters, from: 0)
     found.formUnion(search.found)
@@ -46,6 +49,8 @@ private struct GlobSearch {
 
   let names: [PatternName]
   let followsLinks: Bool
+  /// Once there are more, the search ends.
+  var most = Int.max
   private let closed: (path: String, identity: FileIdentity?)?
   private let exclusions: (String) -> [[Int]]
   private(set) var found: [FileName] = []
@@ -66,9 +71,9 @@ private struct GlobSearch {
   /// the pattern. The recursion is as deep as directories are nested, which the length of paths
   /// limits.
   mutating func visit(_ path: [CChar], from index: Int) {
-    guard index < names.count, visited.insert(Visit(path: path, index: index)).inserted else {
-      return
-    }
+    guard found.count <= most, index < names.count,
+      visited.insert(Visit(path: path, index: index)).inserted
+    else { return }
     let name = names[index]
     if name.isDeep {
       visit(path, from: index + 1)
@@ -107,6 +112,7 @@ private struct GlobSearch {
 
   private mutating func take(_ entries: [FileName], in path: [CChar]) {
     for entry in entries {
+      if found.count > most { return }
       let file = FileName(joining: path, entry.characters)
       var status = stat()
       let isFile =

@@ -36,8 +36,10 @@ extension LocalProcesses {
     let process = try AnswerProcess.start(
       Self.purpose, named: "oprun-search", own: waiting.ownProcesses
     ) {
+      let found = search()
       var writer = ByteWriter()
-      writer.add(search()) { $0.add(data: $1.characters.map { UInt8(bitPattern: $0) }) }
+      writer.add(found != nil)
+      writer.add(found ?? []) { $0.add(data: $1.characters.map { UInt8(bitPattern: $0) }) }
       return writer.bytes
     }
     try waiting.add(process.output, for: .executor, number: Self.searches)
@@ -69,9 +71,11 @@ extension LocalProcesses {
     waitingStarts.removeAll { $0 === start }
   }
 
-  private static func files(in answer: [UInt8]) throws(SystemError) -> [FileName] {
+  /// Nil if they are too many.
+  private static func files(in answer: [UInt8]) throws(SystemError) -> [FileName]? {
     do throws(ByteReadFailure) {
       var reader = ByteReader(answer[...])
+      guard try reader.flag() else { return nil }
       return try reader.list { reader throws(ByteReadFailure) in
         FileName(joining: try reader.data().map { CChar(bitPattern: $0) })
       }

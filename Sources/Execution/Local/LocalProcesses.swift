@@ -90,7 +90,7 @@ final class LocalProcesses {
 
   /// Starts a command; the text of the error says why it cannot be. `found` is what was found that it can read.
   func launch(
-    _ command: Command, found: [FileName] = [], at now: Nanoseconds
+    _ command: Command, found: [FileName]? = [], at now: Nanoseconds
   ) throws(SystemError) {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
@@ -138,7 +138,7 @@ final class LocalProcesses {
 
   /// Makes what the command of a cached step needs to start.
   private func prepare(
-    _ command: Command, _ found: [FileName], adding variables: inout [EnvironmentVariable],
+    _ command: Command, _ found: [FileName]?, adding variables: inout [EnvironmentVariable],
     at now: Nanoseconds
   ) throws(SystemError) -> PreparedStart? {
     guard command.confinement != nil else { return nil }

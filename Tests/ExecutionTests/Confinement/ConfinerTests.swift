@@ -207,12 +207,12 @@ final class ConfinerTests {
     let open = command(inputs: ["in/*"])
     let search = try #require(confiner.search(for: open, in: run.directory))
     let real = try #require(realPath(workspace))
-    #expect(search().map(\.lossy) == ["\(workspace)/in/file"])
+    #expect(search()?.map(\.lossy) == ["\(workspace)/in/file"])
     func paths(_ start: PreparedStart?) -> [String] {
       guard let rules = start?.takeRules()?.own else { return [] }
       return (0..<rules.count).map { String(cString: rules.rules[$0].path) }
     }
-    func opens(_ found: [FileName]) throws -> Bool {
+    func opens(_ found: [FileName]?) throws -> Bool {
       let start = try confiner.start(of: open, in: run.directory, found: found)
       return paths(start).contains { $0.hasPrefix("\(workspace)/in") || $0.hasPrefix("\(real)/in") }
     }
@@ -224,10 +224,37 @@ final class ConfinerTests {
     #expect(makeConfiner(version: 0).search(for: open, in: run.directory) == nil)
   }
 
+  @Test func `a command whose patterns find too many files is not confined, and says so`() throws {
+    mkdir("\(workspace)/in", 0o700)
+    for name in 1...5 { close(open("\(workspace)/in/\(name)", O_CREAT | O_WRONLY, 0o600)) }
+    func found(_ inputs: [String], most: Int) throws -> Int? {
+      let confinement = Confinement(
+        inputs: Confinement.Patterns(inputs, in: workspace),
+        writable: Confinement.Patterns([], in: workspace), isEnforced: true)
+      let real = try #require(realPath(workspace))
+      return ReadableFiles.found(by: confinement, workspace: real, state: nil, most: most)?.count
+    }
+    for inputs in [["in/*"], ["**"], ["in", "!in/none"], ["in/[1-3]", "in/[3-5]"]] {
+      #expect(try found(inputs, most: 4) == nil, "\(inputs)")
+      #expect(try found(inputs, most: 5) == 5, "\(inputs)")
+    }
+    #expect(try found(["in"], most: 1) == 1)
+    let confiner = makeConfiner()
+    let start = try #require(
+      try confiner.start(of: command(inputs: ["in/*"]), in: run.directory, found: nil))
+    #expect(!start.isConfined && start.lacksConfinement)
+    #expect(
+      confiner.takeNotices() == [
+        "a step that declares 'in/*' is not confined: this finds more than 250,000 files; name directories in place of "
+          + "patterns, since each of them counts as one"
+      ])
+  }
+
   /// Below the workspace.
   private func rules(of confinement: Confinement) throws -> [String] {
     let real = try #require(realPath(workspace))
-    return ReadableFiles.found(by: confinement, workspace: real, state: real + "/.oprun").map {
+    let found = ReadableFiles.found(by: confinement, workspace: real, state: real + "/.oprun")
+    return try #require(found).map {
       String($0.lossy.dropFirst(workspace.utf8.count + 1))
     }.sorted()
   }

@@ -17,6 +17,11 @@ func openedWorkspace(by pattern: String) -> String {
   "a step that declares \(quoted(pattern)) is not confined: this pattern opens the whole workspace"
 }
 
+func tooManyFiles(foundBy patterns: [String]) -> String {
+  "a step that declares \(patterns.prefix(3).map(quoted).joined(separator: ", ")) is not confined: this finds more than 250,000 files; "
+    + "name directories in place of patterns, since each of them counts as one"
+}
+
 extension Refusal {
   fileprivate var isOutside: Bool { if case .beside = kind { true } else { false } }
 

@@ -49,7 +49,7 @@ final class Confiner {
   /// What finds the files that a command can read; nil if they are known, or if it can reach everything. It may take long.
   func search(
     for command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
-  ) -> (() -> [FileName])? {
+  ) -> (() -> [FileName]?)? {
     guard let confinement = command.confinement, confinement.hasOpenPatterns,
       case .confined = verdict(on: confinement, confinement.writable.writablePlaces, at: moment)
     else { return nil }
@@ -60,14 +60,19 @@ final class Confiner {
   }
 
   /// Makes what the command of a cached step needs to start; nil for another one. `found` is what `search` has found for it.
-  /// What lies beside the workspace is looked at once for all that start at the same moment.
+  /// It is nil if that was too much, and then the command is not confined. What lies beside the workspace is looked at once for all that
+  /// start at the same moment.
   func start(
-    of command: Command, in directory: RunDirectory, found: [FileName] = [],
+    of command: Command, in directory: RunDirectory, found: [FileName]? = [],
     at moment: Nanoseconds? = nil
   ) throws(SystemError) -> PreparedStart? {
     guard let confinement = command.confinement else { return nil }
     let writable = confinement.writable.writablePlaces
-    let verdict = verdict(on: confinement, writable, at: moment)
+    var verdict = verdict(on: confinement, writable, at: moment)
+    if found == nil, case .confined = verdict {
+      say(tooManyFiles(foundBy: confinement.inputs.patterns))
+      verdict = .impossible
+    }
     let folder = absolute(directory.path)
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
     // If it cannot be made, nothing else has been.
@@ -79,7 +84,7 @@ final class Confiner {
     case .impossible:
       return PreparedStart(writable.makeFolders(), ownFolder, lacksConfinement: true)
     }
-    var places = ConfinementRules(confinement, writable, found: found)
+    var places = ConfinementRules(confinement, writable, found: found ?? [])
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
     // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.

@@ -9,26 +9,34 @@ import RunFiles
 import Running
 
 struct ReadableFiles {
+  /// How many files one command is given. The kernel keeps a rule for each, and what they are, in memory, and the loop
+  /// opens each of them.
+  static let most = 250_000
+
   private var paths: [FileName] = []
+  private let most: Int
   private let workspace: String
   /// The state directory, which is no input, even if one is around it.
   private let state: String?
 
   /// The files that the patterns of a confinement name, and directories with everything in them. `workspace` and `state` are
-  /// without links.
+  /// without links. Nil if there are more than `most`.
   static func found(
-    by confinement: Confinement, workspace: String, state: String?
-  ) -> [FileName] {
-    var files = ReadableFiles(workspace: workspace, state: state)
+    by confinement: Confinement, workspace: String, state: String?, most: Int = most
+  ) -> [FileName]? {
+    var files = ReadableFiles(workspace: workspace, state: state, most: most)
     for set in confinement.outputsBefore { files.add(set, isInput: false) }
     files.add(confinement.inputs, isInput: true)
-    return files.paths
+    return files.areTooMany ? nil : files.paths
   }
 
-  private init(workspace: String, state: String?) {
+  private init(workspace: String, state: String?, most: Int) {
     self.workspace = workspace
     self.state = state
+    self.most = most
   }
+
+  private var areTooMany: Bool { paths.count > most }
 
   /// What lies behind links in a directory counts for inputs, but not for what a step before has made.
   private mutating func add(_ set: Confinement.Patterns, isInput: Bool) {
@@ -45,8 +53,9 @@ struct ReadableFiles {
     let wild = patterns.filter { !FilePattern($0).isPlain }
     let found = files(
       matching: wild, in: set.directory, asInputs: isInput, excluded: excluded.patterns,
-      without: state)
+      without: state, most: most)
     for path in plain + found {
+      if areTooMany { return }
       addTree(path, without: excluded, isInput: isInput)
     }
   }
@@ -102,6 +111,7 @@ struct ReadableFiles {
     _ = forEachName(owning: folder) { names.append(FileName($0)) }
     guard let identity, !around.contains(identity) else { return }
     for name in names {
+      if areTooMany { return }
       addTree(
         FileName(name, in: path), without: excluded, isInput: isInput, around: around + [identity])
     }
