@@ -2,7 +2,7 @@
 // whole: "0 a+ b+ | 2 a- c+ | 3 b-failed d=blocked(b)".
 //
 // `a+` starts, `a-` succeeds, `a-failed` ends so, `a.` pauses, `a>` is resumed, `a=…` ends without
-// finishing.
+// finishing, `a~` has no ending any more.
 
 import Scheduling
 
@@ -78,6 +78,13 @@ struct Simulation {
     let cancelled = id(name)
     running.removeAll { $0.id == cancelled }
     finish(cancelled, as: Ending(.cancelled))
+  }
+
+  /// Makes an operation that has ended run again, and succeed.
+  mutating func reopen(_ name: String, in groups: String...) {
+    operations[id(name).index].ending = Ending(.succeeded)
+    let reopened = scheduler.reopen(id(name), in: groups.map { id($0) })
+    line += reopened.map { "\(operations[$0.operation.index].name)~" }
   }
 
   private mutating func start(_ id: OperationID) {
