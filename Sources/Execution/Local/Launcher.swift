@@ -25,7 +25,8 @@ final class Launcher {
   init(jobs: JobAccess?, inherited: InheritedJobserver) throws(SystemError) {
     self.jobs = jobs
     flagsWithoutJobs = inherited.state == .absent ? nil : inherited.flags.withoutJobs
-    nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+    let input = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+    nullInput = Descriptor(owning: movedUp(input.release()))
   }
 
   /// Opens what only this command needs; `release` closes it.
@@ -41,7 +42,10 @@ final class Launcher {
     if command.sharesJobs, let jobs { request.kept = (jobs.read, jobs.write) }
     request.script = try script.map { text throws(SystemError) in try memoryFile(text) }
     do throws(SystemError) {
-      if let text = command.input { request.input = try memoryFile(text) }
+      if let text = command.input {
+        request.input = try memoryFile(text)
+        request.ownsInput = true
+      }
     } catch {
       release(request)
       throw error
