@@ -13,6 +13,8 @@ final class Launcher {
   /// The program of the built-in steps, which is installed next to this one.
   private lazy var helper = neighbour(named: "oprun-steps")
   private var environments = IdentityCache<CommandEnvironment, Environment>()
+  /// The shell of the last script, and the words before a script of it. Hardly a run has more than one.
+  private var lastShell: (shell: [String], words: [String])?
 
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -72,12 +74,19 @@ final class Launcher {
       if text.utf8.count > Launcher.longestArgument {
         return (Interpreter.argumentsForDescriptor3(shell), text)
       }
-      return (Interpreter.arguments(shell, script: text), nil)
+      return (words(before: text, of: shell) + [text], nil)
     }
   }
 
+  private func words(before script: String, of shell: [String]) -> [String] {
+    if let lastShell, lastShell.shell == shell { return lastShell.words }
+    let words = Array(Interpreter.arguments(shell, script: script).dropLast())
+    lastShell = (shell, words)
+    return words
+  }
+
   private func programs(for name: String, _ environment: Environment) -> [[UInt8]] {
-    if name.contains("/") { return [Array(name.utf8)] }
+    if name.utf8.contains(UInt8(ascii: "/")) { return [Array(name.utf8)] }
     let end = Array("/\(name)".utf8)
     return environment.searchPath.map { $0 + end }
   }
