@@ -45,11 +45,11 @@ static long call(long number, long a, long b, long c, long d) {
 }
 #endif
 
-// Starts a process that shares our memory, on a stack of its own, whose end `top` is. Returns its id, or
-// -errno. The kernel clears `busy` when it leaves our memory.
+// Starts a process that shares our memory, and what `others` says, on a stack of its own, whose end `top` is.
+// Returns its id, or -errno. The kernel clears `busy` when it leaves our memory.
 static inline pid_t clone_sharing_memory(int (*run)(void *), void *context, char *top,
-                                         volatile pid_t *busy) {
-  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
+                                         volatile pid_t *busy, int others) {
+  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD | others;
   if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
   *busy = 1;
   pid_t process = clone(run, top, flags, context, NULL, NULL, (pid_t *)busy);

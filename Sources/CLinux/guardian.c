@@ -80,5 +80,5 @@ static int guard(void *context) {
 }
 
 pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size) {
-  return clone_sharing_memory(guard, guardian, stack + size, &guardian->busy);
+  return clone_sharing_memory(guard, guardian, stack + size, &guardian->busy, 0);
 }

@@ -44,9 +44,13 @@ struct CommandBuilder {
   ) -> Command {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)
-    let outputs = RunDirectory.outputsName(of: name, key.role)
+    let files = RunDirectory.fileNames(of: name, key.role)
+    let outputs = files.outputs
     let cache = key.role.isAttempt ? command.settings.cache : nil
-    var variables = [EnvironmentVariable(.step, step)]
+    var variables: [EnvironmentVariable] = []
+    // With the one that the launcher adds.
+    variables.reserveCapacity(5 + command.variables.count)
+    variables.append(EnvironmentVariable(.step, step))
     if cache == nil { variables.append(EnvironmentVariable(.attempt, String(command.attempt))) }
     variables.append(EnvironmentVariable(.output, "\(folder)/\(outputs)"))
     if let trace, cache == nil,
@@ -65,7 +69,7 @@ struct CommandBuilder {
         ?? environment(of: command.settings), variables: variables,
       settings: command.settings, confinement: isTraced ? confinement?.unenforced : confinement,
       sharesJobs: sharesJobs(command.settings),
-      files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
+      files: files)
   }
 
   /// True for the attempts of the step that is traced, or of its instances.

@@ -15,7 +15,7 @@ extension RunLoop {
     }
     switch key.role {
     case .attempt:
-      if machine.isService(key.operation), let reason = takenPort(of: key.operation) {
+      if machine.startsService(key.operation), let reason = takenPort(of: key.operation) {
         return machine.ended(key, CommandEnd(.notStarted(reason, exitCode: 126)), at: time)
       }
       attemptBegins(key)

@@ -16,6 +16,14 @@ extension RunDirectory {
     name(of: step, role, "outputs")
   }
 
+  /// Both names of one command.
+  package static func fileNames(
+    of step: String, _ role: CommandRole
+  ) -> (log: String, outputs: String) {
+    let start = nameStart(of: step, role)
+    return (start + "log", start + "outputs")
+  }
+
   /// The pipe of the run's jobserver.
   package static let jobserverName = "jobserver"
 
@@ -23,7 +31,11 @@ extension RunDirectory {
   package static let runHookName = "@run"
 
   private static func name(of step: String, _ role: CommandRole, _ kind: String) -> String {
-    "\(isFileName(step) ? step : fileName(of: step)).\(role.name).\(kind)"
+    nameStart(of: step, role) + kind
+  }
+
+  private static func nameStart(of step: String, _ role: CommandRole) -> String {
+    "\(isFileName(step) ? step : fileName(of: step)).\(role.name)."
   }
 }
 

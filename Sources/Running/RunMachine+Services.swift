@@ -14,6 +14,10 @@ extension RunMachine {
     services.isEmpty ? false : services.isService(operation)
   }
 
+  /// Whether an attempt that is about to start is that of a service. Mutating, because a call that changes nothing
+  /// would copy the machine.
+  package mutating func startsService(_ operation: OperationID) -> Bool { isService(operation) }
+
   /// How something counts for others that goes on and is ready: a service, or a group in the background.
   package mutating func endingWhileReady(of operation: OperationID) -> Ending? {
     services.isEmpty ? nil : services.readyEnding(of: operation)

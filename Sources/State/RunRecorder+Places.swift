@@ -14,9 +14,7 @@ extension RunRecorder {
 
   /// Records where a command was that never had a node.
   func notePlace(ofEnded operation: OperationID) {
-    guard let step = open[operation], let place = step.place, let role = step.placedRole else {
-      return
-    }
+    guard let place = open[operation]?.place, let role = open[operation]?.placedRole else { return }
     if place.node == nil { pending.append(.placed(name(of: operation), role, place)) }
     open[operation]?.place = nil
   }

@@ -316,11 +316,11 @@ extension RunRecorder {
   ) {
     tally.logBytes = (tally.logBytes ?? 0) + end.outputByteCount
     notePlace(ofEnded: operation)
-    let step = open[operation] ?? OpenStep(start: time, attemptStart: time)
+    var step = open[operation] ?? OpenStep(start: time, attemptStart: time)
     if case .attempt = role {
-      open[operation, default: step].last = RecordedCommand(
-        role: role, start: step.attemptStart, end: end)
-      open[operation]?.hasRowOfLast = false
+      step.last = RecordedCommand(role: role, start: step.attemptStart, end: end)
+      step.hasRowOfLast = false
+      open[operation] = step
     } else {
       let command = RecordedCommand(role: role, start: step.hookStart, end: end)
       pending.append(.command(name(of: operation), command))

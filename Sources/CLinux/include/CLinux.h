@@ -66,6 +66,7 @@ struct clinux_launch {
   int output;                // becomes descriptors 1 and 2
   int script;                // becomes descriptor 3; -1 for none
   int kept[2];               // descriptors that stay open; -1 for none
+  int first_needed;          // none from 3 up to this one is needed, and those above 2 that are stay open here; or 0
   int is_terminal;           // the output becomes the controlling terminal
   int nice;                  // added to ours; 0 leaves it
   uint64_t default_signals;  // bit n-1: signal n gets its default action

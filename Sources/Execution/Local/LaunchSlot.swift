@@ -15,6 +15,8 @@ struct LaunchRequest {
   var ownVariables: [EnvironmentVariable]
   var directory: String?
   var input: Int32
+  /// The input was opened for this command, and is closed once it has been started.
+  var ownsInput = false
   var output: Int32
   /// The output becomes the controlling terminal.
   var isTerminal = false
@@ -30,6 +32,13 @@ struct LaunchRequest {
 }
 
 extension LaunchRequest {
+  /// The first descriptor behind the standard streams that the new process needs; 0 if it needs one that is closed here
+  /// before it ends.
+  fileprivate var firstNeeded: Int32 {
+    ownsInput || isTerminal || script != nil || prepared != nil || kept != nil
+      ? 0 : min(input, output)
+  }
+
   /// The size of the arguments and variables as C strings, in bytes.
   fileprivate var textLength: Int {
     var length = (directory?.utf8.count ?? 0) + 1
@@ -122,6 +131,7 @@ final class LaunchSlot {
     launch.pointee.guarded = UnsafePointer(conditions.guardian.flag)
     launch.pointee.default_signals = conditions.defaultSignals
     launch.pointee.stopping_signals = conditions.stoppingSignals
+    launch.pointee.first_needed = request.firstNeeded
     launch.pointee.cgroup = conditions.controlGroup ?? -1
     launch.pointee.soft_descriptor_limit = limits.isRaised ? limits.softAtStart : 0
     launch.pointee.hard_descriptor_limit = limits.isRaised ? limits.hard : 0

@@ -13,6 +13,8 @@ final class Launcher {
   /// The program of the built-in steps, which is installed next to this one.
   private lazy var helper = neighbour(named: "oprun-steps")
   private var environments = IdentityCache<CommandEnvironment, Environment>()
+  /// The shell of the last script, and the words before a script of it. Hardly a run has more than one.
+  private var lastShell: (shell: [String], words: [String])?
 
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -25,7 +27,8 @@ final class Launcher {
   init(jobs: JobAccess?, inherited: InheritedJobserver) throws(SystemError) {
     self.jobs = jobs
     flagsWithoutJobs = inherited.state == .absent ? nil : inherited.flags.withoutJobs
-    nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+    let input = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+    nullInput = Descriptor(owning: movedUp(input.release()))
   }
 
   /// Opens what only this command needs; `release` closes it.
@@ -41,7 +44,10 @@ final class Launcher {
     if command.sharesJobs, let jobs { request.kept = (jobs.read, jobs.write) }
     request.script = try script.map { text throws(SystemError) in try memoryFile(text) }
     do throws(SystemError) {
-      if let text = command.input { request.input = try memoryFile(text) }
+      if let text = command.input {
+        request.input = try memoryFile(text)
+        request.ownsInput = true
+      }
     } catch {
       release(request)
       throw error
@@ -68,12 +74,19 @@ final class Launcher {
       if text.utf8.count > Launcher.longestArgument {
         return (Interpreter.argumentsForDescriptor3(shell), text)
       }
-      return (Interpreter.arguments(shell, script: text), nil)
+      return (words(before: text, of: shell) + [text], nil)
     }
   }
 
+  private func words(before script: String, of shell: [String]) -> [String] {
+    if let lastShell, lastShell.shell == shell { return lastShell.words }
+    let words = Array(Interpreter.arguments(shell, script: script).dropLast())
+    lastShell = (shell, words)
+    return words
+  }
+
   private func programs(for name: String, _ environment: Environment) -> [[UInt8]] {
-    if name.contains("/") { return [Array(name.utf8)] }
+    if name.utf8.contains(UInt8(ascii: "/")) { return [Array(name.utf8)] }
     let end = Array("/\(name)".utf8)
     return environment.searchPath.map { $0 + end }
   }

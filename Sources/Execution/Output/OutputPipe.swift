@@ -28,7 +28,7 @@ final class OutputPipe {
     self.token = token
     isTerminal = false
     readEnd = Descriptor(owning: ends[0])
-    writeEndIfOpen = ends[1]
+    writeEndIfOpen = movedUp(ends[1])
   }
 
   /// What is written to the device is read as from a pipe.

@@ -39,6 +39,18 @@ struct Descriptor: ~Copyable, Sendable {
   }
 }
 
+/// Numbers from this one on are for what commands need. The kernel's smallest table has 64.
+private let firstForCommands: Int32 = 48
+
+/// Moves a descriptor behind those that no command needs, so that these need not be copied for each. It stays where it
+/// is if the limit allows no such number.
+func movedUp(_ descriptor: Int32) -> Int32 {
+  let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, firstForCommands)
+  if copy < 0 { return descriptor }
+  close(descriptor)
+  return copy
+}
+
 extension SystemError {
   /// The failure that `errno` describes; call this immediately after the system call.
   static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }

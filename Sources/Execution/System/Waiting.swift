@@ -43,12 +43,6 @@ extension Waiting {
   }
 }
 
-/// The earlier of two moments; nil if there is neither. Each turn asks for some, so no list is made of them.
-func earlier(_ a: Nanoseconds?, _ b: Nanoseconds?) -> Nanoseconds? {
-  guard let a, let b else { return a ?? b }
-  return min(a, b)
-}
-
 /// An owner of something that can become ready. News goes only to its owner.
 enum Owner: UInt32 {
   /// The run itself: the number is that of a signal which asks it to end.

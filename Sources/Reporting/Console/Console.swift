@@ -158,7 +158,7 @@ package final class Console: RunObserver {
   }
 
   package var deadline: Nanoseconds? {
-    [output.deadline, display?.deadline, heartbeat?.deadline].compactMap { $0 }.min()
+    earlier(earlier(output.deadline, display?.deadline), heartbeat?.deadline)
   }
 
   package func endTurn(at time: Nanoseconds) {

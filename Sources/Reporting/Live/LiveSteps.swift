@@ -72,31 +72,34 @@ struct LiveSteps {
 
   private mutating func start(_ stream: Stream, at time: Nanoseconds) {
     let key = row(of: stream.operation)
-    if rows[key] == nil { add(key, isFold: key != stream.operation, at: time) }
+    var row = rows[key] ?? newRow(key, isFold: key != stream.operation, at: time)
     if running[stream.operation] == nil {
       running[stream.operation] = time
-      rows[key]?.runningCount += 1
+      row.runningCount += 1
     }
-    rows[key]?.retry = nil
-    rows[key]?.place = nil
-    if rows[key]?.isFold == false { rows[key]?.stream = stream }
+    row.retry = nil
+    row.place = nil
+    if !row.isFold { row.stream = stream }
+    rows[key] = row
   }
 
-  private mutating func add(_ key: OperationID, isFold: Bool, at time: Nanoseconds) {
+  /// A row that has its place in the order.
+  private mutating func newRow(_ key: OperationID, isFold: Bool, at time: Nanoseconds) -> LiveRow {
     lastNumber += 1
-    rows[key] = LiveRow(operation: key, isFold: isFold, start: time, number: lastNumber)
     if order.count > 2 * rows.count + 64 {
       order.removeAll { rows[$0.operation]?.number != $0.number }
     }
     order.append((key, lastNumber))
+    return LiveRow(operation: key, isFold: isFold, start: time, number: lastNumber)
   }
 
   /// The log of the command is about to be closed.
   private mutating func end(_ stream: Stream) {
     let key = row(of: stream.operation)
-    if rows[key]?.stream == stream {
-      rows[key]?.byteCount = 0
-      if rows[key]?.isFold == true { rows[key]?.stream = nil }
+    if var row = rows[key], row.stream == stream, row.byteCount > 0 || row.isFold {
+      row.byteCount = 0
+      if row.isFold { row.stream = nil }
+      rows[key] = row
     }
     // The hooks of the run belong to no step that settles.
     if stream.operation.rawValue < 0 { settle(stream.operation) }
@@ -112,8 +115,12 @@ struct LiveSteps {
 
   private mutating func settle(_ operation: OperationID) {
     let key = row(of: operation)
-    if running.removeValue(forKey: operation) != nil { rows[key]?.runningCount -= 1 }
-    if key == operation { rows[key] = nil }
+    let wasRunning = running.removeValue(forKey: operation) != nil
+    if key == operation {
+      rows[key] = nil
+    } else if wasRunning {
+      rows[key]?.runningCount -= 1
+    }
   }
 
   /// What is to be shown, the oldest first, services that are ready last. Linear.

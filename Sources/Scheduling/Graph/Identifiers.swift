@@ -63,6 +63,12 @@ package typealias Nanoseconds = Int64
 /// added without exceeding 64 bits.
 package let lastMoment: Nanoseconds = 1 << 62
 
+/// The earlier of two moments; nil if there is neither. Each turn of a run asks for some, so no list is made of them.
+package func earlier(_ a: Nanoseconds?, _ b: Nanoseconds?) -> Nanoseconds? {
+  guard let a, let b else { return a ?? b }
+  return min(a, b)
+}
+
 /// The sum of a moment and a length of time, or of two lengths; `lastMoment` if it is later. Neither
 /// is negative.
 package func sum(_ time: Nanoseconds, _ length: Nanoseconds) -> Nanoseconds {
