@@ -44,10 +44,15 @@ static uintptr_t unused, unused_end;
 // Up to where the kernel has provided memory that was asked for in pieces.
 static uintptr_t populated;
 static int is_refused;
+// Larger pieces than this are given back to the kernel, and were asked for one by one. The C library does so above
+// 128 KiB: an array that has grown out of its memory would not leave it to the next one, which the kernel would then
+// have to provide page by page.
+enum { most_kept = 32 << 20 };
 
 static void reserve(void) {
   if (is_refused) return;
   int error = errno;
+  mallopt(M_MMAP_THRESHOLD, most_kept);
   for (size_t size = most_reserved; size >= least_reserved; size /= 4) {
     void *start = mmap(NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -64,13 +64,14 @@ struct Fields<Key: ObjectKey> {
   fileprivate var present: UInt64 = 0
   /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
-  private var nodes = InlineArray<48, Int32>(repeating: 0)
+  /// An array, not stored inline: to read an element of that would copy all of them.
+  private var nodes = [Int32](repeating: 0, count: KeyTable<Key>.mostKeys)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 
   /// The value of a key; nil if it is not written.
   subscript(key: Key) -> NodeIndex? {
-    present & Self.bit(key) == 0 ? nil : Int(nodes.span[Int(key.rawValue)])
+    present & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
   }
 
   /// Whether the key is written, or a mistyped one was taken for it.

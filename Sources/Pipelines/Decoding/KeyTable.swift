@@ -64,6 +64,9 @@ extension ObjectKey {
 
 /// Finds a key by its bytes: no string is made for the keys of a file.
 struct KeyTable<Key: ObjectKey>: Sendable {
+  /// The keys of one object fit this, and its `Fields`.
+  static var mostKeys: Int { 48 }
+
   let rows: [KeyRow]
   private let keys: [Key]
   private let names: NameTable
@@ -73,7 +76,7 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     let rows = keys.map(\.row)
     self.keys = keys
     self.rows = rows
-    precondition(keys.count <= 48, "the keys of an object must fit its Fields")
+    precondition(keys.count <= Self.mostKeys, "the keys of an object must fit its Fields")
     names = NameTable(rows.map(\.key))
   }
 

@@ -147,11 +147,11 @@ extension DryRun {
   }
 
   private func label(of entry: Forecast.Entry) -> String {
-    folds.lines[entry.operation]?.label ?? plan.steps[entry.operation.index].id
+    folds.line(of: entry.operation)?.label ?? plan.steps[entry.operation.index].id
   }
 
   private func writeReason(of entry: Forecast.Entry, to sink: ByteSink) {
-    if let line = folds.lines[entry.operation] {
+    if let line = folds.line(of: entry.operation) {
       sink.write(line.reason)
     } else {
       reasons.write(for: entry, to: sink)
@@ -160,17 +160,22 @@ extension DryRun {
 
   /// What the line shows of the command; nil if that is on lines of its own, or if several instances would not run.
   private func command(of entry: Forecast.Entry) -> ShownCommand? {
-    if options.isVerbose || folds.lines[entry.operation] != nil && entry.verdict != .runs {
+    if options.isVerbose || folds.line(of: entry.operation) != nil && entry.verdict != .runs {
       return nil
     }
     return plan.steps[entry.operation.index].work.shown
   }
 
   private func writeWave(of entry: Forecast.Entry, width: Int, to sink: ByteSink) {
-    let wave =
-      folds.lines[entry.operation]?.wave ?? (entry.wave > 0 ? String(entry.wave) : "")
-    sink.write(spaces: width - wave.utf8.count)
-    sink.write(wave)
+    if let wave = folds.line(of: entry.operation)?.wave {
+      sink.write(spaces: width - wave.utf8.count)
+      sink.write(wave)
+    } else if entry.wave > 0 {
+      sink.write(spaces: width - digitCount(UInt(entry.wave)))
+      sink.write(decimal: Int(entry.wave))
+    } else {
+      sink.write(spaces: width)
+    }
     sink.write("  ")
   }
 

@@ -19,6 +19,9 @@ struct FoldedInstances {
   private(set) var hidden: Set<OperationID> = []
   private(set) var lines: [OperationID: Line] = [:]
 
+  /// The line of several instances that the operation speaks for.
+  func line(of operation: OperationID) -> Line? { lines.isEmpty ? nil : lines[operation] }
+
   /// Folds nothing.
   init() {}
 

@@ -11,7 +11,9 @@ extension ByteSink {
 
   /// Writes a text that is a value where the output is a format. A literal is none: it takes the function above.
   @_disfavoredOverload
-  package func write(_ text: String) { write(own: masked(text)) }
+  package func write(_ text: String) {
+    if isFormat { write(own: masked(text)) } else { write(own: text) }
+  }
 
   /// Writes what oprun itself says in a format, or a value that is masked.
   package func write(own text: String) {

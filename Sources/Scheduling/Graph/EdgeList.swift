@@ -4,10 +4,12 @@
 /// Edges into or out of one operation, in the order they were added. Walking allocates nothing.
 package struct EdgeList: Sequence, Sendable {
   private let links: [Graph.Link]
+  private let conditions: [EdgeCondition]
   private let start: EdgeCursor
 
   fileprivate init(_ graph: Graph, _ start: EdgeCursor) {
-    links = graph.links
+    links = start.links(of: graph)
+    conditions = graph.conditions
     self.start = start
   }
 
@@ -32,7 +34,7 @@ package struct EdgeList: Sequence, Sendable {
       cursor = list.start
     }
 
-    package mutating func next() -> Graph.Edge? { cursor.next(list.links) }
+    package mutating func next() -> Graph.Edge? { cursor.next(list.links, list.conditions) }
   }
 }
 
@@ -41,37 +43,48 @@ struct EdgeCursor: Sendable {
   /// The edge before the next one: the lists are circular.
   private var previous: Int32
   private let last: Int32
+  private let id: OperationID
   private let isOut: Bool
   private var isAtEnd: Bool
 
   init(dependentsOf id: OperationID, in graph: Graph) {
-    self.init(last: graph.nodes[id.index].lastOut, isOut: true)
+    self.init(id, last: graph.nodes[id.index].lastOut, isOut: true)
   }
 
   init(dependenciesOf id: OperationID, in graph: Graph) {
-    self.init(last: graph.nodes[id.index].lastIn, isOut: false)
+    self.init(id, last: graph.nodes[id.index].lastIn, isOut: false)
   }
 
-  private init(last: Int32, isOut: Bool) {
+  private init(_ id: OperationID, last: Int32, isOut: Bool) {
     previous = last
     self.last = last
+    self.id = id
     self.isOut = isOut
     isAtEnd = last == Graph.none
   }
 
-  mutating func next(in graph: Graph) -> Graph.Edge? { next(graph.links) }
+  /// The links between which `next` goes.
+  fileprivate func links(of graph: Graph) -> [Graph.Link] { isOut ? graph.linksOut : graph.linksIn }
+
+  @inline(__always)
+  mutating func next(in graph: Graph) -> Graph.Edge? {
+    isOut ? next(graph.linksOut, graph.conditions) : next(graph.linksIn, graph.conditions)
+  }
 
   /// The next edge. Skips edges whose other end was removed.
-  mutating func next(_ links: [Graph.Link]) -> Graph.Edge? {
+  @inline(__always)
+  fileprivate mutating func next(
+    _ links: [Graph.Link], _ conditions: [EdgeCondition]
+  ) -> Graph.Edge? {
     while !isAtEnd {
-      let place = isOut ? links[Int(previous)].nextOut : links[Int(previous)].nextIn
+      let place = links[Int(previous)].next
       previous = place
       isAtEnd = place == last
-      let link = links[Int(place)]
-      if link.from == Graph.none || link.to == Graph.none { continue }
+      let end = links[Int(place)].end
+      if end == Graph.none { continue }
+      let other = OperationID(Int(end))
       return Graph.Edge(
-        from: OperationID(Int(link.from)), to: OperationID(Int(link.to)),
-        condition: link.condition)
+        from: isOut ? id : other, to: isOut ? other : id, condition: conditions[Int(place)])
     }
     return nil
   }

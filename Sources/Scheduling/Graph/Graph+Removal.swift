@@ -14,11 +14,11 @@ extension Graph {
 
   private mutating func removeDependents(of id: OperationID) {
     let last = nodes[id.index].lastOut
-    var place = links[Int(last)].nextOut
+    var place = linksOut[Int(last)].next
     while true {
-      let next = links[Int(place)].nextOut
-      links[Int(place)].from = Graph.none
-      if links[Int(place)].to == Graph.none { vacantLinks.append(place) }
+      let next = linksOut[Int(place)].next
+      linksIn[Int(place)].end = Graph.none
+      if linksOut[Int(place)].end == Graph.none { vacantLinks.append(place) }
       if place == last { break }
       place = next
     }
@@ -29,11 +29,11 @@ extension Graph {
   mutating func removeDependencies(of id: OperationID) {
     let last = nodes[id.index].lastIn
     if last == Graph.none { return }
-    var place = links[Int(last)].nextIn
+    var place = linksIn[Int(last)].next
     while true {
-      let next = links[Int(place)].nextIn
-      links[Int(place)].to = Graph.none
-      if links[Int(place)].from == Graph.none { vacantLinks.append(place) }
+      let next = linksIn[Int(place)].next
+      linksOut[Int(place)].end = Graph.none
+      if linksIn[Int(place)].end == Graph.none { vacantLinks.append(place) }
       if place == last { break }
       place = next
     }
@@ -46,8 +46,8 @@ extension Graph {
     if last == Graph.none { return false }
     var previous = last
     repeat {
-      let place = links[Int(previous)].nextIn
-      if links[Int(place)].from == dependency.rawValue {
+      let place = linksIn[Int(previous)].next
+      if linksIn[Int(place)].end == dependency.rawValue {
         cutOff(place, after: previous, dependent)
         return true
       }
@@ -58,10 +58,10 @@ extension Graph {
 
   /// Cuts an edge off at its dependent. Its slot is free once the dependency is removed, too.
   private mutating func cutOff(_ place: Int32, after previous: Int32, _ dependent: OperationID) {
-    links[Int(previous)].nextIn = links[Int(place)].nextIn
+    linksIn[Int(previous)].next = linksIn[Int(place)].next
     if nodes[dependent.index].lastIn == place {
       nodes[dependent.index].lastIn = previous == place ? Graph.none : previous
     }
-    links[Int(place)].to = Graph.none
+    linksOut[Int(place)].end = Graph.none
   }
 }

@@ -69,10 +69,7 @@ private struct CycleSearch {
     self.graph = graph
     isLeft = [Bool](repeating: true, count: graph.count)
     dependencies = graph.dependencyCounts()
-    dependents = [Int32](repeating: 0, count: graph.count)
-    for link in graph.links where link.from != Graph.none && link.to != Graph.none {
-      dependents[Int(link.from)] += 1
-    }
+    dependents = graph.dependentCounts()
     reachedIn = [Int32](repeating: Graph.none, count: graph.count)
     reachedFrom = reachedIn
   }

@@ -46,18 +46,14 @@ extension Graph {
   /// The number of edges into each operation.
   func dependencyCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
-    for link in links where link.from != Graph.none && link.to != Graph.none {
-      counts[Int(link.to)] += 1
-    }
+    for edge in edgeEnds { counts[edge.to] += 1 }
     return counts
   }
 
   /// The number of edges out of each operation.
   package func dependentCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
-    for link in links where link.from != Graph.none && link.to != Graph.none {
-      counts[Int(link.from)] += 1
-    }
+    for edge in edgeEnds { counts[edge.from] += 1 }
     return counts
   }
 }

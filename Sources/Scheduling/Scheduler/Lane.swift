@@ -97,6 +97,9 @@ struct Queue: Sendable {
 
   /// The number of operations that may run at the same time.
   var slots: Int { min(spec.width, grant) }
+
+  /// Whether it has a slot besides those that are promised to what is not ready yet.
+  var hasUnpromisedRoom: Bool { promisedReady > 0 || counts.running + promisedSlots < slots }
 }
 
 /// A pool, with what is derived from its operations' states.

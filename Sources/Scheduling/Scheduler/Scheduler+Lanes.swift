@@ -111,7 +111,7 @@ extension Scheduler {
   @inline(__always)
   func hasRoom(_ queue: Int) -> Bool {
     !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].slots
-      && (promised.isEmpty || hasUnpromisedRoom(queue))
+      && (promised.isEmpty || queues[queue].hasUnpromisedRoom)
   }
 
   /// Must be called when a queue's width or counts have changed, or what it could start.

@@ -53,13 +53,6 @@ extension Scheduler {
       && lanes[lane].ready.first.map { promised.contains(OperationID(Int($0.item))) } == true
   }
 
-  /// Whether a queue has a slot besides those that are promised to what is not ready yet.
-  @inline(never)
-  func hasUnpromisedRoom(_ queue: Int) -> Bool {
-    let queue = queues[queue]
-    return queue.promisedReady > 0 || queue.counts.running + queue.promisedSlots < queue.slots
-  }
-
   private mutating func giveBackPromised(_ id: OperationID) {
     let lane = Int(records[id.index].lane)
     for claim in lanes[lane].claims where !pools[claim.pool.index].spec.isGranted {

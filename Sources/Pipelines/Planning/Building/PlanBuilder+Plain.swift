@@ -1,9 +1,23 @@
-// The short way for steps that say only what they run, when they run, and their matrix: most of a large plan.
+// The short ways for steps that say only what they run, when they run, and their matrix: most of a large plan.
 
 import Expressions
 import Plans
 
 extension PlanBuilder {
+  /// A step that has only an id, a script that is in the file as it is, and what it depends on, in the pipeline that
+  /// no other uses. Nil for any other.
+  func writtenStep(at address: StepAddress) -> PlannedStep? {
+    let pipeline = planner.pipelines[address.pipeline]
+    let step = pipeline.model.steps[address.step]
+    guard step.attributes < 0, case .written(let start, let byteCount) = step.action,
+      address.instance == nil, !address.isGroup, pipeline.parent == nil,
+      let settings = sharedSettings[address.pipeline].plainSettings(address)
+    else { return nil }
+    return PlannedStep(
+      id: planner.text.string(step.id.span), span: step.id.span,
+      work: .known(.script(scriptText(at: start, byteCount))), settings: settings.settings)
+  }
+
   /// The command of a step that has only an id, a script, keys about when it runs, and perhaps a matrix, in the
   /// pipeline that no other uses. Nil for any other.
   func plainCommand(at address: StepAddress) throws(EvaluationFailure) -> StepCommand? {

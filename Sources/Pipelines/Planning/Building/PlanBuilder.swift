@@ -154,6 +154,10 @@ final class PlanBuilder {
       }
       do throws(EvaluationFailure) {
         let address = planner.address(of: operation)
+        if let step = writtenStep(at: address) {
+          steps.append(step)
+          continue
+        }
         let command = try plainCommand(at: address)
         if let command, let step = try plainStep(at: address, command) {
           steps.append(step)
@@ -300,8 +304,11 @@ final class PlanBuilder {
   }
 
   func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
-    let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
-    return .known(.script(ScriptText(span, in: sources)))
+    .known(.script(scriptText(at: start, byteCount)))
+  }
+
+  func scriptText(at start: UInt32, _ byteCount: UInt32) -> ScriptText {
+    ScriptText(Span(start: Int(start), end: Int(start) + Int(byteCount)), in: sources)
   }
 
   func fold(

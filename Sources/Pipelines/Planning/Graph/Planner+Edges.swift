@@ -25,6 +25,9 @@ extension EdgeDraft {
     isOptional = dependency.traits.contains(.optional)
   }
 
+  /// A pattern, because `==` of an enum of another module is a call through tables.
+  fileprivate var takesAnyEnd: Bool { if case .done = condition { true } else { false } }
+
   fileprivate func from(_ operation: Int) -> EdgeDraft {
     var edge = self
     edge.from = operation
@@ -153,7 +156,7 @@ extension Planner {
           planner.add(draft.from(target), dependency, at: address, &gatherer)
         }
       }
-      if isInside, draft.condition != .done, !draft.isOptional { waitsInside = true }
+      if isInside, !draft.takesAnyEnd, !draft.isOptional { waitsInside = true }
     }
     if pipeline.model.hasSequence {
       let condition: EdgeCondition = isFree ? .done : .ok
@@ -184,7 +187,7 @@ extension Planner {
     _ edge: EdgeDraft, _ dependency: DependencyModel, at address: StepAddress,
     _ gatherer: inout EdgeGatherer
   ) {
-    let edge = hasServices || edge.condition == .ready ? toService(edge, dependency) : edge
+    let edge = hasServices || edge.condition.waitsForReadiness ? toService(edge, dependency) : edge
     if gatherer.add(edge) { return }
     if standsForOthers(edge.from, in: dependency, at: address) { return gatherer.addBeside(edge) }
     reportTwice(dependency, edge.from, at: address)
