@@ -104,7 +104,7 @@ let package = Package(
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling", "TestSupport"]),
     tests("MaskingTests", ["Diagnostics", "Masking", "TestSupport"]),
-    tests("OperationKitTests", ["OperationKit"]),
+    tests("OperationKitTests", ["OperationKit", "TestSupport"]),
     .target(
       name: "ExpressionSamples", dependencies: ["Diagnostics", "Expressions"],
       path: "Tests/ExpressionSamples", swiftSettings: settings),

@@ -1,9 +1,10 @@
 // The action for GitHub: its inputs, and what it makes of them.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct ActionTests {
+@Suite(.blocking) struct ActionTests {
   private func workspace() throws -> Workspace {
     let action = repository.appending(path: "Pipelines/action")
     let workspace = try Workspace(named: "action", holding: [action])

@@ -1,9 +1,10 @@
 // `oprun analyze`: a run whose times are known, and what it says about it.
 
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct `The analysis of a run` {
+@Suite(.blocking) struct `The analysis of a run` {
   private static let pipeline = """
     max_parallel: 2
     queues: {net: {max_parallel: 1}}

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `The step cache` {
+@Suite(.blocking) struct `The step cache` {
   /// A step whose output has as many bytes as the file `size` says.
   private func workspace() throws -> Workspace {
     let place = try Workspace(named: "cache", holding: [])

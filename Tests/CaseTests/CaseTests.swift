@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct CaseTests {
+@Suite(.blocking) struct CaseTests {
   @Test(arguments: GoldenCase.all)
   func `what a user sees is as expected`(of golden: GoldenCase) throws {
     let seen = try golden.run()

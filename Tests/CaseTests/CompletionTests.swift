@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Completions` {
+@Suite(.blocking) struct `Completions` {
   /// Keys, and the words that the shell runs after them.
   static let lines: [(keys: String, words: [String])] = [
     ("val\tpi\t", ["validate", "pipes.yml"]),

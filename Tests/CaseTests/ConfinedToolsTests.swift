@@ -1,9 +1,10 @@
 // Real tools in confined steps: they work with what is declared, and are refused what is not.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct ConfinedToolsTests {
+@Suite(.blocking) struct ConfinedToolsTests {
   private func run(
     _ pipeline: String, _ files: [String: String], setup: String = "true"
   ) throws -> (Workspace.End, Workspace) {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `A damaged page of the database` {
+@Suite(.blocking) struct `A damaged page of the database` {
   /// A place with a database that has something of everything: outputs that fill pages, failures, hooks, pages that are free
   /// again. Its log is empty.
   private func makePlace() throws -> Workspace {

@@ -2,9 +2,10 @@
 // below them, its links have targets.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct DocumentationTests {
+@Suite(.blocking) struct DocumentationTests {
   @Test func `pipelines in the documentation are valid`() throws {
     for document in Document.all {
       let workspace = try Workspace(named: "work", holding: [])

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct EventStreamTests {
+@Suite(.blocking) struct EventStreamTests {
   /// Together they show every event except those that need another user's processes or 10 seconds.
   private static let pipelines = [
     """

@@ -1,9 +1,10 @@
 // Checks that every pipeline in the repository does what it says.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct ExamplePipelinesTests {
+@Suite(.blocking) struct ExamplePipelinesTests {
   @Test(arguments: [
     "hello.yml", "failure-tour.yml", "build-c.yml", "matrix.yml", "release.yml", "thumbnails.yml",
     "compose.yml",

@@ -1,6 +1,7 @@
 // Tables in the documentation that the tests write, between two comments.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// A part of a document that is made of what the code says.
@@ -34,7 +35,7 @@ func table(_ heads: [String], _ rows: [[String]]) -> String {
   return "\n" + lines.map { "| \($0.joined(separator: " | ")) |\n" }.joined() + "\n"
 }
 
-@Suite struct `The tables in outcomes.md` {
+@Suite(.blocking) struct `The tables in outcomes.md` {
   /// One after the other: each writes the file.
   @Test func `are what the code says`() throws {
     let tables: [(name: String, text: String)] = [

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct HTMLReportTests {
+@Suite(.blocking) struct HTMLReportTests {
   private static let hostile = """
     name: "</title></script><script>alert(1)</script>"
     max_parallel: 2

@@ -2,9 +2,10 @@
 // a line, in every position where one can appear.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `Values that are commands to others` {
+@Suite(.blocking) struct `Values that are commands to others` {
   private static let values = [
     "::error::x", "##teamcity[x]", "##vso[task.setvariable]x", "---", "\t::warning::x", "+++",
     "\r::error::x", "\n::error::x", "\u{1b}[2K\r::error::x", "\u{85}::error::x",

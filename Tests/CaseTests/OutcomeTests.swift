@@ -3,6 +3,7 @@
 import Foundation
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 /// A row of the table of steps.
@@ -122,7 +123,7 @@ struct RunRow: Sendable, CustomTestStringConvertible {
 /// Those that a step may have that is no service.
 private let conditions: [EdgeCondition] = [.ok, .succeeded, .failed, .done]
 
-@Suite struct `The tables of outcomes` {
+@Suite(.blocking) struct `The tables of outcomes` {
   @Test func `have every outcome`() {
     #expect(Set(StepRow.all.map(\.ending.outcome)) == Set(Outcome.allCases))
   }

@@ -1,9 +1,10 @@
 // `oprun report`: what is written afterwards is what the run would have written.
 
 import Foundation
+import TestSupport
 import Testing
 
-@Suite struct `Reports of recorded runs` {
+@Suite(.blocking) struct `Reports of recorded runs` {
   private static let pipeline = """
     name: trial "run"
     max_parallel: 2

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct ShownSecretsTests {
+@Suite(.blocking) struct ShownSecretsTests {
   /// Secrets that formats escape, each in its own way.
   private static let awkward = [
     "s3<cr>et&Tok", "it's <b>\"q\"</b>&\\n%2F", "abc\tdefgh-x", "tés\u{200b}t-pass",

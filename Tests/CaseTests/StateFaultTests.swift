@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `What is recorded` {
+@Suite(.blocking) struct `What is recorded` {
   /// A chain with a side line: each step notes that it ran.
   private func chain(_ count: Int, sleep: String = "0") -> String {
     let steps = (0..<count).map { number in

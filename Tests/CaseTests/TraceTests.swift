@@ -1,9 +1,10 @@
 // TRACEPARENT, from the environment of a run to its steps and events.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct TraceTests {
+@Suite(.blocking) struct TraceTests {
   private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
   private static let pipeline = """
     steps:

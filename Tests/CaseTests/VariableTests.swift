@@ -3,11 +3,12 @@
 import Foundation
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import oprun
 
-@Suite struct `The tables of variables` {
+@Suite(.blocking) struct `The tables of variables` {
   @Test func `commands have these and no others`() throws {
     let workspace = try Workspace(named: "work", holding: [])
     let names = "env | sed -n 's/^\\(OPRUN[A-Z_]*\\)=.*/\\1/p' | sort | tr '\\n' ' ' >>"

@@ -72,7 +72,7 @@ final class Workspace {
   /// Removes measured times. Time limits and delays come from the file and stay.
   private func withoutTimes(_ line: Substring) -> Substring {
     line.replacing(/\([^()]* of work.*\)$/, with: "(… of work)")
-      .replacing(/(timed out after |attempt [0-9]+ in )?[0-9]+(\.[0-9]+s|ms)/) { match in
+      .replacing(/(timed out after |attempt [0-9]+ in )?(\b0s|[0-9]+(\.[0-9]+s|ms))/) { match in
         match.output.1 == nil ? "TIME" : match.output.0
       }
   }

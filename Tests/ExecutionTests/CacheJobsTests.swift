@@ -2,11 +2,12 @@
 
 import Caching
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct CacheJobsTests {
+@Suite(.blocking) struct CacheJobsTests {
   private static func key(_ number: Int) -> RunCache.Key { .step(OperationID(number)) }
 
   private static func jobs(_ count: Int, width: Int = 4) -> CacheJobs {

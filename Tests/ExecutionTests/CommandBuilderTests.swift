@@ -4,11 +4,12 @@ import Pipelines
 import Plans
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct CommandBuilderTests {
+@Suite(.blocking) struct CommandBuilderTests {
   private let folder = TemporaryRun()
 
   private func commands(_ pipeline: String, secrets: [String: String] = [:]) throws -> [Command] {

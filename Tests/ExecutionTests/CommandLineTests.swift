@@ -5,7 +5,7 @@ import Testing
 
 @testable import Execution
 
-struct CommandLineTests {
+@Suite(.blocking) struct CommandLineTests {
   @Test func `a plain command is taken apart into the words a shell would see`() {
     for line in directLines {
       #expect(directArguments(of: line.text) == line.words, "\(line.text.debugDescription)")

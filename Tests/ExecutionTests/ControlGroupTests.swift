@@ -3,11 +3,12 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct ControlGroupTests {
+@Suite(.blocking) struct ControlGroupTests {
   private let folder = FileManager.default.temporaryDirectory.path + "/groups-\(UUID().uuidString)"
   private let files = FileManager.default
 

@@ -3,11 +3,12 @@
 import Foundation
 import Plans
 import RunFiles
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite final class FilePatternTests {
+@Suite(.blocking) final class FilePatternTests {
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "oprun-patterns-\(UUID().uuidString)").path
 

@@ -6,7 +6,7 @@ import Glibc
 import TestSupport
 import Testing
 
-struct `A guardian without a program` {
+@Suite(.blocking) struct `A guardian without a program` {
   /// A control group is not always to be had, so a plain file stands in for the one that kills its
   /// members.
   @Test func `ends the groups of commands and the control group`() throws {

@@ -3,9 +3,10 @@
 import CLinux
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-struct `A command without a guardian` {
+@Suite(.blocking) struct `A command without a guardian` {
   @Test func `loads its program only when there is one`() throws {
     try withHeldCommand { launch, process, guarded in
       // Nothing else in it sleeps.

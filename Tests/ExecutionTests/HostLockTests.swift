@@ -2,11 +2,12 @@
 
 import Foundation
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `A lock of the host` {
+@Suite(.blocking) struct `A lock of the host` {
   private func withFolder(_ body: (Int32, String) throws -> Void) throws {
     var name = Array((NSTemporaryDirectory() + "/oprun-locks-XXXXXX").utf8CString)
     let path = try #require(mkdtemp(&name).map { String(cString: $0) })

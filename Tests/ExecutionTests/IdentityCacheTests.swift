@@ -1,10 +1,11 @@
 // What is remembered of objects that come and go.
 
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `What was made from objects` {
+@Suite(.blocking) struct `What was made from objects` {
   private final class Source {}
 
   @Test func `is made once for those that come back, and not kept for all`() {

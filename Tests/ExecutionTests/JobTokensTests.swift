@@ -5,7 +5,7 @@ import Testing
 
 @testable import Execution
 
-@Suite struct `The tokens of a run` {
+@Suite(.blocking) struct `The tokens of a run` {
   @Test func `of our own pool stay here while nobody else could take them`() {
     var tokens = JobTokens(size: 4)
     check(tokens.slots == 4)

@@ -1,12 +1,13 @@
 // Who listens at a port of this machine.
 
 import Plans
+import TestSupport
 import Testing
 
 @testable import Execution
 
 /// The numbers of words are in the order of bytes of little-endian machines.
-struct ListenersTests {
+@Suite(.blocking) struct ListenersTests {
   /// The port 5432 is 1538 there, and 0A is a socket that accepts connections.
   private func sockets(_ address: String, state: String = "0A") -> [LocalServer.Host: Bool] {
     let table = """

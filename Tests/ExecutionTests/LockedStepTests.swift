@@ -4,11 +4,12 @@ import Caching
 import Foundation
 import RunFiles
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `A step that another run has` {
+@Suite(.blocking) struct `A step that another run has` {
   private let folder = TemporaryRun()
   private let cache: RunCache
   private let second: Nanoseconds = 1_000_000_000

@@ -3,11 +3,12 @@
 import Diagnostics
 import Foundation
 import RunFiles
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `A log` {
+@Suite(.blocking) struct `A log` {
   private let folder = TemporaryRun()
   private var path: String { folder.path(of: "step.1.log") }
 

@@ -1,10 +1,11 @@
 // What MAKEFLAGS says about jobs, and what is written into it.
 
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `MAKEFLAGS` {
+@Suite(.blocking) struct `MAKEFLAGS` {
   @Test(
     arguments: [
       ("", nil, nil),

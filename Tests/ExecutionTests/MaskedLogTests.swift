@@ -2,11 +2,12 @@
 
 import Foundation
 import Masking
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `A masked log` {
+@Suite(.blocking) struct `A masked log` {
   private let folder = TemporaryRun()
   private var path: String { folder.path(of: "step.1.log") }
   private let masker = Masker(secrets: [Array("correct horse".utf8), Array("horse battery".utf8)])

@@ -3,11 +3,12 @@
 import Masking
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `A list of observers` {
+@Suite(.blocking) struct `A list of observers` {
   /// What all observers of a test receive.
   private final class Notes {
     var lines: [String] = []

@@ -5,11 +5,12 @@ import Foundation
 import Plans
 import RunFiles
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct OutputFilesTests {
+@Suite(.blocking) struct OutputFilesTests {
   private let folder = TemporaryRun()
 
   private func make(_ name: String, _ text: String = "a=1\n") throws -> String {

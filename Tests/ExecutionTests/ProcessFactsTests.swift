@@ -1,11 +1,12 @@
 // Reading /proc, and cookies: small pure parts.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `Process status` {
+@Suite(.blocking) struct `Process status` {
   @Test func `is read past a name full of traps`() throws {
     let line =
       "42 (a) S) (b\n) Z 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 0 0 4611686018427387905 0\n"
@@ -82,7 +83,7 @@ struct `Process status` {
   }
 }
 
-struct `A cookie` {
+@Suite(.blocking) struct `A cookie` {
   @Test func `names the command and is known again below another run`() {
     let outer = Cookie(run: "r1", inherited: nil)
     #expect(outer.value(of: 7) == "r1/7")

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Execution
 
-@Suite struct `A selection in random groups` {
+@Suite(.blocking) struct `A selection in random groups` {
   @Test(arguments: 0..<8)
   func `runs what is named and what that needs, in every instance`(part: Int) throws {
     for seed in part * 150..<(part + 1) * 150 {

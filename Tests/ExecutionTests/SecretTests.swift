@@ -3,11 +3,12 @@
 import Foundation
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct SecretTests {
+@Suite(.blocking) struct SecretTests {
   private func read(
     _ sources: [SecretSource], _ variables: [String: String] = [:]
   ) -> Result<Secrets, SecretFailure> {

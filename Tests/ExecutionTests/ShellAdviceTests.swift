@@ -1,10 +1,11 @@
 // What in the words of a shell says that a script was written for another one.
 
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct ShellAdviceTests {
+@Suite(.blocking) struct ShellAdviceTests {
   @Test(arguments: [
     "sh: 1: [[: not found", "/bin/sh: 12: source: not found",
     "/bin/sh: 2: set: Illegal option -o pipefail", "/bin/sh: 1: Bad substitution",

@@ -3,11 +3,12 @@
 
 import Foundation
 import RunFiles
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct StateDirectoryTests {
+@Suite(.blocking) struct StateDirectoryTests {
   private let place = HomeFolder()
   private let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
   private var me: String { userName(geteuid()) }

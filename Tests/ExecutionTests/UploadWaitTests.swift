@@ -6,11 +6,12 @@ import Pipelines
 import Plans
 import RunFiles
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `The end of a run whose uploads do not end` {
+@Suite(.blocking) struct `The end of a run whose uploads do not end` {
   /// What is said, with the second in which it is, and when the run is over.
   private func messages(signals: [(second: Nanoseconds, signal: Int32)] = []) throws -> [String] {
     let folder = TemporaryRun()

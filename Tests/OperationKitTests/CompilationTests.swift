@@ -2,6 +2,7 @@
 // the page about migration, and what the compiler reports about data races.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// Swift's compiler, told to check files only.
@@ -118,7 +119,7 @@ private let publicExtension = """
   }
   """
 
-@Suite struct MigrationTests {
+@Suite(.blocking) struct MigrationTests {
   /// The page's block of that name.
   private func block(_ name: String) throws -> String {
     let page = root.appending(path: "Sources/OperationKit/OperationKit.docc/FromFoundation.md")
@@ -165,7 +166,7 @@ private let publicExtension = """
   }
 }
 
-@Suite struct DataRaceTests {
+@Suite(.blocking) struct DataRaceTests {
   /// A program in which each marked line changes data from several threads that only one may
   /// change.
   private func racy(_ module: String) -> String {
@@ -196,7 +197,7 @@ private let publicExtension = """
   }
 }
 
-@Suite struct DocumentationTests {
+@Suite(.blocking) struct DocumentationTests {
   private static let folder = root.appending(path: "Sources/OperationKit/OperationKit.docc")
 
   private static func files(_ folder: URL, _ kind: String) throws -> [URL] {

@@ -7,7 +7,7 @@ import Pipelines
 import TestSupport
 import Testing
 
-struct SchemaTests {
+@Suite(.blocking) struct SchemaTests {
   private let file = repository.appending(path: "schema/pipeline.schema.json")
 
   @Test func `the file is what the tables say`() throws {

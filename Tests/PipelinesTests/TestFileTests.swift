@@ -6,7 +6,7 @@ import Plans
 import TestSupport
 import Testing
 
-@Suite struct `A file with tests` {
+@Suite(.blocking) struct `A file with tests` {
   private let file = repository.appending(path: "schema/tests.schema.json")
 
   @Test func `has a schema, which is what the tables say`() throws {

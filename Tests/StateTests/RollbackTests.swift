@@ -2,11 +2,12 @@
 
 import Foundation
 import RunFiles
+import TestSupport
 import Testing
 
 @testable import State
 
-@Suite struct `A database on a network file system` {
+@Suite(.blocking) struct `A database on a network file system` {
   private static let network = FileSystem(network: "NFS")
   private let place = StatePlace(on: network)
 

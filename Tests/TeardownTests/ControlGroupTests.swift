@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @Suite(
+  .blocking,
   .enabled(
     if: ScratchGroup.canBeMade,
     "no control group of version 2 is writable here, so nothing was tested of those that killed runs leave"

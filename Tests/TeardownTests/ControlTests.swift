@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Those who ask a run something` {
+@Suite(.blocking) struct `Those who ask a run something` {
   /// A step that goes on until the file `over` is there.
   private static let waiting =
     "steps:\n  - {id: long, run: 'until test -e over; do sleep 0.02; done'}\n"

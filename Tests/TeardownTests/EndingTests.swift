@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `A step that has ended` {
+@Suite(.blocking) struct `A step that has ended` {
   @Test func `has succeeded although it is cancelled while something that it left prints`() throws {
     let run = try OprunProcess(
       pipeline(
@@ -61,7 +61,7 @@ import Testing
   }
 }
 
-@Suite struct `A command of tools` {
+@Suite(.blocking) struct `A command of tools` {
   private func pipeline(_ tool: String) -> String {
     "steps:\n  - id: step\n    run: 'true'\n    cache:\n      inputs: [pipeline.yml]\n"
       + "      tools:\n        - \"\(tool)\"\n"

@@ -2,9 +2,10 @@
 // and status, running commands are ended properly, and nothing is left.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `Faults of the machine` {
+@Suite(.blocking) struct `Faults of the machine` {
   /// A command prefix for a separate mount namespace, with a small or read-only file system at
   /// `state`. It needs root, or a user who may create namespaces; otherwise the tests say so and
   /// fail.

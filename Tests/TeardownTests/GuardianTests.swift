@@ -2,9 +2,10 @@
 // survives.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `Guardians` {
+@Suite(.blocking) struct `Guardians` {
   /// The guardians: two, a moment after the first step has started.
   private func guardians(of oprun: OprunProcess) -> [Int32] {
     var found: [Int32] = []

@@ -1,9 +1,10 @@
 // `hashFiles` during a run: the loop does not wait for it.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `Files that are hashed while running` {
+@Suite(.blocking) struct `Files that are hashed while running` {
   /// Longer than any test: 1 TiB of nothing.
   private let endless = "truncate -s 1T endless"
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `Stopping a hook` {
+@Suite(.blocking) struct `Stopping a hook` {
   @Test(arguments: ["on_success", "on_complete"])
   func `of a step takes no longer than it does`(kind: String) throws {
     let mark = Mark()

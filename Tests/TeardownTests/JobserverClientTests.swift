@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `A run in a recipe of make` {
+@Suite(.blocking) struct `A run in a recipe of make` {
   /// Both kinds of jobserver.
   static let makes = ["make", "\(Workshop.tools)/make"]
 

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `Steps that share the slots of the run` {
+@Suite(.blocking) struct `Steps that share the slots of the run` {
   /// Builds two things beside each other, by the commands given.
   private func workshop(
     _ commands: [String], waitingFor wanted: Int, keys: String = "jobserver: true"

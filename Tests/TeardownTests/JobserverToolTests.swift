@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct `A compiler that is a tool with jobs itself` {
+@Suite(.blocking) struct `A compiler that is a tool with jobs itself` {
   @Test func `shares the slots of the run as cargo`() throws {
     let shop = try Workshop(
       waitingFor: 3,

@@ -1,9 +1,10 @@
 // A guardian that has not run yet is in the process group of oprun: a signal for the group would end both.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `A late guardian` {
+@Suite(.blocking) struct `A late guardian` {
   /// The kernel may let the command run first.
   @Test func `holds up the command`() throws {
     let oprun = try OprunProcess(

@@ -8,7 +8,7 @@ import Testing
 /// Waits in a script until the process that it started last is `sleep`, and no longer a shell or `setsid`.
 let awaitsSleep = "until grep -qxs sleep /proc/$!/comm; do command sleep 0.01; done"
 
-struct `Leftovers of a step` {
+@Suite(.blocking) struct `Leftovers of a step` {
   /// Scripts that end at once and leave a process marked MARK.
   static let leavers = [
     "in the background": "sleep MARK & true",

@@ -89,7 +89,7 @@ private final class LiveTerminal {
   }
 }
 
-struct `A run on a terminal` {
+@Suite(.blocking) struct `A run on a terminal` {
   /// Wide characters, combining marks, colours, cursor movements, a progress bar, a line without end.
   private let hostile = #"""
     max_parallel: 2

@@ -44,7 +44,7 @@ private final class ObservedRun {
   }
 }
 
-@Suite struct `Observers of a run` {
+@Suite(.blocking) struct `Observers of a run` {
   private static let chain = """
     max_parallel: 1
     steps:

@@ -1,9 +1,10 @@
 // Reports in the place of files that belong to somebody else. The tests need root, to be two users.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `A report in the place of a file of another user` {
+@Suite(.blocking) struct `A report in the place of a file of another user` {
   /// Runs oprun as nobody, who is in the group 2000, and returns how it ended, and the mode, owner and group of the file
   /// afterwards. The file belongs to 1234.
   private func run(

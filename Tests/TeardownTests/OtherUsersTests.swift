@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `Processes of another user` {
+@Suite(.blocking) struct `Processes of another user` {
   /// A program that runs its arguments as root whoever starts it; oprun is nobody. Needs root and a
   /// temporary folder that is not mounted nosuid; else the tests say so and fail.
   private func start(_ keys: String, script: String, mark: Mark) throws -> OprunProcess {

@@ -18,7 +18,7 @@ private struct Reader {
   }
 }
 
-struct `Readers that stand still` {
+@Suite(.blocking) struct `Readers that stand still` {
   private let numbers = (1...200_000).map { "\($0)\n" }.joined()
 
   /// The shell that becomes oprun waits in `>pipe` until there is a reader.

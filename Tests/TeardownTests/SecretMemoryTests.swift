@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `Secrets in memory and files` {
+@Suite(.blocking) struct `Secrets in memory and files` {
   /// A command prefix that runs it as `nobody` if root runs the tests. An ordinary user needs
   /// nothing.
   private static let asPlainUser =

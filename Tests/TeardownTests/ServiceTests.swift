@@ -1,9 +1,10 @@
 // Services and all that they start end with the run, however it ends.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `A service with children of its own` {
+@Suite(.blocking) struct `A service with children of its own` {
   @Test func `is stopped with all it has started after its last dependent`() throws {
     let mark = Mark()
     defer { mark.endAll() }

@@ -1,9 +1,10 @@
 // Each command has its own session, and so no terminal, even if oprun has one.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `The terminal of a step` {
+@Suite(.blocking) struct `The terminal of a step` {
   @Test func `cannot be opened, and the run goes on`() throws {
     let oprun = try OprunProcess(
       """

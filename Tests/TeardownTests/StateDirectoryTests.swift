@@ -2,9 +2,10 @@
 // files of their run or remove its directory.
 
 import Foundation
+import TestSupport
 import Testing
 
-struct `The state directory` {
+@Suite(.blocking) struct `The state directory` {
   /// oprun creates a log when it sees output, which may be after the next command of the script.
   private let awaitsLog = "until ls .oprun/runs/*/*.1.log >/dev/null 2>&1; do sleep 0.01; done"
 

@@ -2,9 +2,10 @@
 
 import Diagnostics
 import Foundation
+import TestSupport
 import Testing
 
-struct `Stopping oprun` {
+@Suite(.blocking) struct `Stopping oprun` {
   @Test(arguments: [SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131] as [Int32: Int32])
   func `by a signal ends the steps, runs the hooks and gives the status`(
     signal: Int32, status: Int32

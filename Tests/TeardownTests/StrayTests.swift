@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `Processes that turn up` {
+@Suite(.blocking) struct `Processes that turn up` {
   /// A command that prints how many processes there are with this mark.
   private static func count(_ mark: Mark) -> String {
     "grep -lzxs '[8]\(mark.seconds.dropFirst())' /proc/[0-9]*/cmdline | wc -l"

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-struct `A step with a terminal` {
+@Suite(.blocking) struct `A step with a terminal` {
   private let terminal: PseudoTerminal
 
   init() throws { terminal = try PseudoTerminal(columns: 70, rows: 20) }

@@ -1,10 +1,11 @@
 // Which addresses are not the public internet, however they are written.
 
+import TestSupport
 import Testing
 
 @testable import oprun_steps
 
-struct AddressTests {
+@Suite(.blocking) struct AddressTests {
   @Test(arguments: [
     "0.0.0.0", "10.1.2.3", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.0.9",
     "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.8", "192.168.1.1", "198.18.0.1",

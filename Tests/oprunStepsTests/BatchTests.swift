@@ -2,11 +2,12 @@
 // progress.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
 
-struct BatchTests {
+@Suite(.blocking) struct BatchTests {
   @Test func `hosts take turns, and none has more than its share`() {
     var admission = Admission(["a", "a", "a", "a", "b", "a", "c"], perHost: 2, window: 10)
     var begun: [Int] = []

@@ -2,6 +2,7 @@
 // is removed.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -47,7 +48,7 @@ private final class CacheBench {
   }
 }
 
-struct CacheTests {
+@Suite(.blocking) struct CacheTests {
   @Test func `what was put in comes out, in another process, too`() throws {
     let bench = try CacheBench()
     try bench.keep("hello", as: "a")

@@ -2,6 +2,7 @@
 // frame.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -23,7 +24,7 @@ private func decoded(
   return (content, .taken, decoder.isAtEnd)
 }
 
-struct ContentDecoderTests {
+@Suite(.blocking) struct ContentDecoderTests {
   private static let bare: [UInt8] = [0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0]
   private static let framed: [UInt8] = [0x78, 0x9c] + bare + [6, 0x2c, 2, 0x15]
   private static let gzip: [UInt8] =
@@ -87,7 +88,7 @@ private func head(_ lines: String...) -> ResponseHead {
   return head
 }
 
-struct ResponseHeadTests {
+@Suite(.blocking) struct ResponseHeadTests {
   @Test func `a length is a number that all agree on`() {
     let lengths: [(ResponseHead, Int?, String?)] = [
       (head(), nil, nil), (head("Content-Length: 5"), 5, nil),

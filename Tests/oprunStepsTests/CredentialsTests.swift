@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -43,7 +44,7 @@ extension LoopbackServer {
   fileprivate var authorizations: [String?] { requests.map { $0.headers["authorization"] } }
 }
 
-struct CredentialsTests {
+@Suite(.blocking) struct CredentialsTests {
   @Test func `the entry of a host goes to that host`() throws {
     let server = try server()
     let netrc = """

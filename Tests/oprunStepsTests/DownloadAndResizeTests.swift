@@ -2,6 +2,7 @@
 
 import BuiltinSteps
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -33,7 +34,7 @@ private func run(
     words: ["download-and-resize", "--allow-private", "--retry-delay=10ms"] + urls + more)
 }
 
-struct DownloadAndResizeTests {
+@Suite(.blocking) struct DownloadAndResizeTests {
   @Test func `each image gets several sizes from one download`() throws {
     let server = try gallery()
     let workspace = try Workspace()

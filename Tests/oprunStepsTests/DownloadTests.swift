@@ -7,7 +7,7 @@ import Testing
 
 @testable import oprun_steps
 
-struct DownloadTests {
+@Suite(.blocking) struct DownloadTests {
   @Test func `two spellings of a letter are two names`() throws {
     let server = try LoopbackServer { request, connection in
       connection.answer("200 OK", [], request.path)

@@ -2,6 +2,7 @@
 // under its name.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -18,7 +19,7 @@ private func download(
   return (message, workspace.files.filter { $0 != ".oprun-download.json" }, end.status)
 }
 
-struct HostileServerTests {
+@Suite(.blocking) struct HostileServerTests {
   @Test func `one that stalls is given up`() throws {
     let server = try LoopbackServer { _, connection in
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")

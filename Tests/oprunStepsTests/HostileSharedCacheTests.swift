@@ -95,7 +95,7 @@ extension Connection {
   }
 }
 
-struct HostileSharedCacheTests {
+@Suite(.blocking) struct HostileSharedCacheTests {
   /// Serves what is stored in a folder, and takes everything.
   static func server(_ folder: String, lie: Lie?) throws -> LoopbackServer {
     try LoopbackServer { request, connection in

@@ -1,6 +1,7 @@
 // How words become the inputs of a step, and the messages about wrong ones.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -19,7 +20,7 @@ private func fault(_ words: String..., environment: [String: String] = [:]) -> S
   } catch { return error.text }
 }
 
-struct InputTests {
+@Suite(.blocking) struct InputTests {
   @Test func `options are keys of the table, with dashes or underscores`() throws {
     let inputs = try inputs(
       "download", "--url", "http://a/b", "--to=out/", "--max-parallel=3", "--max_age", "1h30m",

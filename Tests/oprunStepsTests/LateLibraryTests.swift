@@ -22,7 +22,7 @@ private func run(
   return (child.wait(), try folder.text(".stderr"))
 }
 
-struct LateLibraryTests {
+@Suite(.blocking) struct LateLibraryTests {
   @Test func `without libvips each image fails with the reason`() throws {
     let resized = try run(
       "resize", "--from=a.png", "--to=b.png", "--width=4", without: "libvips.so.42")

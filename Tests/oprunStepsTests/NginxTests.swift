@@ -1,11 +1,12 @@
 // The same downloads from a widely used server.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
 
-struct NginxTests {
+@Suite(.blocking) struct NginxTests {
   @Test func `a file is fetched, and the next time it has not changed`() throws {
     let nginx = try Nginx()
     try nginx.workspace.write("hello\n", to: "files/hello.txt")

@@ -23,7 +23,7 @@ private func lines(_ text: String) throws -> [Line] {
   }
 }
 
-struct ProgressTests {
+@Suite(.blocking) struct ProgressTests {
   @Test func `a line says all that is known`() throws {
     var state = BatchState(total: 1000, noun: "image")
     state.done = 37

@@ -2,6 +2,7 @@
 // one refuses.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -28,7 +29,7 @@ private func download(
   return (end, workspace.content("x"), attempts.map { String($0.output.1) } ?? "none")
 }
 
-struct ProxyTests {
+@Suite(.blocking) struct ProxyTests {
   @Test(arguments: ["http_proxy", "all_proxy", "ALL_PROXY"])
   func `a variable names the proxy for http`(variable: String) throws {
     let proxy = try answering()

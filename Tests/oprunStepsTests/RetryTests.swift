@@ -6,7 +6,7 @@ import Testing
 
 @testable import oprun_steps
 
-struct RetryTests {
+@Suite(.blocking) struct RetryTests {
   private func download(
     _ server: LoopbackServer, in workspace: Workspace, _ more: String...
   ) throws -> ProgramEnd {
@@ -122,7 +122,7 @@ struct RetryTests {
   }
 }
 
-struct ResumeTests {
+@Suite(.blocking) struct ResumeTests {
   /// A server that sends half of the content the first time, and then whatever is requested.
   private func halting(
     tag: String = "\"v1\"", _ second: @escaping @Sendable (Connection) -> Void

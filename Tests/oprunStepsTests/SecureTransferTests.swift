@@ -1,6 +1,7 @@
 // TLS: which servers are trusted, which are not, and the messages.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -32,7 +33,7 @@ private struct Attempt {
   }
 }
 
-struct SecureTransferTests {
+@Suite(.blocking) struct SecureTransferTests {
   @Test(arguments: [
     ["SSL_CERT_FILE": "authority.pem"], ["CURL_CA_BUNDLE": "authority.pem"],
     ["SSL_CERT_DIR": "authorities"],

@@ -76,7 +76,7 @@ extension ProgramEnd {
   }
 }
 
-struct SharedCacheTests {
+@Suite(.blocking) struct SharedCacheTests {
   @Test func `what one machine has made is not made on another`() throws {
     let nginx = try Nginx([sharedCacheServer])
     let machine = try SharingMachine(nginx.workspace, more: "cache_url: \(nginx.url)/team/")

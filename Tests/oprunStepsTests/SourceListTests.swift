@@ -6,7 +6,7 @@ import Testing
 
 @testable import oprun_steps
 
-struct SourceListTests {
+@Suite(.blocking) struct SourceListTests {
   @Test func `all wrong lines of a list are told with their numbers, and nothing is downloaded`()
     throws
   {

@@ -2,6 +2,7 @@
 // hangs, only files are replaced, and nothing is trusted that is not certainly ours.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -41,7 +42,7 @@ extension Workspace {
   }
 }
 
-struct SpecialFileTests {
+@Suite(.blocking) struct SpecialFileTests {
   @Test func `a target that is no file is refused before a request`() throws {
     let server = try hello()
     let workspace = try Workspace()

@@ -17,7 +17,7 @@ private func run(_ words: String, _ closing: String, in folder: ImageFolder) thr
   ).wait()
 }
 
-struct StandardStreamTests {
+@Suite(.blocking) struct StandardStreamTests {
   @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
   func `a stream that is closed is not in the way`(closing: String) throws {
     let folder = try ImageFolder()

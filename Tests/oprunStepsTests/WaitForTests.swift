@@ -16,7 +16,7 @@ private func run(
   ).wait()
 }
 
-struct WaitForTests {
+@Suite(.blocking) struct WaitForTests {
   @Test func `a step waits for a server that is not ready at first, and holds no place`() throws {
     let workspace = try Workspace()
     let server = try LoopbackServer { request, connection in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import oprun_steps
 
-struct WaitTests {
+@Suite(.blocking) struct WaitTests {
   @Test func `all kinds of conditions are waited for`() throws {
     let workspace = try Workspace()
     let server = try LoopbackServer { request, connection in

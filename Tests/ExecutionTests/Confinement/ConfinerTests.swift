@@ -7,11 +7,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-final class ConfinerTests {
+@Suite(.blocking) final class ConfinerTests {
   private let run = TemporaryRun()
   private let workspace: String
   private let own = OwnProcesses()

@@ -1,11 +1,12 @@
 // What a command printed, and what of it its confinement explains.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Execution
 
-final class RefusalSearchTests {
+@Suite(.blocking) final class RefusalSearchTests {
   /// The parent of the workspace, without links in its path.
   private let parent: String
   private var workspace: String { parent + "/ws" }

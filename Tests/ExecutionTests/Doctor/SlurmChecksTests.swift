@@ -1,10 +1,11 @@
 // Tests the examination of a cluster, with commands that answer what a test says.
 
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `An examination of a cluster` {
+@Suite(.blocking) struct `An examination of a cluster` {
   private static let healthy = [
     "sbatch --version": "slurm-wlm 22.05.8\n",
     "scontrol ping": "Slurmctld(primary) at host is UP\n",

@@ -4,11 +4,12 @@
 import Plans
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `A run whose commands are far away` {
+@Suite(.blocking) struct `A run whose commands are far away` {
   @Test func `goes along a diamond`() throws {
     let run = try LateRun(
       """

@@ -2,11 +2,12 @@
 
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `Stopping commands that are far away` {
+@Suite(.blocking) struct `Stopping commands that are far away` {
   @Test func `a time limit counts, although the result comes before the answer to the stop`() throws
   {
     let run = try LateRun(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Execution
 
-struct NodeFaultTests {
+@Suite(.blocking) struct NodeFaultTests {
   private let run: NodeRun
 
   init() throws { run = try NodeRun() }

@@ -2,11 +2,12 @@
 
 import Foundation
 import RunFiles
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct NodeFilesTests {
+@Suite(.blocking) struct NodeFilesTests {
   private let run = TemporaryRun()
 
   private func files() throws -> NodeFiles { try NodeFiles.make(in: run.directory.path) }

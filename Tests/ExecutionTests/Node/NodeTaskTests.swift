@@ -7,7 +7,7 @@ import Testing
 
 @testable import Execution
 
-struct NodeTaskTests {
+@Suite(.blocking) struct NodeTaskTests {
   private let run: NodeRun
 
   init() throws { run = try NodeRun() }

@@ -4,11 +4,12 @@
 import Caching
 import Plans
 import Running
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct TaskFileTests {
+@Suite(.blocking) struct TaskFileTests {
   @Test(arguments: sampleTasks.indices)
   func `a task comes back with everything that it has`(index: Int) throws {
     let task = sampleTasks[index]

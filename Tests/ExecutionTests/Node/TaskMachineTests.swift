@@ -3,11 +3,12 @@
 import Glibc
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct TaskMachineTests {
+@Suite(.blocking) struct TaskMachineTests {
   private static let limits: TaskLimits = {
     var limits = TaskLimits(time: 10 * second)
     limits.stop.signal = SIGINT

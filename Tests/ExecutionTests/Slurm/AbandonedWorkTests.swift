@@ -5,11 +5,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `What a dead run has left in Slurm` {
+@Suite(.blocking) struct `What a dead run has left in Slurm` {
   private let folder = TemporaryRun()
   private var run: EarlierJobs { EarlierJobs(runID: "r1", folder: folder.directory.path) }
   private var mark: JobMark {

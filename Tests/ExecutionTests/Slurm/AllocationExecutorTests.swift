@@ -7,11 +7,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct AllocationExecutorTests {
+@Suite(.blocking) struct AllocationExecutorTests {
   private let folder = TemporaryRun()
   private let here = FakeProcesses()
   private let executor: AllocationExecutor

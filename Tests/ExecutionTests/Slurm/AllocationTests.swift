@@ -1,10 +1,11 @@
 // The nodes of an allocation: what Slurm's variables say, and which node a command gets.
 
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct AllocationTests {
+@Suite(.blocking) struct AllocationTests {
   @Test(arguments: [
     ("n1", ["n1"]), ("n[1-3]", ["n1", "n2", "n3"]),
     ("n[1,3-4],login", ["n1", "n3", "n4", "login"]),

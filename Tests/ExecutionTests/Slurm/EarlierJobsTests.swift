@@ -5,11 +5,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `Jobs of an earlier run` {
+@Suite(.blocking) struct `Jobs of an earlier run` {
   private let file = "steps: [{id: a, run: '0@50'}]"
 
   private func submissions(_ run: SlurmRun) -> [String] {

@@ -4,11 +4,12 @@
 import Plans
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `Steps that are submitted together` {
+@Suite(.blocking) struct `Steps that are submitted together` {
   /// Instances whose jobs do what the values say, and how they end.
   private func run(
     _ scripts: [String], more: String = "", id: String = "r1",

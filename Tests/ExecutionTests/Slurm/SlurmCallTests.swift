@@ -6,11 +6,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `Calls of Slurm` {
+@Suite(.blocking) struct `Calls of Slurm` {
   private let commands = SlurmCommands(
     mark: JobMark(run: "r1", word: shortDigest(of: "/w/.oprun/runs/r1")),
     jobsFolder: "/w/100%d/jobs",

@@ -5,11 +5,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `A run whose steps are jobs` {
+@Suite(.blocking) struct `A run whose steps are jobs` {
   @Test func `goes along a diamond`() throws {
     let run = try SlurmRun(
       """

@@ -4,11 +4,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `A run that is left` {
+@Suite(.blocking) struct `A run that is left` {
   private let file = "steps: [{id: a, run: '0@50'}]"
   private let one = "1 job continues in Slurm: 'oprun resume' waits for the results"
 
@@ -87,7 +88,7 @@ import Testing
   }
 }
 
-@Suite struct `A run with whose jobs another one goes on already` {
+@Suite(.blocking) struct `A run with whose jobs another one goes on already` {
   private let file = """
     on_cancel: "0@1"
     max_parallel: 9
@@ -187,7 +188,7 @@ private final class Overtaken: RunObserver {
   }
 }
 
-@Suite struct `A run that detaches itself` {
+@Suite(.blocking) struct `A run that detaches itself` {
   private let one = "1 job continues in Slurm: 'oprun resume' waits for the results"
   private let two = "2 jobs continue in Slurm: 'oprun resume' waits for the results"
 

@@ -4,11 +4,12 @@ import Plans
 import RunFiles
 import Running
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Execution
 
-@Suite struct `Jobs that an earlier run has left` {
+@Suite(.blocking) struct `Jobs that an earlier run has left` {
   private let file = "steps: [{id: a, run: '0@50'}]"
 
   /// A run that was left after 8 s.
@@ -152,7 +153,7 @@ import Testing
   }
 }
 
-@Suite struct `A run that ends before its jobs` {
+@Suite(.blocking) struct `A run that ends before its jobs` {
   @Test func `has noted which ones it cancels at the last moment`() throws {
     let numbers = (1...600).map(String.init).joined(separator: ", ")
     let run = try SlurmRun(

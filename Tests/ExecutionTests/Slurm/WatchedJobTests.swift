@@ -3,11 +3,12 @@
 import Foundation
 import Plans
 import Running
+import TestSupport
 import Testing
 
 @testable import Execution
 
-struct `A job for which a step of another run waits` {
+@Suite(.blocking) struct `A job for which a step of another run waits` {
   private let state = TemporaryRun()
   private let own = "20260402-101502-k3"
   private let other = "20260401-101502-k3"

@@ -32,7 +32,7 @@ private let places = [
   "print \"v@\", '@-@', $h{'@'};",
 ]
 
-struct CodeValueTests {
+@Suite(.blocking) struct CodeValueTests {
   /// Gives the value for `params`, and the name of the canary for anything else.
   private struct TwoValues: ExpressionBindings {
     let value: String

@@ -33,7 +33,7 @@ private let acceptedScripts = Dictionary(
     return (place, values.compactMap { try? inserted($0.element, at: place) })
   }, uniquingKeysWith: +)
 
-struct InjectionTests {
+@Suite(.blocking) struct InjectionTests {
   @Test func `there are enough hostile values, and shells to read them`() {
     #expect(Set(hostileValues).count >= 90)
     #expect(Set(plainHostileValues).count >= 50)

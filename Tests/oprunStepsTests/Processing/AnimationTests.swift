@@ -1,6 +1,7 @@
 // Images of several frames.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -17,7 +18,7 @@ private func folder(_ ext: String) throws -> ImageFolder {
   return folder
 }
 
-struct AnimationTests {
+@Suite(.blocking) struct AnimationTests {
   @Test(arguments: ["gif", "webp"])
   func `the first frame is taken`(ext: String) throws {
     let folder = try folder(ext)

@@ -1,5 +1,6 @@
 // PNGs that are broken in different ways, and the reason that is reported.
 
+import TestSupport
 import Testing
 
 private let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -87,7 +88,7 @@ private let broken: [(content: [UInt8], reason: String)] = [
   ),
 ]
 
-struct BrokenPNGTests {
+@Suite(.blocking) struct BrokenPNGTests {
   @Test func `each has its own reason`() throws {
     let folder = try ImageFolder()
     for (index, png) in broken.enumerated() {

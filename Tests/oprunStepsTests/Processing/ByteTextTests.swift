@@ -8,7 +8,7 @@ import Testing
 
 @testable import oprun_steps
 
-struct ByteTextTests {
+@Suite(.blocking) struct ByteTextTests {
   @Test(
     arguments: [
       [], Array("café.jpg".utf8), [0x63, 0xe9, 0x2e], [0xff, 0xfe], [0xc3], [0xed, 0xa0, 0x80],

@@ -1,6 +1,7 @@
 // `oprun-steps compose`, from files to a file, pixels compared.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -17,7 +18,7 @@ private func folder() throws -> ImageFolder {
   return folder
 }
 
-struct ComposeTests {
+@Suite(.blocking) struct ComposeTests {
   @Test func `a row stands side by side`() throws {
     let folder = try folder()
     let end = try folder.run(

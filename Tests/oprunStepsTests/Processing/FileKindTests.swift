@@ -1,12 +1,13 @@
 // What a file is, by its first bytes.
 
+import TestSupport
 import Testing
 
 @testable import oprun_steps
 
 private func kind(_ text: String) -> FileKind { FileKind(firstBytes: text.utf8) }
 
-struct FileKindTests {
+@Suite(.blocking) struct FileKindTests {
   @Test func `images are known by their first bytes`() {
     #expect(FileKind(firstBytes: [0xFF, 0xD8, 0xFF, 0xE0]) == .image(.jpeg))
     #expect(FileKind(firstBytes: [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0]) == .image(.png))

@@ -1,6 +1,7 @@
 // The images in the documentation that show how images fit: drawn by the program itself.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -18,7 +19,7 @@ private let landscape = Pixels(width: 240, height: 120) { x, y in
   return [UInt8(90 + y), UInt8(150 + y / 2), 235, 255]
 }
 
-struct FitPicturesTests {
+@Suite(.blocking) struct FitPicturesTests {
   /// `OPRUN_BLESS=1` draws them again.
   @Test func `the pictures in the documentation are what the program makes`() throws {
     let folder = try ImageFolder()

@@ -1,6 +1,7 @@
 // Where an image goes when it is made to fit a box, in whole numbers.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -14,7 +15,7 @@ private func placed(_ width: Int, _ height: Int, _ box: Box, _ fit: Fit) -> Stri
 
 private let box = Box(width: 300, height: 200)
 
-struct FitTests {
+@Suite(.blocking) struct FitTests {
   @Test func `inside keeps proportions, and never enlarges`() {
     #expect(placed(600, 600, box, .inside) == "200 × 200 on 200 × 200 at 0, 0")
     #expect(placed(3000, 600, box, .inside) == "300 × 60 on 300 × 60 at 0, 0")

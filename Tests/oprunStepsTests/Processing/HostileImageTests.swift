@@ -2,6 +2,7 @@
 // report in one line what is wrong with it, write nothing, and continue with the others.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -26,7 +27,7 @@ private func verdict(
     ?? "nothing"
 }
 
-struct HostileImageTests {
+@Suite(.blocking) struct HostileImageTests {
   @Test(arguments: [1, 2, 10, 50, 90, 99])
   func `a JPEG that was cut is refused, wherever it was cut`(percent: Int) throws {
     let whole = try Pixels.noise(300, 200).encoded("jpg")

@@ -92,7 +92,7 @@ private func content(_ kind: Int, _ count: Int, _ numbers: inout Numbers) -> [UI
   }
 }
 
-struct InflationTests {
+@Suite(.blocking) struct InflationTests {
   init() { #expect(cinflate_load() != 0) }
 
   @Test func `whole streams give what zlib gives`() {

@@ -1,6 +1,7 @@
 // Large compositions: how much memory they take, and what is refused for want of it.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -24,7 +25,7 @@ private func folder(photographs count: Int) throws -> ImageFolder {
   return folder
 }
 
-struct LargeResultTests {
+@Suite(.blocking) struct LargeResultTests {
   @Test func `ten times as many photographs take no more memory`() throws {
     func peak(of count: Int) throws -> Int {
       let end = try folder(photographs: count).run(

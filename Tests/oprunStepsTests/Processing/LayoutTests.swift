@@ -1,6 +1,7 @@
 // Where the images of a composition go.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -19,7 +20,7 @@ private func laid(
 
 private let mixed = [Size(300, 200), Size(200, 200), Size(100, 200)]
 
-struct LayoutTests {
+@Suite(.blocking) struct LayoutTests {
   @Test func `a row has one height`() {
     #expect(laid(mixed, .row) == "600 × 200: 300×200+0+0 200×200+300+0 100×200+500+0")
     #expect(

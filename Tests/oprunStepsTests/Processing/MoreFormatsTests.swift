@@ -1,6 +1,7 @@
 // AVIF, HEIC, JPEG XL and TIFF: read if they are requested, written, and as hostile as the others.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -30,7 +31,7 @@ private func places(of pattern: [UInt8], in bytes: [UInt8]) -> [Int] {
   bytes.indices.dropLast(pattern.count - 1).filter { bytes[$0...].starts(with: pattern) }
 }
 
-struct MoreFormatsTests {
+@Suite(.blocking) struct MoreFormatsTests {
   @Test(arguments: more)
   func `they are read and written`(ext: String) throws {
     let folder = try ImageFolder()

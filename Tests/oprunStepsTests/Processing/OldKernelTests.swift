@@ -69,7 +69,7 @@ private func folderWithImages() throws -> ImageFolder {
   return folder
 }
 
-struct OldKernelTests {
+@Suite(.blocking) struct OldKernelTests {
   private static let cases = [
     (["landlock"], "no Landlock"), (["seccomp"], "no seccomp"),
     (["landlock", "seccomp"], "no Landlock and no seccomp"),

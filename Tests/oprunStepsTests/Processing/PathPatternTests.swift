@@ -1,6 +1,7 @@
 // Paths of results, and names that try to lead elsewhere.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -19,7 +20,7 @@ private func fault(_ pattern: String) -> String {
   } catch { return error.message + (error.help.map { "; \($0)" } ?? "") }
 }
 
-struct PathPatternTests {
+@Suite(.blocking) struct PathPatternTests {
   @Test func `fields are filled in`() throws {
     #expect(try path("out/{name}-{width}x{height}.{ext}") == "out/photo-300x200.jpg")
     #expect(try path("{index}.jpg") == "7.jpg")

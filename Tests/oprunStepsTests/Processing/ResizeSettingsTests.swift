@@ -1,6 +1,7 @@
 // Inputs that are checked before there is an image.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -34,7 +35,7 @@ private func fault(_ words: String...) -> String {
   } catch { return error.message + (error.help.map { "; \($0)" } ?? "") }
 }
 
-struct ResizeSettingsTests {
+@Suite(.blocking) struct ResizeSettingsTests {
   @Test func `fields are filled in`() throws {
     #expect(
       try paths("--to=out/{name}-{width}x{height}.{ext}", "--width=300", "--width=20", "--height=9")

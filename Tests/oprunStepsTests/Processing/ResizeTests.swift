@@ -23,7 +23,7 @@ private func look(_ pixels: Pixels) -> String {
     + pixels.letters([(0, 0), (right, 0), (0, bottom), (right, bottom)])
 }
 
-struct ResizeTests {
+@Suite(.blocking) struct ResizeTests {
   @Test(arguments: ["jpg", "png", "webp", "gif", "avif", "tiff", "heic", "jxl"])
   func `nothing but the image is left of a file`(ext: String) throws {
     let folder = try ImageFolder()

@@ -1,5 +1,6 @@
 // How many scans a JPEG has, without a decoder.
 
+import TestSupport
 import Testing
 
 @testable import oprun_steps
@@ -8,7 +9,7 @@ private func exceeds(_ limit: Int, _ bytes: [UInt8]) -> Bool {
   bytes.withUnsafeBytes { ScanCount.exceeds(limit, in: $0) }
 }
 
-struct ScanCountTests {
+@Suite(.blocking) struct ScanCountTests {
   @Test func `scans are counted to the limit`() {
     let image = MadeJPEG.progressive(64, 64, scans: 10)
     #expect(!exceeds(10, image))

@@ -1,11 +1,12 @@
 // Requests and answers are transferred correctly between processes; invalid messages are refused.
 
 import BuiltinSteps
+import TestSupport
 import Testing
 
 @testable import oprun_steps
 
-struct WireTests {
+@Suite(.blocking) struct WireTests {
   private let result = ResultSpec(
     box: Box(width: 300), fit: .cover, format: .webp, quality: 42, strip: false,
     background: Color(red: 1, green: 2, blue: 3, alpha: 4))
@@ -66,7 +67,7 @@ struct WireTests {
   }
 }
 
-struct ColorTests {
+@Suite(.blocking) struct ColorTests {
   @Test func `colours are read as people write them`() {
     #expect(Color("#0a141e") == Color(red: 10, green: 20, blue: 30))
     #expect(Color("#0A141E28") == Color(red: 10, green: 20, blue: 30, alpha: 40))

@@ -66,7 +66,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
   return false
 }
 
-@Suite(.serialized) struct WorkerTests {
+@Suite(.blocking, .serialized) struct WorkerTests {
   private func folderWithSlowImage() throws -> ImageFolder {
     let folder = try ImageFolder()
     try folder.write(try slowImage.get(), to: "slow.jpg")
