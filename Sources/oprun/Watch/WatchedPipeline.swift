@@ -11,10 +11,16 @@ struct WatchedPipeline {
   private(set) var sources: Set<PathName>
   let workspace: String
   let declarations: Declarations
+  /// Where its secrets come from.
+  let secrets: [SecretSource]
   private let state: String
 
-  init(_ plan: Plan, sources: Set<PathName>, workspace: String, state: String) {
+  init(
+    _ plan: Plan, _ secrets: [SecretSource] = [], sources: Set<PathName>, workspace: String,
+    state: String
+  ) {
     self.plan = plan
+    self.secrets = secrets
     self.sources = sources
     self.workspace = workspace
     self.state = state
