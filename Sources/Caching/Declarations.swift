@@ -63,6 +63,8 @@ package struct Declarations {
   private let read: PatternIndex
   private let made: PatternIndex
   private let used: PatternIndex
+  /// The paths that are read without wildcards, with all `!` patterns of each step that reads them.
+  private let readWhole: [PathName: Set<[FilePattern]>]
 
   package init(_ plan: Plan, workspace: String) {
     var seen: Set<ObjectIdentifier> = []
@@ -85,6 +87,13 @@ package struct Declarations {
     read = PatternIndex(inputs)
     made = PatternIndex(all.flatMap(\.outputs))
     used = PatternIndex(all.flatMap(\.scratch))
+    var readWhole: [PathName: Set<[FilePattern]>] = [:]
+    for declaration in all {
+      for input in declaration.inputs where input.isPlain {
+        readWhole[PathName(input.fixedPath), default: []].insert(declaration.excluded)
+      }
+    }
+    self.readWhole = readWhole
   }
 
   /// Whether a step makes a file, or uses it as it likes and none reads it. A wide pattern of one step, such as `*` in
@@ -106,6 +115,23 @@ package struct Declarations {
         })
   }
 
+  /// The ways in which a directory is read to which a link leads that is in a directory which is read whole. They are none
+  /// if it is read under its own name, too. `place` is its path without links.
+  package func foldersRead(at place: String, as path: String) -> Set<FolderRead> {
+    var found: Set<FolderRead> = []
+    for whole in FoldersAround(path).map(String.init) {
+      let isInside = place.hasSameBytes(as: whole) || place.isBelow(whole)
+      for excluded in readWhole[PathName(whole)] ?? []
+      where !(isInside && excluded.isEmpty) && !excluded.contains(where: { $0.covers(path) }) {
+        found.insert(
+          FolderRead(
+            whole: PathName(whole), place: PathName(place), excluded: excluded,
+            exclusions: excluded.map { $0.places(after: path) }))
+      }
+    }
+    return found
+  }
+
   /// Whether a step declares that it reads a file, or what is behind a link.
   package func name(_ path: String) -> Bool { read.leads(through: path) || find(path) }
 
@@ -116,4 +142,14 @@ package struct Declarations {
           && !declaration.excluded.contains { $0.covers(path) }
       }
   }
+}
+
+/// One way in which a directory behind a link is read. What is read in it is the same for all links that lead to it.
+package struct FolderRead: Hashable {
+  /// The input that has the link in it.
+  let whole: PathName
+  let place: PathName
+  let excluded: [FilePattern]
+  /// How far each of the `!` patterns has come.
+  let exclusions: [[Int]]
 }

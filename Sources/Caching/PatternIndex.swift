@@ -58,7 +58,7 @@ struct PatternIndex {
 }
 
 /// An absolute path, and the directories that it is in, up to `/`.
-private struct FoldersAround: Sequence, IteratorProtocol {
+struct FoldersAround: Sequence, IteratorProtocol {
   private var rest: Substring?
 
   init(_ path: String) { rest = path[...] }

@@ -82,6 +82,12 @@ package struct EarlierRun {
   /// The numbers of the runs that went on with it and of which the newest successes count, too, the oldest first; empty if
   /// that was not asked.
   private(set) var successors: [Int] = []
+  /// Whether something ran in these.
+  package private(set) var hasRunSince = false
+  /// The steps that began in one of these, and have no end there that may be kept.
+  private(set) var cutOff: Set<String> = []
+  /// The numbers of the newest of these in which steps were skipped.
+  fileprivate(set) var skippedSince: [String: Int] = [:]
 }
 
 extension EarlierRun {
@@ -89,8 +95,10 @@ extension EarlierRun {
   fileprivate mutating func take(_ newer: [String: EarlierStep], of successor: Int) {
     successors.append(successor)
     for (name, step) in newer {
+      hasRunSince = true
       steps[name] = step
       unfinished.remove(name)
+      cutOff.remove(name)
       if !step.outcome.ending.outcome.isFailure { failed.remove(name) }
     }
   }
@@ -98,8 +106,10 @@ extension EarlierRun {
   /// Forgets what ran anew in a run that went on with this one, and did not succeed there.
   fileprivate mutating func lose(_ names: [String: Bool]) {
     for (name, isFailure) in names {
+      hasRunSince = true
       steps[name] = nil
       unfinished.insert(name)
+      cutOff.insert(name)
       if isFailure { failed.insert(name) }
     }
   }
@@ -212,9 +222,27 @@ extension StateStore {
         earlier.take(
           try steps(of: successor, in: Database.ownResults(ofRun: "?1"), database), of: successor)
         earlier.lose(try begunInVain(in: successor, database))
+        for name in try skippedSteps(of: successor, database) {
+          earlier.skippedSince[name] = successor
+        }
       }
       return earlier
     }
+  }
+
+  /// The steps that a run has skipped, not because it was of a part.
+  private func skippedSteps(
+    of run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> [String] {
+    let rows = try database.prepare(
+      """
+      SELECT name FROM result JOIN step ON step.id = step WHERE run = ? AND origin IS NULL
+        AND outcome & 7 = \(Outcome.skipped.rawValue) AND outcome & \(RecordedOutcome.leftOut) = 0
+      """)
+    rows.bind(1, run)
+    var names: [String] = []
+    while try rows.next() { if let name = rows.text(0) { names.append(name) } }
+    return names
   }
 
   /// The steps that began in a run and have no end there that may be kept, and whether they failed.

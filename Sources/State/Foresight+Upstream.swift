@@ -37,6 +37,37 @@ extension Foresight {
     return false
   }
 
+  /// Whether a step runs because of what was done in runs that went on with the earlier one: it was cut off or failed
+  /// there, or something that it depends on ran.
+  package var isBehindSuccessors: Bool {
+    let groups = Groups(plan)
+    return earlier.hasRunSince
+      && plan.steps.indices.contains { isBehind(OperationID($0), groups) }
+  }
+
+  private func isBehind(_ operation: OperationID, _ groups: Groups) -> Bool {
+    guard plan.graph.takesSlot(operation), !plan.standsForOthers(operation),
+      case .runs = step(operation), !isSkippedByPlan(operation, groups)
+    else { return false }
+    let names = recordedNames(of: operation)
+    if names.contains(where: earlier.cutOff.contains) { return true }
+    let runs = names.compactMap { name in
+      earlier.steps[name].map { max($0.origin, earlier.skippedSince[name] ?? 0) }
+    }
+    guard let run = runs.min() else { return false }
+    return plan.graph.dependencies(of: operation).contains { hasRun($0.from, after: run) }
+  }
+
+  private func recordedNames(of operation: OperationID) -> [String] {
+    [recordedName(of: operation)] + lateInstances.names(of: operation)
+  }
+
+  /// Whether an operation, or one in that group, ran in a later run than this one.
+  private func hasRun(_ operation: OperationID, after run: Int) -> Bool {
+    recordedNames(of: operation).contains { settled(ofRecorded: $0).run > run }
+      || plan.groups[operation]?.members.contains { hasRun($0, after: run) } == true
+  }
+
   /// Whether something waits for its end.
   func isFollowed(_ service: OperationID) -> Bool {
     var isFollowed = false

@@ -330,7 +330,7 @@ package struct Foresight {
   }
 
   /// Whether the plan says already that it is skipped.
-  private func isSkippedByPlan(_ operation: OperationID, _ groups: Groups) -> Bool {
+  func isSkippedByPlan(_ operation: OperationID, _ groups: Groups) -> Bool {
     if plan.groups[operation]?.members.isEmpty == true, plan.groups[operation]?.isExpanding == false
     {
       return true

@@ -28,7 +28,8 @@ package struct Secrets: Sendable {
   /// Everything that is masked, the secrets themselves first: for others who mask.
   package var forms: [[UInt8]] { Masker.forms(of: values.values.map { Array($0.utf8) }) }
 
-  var allValues: [String] { values.values.sorted() }
+  /// All of them, sorted.
+  package var allValues: [String] { values.values.sorted() }
 
   /// The value of a secret; nil if it is missing.
   package subscript(name: String) -> String? { values[name] }

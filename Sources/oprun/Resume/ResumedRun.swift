@@ -216,7 +216,7 @@ extension Tool {
       && (isOfSubmission
         || !invocation.hasValue(for: Options.param) && invocation.arguments.isEmpty)
       && !earlier.isOfSelection
-    if !isDone, !invocation.isOn(Options.dryRun),
+    if !isDone || earlier.hasRunSince, !invocation.isOn(Options.dryRun),
       let status = try endRest(of: earlier, work, store, isOfSubmission)
     {
       return status
@@ -225,7 +225,7 @@ extension Tool {
       invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
     if let secret = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
       // What the pipeline is with that value is not known.
-      if isDone { return sayNothingLeft(of: earlier, store) }
+      if isDone, !earlier.hasRunSince { return sayNothingLeft(of: earlier, store) }
       throw .secretParameter(secret)
     }
     if invocation.command.name == Subcommand.resume.name {

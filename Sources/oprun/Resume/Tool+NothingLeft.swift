@@ -5,6 +5,14 @@ import Execution
 import Plans
 import State
 
+extension ResumedRun {
+  /// Whether it is done, and no run that went on with it has left steps of it behind.
+  func hasNothingLeft(of planned: PlannedPipeline) -> Bool {
+    guard isDone, earlier.hasRunSince else { return isDone }
+    return !resumption(for: planned.plan, planned.reading.secrets).foreseen.isBehindSuccessors
+  }
+}
+
 extension Tool {
   /// Says that a run has succeeded. Whoever waits for something that was edited since learns what would run that.
   func sayNothingLeft(
@@ -38,7 +46,9 @@ extension Tool {
     var name = run.name
     while !steps.isEmpty, let before = (try? store.run(named: name))??.resumed {
       guard let earlier = try? store.earlierRun(named: before) else { return nil }
-      if earlier.request.steps != steps, earlier.covers(steps) { return before }
+      // One that was to run everything may have died before it came to these steps.
+      let isWhole = earlier.request.steps.isEmpty
+      if isWhole || earlier.request.steps != steps && earlier.covers(steps) { return before }
       name = before
     }
     return nil

@@ -46,15 +46,18 @@ extension Tool {
   func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
     let sources = pipeline.secrets
     if !sources.isEmpty { closeMemory() }
-    let reading = SecretReading(sources) { name in
-      getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-    }
+    let reading = SecretReading(of: sources)
     guard let masker = reading.secrets.masker else { return reading }
+    mask(masker)
+    pipeline.renewMessages()
+    return reading
+  }
+
+  /// Masks whatever is written from now on.
+  func mask(_ masker: Masker) {
     output.masker = masker
     errors.masker = masker
     hideBeforeCutting(masker.mask)
-    pipeline.renewMessages()
-    return reading
   }
 
   func plan(
@@ -182,4 +185,13 @@ struct ReportedFailure: Error {
 
   /// A word of the command line was taken for a step.
   var isUnknownStep: Bool { if case .unknownSteps? = reason { true } else { false } }
+}
+
+extension SecretReading {
+  /// Reads secrets from files and the environment of oprun.
+  init(of sources: [SecretSource]) {
+    self.init(sources) { name in
+      getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+  }
 }

@@ -73,11 +73,12 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     let reading = planned.reading
     try check(planned.plan, invocation)
-    if let resumed, resumed.isDone || invocation.isOn(Options.dryRun) {
+    let isDone = resumed?.hasNothingLeft(of: planned) == true
+    if let resumed, isDone || invocation.isOn(Options.dryRun) {
       sayLostParameters(resumed, planned.plan)
       sayIgnoredVariables(resumed, planned.plan, invocation)
     }
-    if let resumed, resumed.isDone { return sayNothingLeft(of: resumed, planned, invocation) }
+    if let resumed, isDone { return sayNothingLeft(of: resumed, planned, invocation) }
     try resumed?.check(planned.plan, invocation, reading.secrets)
     try checkJobs(of: resumed, planned.plan, invocation)
     if let resumed, let status = sayLeftOut(of: resumed, planned) { return status }

@@ -54,6 +54,8 @@ final class FolderWatch {
   private var scope = WatchScope()
   /// The links that were followed, and whether they lead to directories.
   private var links: [PathName: Bool] = [:]
+  /// The ways in which directories behind them are read.
+  private var foldersRead: Set<FolderRead> = []
   /// True if the kernel has lost changes.
   private(set) var hasLostChanges = false
   /// True if something has changed that decides which directories are to be watched: a link, where one leads to, or a
@@ -91,6 +93,7 @@ final class FolderWatch {
     former = folders
     folders = [:]
     links = [:]
+    foldersRead = []
     for path in scope.leads {
       let places = LinkTrail(path).places
       if !places.isEmpty { try follow(places[...], as: path) }
@@ -136,30 +139,43 @@ final class FolderWatch {
     return Set((folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []).map { PathName($0) })
   }
 
-  /// Watches a directory and those below it that are wanted, and tells what is in them.
+  /// Watches a directory and those below it that are wanted, and tells what is in them. What is behind links comes last,
+  /// so that the way there is short and always the same.
   private func addTree(
     _ folder: WatchedPath, _ tell: (WatchedPath, NotedChange.Kind) -> Void
   ) throws(SystemError) {
     var open = [folder]
-    while let folder = open.popLast() {
-      guard let number = try add(folder.place), let known = folders[number],
-        !known.paths.contains(folder)
-      else { continue }
-      let names = known.names ?? Self.names(in: folder.place)
-      folders[number]?.names = names
-      folders[number]?.paths.append(folder)
-      for name in names {
-        let inner = folder.appending(name.text)
-        switch kind(of: inner.place) {
-        case S_IFDIR:
-          guard scope.wants(inner) else { continue }
-          tell(inner, .newFolder)
-          open.append(inner)
-        case S_IFLNK:
-          tell(inner, .file)
-          if let target = try follow(inner) { open.append(target) }
-        default: tell(inner, .file)
-        }
+    while !open.isEmpty {
+      var found: [WatchedPath] = []
+      while let folder = open.popLast() { try add(folder, &open, &found, tell) }
+      for link in found.sorted(by: { $0.path.precedesByBytes($1.path) }) {
+        if let target = try follow(link) { open.append(target) }
+      }
+    }
+  }
+
+  /// Watches one directory, and tells which directories and links are in it.
+  private func add(
+    _ folder: WatchedPath, _ inside: inout [WatchedPath], _ links: inout [WatchedPath],
+    _ tell: (WatchedPath, NotedChange.Kind) -> Void
+  ) throws(SystemError) {
+    guard let number = try add(folder.place), let known = folders[number],
+      !known.paths.contains(folder)
+    else { return }
+    let names = known.names ?? Self.names(in: folder.place)
+    folders[number]?.names = names
+    folders[number]?.paths.append(folder)
+    for name in names {
+      let inner = folder.appending(name.text)
+      switch kind(of: inner.place) {
+      case S_IFDIR:
+        guard scope.wants(inner) else { continue }
+        tell(inner, .newFolder)
+        inside.append(inner)
+      case S_IFLNK:
+        tell(inner, .file)
+        links.append(inner)
+      default: tell(inner, .file)
       }
     }
   }
@@ -171,7 +187,11 @@ final class FolderWatch {
     let trail = LinkTrail(link.place)
     let target = link.leading(to: trail.end)
     try follow(trail.places.dropFirst(), as: link.path)
-    return scope.wants(target) && kind(of: trail.end) == S_IFDIR ? target : nil
+    guard scope.wants(target), kind(of: trail.end) == S_IFDIR else { return nil }
+    guard let ways = scope.waysToRead(target) else { return target }
+    if ways.isSubset(of: foldersRead) { return nil }
+    foldersRead.formUnion(ways)
+    return target
   }
 
   /// Has changes of places noted as those of a path that leads there.
@@ -312,6 +332,8 @@ final class FolderWatch {
 
   /// A directory has moved away, with those in it.
   private func forget(_ path: String) {
+    // What was read behind a link in there may be behind another one.
+    if !foldersRead.isEmpty { isOutdated = true }
     for (number, folder) in folders {
       let left = folder.paths.filter {
         !$0.path.hasSameBytes(as: path) && !$0.path.isBelow(path)

@@ -52,10 +52,11 @@ extension Tool {
     guard let workspace = try? currentFolder(), var pipeline = load(path, options) else {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
+    let secrets = pipeline.secrets
     let reading = readSecrets(of: &pipeline)
     return plan(path, pipeline, options, reading).map { plan in
       WatchedPipeline(
-        plan, sources: reads.absolutePaths(below: workspace), workspace: workspace,
+        plan, secrets, sources: reads.absolutePaths(below: workspace), workspace: workspace,
         state: FilePattern(path: stateDirectory(invocation), below: workspace).path)
     }
   }

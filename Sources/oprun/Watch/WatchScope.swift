@@ -47,6 +47,9 @@ struct WatchScope {
   var leads: [String] = []
   /// Whether a directory is to be watched, which may be one that a link leads to.
   var wants: (WatchedPath) -> Bool = { _ in false }
+  /// The ways in which a directory behind a link is read; nil if it is wanted whatever other links lead to. Links may
+  /// lead to the same directory, or in a cycle.
+  var waysToRead: (WatchedPath) -> Set<FolderRead>? = { _ in nil }
   /// Whether it matters what a link leads to.
   var follows: (WatchedPath) -> Bool = { _ in false }
 }

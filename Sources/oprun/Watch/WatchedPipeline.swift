@@ -11,10 +11,16 @@ struct WatchedPipeline {
   private(set) var sources: Set<PathName>
   let workspace: String
   let declarations: Declarations
+  /// Where its secrets come from.
+  let secrets: [SecretSource]
   private let state: String
 
-  init(_ plan: Plan, sources: Set<PathName>, workspace: String, state: String) {
+  init(
+    _ plan: Plan, _ secrets: [SecretSource] = [], sources: Set<PathName>, workspace: String,
+    state: String
+  ) {
     self.plan = plan
+    self.secrets = secrets
     self.sources = sources
     self.workspace = workspace
     self.state = state
@@ -37,6 +43,7 @@ struct WatchedPipeline {
     return WatchScope(
       roots: roots + rules, leads: others,
       wants: { wants($0, isIgnored: ignored.contains($0.path)) },
+      waysToRead: { waysToRead($0, isIgnored: ignored.contains($0.path)) },
       follows: { follows($0, isIgnored: ignored.contains($0.path)) })
   }
 
@@ -69,6 +76,16 @@ struct WatchedPipeline {
   /// Whether a directory is to be watched. Behind links, only what is declared matters.
   func wants(_ folder: WatchedPath, isIgnored: Bool) -> Bool {
     if isOfOthers(folder.path) || isOfOthers(folder.place) { return false }
+    return names(folder.path) || isNamed(folder, isIgnored: isIgnored)
+  }
+
+  /// The ways in which a directory behind a link is read as something in a directory; nil if patterns name the link.
+  private func waysToRead(_ folder: WatchedPath, isIgnored: Bool) -> Set<FolderRead>? {
+    isNamed(folder, isIgnored: isIgnored)
+      ? nil : declarations.foldersRead(at: folder.place, as: folder.path)
+  }
+
+  private func isNamed(_ folder: WatchedPath, isIgnored: Bool) -> Bool {
     if sources.contains(where: { $0.text.isBelow(folder.path) }) { return true }
     if declarations.areIncomplete, folder.links.isEmpty, !isIgnored, isInWorkspace(folder.path) {
       return true

@@ -40,6 +40,7 @@ final class Watcher {
   private var hadLostInRun = false
   /// What is said when the run in progress has ended, whose display it would disturb.
   private var unsaid = UnsaidMessages()
+  private var secrets = SeenSecrets()
 
   init(_ tool: Tool, _ invocation: Invocation, _ watched: WatchedPipeline) throws(SystemError) {
     self.tool = tool
@@ -50,6 +51,7 @@ final class Watcher {
     signals = try WatchSignals()
     folders = try FolderWatch()
     try watchFolders()
+    maskSecrets()
   }
 
   /// Returns the exit status.
@@ -119,7 +121,10 @@ final class Watcher {
     machine.note(at: monotonicTime())
   }
 
+  private func maskSecrets() { secrets.mask(SecretReading(of: watched.secrets).secrets, tool) }
+
   private func say(_ message: String, help: String? = nil) {
+    maskSecrets()
     if machine.isRunning { unsaid.add(message, help: help) } else { tool.say(message, help: help) }
   }
 
@@ -359,6 +364,7 @@ final class Watcher {
     switch tool.watchedPipeline(invocation, reads) {
     case .success(let pipeline):
       watched = pipeline
+      maskSecrets()
       if brokenSources != nil { say("the pipeline is valid again") }
       brokenSources = nil
       return true
