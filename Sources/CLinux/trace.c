@@ -153,15 +153,19 @@ static int64_t now(void) {
 }
 
 // Returns how the command ended. What it leaves behind has 2 s to end: without a tracer, its calls would
-// fail.
+// fail. It is noted if it does not end as soon as in a run, where it may only finish what it was doing.
 static int watch(pid_t command) {
   int result = 0;
-  int64_t last = 0;
+  int64_t last = 0, due = 0;
   for (;;) {
     int status;
     pid_t id = waitpid(-1, &status, __WALL | (last ? WNOHANG : 0));
     if (id < 0 && errno == EINTR) continue;
     if (id < 0) return result;
+    if (due && now() >= due) {
+      trace_write('B', "", NULL);
+      due = 0;
+    }
     if (id == 0) {
       if (now() >= last) return result;
       usleep(5000);
@@ -172,6 +176,7 @@ static int watch(pid_t command) {
       if (id != command) continue;
       result = status;
       last = now() + 2000;
+      due = now() + 100;
     }
   }
 }
@@ -226,6 +231,8 @@ int clinux_trace(const char *path, char *const *words) {
   if (write(start[1], "", 1) != 1) return -errno;
   close(start[1]);
   note_directory();
+  // If somebody kills us, it is known at least that the command began.
+  flush();
   int status = watch(command);
   trace_write('E', "", NULL);
   flush();

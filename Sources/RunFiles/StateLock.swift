@@ -7,6 +7,7 @@ import Glibc
 /// A lock that is held until the object is gone.
 package final class StateLock {
   private let descriptor: Int32
+  private let path: String
 
   /// Opens the lock of a pipeline file; it is not taken yet.
   package init(of pipeline: String, in folder: StateFolder) throws(SystemError) {
@@ -14,10 +15,11 @@ package final class StateLock {
       (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
     let name = "lock-\(digest.joined())"
+    path = folder.shown(name)
     descriptor = openat(
       folder.descriptor, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
     if descriptor < 0 {
-      throw SystemError("cannot open \(quoted(folder.shown(name)))", errno: errno)
+      throw SystemError("cannot open \(quoted(path))", errno: errno)
     }
   }
 
@@ -35,6 +37,12 @@ package final class StateLock {
     guard ByteLock.waitAndTake(0, of: descriptor) else { return false }
     rememberHolder()
     return true
+  }
+
+  /// Whether other runs find the same file. If somebody has removed the state directory, they take the lock of another one.
+  package var isInPlace: Bool {
+    guard let found = FileIdentity(at: path) else { return errno != ENOENT }
+    return found == FileIdentity(of: descriptor)
   }
 
   /// The run that has the lock; nil if that has not said so.

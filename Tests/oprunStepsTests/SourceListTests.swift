@@ -36,6 +36,20 @@ import Testing
     #expect(workspace.files == ["urls.txt"])
   }
 
+  @Test func `a line that is not UTF-8 is wrong, and a remark need not be UTF-8`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer() }
+    let workspace = try Workspace()
+    let lines = ["# caf\u{e9}", "\(server.url)/a", "\(server.url)/caf\u{e9}.png"]
+    try Data(lines.joined(separator: "\n").unicodeScalars.map { UInt8($0.value) })
+      .write(to: URL(filePath: workspace.path("urls")))
+    let end = try workspace.run("download", "--list=urls", "--to=out/", "--allow-private")
+    #expect(end.status == 2)
+    #expect(
+      end.errors.contains("\n  urls:3: wants UTF-8, found 'http://SERVER/caf\\xe9.png'\n"),
+      "\(end.errors)")
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `standard input is read from where it is`() throws {
     let server = try LoopbackServer { _, connection in connection.answer("200 OK", [], "hello") }
     let workspace = try Workspace()

@@ -266,7 +266,8 @@ struct TraceTests {
     #expect(proposal("L src /usr/bin/find\nL src/a /usr/bin/find\nr src/x.c") == ["in: src/**"])
     #expect(proposal("L src /usr/bin/dash\nr src/x.c") == ["in: src/*.c"])
     #expect(proposal("L src /usr/bin/dash\nr src/README") == ["in: src/*"])
-    #expect(proposal("L /ws /usr/bin/make\nL inc /usr/bin/make\nr Makefile") == ["in: Makefile"])
+    #expect(
+      proposal("L /ws /usr/bin/make\nL inc /usr/bin/make\nr Makefile") == ["in: Makefile inc/*"])
     #expect(proposal("o v1 current\nL v1 /usr/bin/ls") == ["in: current/*"])
     #expect(proposal("k out\nn out/a\nL out /usr/bin/ls") == ["out: out/a", Self.mkdir + "out"])
     #expect(proposal("L .git/refs /usr/bin/git") == [])
@@ -274,6 +275,16 @@ struct TraceTests {
       proposal("L /ws /usr/bin/ls\nL d /usr/bin/ls\nr d/x\nn d/y") == [
         "in: d/x", "out: d/y", "listed, but no pattern is about new files in it: ., d",
       ])
+  }
+
+  @Test func `a list is all that Python, Perl or make wants of some directories`() {
+    let unnoticed = "listed, but no pattern is about new files in it: "
+    #expect(proposal("L /ws /usr/bin/python3\nL t /usr/bin/python3.11") == ["in: t/*"])
+    #expect(proposal("L t /usr/bin/perl\nr t/a.csv") == ["in: t/*.csv"])
+    #expect(proposal("L t /usr/bin/perl\nr t/a\nr b") == ["in: b t/a", unnoticed + "t"])
+    #expect(proposal("L t /usr/bin/python3\nr t/m/a.py") == ["in: t/m/a.py"])
+    #expect(proposal("L out /usr/bin/make\nn out/a") == ["out: out/a"])
+    #expect(proposal("L .v/m /usr/bin/python3\nr .v/m/a.py") == ["in: .v/m/a.py"])
   }
 
   private static let changed =

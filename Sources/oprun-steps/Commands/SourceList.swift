@@ -30,6 +30,7 @@ struct SourceList {
   ) throws(UsageFailure) -> [Source] {
     // Editors on Windows write it at the beginning of a file.
     let text = text.first == "\u{feff}" ? text.dropFirst() : text[...]
+    let isWhole = ByteText.isWhole(self.text)
     var sources: [Source] = []
     var mistakes = ListMistakes(path)
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine)
@@ -37,6 +38,10 @@ struct SourceList {
     {
       let words = line.split { $0 == " " || $0 == "\t" }
       guard let url = words.first, !url.hasPrefix("#") else { continue }
+      if !isWhole, !ByteText.isWhole(String(line)) {
+        mistakes.add(line: index + 1, .oddBytes(line))
+        continue
+      }
       let expected = words.count > 1 ? Digest(String(words[1])) : nil
       guard let source = Source(String(url), headers: headers, expected: expected) else {
         mistakes.add(line: index + 1, .badURL(url))
@@ -63,12 +68,15 @@ struct SourceList {
 
 /// What is wrong with a line of a list.
 enum ListMistake {
+  case oddBytes(Substring)
   case badURL(Substring)
   case badHash(Substring)
   case surplus(Substring)
 
   var words: String {
     switch self {
+    case .oddBytes(let text):
+      "wants UTF-8, found \(quoted(ByteText.shown(shownURL(String(text)))))"
     case .badURL(let text):
       "wants a URL of http or https, found \(quoted(shownURL(String(text))))"
     case .badHash(let text):

@@ -246,7 +246,7 @@ enum Files {
     try text(read: STDIN_FILENO, named: "standard input", upTo: limit)
   }
 
-  /// Everything that can still be read, however long that takes.
+  /// Everything that can still be read, however long that takes. What is not UTF-8 is represented as in file names.
   private static func text(
     read descriptor: Int32, named name: String, upTo limit: Int
   ) throws(SystemError) -> String {
@@ -254,7 +254,7 @@ enum Files {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
       let count = read(descriptor, &buffer, buffer.count)
-      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+      if count == 0 { return String(validating: bytes, as: UTF8.self) ?? ByteText.text(of: bytes) }
       if count < 0 {
         // Standard input shares its flags with other processes, so it may be non-blocking, too.
         if errno == EAGAIN {

@@ -57,10 +57,11 @@ struct AffectedPart {
   }
 
   private static func shown(_ files: ChangedPaths.Summary, _ workspace: String) -> String {
-    let path = files.path.path(below: workspace) ?? files.path
+    let path = ByteText.shown(files.path.path(below: workspace) ?? files.path)
     if files.count > 1 { return "\(path) and \(files.count - 1) more changed" }
     var status = stat()
-    return "\(path) \(lstat(files.path, &status) == 0 ? "changed" : "removed")"
+    let isThere = ByteText.withBytes(files.path) { lstat($0, &status) } == 0
+    return "\(path) \(isThere ? "changed" : "removed")"
   }
 
   /// What is said before a run.

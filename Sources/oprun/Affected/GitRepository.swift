@@ -70,8 +70,9 @@ struct GitRepository {
     let named = try run([
       "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}",
     ])
-    guard named.status == 0 else { throw try unknown(name) }
     let commit = Self.line(named)
+    // What begins with it stands for all commits but those that the rest stands for.
+    guard named.status == 0, !commit.hasPrefix("^") else { throw try unknown(name) }
     let head = try run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     guard head.status == 0, Self.line(head) != commit else { return commit }
     let common = try run(["merge-base", commit, "HEAD"])
@@ -138,7 +139,8 @@ struct GitRepository {
   /// A link is a directory of its own only for the kernel.
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    return ByteText.withBytes(path) { lstat($0, &status) } == 0
+      && status.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Adds the links that the repository has and that lead through what has changed, or to it, and the paths of changed
@@ -170,7 +172,7 @@ struct GitRepository {
   private func list(_ words: [String]) throws(GitFailure) -> [String] {
     let end = try run(words)
     guard end.status == 0 else { throw GitFailure(reason: end.complaint) }
-    return end.output.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    return end.output.split(separator: 0).map { ByteText.text(of: Array($0)) }
   }
 
   /// What a file was in a commit, where links led that it has; nil if it was not there, or no file. The path is absolute.

@@ -43,44 +43,65 @@ extension Tool {
   ) throws(ReportedFailure) -> (lock: StateLock, folder: StateFolder)? {
     guard plan.isExclusive || invocation.isOn(Options.lock), let file = invocation.operands.first
     else { return nil }
-    let folder: StateFolder
+    // Standard input can be read only once.
+    let canBeginAgain = file != "-"
+    let mayResume = isResumed || invocation.isOn(Options.resume)
+    var hasWaited = false
+    while true {
+      let folder = try madeFolder(state)
+      let place = place(of: file, in: folder)
+      if let held = pipelineLock.takeHeld(of: place.key), held.isInPlace { return (held, folder) }
+      let lock = try openedLock(of: place.key, in: folder)
+      if try take(lock, of: place.file, mayWait: !invocation.isOn(Options.noWait)) {
+        hasWaited = true
+      }
+      // Who removes the state directory removes the lock, too, and other runs have another one by now.
+      if !lock.isInPlace { continue }
+      if hasWaited, mayResume || canBeginAgain && hasChanged(plan) {
+        pipelineLock.beginAgain(holding: lock, of: place.key)
+        throw ReportedFailure(status: ExitStatus.success)
+      }
+      return (lock, folder)
+    }
+  }
+
+  private func madeFolder(_ state: StateDirectory) throws(ReportedFailure) -> StateFolder {
     do throws(StateFailure) {
-      folder = try state.make()
+      return try state.make()
     } catch {
       say(error.message, help: error.help)
       throw ReportedFailure(status: ExitStatus.cannotWrite)
     }
-    let place = place(of: file, in: folder)
-    let path = place.file
-    if let held = pipelineLock.takeHeld(of: place.key) { return (held, folder) }
-    let lock: StateLock
+  }
+
+  private func openedLock(
+    of key: String, in folder: StateFolder
+  ) throws(ReportedFailure) -> StateLock {
     do throws(SystemError) {
-      lock = try StateLock(of: place.key, in: folder)
+      return try StateLock(of: key, in: folder)
     } catch {
       say(error.message)
       throw ReportedFailure(status: ExitStatus.cannotWrite)
     }
-    if lock.take() { return (lock, folder) }
-    if invocation.isOn(Options.noWait) {
+  }
+
+  /// Takes the lock of a pipeline file; true if it had to wait.
+  private func take(
+    _ lock: StateLock, of path: String, mayWait: Bool
+  ) throws(ReportedFailure) -> Bool {
+    if lock.take() { return false }
+    if !mayWait {
       // A child of an oprun that has just died holds it until its program is loaded.
       for _ in 0..<20 {
         usleep(10_000)
-        if lock.take() { return (lock, folder) }
+        if lock.take() { return false }
       }
       say("\(holder(of: lock)) of \(quoted(path)) holds the lock")
       throw ReportedFailure(status: ExitStatus.inUse)
     }
     say("waiting for \(holder(of: lock)) of \(quoted(path)), which holds the lock")
     errors.flush()
-    if lock.waitAndTake() {
-      // Standard input can be read only once.
-      let mayResume = isResumed || invocation.isOn(Options.resume)
-      if mayResume || file != "-" && hasChanged(plan) {
-        pipelineLock.beginAgain(holding: lock, of: place.key)
-        throw ReportedFailure(status: ExitStatus.success)
-      }
-      return (lock, folder)
-    }
+    if lock.waitAndTake() { return true }
     say("cannot wait for the lock: \(SystemError.reason(errno))")
     throw ReportedFailure(status: ExitStatus.cannotWrite)
   }

@@ -45,12 +45,15 @@ struct ListedFolders {
     }
     var whole: Set<String> = []
     var rest: Set<String> = []
-    for (folder, aim) in aims where aim != .files {
+    // A program that knows the names that it looks for lists its own directory to find out what it need not look for.
+    for (folder, aim) in aims where aim != .files || !folder.isEmpty {
       let inside = read.map(TracedPath.init).filter { $0.folder == folder }
-      if aim == .matches, inside.contains(where: { !$0.isHidden && !$0.ending.isEmpty }) {
-        continue
-      }
-      if !folder.isEmpty, !others.contains(where: { $0.hasPrefix(folder + "/") }) {
+      let hasKinds = inside.contains { !$0.ending.isEmpty && (aim == .files || !$0.isHidden) }
+      if aim != .names, hasKinds { continue }
+      let isInside = { (path: String) in path.hasPrefix(folder + "/") }
+      // If such a program has read nothing there, it wanted the names, or none of those that it knows is there yet.
+      let isWhole = aim != .files || !read.contains(where: isInside)
+      if !folder.isEmpty, isWhole, !others.contains(where: isInside) {
         whole.insert(folder)
       } else if folder.isEmpty || !inside.isEmpty {
         rest.insert(folder)

@@ -40,11 +40,16 @@ extension Tool {
     let reports = directory.names.filter { $0.hasSuffix(CommandTrace.ending) }.sorted()
       .map { TracedCommand(content(of: $0, in: directory)) }
     let records = reports.flatMap(\.records)
-    guard !records.isEmpty else { return say(nothingTraced(step, plan)) }
+    guard !records.isEmpty else { return say(nothingTraced(step, plan, reports)) }
     if status != ExitStatus.success {
       say("the run failed: the step may use more files than were traced")
     } else if !reports.allSatisfy(\.isComplete) {
       say("the trace could not be written to its end: the step uses more files than were traced")
+    }
+    if reports.contains(where: \.leavesProcesses) {
+      say(
+        "the step left processes behind: what they write after its end is in the proposal, but not in its result",
+        help: "let it wait for them")
     }
     let traced = plan.steps(named: step)
     if traced.count > 1, let first = traced.first {
@@ -84,7 +89,12 @@ extension Tool {
     }
   }
 
-  private func nothingTraced(_ step: String, _ plan: Plan) -> String {
+  private func nothingTraced(
+    _ step: String, _ plan: Plan, _ reports: [TracedCommand]
+  ) -> String {
+    if reports.contains(where: { $0.directory != nil }) {
+      return "nothing is known of what \(quoted(step)) did: the process that watched it was killed"
+    }
     let isBuiltin = plan.steps(named: step).contains { operation in
       if case .helper = plan.steps[operation.index].work.known { true } else { false }
     }

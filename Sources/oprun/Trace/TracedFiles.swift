@@ -20,6 +20,8 @@ struct TracedCommand {
   private(set) var directory: String?
   /// False if the end is missing: it could not be written, or the command was killed with the process that watched it.
   private(set) var isComplete = false
+  /// Whether processes were still there some time after the command had ended.
+  private(set) var leavesProcesses = false
   /// Paths that are not UTF-8. No pattern can name them.
   private var unnameable: Set<[UInt8]> = []
 
@@ -53,6 +55,7 @@ struct TracedCommand {
     switch kind {
     case "w": directory = path
     case "E": isComplete = true
+    case "B": leavesProcesses = true
     default: records.append(TraceRecord(kind: kind, path: path, newPath: newPath))
     }
   }
