@@ -65,7 +65,7 @@ struct UnchangedRecordTests {
     let copied = try CopiedFile()
     #expect(
       copied.record.parts == [
-        KeyPart(.format, "", "5"), KeyPart(.command, "", "cp in out"),
+        KeyPart(.format, "", "6"), KeyPart(.command, "", "cp in out"),
         KeyPart(.shell, "", StepSettings().shell.joined(separator: " ")),
         KeyPart(.directory, "", copied.folder), KeyPart(.variable, "LANG", "C"),
         KeyPart(.declaration, "inputs", "in none"), KeyPart(.declaration, "outputs", "out"),
