@@ -70,16 +70,17 @@ extension RunRecorder {
   /// Gives the run rows of its own for the steps that were not planned: others can repeat it then. False if that
   /// cannot be written.
   package func standAlone() -> Bool {
-    guard let store, let writer else { return false }
-    let own = "SELECT step FROM result WHERE run = \(writer.number)"
+    guard let store else { return false }
+    let number = database.runNumber
+    let own = "SELECT step FROM result WHERE run = \(number)"
     let kept: Void? = try? store.perform("write") { database throws(DatabaseFailure) in
       try database.transaction { () throws(DatabaseFailure) in
         try database.execute(
           """
           INSERT INTO result(run, step, \(ResultRow.columnList), origin)
-            SELECT \(writer.number), step, \(ResultRow.columnList), origin FROM result
-            WHERE run = (SELECT repeats FROM repetition WHERE run = \(writer.number)) AND step NOT IN (\(own));
-          DELETE FROM repetition WHERE run = \(writer.number);
+            SELECT \(number), step, \(ResultRow.columnList), origin FROM result
+            WHERE run = (SELECT repeats FROM repetition WHERE run = \(number)) AND step NOT IN (\(own));
+          DELETE FROM repetition WHERE run = \(number);
           """)
       }
     }

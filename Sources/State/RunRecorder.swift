@@ -46,11 +46,11 @@ package struct RecordedRun {
 
 /// An observer that records.
 ///
-/// The database is opened while the first commands run, unless something must be kept before.
+/// The database is opened while the first commands run, unless something must be kept before. What follows within a moment
+/// gets into the first transaction, so a short run needs only one.
 package final class RunRecorder: RunObserver {
   let run: RecordedRun
-  private(set) var store: StateStore?
-  private(set) var writer: RunWriter?
+  private(set) var database: RunDatabase
   var pending: [Record] = []
   /// True if something is pending that must be kept before other commands start.
   private var isPressing = false
@@ -73,14 +73,19 @@ package final class RunRecorder: RunObserver {
   var fingerprints: Fingerprints
   var resolved: [OperationID: Int] = [:]
   private var retryAt: Nanoseconds?
+  /// When the first records are written at the latest, from the time that the database is open.
+  private var firstWriteAt: Nanoseconds?
   /// What a person should know, once.
-  package private(set) var notices: [String] = []
+  package var notices: [String] { database.notices + [noticeOfHeld].compactMap { $0 } }
+  private var noticeOfHeld: String?
 
   /// How long the run was held up because another process had the lock, and how long its end was.
-  package private(set) var standstill: Nanoseconds = 0
+  package var standstill: Nanoseconds { database.standstill - standstillAtEnd }
   package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
+  /// How long the first records wait for others.
+  private static let firstDelay: Nanoseconds = 1_000_000
   /// A step may take this much longer than its only command and is still recorded with the duration of the command.
   private static let unnoticedTime: Nanoseconds = 10_000_000
   /// The number of records by which the database may lag behind the journal.
@@ -88,18 +93,22 @@ package final class RunRecorder: RunObserver {
 
   package init(_ run: RecordedRun) {
     self.run = run
+    database = RunDatabase(of: run)
     added = AddedOperations(to: run.plan)
     fingerprints = Fingerprints(run.masker)
     tally.steps = run.unplanned?.count ?? 0
     tally.ok = tally.steps
   }
 
+  /// The database that has the run; nil before it has the first records.
+  var store: StateStore? { database.store }
+
   package var deadline: Nanoseconds? { retryAt }
 
   package var hasKeptAll: Bool { journaledCount == pending.count }
 
   /// Whether the run can be found in the database.
-  package var isKept: Bool { writer != nil && store?.lostFile == nil }
+  package var isKept: Bool { store.map { $0.lostFile == nil } ?? false }
   /// Whether the run has begun, recorded or not.
   package private(set) var hasBegun = false
 
@@ -130,7 +139,7 @@ package final class RunRecorder: RunObserver {
       tally.stop = end.stopReason?.words(name(of:))
       tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
       recordedStatus = end.exitStatus
-      if let notice = run.resumption?.noticeOfHeld { notices.append(notice) }
+      noticeOfHeld = run.resumption?.noticeOfHeld
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
       isOver = true
@@ -143,11 +152,11 @@ package final class RunRecorder: RunObserver {
   }
 
   package func commit() throws(ObserverFailure) {
-    guard !pending.isEmpty, isPressing || writer != nil else { return }
+    guard !pending.isEmpty, isPressing || store != nil else { return }
     if pace.isWorthAJournal, keepInJournal() { return }
     pace.noteCommit()
     // Who waits for another program notices neither signals nor the ends of commands.
-    if writer != nil, try flush(isPatient: false) || keepInJournal() { return }
+    if store != nil, try flush(isPatient: false) || keepInJournal() { return }
     try flush(isPatient: true)
   }
 
@@ -155,11 +164,25 @@ package final class RunRecorder: RunObserver {
     now = time
     retryAt = nil
     guard !pending.isEmpty else { return }
-    if journaledCount == pending.count, time < pace.nextWrite {
-      retryAt = pace.nextWrite
+    if let due = try firstWrite(at: time) ?? journalWrite, time < due {
+      retryAt = due
       return
     }
     if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
+  }
+
+  /// Opens the database for the first records, and returns when they are due; nil if it has them.
+  private func firstWrite(at time: Nanoseconds) throws(ObserverFailure) -> Nanoseconds? {
+    if store != nil { return nil }
+    if let firstWriteAt { return firstWriteAt }
+    do throws(StoreFailure) { try database.open() } catch { throw Self.failure(error) }
+    firstWriteAt = time + Self.firstDelay
+    return firstWriteAt
+  }
+
+  /// When the database is to get what the journal has; nil if that does not have all.
+  private var journalWrite: Nanoseconds? {
+    journaledCount == pending.count ? pace.nextWrite : nil
   }
 
   /// Writes what is pending. False if another process holds the lock, and this is no time to wait.
@@ -167,8 +190,10 @@ package final class RunRecorder: RunObserver {
   private func flush(isPatient: Bool) throws(ObserverFailure) -> Bool {
     if pending.isEmpty { return true }
     let start = monotonicTime()
+    let standstillBefore = database.standstill
+    defer { if isOver { standstillAtEnd += database.standstill - standstillBefore } }
     do throws(StoreFailure) {
-      try write(isPatient: isPatient)
+      try database.write(pending, isPatient: isPatient)
       if let store, let file = store.lostFile { throw .lost(file, in: store.folder) }
       pending.removeAll(keepingCapacity: true)
       isPressing = false
@@ -179,76 +204,25 @@ package final class RunRecorder: RunObserver {
       return true
     } catch {
       if error.isLocked, !isPatient { return false }
-      let advice = error.isDamage ? error.help.map { "; \($0)" } ?? "" : ""
-      var failure = ObserverFailure("the run is not recorded: \(error.message)\(advice)")
-      failure.successor = error.successor
-      throw failure
+      throw Self.failure(error)
     }
+  }
+
+  private static func failure(_ error: StoreFailure) -> ObserverFailure {
+    let advice = error.isDamage ? error.help.map { "; \($0)" } ?? "" : ""
+    var failure = ObserverFailure("the run is not recorded: \(error.message)\(advice)")
+    failure.successor = error.successor
+    return failure
   }
 
   /// Lets the journal keep what is pending, if it can have all of it and the database has had the first records.
   private func keepInJournal() -> Bool {
-    guard writer != nil, !run.isDurable, pending.count < Self.mostJournaled else { return false }
+    guard store != nil, !run.isDurable, pending.count < Self.mostJournaled else { return false }
     if journal == nil { journal = RunJournal(in: run.directory) }
     guard journal?.add(pending[journaledCount...]) == true else { return false }
     journaledCount = pending.count
     isPressing = false
     return true
-  }
-
-  private func write(isPatient: Bool) throws(StoreFailure) {
-    if let writer { return try write(with: writer, isPatient: isPatient) }
-    guard let folder = run.directory.state else {
-      preconditionFailure("a run that is recorded has a state directory")
-    }
-    let open: StateStore
-    if let known = run.store {
-      open = known
-    } else {
-      open = try StateStore.make(in: folder, for: run.directory.name)
-    }
-    do throws(StoreFailure) {
-      try begin(with: open)
-      if run.isDurable { try store?.makeDurable() }
-    } catch {
-      // What is damaged may be found only when something is written. Other runs may need it all the same.
-      guard error.isDamage, run.resumption == nil,
-        !open.hasRunInProgress(besides: run.directory.name)
-      else { throw error }
-      store = nil
-      try begin(with: try StateStore.replace(open.number, in: folder))
-    }
-  }
-
-  /// Writes what is pending, and measures how long another process made it wait.
-  private func write(with writer: RunWriter, isPatient: Bool) throws(StoreFailure) {
-    do throws(StoreFailure) {
-      return try writer.write(pending, isPatient: false)
-    } catch {
-      guard error.isLocked, isPatient else { throw error }
-    }
-    let start = monotonicTime()
-    defer {
-      let time = monotonicTime() - start
-      if isOver { standstillAtEnd += time } else { standstill += time }
-    }
-    try writer.write(pending, isPatient: true)
-  }
-
-  /// Writes what is pending as the first records of the run.
-  private func begin(with store: StateStore) throws(StoreFailure) {
-    let writer = try makeWriter(store)
-    try write(with: writer, isPatient: true)
-    try store.beginSyncing()
-    self.store = store
-    self.writer = writer
-    notices += store.notices
-  }
-
-  private func makeWriter(_ store: StateStore) throws(StoreFailure) -> RunWriter {
-    try store.perform("open") { database throws(DatabaseFailure) in
-      try RunWriter(database, store.journal, store.folder, run)
-    }
   }
 
   /// Records that the run has failed after its end was recorded, because something else could not be written.
@@ -261,9 +235,9 @@ package final class RunRecorder: RunObserver {
   /// Removes runs beyond the limits, now that this one is over, and sees to it that earlier ones are not only in the
   /// log of the database; returns what a person should know. `isBusy` is as in `StateStore.prune`.
   package func tidy(_ limits: PruneLimits, isBusy: (StateStore, String) -> Bool) -> String? {
-    guard let store, let writer else { return nil }
+    guard let store else { return nil }
     store.copyLogNowAndThen()
-    return try? store.pruneNowAndThen(limits, after: writer.number) { isBusy(store, $0) }
+    return try? store.pruneNowAndThen(limits, after: database.runNumber) { isBusy(store, $0) }
   }
 }
 
