@@ -171,9 +171,9 @@ package final class RunRecorder: RunObserver {
     if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
   }
 
-  /// Opens the database for the first records, and returns when they are due; nil if it has them.
+  /// Opens the database for the first records, and returns when they are due; nil if it has them, or if none will follow.
   private func firstWrite(at time: Nanoseconds) throws(ObserverFailure) -> Nanoseconds? {
-    if store != nil { return nil }
+    if store != nil || isOver { return nil }
     if let firstWriteAt { return firstWriteAt }
     do throws(StoreFailure) { try database.open() } catch { throw Self.failure(error) }
     firstWriteAt = time + Self.firstDelay

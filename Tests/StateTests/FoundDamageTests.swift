@@ -69,7 +69,7 @@ struct `Damage that is found later` {
   @Test func `in the middle of a run lets the next one put the file aside`() throws {
     let (recorder, beginning) = try place.recorder(of: plan, named: "20260402-101502-k3")
     recorder.observe(RunEvent(at: 0, beginning))
-    try recorder.endTurn(at: 0)
+    try recorder.endTurns(at: 0)
     try damage("output")
     let output = PublishedOutput(name: "v", json: "1")
     recorder.observe(RunEvent(at: 1, .published(OperationID(0), [output])))
@@ -168,7 +168,7 @@ struct `Damage that is found later` {
     recorder.observe(RunEvent(at: 0, .started(OperationID(0), .attempt(1))))
     let failure: ObserverFailure?
     do throws(ObserverFailure) {
-      try recorder.endTurn(at: 0)
+      try recorder.endTurns(at: 0)
       failure = nil
     } catch {
       failure = error

@@ -74,7 +74,7 @@ struct PlacementTests {
     let (recorder, beginning) = try place.recorder(of: plan, named: name)
     func record(_ kinds: RunEvent.Kind...) throws -> JobsAtEnd {
       for kind in kinds { recorder.observe(RunEvent(at: 1_000_000, kind)) }
-      try recorder.endTurn(at: 1_000_000)
+      try recorder.endTurns(at: 1_000_000)
       return try #require(try StateStore.find(in: place.folder)).jobsAtEnd(of: name)
     }
     let placed = RunEvent.Kind.placed(a, .attempt(1), CommandPlacement(job: "7", node: "n3"))

@@ -31,10 +31,10 @@ struct RecordedTogetherTests {
     var time: Nanoseconds = 0
     for kind in [beginning] + kinds {
       recorder.observe(RunEvent(at: time, kind))
-      if !together { try recorder.endTurn(at: time) }
+      if !together { try recorder.endTurns(at: time) }
       time += 1_000_000
     }
-    try recorder.endTurn(at: time)
+    try recorder.endTurns(at: time)
     let store = try #require(try StateStore.find(in: place.folder))
     return try store.database.text(
       """
@@ -72,8 +72,27 @@ struct RecordedTogetherTests {
     recorder.observe(
       RunEvent(at: end, .ended(a, .attempt(1), CommandEnd(.exited(0), duration: 1_000_000))))
     recorder.observe(RunEvent(at: end, .settled(a, Ending(.succeeded), .itself)))
-    try recorder.endTurn(at: end)
+    try recorder.endTurns(at: end)
     let store = try #require(try StateStore.find(in: place.folder))
     #expect(try store.database.number("SELECT count(*) FROM command") == rows)
+  }
+
+  /// What follows within a moment is written with them.
+  @Test func `the first records wait a moment, unless the run is over`() throws {
+    let place = StatePlace()
+    let name = "20260402-101502-k3"
+    let (recorder, beginning) = try place.recorder(of: plan, named: name)
+    recorder.observe(RunEvent(at: 0, beginning))
+    try recorder.endTurn(at: 5)
+    #expect(recorder.deadline == 1_000_005)
+    let store = try #require(try StateStore.find(in: place.folder))
+    #expect(try store.runNames() == [])
+    #expect(!recorder.isKept)
+
+    recorder.observe(RunEvent(at: 7, .finished(RunEnd(exitStatus: 0))))
+    try recorder.endTurn(at: 7)
+    #expect(recorder.deadline == nil)
+    #expect(try store.runNames() == [name])
+    #expect(recorder.isKept)
   }
 }

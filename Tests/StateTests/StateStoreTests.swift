@@ -3,6 +3,7 @@
 import Foundation
 import Plans
 import RunFiles
+import Scheduling
 import Testing
 
 @testable import State
@@ -265,5 +266,13 @@ final class StatePlace {
   func makeRun(_ name: String) -> RunDirectory? {
     mkdir("\(path)/runs/\(name)", 0o700)
     return folder.run(named: name)
+  }
+}
+
+extension RunRecorder {
+  /// Ends a turn, and the one at whose end the first records are written at the latest.
+  func endTurns(at time: Nanoseconds) throws(ObserverFailure) {
+    try endTurn(at: time)
+    if let deadline { try endTurn(at: deadline) }
   }
 }
