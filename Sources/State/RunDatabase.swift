@@ -5,7 +5,7 @@ import RunFiles
 import Scheduling
 
 /// The database to which the recorder of a run writes.
-struct RunDatabase {
+final class RunDatabase {
   private let run: RecordedRun
   private var opened: (store: StateStore, writer: RunWriter)?
   private var hasFirstRecords = false
@@ -23,17 +23,17 @@ struct RunDatabase {
   var runNumber: Int { opened?.writer.number ?? 0 }
 
   /// Opens it without writing anything, unless it is open.
-  mutating func open() throws(StoreFailure) {
+  func open() throws(StoreFailure) {
     if opened == nil { try open(toWrite: nil) }
   }
 
   /// Writes all records, or none. The first ones wait for other processes in any case.
-  mutating func write(_ records: [Record], isPatient: Bool) throws(StoreFailure) {
+  func write(_ records: [Record], isPatient: Bool) throws(StoreFailure) {
     guard hasFirstRecords, let writer = opened?.writer else { return try open(toWrite: records) }
     try write(records, with: writer, isPatient: isPatient)
   }
 
-  private mutating func open(toWrite first: [Record]?) throws(StoreFailure) {
+  private func open(toWrite first: [Record]?) throws(StoreFailure) {
     guard let folder = run.directory.state else {
       preconditionFailure("a run that is recorded has a state directory")
     }
@@ -55,7 +55,7 @@ struct RunDatabase {
     }
   }
 
-  private mutating func use(
+  private func use(
     _ store: StateStore, toWrite first: [Record]?
   ) throws(StoreFailure) {
     let writer: RunWriter
@@ -76,7 +76,7 @@ struct RunDatabase {
   }
 
   /// Writes the records, and measures how long another process made it wait.
-  private mutating func write(
+  private func write(
     _ records: [Record], with writer: RunWriter, isPatient: Bool
   ) throws(StoreFailure) {
     do throws(StoreFailure) {

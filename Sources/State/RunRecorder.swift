@@ -50,7 +50,7 @@ package struct RecordedRun {
 /// gets into the first transaction, so a short run needs only one.
 package final class RunRecorder: RunObserver {
   let run: RecordedRun
-  private(set) var database: RunDatabase
+  let database: RunDatabase
   var pending: [Record] = []
   /// True if something is pending that must be kept before other commands start.
   private var isPressing = false
