@@ -83,4 +83,46 @@ import Testing
     #expect(next == nil && areBroken == [true, false])
     #expect(run.run() == "0 y+ | 1 y- a+ | 2 a-")
   }
+
+  @Test func `is promised once, and to nothing that runs or has ended`() {
+    let again = { (run: inout Simulation) in run.scheduler.promise(run.id("a")) }
+    #expect(
+      timeline("a%m/2; z%m", pools: "m=1", to: "a", "a", script: [1: again, 3: again])
+        == "0 a+ | 2 a- z+ | 3 z-")
+    #expect(
+      timeline("a%m/2; x/3; z%m: x", pools: "m=1", script: [1: again, 2: again])
+        == "0 x+ a+ | 2 a- | 3 x- z+ | 4 z-")
+  }
+
+  @Test func `cannot be given back by what has no promise`() {
+    #expect(
+      timeline(
+        "a%m/2; b%m; z%m", pools: "m=1",
+        script: [0: { $0.scheduler.endPromise(to: $0.id("b")) }])
+        == "0 a+ | 2 a- b+ | 3 b- z+ | 4 z-")
+  }
+
+  @Test func `is a slot of its own beside those of others`() {
+    let graph = "a/9; c: x; x@other/5; y/9; z/9"
+    #expect(
+      timeline("a; c: x; x@other/9", queues: "main=1 other=1", to: "a", "c")
+        == "0 a+ x+ | 1 a- | 9 x- c+ | 10 c-")
+    #expect(
+      timeline("a; c: x; x@other/9; y/9; z/9", queues: "main=2 other=1", to: "a", "c")
+        == "0 a+ x+ | 1 a- y+ | 9 x- c+ | 10 y- c- z+ | 19 z-")
+    #expect(
+      timeline(
+        graph, queues: "main=2 other=1", to: "a", "c",
+        script: [1: { $0.scheduler.endPromise(to: $0.id("a")) }])
+        == "0 a+ x+ | 5 x- c+ | 6 c- y+ | 9 a- z+ | 15 y- | 18 z-")
+  }
+
+  @Test func `is free without a start, although others still have theirs`() {
+    #expect(
+      timeline(
+        "x@other/9; a: x; c: x; z", queues: "main=2 other=1", to: "a", "c",
+        script: [2: { $0.scheduler.endPromise(to: $0.id("a")) }]
+      )
+      .hasPrefix("0 x+ | 2 z+ | 3 z- | 9 x- "))
+  }
 }

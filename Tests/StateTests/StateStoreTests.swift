@@ -233,11 +233,14 @@ final class StatePlace {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// What records a run of this plan, and the event with which the run begins.
-  func recorder(of plan: Plan, named name: String) throws -> (RunRecorder, RunEvent.Kind) {
-    let recorder = RunRecorder(
-      RecordedRun(
-        plan: plan, directory: try #require(makeRun(name)),
-        request: RunRequest(file: "p.yml", json: "{}")))
+  func recorder(
+    of plan: Plan, named name: String, resuming resumption: Resumption? = nil
+  ) throws -> (RunRecorder, RunEvent.Kind) {
+    var run = RecordedRun(
+      plan: plan, directory: try #require(makeRun(name)),
+      request: RunRequest(file: "p.yml", json: "{}"))
+    run.resumption = resumption
+    let recorder = RunRecorder(run)
     let beginning = RunBeginning(
       runID: name, clock: RunClock(wallTime: 0, monotonicTime: 0),
       host: RunHost(name: "here", processorCount: 1), processID: 1)
