@@ -229,13 +229,20 @@ final class RunLoop {
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }
-    if control.deadline.map({ $0 <= time }) == true { tendControl(at: time) }
+    // What the observers are due to do comes first: who asks the run something finds it recorded.
+    if isDue(control.deadline, at: time), !isDue(observers.deadline, at: time) {
+      tendControl(at: time)
+    }
     retryLocked(at: time)
     useAnswers(at: time)
     executor.advance(to: time)
     // What has ended while oprun was stopped, or had to wait for the processor, has not taken too long.
     for item in executor.takeNews() { hear(item, at: time) }
     machine.advance(to: time)
+  }
+
+  private func isDue(_ deadline: Nanoseconds?, at time: Nanoseconds) -> Bool {
+    deadline.map { $0 <= time } ?? false
   }
 
   /// Passes news to its owner.

@@ -46,7 +46,7 @@ package struct RecordedRun {
 
 /// An observer that records.
 ///
-/// The database is opened while the first commands run, unless something must be kept before. What follows within a moment
+/// The database is opened while the first commands run, unless something must be kept before. What they have done meanwhile
 /// gets into the first transaction, so a short run needs only one.
 package final class RunRecorder: RunObserver {
   let run: RecordedRun
@@ -73,7 +73,7 @@ package final class RunRecorder: RunObserver {
   var fingerprints: Fingerprints
   var resolved: [OperationID: Int] = [:]
   private var retryAt: Nanoseconds?
-  /// When the first records are written at the latest, from the time that the database is open.
+  /// When the first records are written, once the database is open.
   private var firstWriteAt: Nanoseconds?
   /// What a person should know, once.
   package var notices: [String] { database.notices + [noticeOfHeld].compactMap { $0 } }
@@ -84,8 +84,6 @@ package final class RunRecorder: RunObserver {
   package private(set) var standstillAtEnd: Nanoseconds = 0
 
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// How long the first records wait for others.
-  private static let firstDelay: Nanoseconds = 1_000_000
   /// A step may take this much longer than its only command and is still recorded with the duration of the command.
   private static let unnoticedTime: Nanoseconds = 10_000_000
   /// The number of records by which the database may lag behind the journal.
@@ -171,12 +169,13 @@ package final class RunRecorder: RunObserver {
     if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
   }
 
-  /// Opens the database for the first records, and returns when they are due; nil if it has them, or if none will follow.
+  /// Opens the database for the first records, and returns when they are due: in the next turn, which waits for nothing.
+  /// Nil if the database has them, or if none will follow.
   private func firstWrite(at time: Nanoseconds) throws(ObserverFailure) -> Nanoseconds? {
     if store != nil || isOver { return nil }
     if let firstWriteAt { return firstWriteAt }
     do throws(StoreFailure) { try database.open() } catch { throw Self.failure(error) }
-    firstWriteAt = time + Self.firstDelay
+    firstWriteAt = time + 1
     return firstWriteAt
   }
 

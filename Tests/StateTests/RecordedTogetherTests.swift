@@ -77,14 +77,14 @@ struct RecordedTogetherTests {
     #expect(try store.database.number("SELECT count(*) FROM command") == rows)
   }
 
-  /// What follows within a moment is written with them.
-  @Test func `the first records wait a moment, unless the run is over`() throws {
+  /// What the first commands have done by then is written with them.
+  @Test func `the first records wait for the next turn, unless the run is over`() throws {
     let place = StatePlace()
     let name = "20260402-101502-k3"
     let (recorder, beginning) = try place.recorder(of: plan, named: name)
     recorder.observe(RunEvent(at: 0, beginning))
     try recorder.endTurn(at: 5)
-    #expect(recorder.deadline == 1_000_005)
+    #expect(recorder.deadline == 6)
     let store = try #require(try StateStore.find(in: place.folder))
     #expect(try store.runNames() == [])
     #expect(!recorder.isKept)
