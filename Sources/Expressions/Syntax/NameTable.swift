@@ -10,11 +10,13 @@ package struct NameTable: Sendable {
   /// The numbers by hash; 255 is a free slot.
   private var slots = [UInt8](repeating: 255, count: 256)
 
-  package init(_ names: [String]) {
+  package init(_ names: [StaticString]) {
+    ends.reserveCapacity(names.count)
     for name in names {
-      bytes += name.utf8
+      let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+      bytes.append(contentsOf: name)
       ends.append(bytes.count)
-      var slot = Array(name.utf8).withUnsafeBufferPointer(Self.hash)
+      var slot = Self.hash(name)
       while slots[slot] != 255 { slot = (slot + 1) & 255 }
       slots[slot] = UInt8(ends.count - 1)
     }

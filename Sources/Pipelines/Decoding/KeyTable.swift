@@ -77,7 +77,7 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     self.keys = keys
     self.rows = rows
     precondition(keys.count <= Self.mostKeys, "the keys of an object must fit its Fields")
-    names = NameTable(rows.map(\.key))
+    names = NameTable(rows.map(\.name))
   }
 
   func find(_ name: UnsafeBufferPointer<UInt8>) -> Key? { names.find(name).map { keys[$0] } }
