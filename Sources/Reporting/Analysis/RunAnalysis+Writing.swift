@@ -12,17 +12,25 @@ extension RunAnalysis {
     writeHead(to: sink)
     writePath(to: sink)
     writeWaits(to: sink)
-    if let changed {
-      sink.write("\nwhat if  ")
-      sink.write(elapsed: changed)
-      sink.write(" instead of ")
-      sink.write(elapsed: simulated)
-      let verdict = changed < simulated ? ", " : ", longer by "
-      sink.write(changed == simulated ? ": no difference\n" : verdict)
-      guard changed != simulated else { return }
+    if let changed { write(whatIf: changed, to: sink) }
+  }
+
+  private func write(whatIf changed: Nanoseconds, to sink: ByteSink) {
+    sink.write("\nwhat if  ")
+    sink.write(elapsed: changed)
+    sink.write(" instead of ")
+    sink.write(elapsed: simulated)
+    if changed == simulated {
+      sink.write(": no difference")
+    } else {
+      sink.write(changed < simulated ? ", " : ", longer by ")
       sink.write(elapsed: abs(simulated - changed))
-      sink.write(changed < simulated ? " less\n" : "\n")
+      if changed < simulated { sink.write(" less") }
     }
+    if hasLateInstances {
+      sink.write(" (instances that became known during the run count as one step)")
+    }
+    sink.writeNewline()
   }
 
   private var work: Nanoseconds {
@@ -48,9 +56,9 @@ extension RunAnalysis {
     guard !steps.isEmpty else { return }
     let names = steps.map { sink.shortened(record.operations.name($0.operation)) }
     let width = min(40, names.map { displayWidth(of: $0) }.max() ?? 0)
-    let omitted = record.criticalPath.count - steps.count
+    let omitted = stepsOfPath.count - steps.count
     sink.write(
-      "\ncritical path\(omitted > 0 ? ", its \(steps.count) longest steps of \(record.criticalPath.count)" : "")\n"
+      "\ncritical path\(omitted > 0 ? ", its \(steps.count) longest steps of \(stepsOfPath.count)" : "")\n"
     )
     for (step, name) in zip(steps, names) {
       sink.write("  \(name)")
@@ -62,7 +70,7 @@ extension RunAnalysis {
       } else {
         sink.write("  could save up to ")
         sink.write(elapsed: step.atMost)
-        sink.write(" of the run: \(percent / 100).\(pad(percent % 100))s per second saved in it\n")
+        sink.write("; each second less saves \(percent / 100).\(pad(percent % 100))s of the run\n")
       }
     }
   }

@@ -24,7 +24,9 @@ package struct Scenario: Hashable, Sendable {
 package struct RunAnalysis {
   /// A step of the critical path.
   struct PathStep {
+    /// One of the plan, which stands for all its instances if they became known during the run.
     let operation: OperationID
+    /// The time of all these instances together.
     let duration: Nanoseconds
     /// How much shorter the run would be if the step took no time.
     let atMost: Nanoseconds
@@ -50,17 +52,28 @@ package struct RunAnalysis {
     simulated = Forecast(self.plan).makespan
   }
 
-  /// How long the steps of the plan took. A step whose instances were not known took as long as all of
-  /// them together; one that did not run took no time.
+  /// How long the steps of the plan took; one that did not run took no time. A step whose instances became known during the
+  /// run took as long as all of them together: it waits for all instances of another one, so its time begins when those
+  /// have ended, although its own first instances may have started before.
   private static func durations(_ record: RunRecord, _ plan: Plan) -> [Nanoseconds] {
     var spans = [(start: Nanoseconds, end: Nanoseconds)?](repeating: nil, count: plan.steps.count)
+    var areInstances = [Bool](repeating: false, count: plan.steps.count)
     for step in record.steps {
-      let planned = record.operations.planned(step.operation).index
+      let planned = record.operations.planned(step.operation)
       guard let start = step.settled.record?.start else { continue }
-      let span = spans[planned] ?? (start, step.end)
-      spans[planned] = (min(span.start, start), max(span.end, step.end))
+      let span = spans[planned.index] ?? (start, step.end)
+      spans[planned.index] = (min(span.start, start), max(span.end, step.end))
+      areInstances[planned.index] = planned != step.operation
     }
-    return spans.map { span in span.map { $0.end - $0.start } ?? 0 }
+    return spans.indices.map { index in
+      guard let span = spans[index] else { return 0 }
+      guard areInstances[index] else { return span.end - span.start }
+      let start = plan.graph.dependencies(of: OperationID(index)).reduce(span.start) {
+        start, edge in
+        areInstances[edge.from.index] ? max(start, spans[edge.from.index]?.end ?? start) : start
+      }
+      return max(0, span.end - start)
+    }
   }
 
   /// How long the run would take in a scenario.
@@ -85,28 +98,33 @@ package struct RunAnalysis {
 
   /// The steps of the critical path that took longest, and what it would bring to shorten them.
   func path(limit: Int) -> [PathStep] {
-    let path = record.criticalPath
-    let isOnPath = Set(path)
-    var steps: [OperationID: ReportedStep] = [:]
-    for step in record.steps where isOnPath.contains(step.operation) {
-      if steps[step.operation] == nil { steps[step.operation] = step }
-    }
-    let longest = path.compactMap { steps[$0] }.enumerated()
-      .sorted { ($1.element.duration, $0.offset) < ($0.element.duration, $1.offset) }
+    let longest = stepsOfPath.enumerated()
+      .sorted { (duration(of: $1.element), $0.offset) < (duration(of: $0.element), $1.offset) }
       .prefix(limit).sorted { $0.offset < $1.offset }.map(\.element)
     return longest.map { step in
-      let planned = record.operations.planned(step.operation)
-      // A step whose instances were not known took as long as all of them together.
-      let duration = duration(of: planned)
-      let atMost = max(0, simulated - Forecast(plan.expecting([planned: 0])).makespan)
+      let duration = duration(of: step)
+      let atMost = max(0, simulated - Forecast(plan.expecting([step: 0])).makespan)
       // Where others take as long, it is worth nothing to shorten it.
       let shorter =
         atMost > 0
-        ? Forecast(plan.expecting([planned: duration - duration / 10])).makespan : simulated
-      let tenth = Double(max(1, step.duration)) / 10
+        ? Forecast(plan.expecting([step: duration - duration / 10])).makespan : simulated
+      let tenth = Double(max(1, duration)) / 10
       return PathStep(
-        operation: step.operation, duration: step.duration, atMost: atMost,
+        operation: step, duration: duration, atMost: atMost,
         worth: min(1, max(0, Double(simulated - shorter) / tenth)))
+    }
+  }
+
+  /// Whether steps ran that the plan did not have.
+  var hasLateInstances: Bool {
+    record.steps.contains { record.operations.planned($0.operation) != $0.operation }
+  }
+
+  /// The steps of the plan that the critical path leads through, in its order, each once.
+  var stepsOfPath: [OperationID] {
+    var found: Set<OperationID> = []
+    return record.criticalPath.map { record.operations.planned($0) }.filter {
+      found.insert($0).inserted
     }
   }
 }
