@@ -27,10 +27,10 @@ struct JUnitReport: Report {
 
   func write(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
-    let skipped = record.steps.count { $0.isLeftOut && !record.isInterrupted($0) }
+    let skipped = record.steps.count { $0.isLeftOut && !isError($0, record) }
     let hooks = record.failedHooks
     let failureCount = record.failures.count
-    let interruptedCount = record.interrupted.count
+    let interruptedCount = record.steps.count { isError($0, record) }
     // The run itself stands for what no step and no hook says.
     let isRunAtFault =
       record.end != nil && record.exitStatus != 0 && failureCount == 0
@@ -72,7 +72,7 @@ struct JUnitReport: Report {
     if !step.settled.hasNoEnd {
       sink.write(attribute: "time") { sink.write(decimalSeconds: step.duration) }
     }
-    let isBad = step.settled.isFailure || record.isInterrupted(step)
+    let isBad = step.settled.isFailure || isError(step, record)
     let output = output(of: step, record, room.buffer, isWanted: room[isFailure: isBad] > 0)
     let place = step.settled.decisive?.place
     guard output != nil || step.settled.isFailure || step.isLeftOut || place != nil else {
@@ -98,6 +98,11 @@ struct JUnitReport: Report {
       room[isFailure: isBad] -= sink.position - start
     }
     sink.write("</testcase>\n")
+  }
+
+  /// Whether a step was interrupted, and that was not allowed: then the run would have succeeded.
+  private func isError(_ step: ReportedStep, _ record: RunRecord) -> Bool {
+    record.exitStatus != 0 && record.isInterrupted(step)
   }
 
   /// The end of what decided about a step has printed; nil if that is nothing, or cannot be read.

@@ -47,6 +47,8 @@ extension Refusal {
     case .replaced:
       "its input \(quoted(path)) was replaced or changed while the command ran: the command can only read the file that was there "
         + "when it started, and not change it"
+    case .removed:
+      "\(quoted(path)) was removed while the command ran: the command can only use the file that was there when it started"
     case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
     case .fixed(let place):
       "\(quoted(path)) is declared as a file, and nothing else can be created, replaced or removed in "

@@ -19,6 +19,8 @@ struct Refusal: Hashable {
     /// An input that is not the file of which the command may read the content: somebody has replaced it since. It
     /// may also have been changed in another way.
     case replaced
+    /// An output or input that is gone: a new one with its name is another file, to which nothing is opened.
+    case removed
     /// A directory that can be filled, but not removed.
     case directory
     /// An output that can be written, in a directory in which nothing else can be done.
@@ -293,6 +295,7 @@ final class RefusalSearch {
     let written = isDetour ? shown(parent) + name : written
     if exists { return refusal(ofFile: path, written, parent: parent, name) }
     guard access(parent, W_OK) == 0, !isOpen(parent) else { return nil }
+    if accesses[PathName(path)] != nil { return Refusal(path: written, kind: .removed) }
     let folder = shown(parent)
     return Refusal(
       path: written, kind: .undeclaredPlace(pattern: folder.isEmpty ? nil : folder + "*"))
