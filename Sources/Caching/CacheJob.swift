@@ -7,7 +7,7 @@ package enum CacheJob {
   /// Runs a command and hashes what it prints.
   case tool(String, environment: [String])
   /// Makes the files of a result what they were.
-  case restore(directory: String, patterns: [String], files: [FileEntry], known: [FileEntry])
+  case restore(RestoreJob)
   /// Looks again at what the step reads, and keeps what it has made.
   case keep(KeepJob)
   /// Brings a result from the shared cache, if it is one of a step with these outputs.
@@ -15,6 +15,16 @@ package enum CacheJob {
   /// Stores a result that the cache has in the shared one, if others take it from a step with these outputs.
   /// What the server has of it is damaged, if it is to be replaced.
   case store(CacheDigest, outputs: [String], replacing: Bool)
+}
+
+package struct RestoreJob {
+  let directory: String
+  /// What the step declares as its outputs.
+  let patterns: [String]
+  /// The files of the result.
+  let files: [FileEntry]
+  /// The outputs, when they were looked at before.
+  let known: [FileEntry]
 }
 
 package struct KeepJob {
@@ -56,12 +66,12 @@ extension CacheJob {
       writer.add(UInt8(1))
       writer.add(command)
       writer.add(environment)
-    case .restore(let directory, let patterns, let files, let known):
+    case .restore(let job):
       writer.add(UInt8(2))
-      writer.add(directory)
-      writer.add(patterns)
-      writer.add(files) { $1.write(to: &$0) }
-      writer.add(known) { $1.write(to: &$0) }
+      writer.add(job.directory)
+      writer.add(job.patterns)
+      writer.add(job.files) { $1.write(to: &$0) }
+      writer.add(job.known) { $1.write(to: &$0) }
     case .keep(let job):
       writer.add(UInt8(3))
       writer.add(job.directory)
@@ -93,8 +103,9 @@ extension CacheJob {
     case 1: self = .tool(try reader.text(), environment: try reader.texts())
     case 2:
       self = .restore(
-        directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
-        known: try reader.entries())
+        RestoreJob(
+          directory: try reader.text(), patterns: try reader.texts(),
+          files: try reader.entries(), known: try reader.entries()))
     case 4: self = .fetch(try reader.digest(), outputs: try reader.texts())
     case 5:
       self = .store(

@@ -262,8 +262,8 @@ package final class CacheReview {
     switch key {
     case .tool(let question): answer(question, job, lookup)
     case .step:
-      if case .restore(let directory, let patterns, let files, let known) = job {
-        compare(lookup, directory, patterns, files, known)
+      if case .restore(let job) = job {
+        compare(lookup, job)
       } else {
         lookup.take(withRestored(work.perform(job), lookup))
       }
@@ -291,14 +291,11 @@ package final class CacheReview {
   }
 
   /// What restoring would come to.
-  private func compare(
-    _ lookup: CacheLookup, _ directory: String, _ patterns: [String], _ files: [FileEntry],
-    _ known: [FileEntry]
-  ) {
-    let reply = work.compare(files, patterns, in: directory, known)
+  private func compare(_ lookup: CacheLookup, _ job: RestoreJob) {
+    let reply = work.compare(job)
     lookup.wasRestorable = reply.hasChanged
     lookup.lost = reply.missing
-    lookup.take(.restored(reply.missing.isEmpty ? files : nil, hasChanged: false))
+    lookup.take(.restored(reply.missing.isEmpty ? job.files : nil, hasChanged: false))
   }
 
   private func changes(from record: StepRecord, _ lookup: CacheLookup) -> [KeyChange] {

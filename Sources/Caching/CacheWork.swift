@@ -36,8 +36,7 @@ package struct CacheWork {
         return .inspected(try inspect(patterns, in: root, directory, known))
       case .tool(let command, let environment):
         return .tool(try ToolCommand.digest(of: command, environment))
-      case .restore(let directory, let patterns, let files, let known):
-        return try restore(files, patterns, in: directory, known)
+      case .restore(let job): return try restore(job)
       case .keep(let job): return try keep(job)
       case .fetch(let key, let outputs):
         return .transferred(shared?.fetch(key, outputs: outputs) ?? .absent)
@@ -84,29 +83,27 @@ package struct CacheWork {
     return found
   }
 
-  private mutating func restore(
-    _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
-  ) throws(CacheFailure) -> CacheReply {
+  private mutating func restore(_ job: RestoreJob) throws(CacheFailure) -> CacheReply {
     guard let cache else { return .restored(nil, hasChanged: false) }
-    let root = try open(directory)
+    let root = try open(job.directory)
     defer { Glibc.close(root) }
-    try checkPlace(of: directory)
+    try checkPlace(of: job.directory)
     var now = try inspect(
-      patterns, in: root, directory, known, followsLinks: false, removesParts: true)
+      job.patterns, in: root, job.directory, job.known, followsLinks: false, removesParts: true)
     var result = ResultFiles(root, cache)
-    let wanted = Set(files.map { PathName($0.path) })
+    let wanted = Set(job.files.map { PathName($0.path) })
     defer { copies = [:] }
     var changed: String?
     for _ in 0..<Self.mostTries {
-      guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
+      guard try result.restore(job.files, over: now.filter { !$0.isOnlyListed }) else {
         return .restored(nil, hasChanged: result.hasChanged, damaged: result.damaged)
       }
       copies = result.copies
       if result.hasChanged {
-        now = try inspect(patterns, in: root, directory, [], followsLinks: false)
+        now = try inspect(job.patterns, in: root, job.directory, [], followsLinks: false)
       }
       // Somebody may have done something to the files meanwhile.
-      changed = ResultFiles.difference(of: now, from: files)
+      changed = ResultFiles.difference(of: now, from: job.files)
       if changed == nil {
         return .restored(
           now.filter { wanted.contains(PathName($0.path)) && !$0.isOnlyListed },
@@ -118,16 +115,17 @@ package struct CacheWork {
 
   /// What `restore` would do: whether it would change something, and which files it could not put back.
   mutating func compare(
-    _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
+    _ job: RestoreJob
   ) -> (hasChanged: Bool, missing: [ChangedFile]) {
     do throws(CacheFailure) {
-      let root = try open(directory)
+      let root = try open(job.directory)
       defer { Glibc.close(root) }
-      let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
-      let changes = changedFiles(files, now)
-      let wanted = Dictionary(files.map { (PathName($0.path), $0) }) { first, _ in first }
+      let now = try inspect(
+        job.patterns, in: root, job.directory, job.known, followsLinks: false)
+      let changes = changedFiles(job.files, now)
+      let wanted = Dictionary(job.files.map { (PathName($0.path), $0) }) { first, _ in first }
       let sizes = Dictionary(
-        known.lazy.filter { $0.kind == .file && $0.stamp.size > 0 }.map {
+        job.known.lazy.filter { $0.kind == .file && $0.stamp.size > 0 }.map {
           ($0.digest, $0.stamp.size)
         }
       ) { first, _ in first }
@@ -137,7 +135,7 @@ package struct CacheWork {
       }
       return (!changes.isEmpty, lost)
     } catch {
-      return (true, files.map { ChangedFile(path: $0.path, kind: .removed) })
+      return (true, job.files.map { ChangedFile(path: $0.path, kind: .removed) })
     }
   }
 

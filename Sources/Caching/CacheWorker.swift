@@ -75,17 +75,9 @@ package final class CacheWorker {
 
   /// Reads the available part of the answer; returns it once it is complete.
   package func take() -> CacheReply? {
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(output, &piece, piece.count)
-      if count > 0 {
-        said += piece[..<count]
-      } else if count == 0 {
-        isGone = true
-        return .fault(CacheFailure("the process that looks at files was killed"))
-      } else if errno != EINTR {
-        break
-      }
+    guard readAvailable(from: output, into: &said) else {
+      isGone = true
+      return .fault(CacheFailure("the process that looks at files was killed"))
     }
     if isEnded { return nil }
     var reader = ByteReader(said[...])
@@ -97,15 +89,7 @@ package final class CacheWorker {
   private static func send(_ bytes: [UInt8], to pipe: Int32) -> Bool {
     var writer = ByteWriter()
     writer.add(bytes.count)
-    let message = writer.bytes + bytes
-    var sent = 0
-    while sent < message.count {
-      let count = message.withUnsafeBytes { buffer in
-        write(pipe, buffer.baseAddress.map { $0 + sent }, message.count - sent)
-      }
-      if count > 0 { sent += count } else if errno != EINTR { return false }
-    }
-    return true
+    return writeAll(writer.bytes + bytes, to: pipe)
   }
 
   // MARK: In the new process

@@ -4,6 +4,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import Processes
 
 final class SharedClient {
   private let cache: CacheFolder
@@ -137,14 +138,7 @@ final class SharedClient {
   private func say(_ text: String) throws(NoAnswerFailure) { try send(Array(text.utf8)) }
 
   private func send(_ bytes: [UInt8]) throws(NoAnswerFailure) {
-    guard let input = program?.input else { throw NoAnswerFailure() }
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        write(input, buffer.baseAddress.map { $0 + sent }, bytes.count - sent)
-      }
-      if count > 0 { sent += count } else if errno != EINTR { throw NoAnswerFailure() }
-    }
+    guard let input = program?.input, writeAll(bytes, to: input) else { throw NoAnswerFailure() }
   }
 
   // MARK: The program

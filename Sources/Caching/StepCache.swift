@@ -261,8 +261,9 @@ package final class StepCache {
       (
         .step,
         .restore(
-          directory: lookup.directory, patterns: lookup.settings.outputs, files: candidate.files,
-          known: known)
+          RestoreJob(
+            directory: lookup.directory, patterns: lookup.settings.outputs,
+            files: candidate.files, known: known))
       )
     ])
   }

@@ -68,10 +68,7 @@ package struct TraceContext: Hashable, Sendable {
     self.traceID = traceID
     self.parentSpan = parentSpan
     self.flags = flags
-    // FNV-1a.
-    seed = "\(traceID) \(parentSpan ?? "") \(runID)".utf8.reduce(0xCBF2_9CE4_8422_2325) {
-      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
-    }
+    seed = stableHash(of: "\(traceID) \(parentSpan ?? "") \(runID)")
   }
 
   /// The trace, the parent if there is one, and the flags: from these, and the id of the run, its spans follow.

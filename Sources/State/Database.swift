@@ -69,8 +69,6 @@ struct DatabaseFailure: Error, Hashable {
 /// A connection to a database file.
 final class Database {
   enum Mode {
-    /// Reading and writing; the file is made if it is missing.
-    case making
     case writing
     case reading
     /// Reading a file to which nobody writes: nothing is made beside it, and nothing is locked.
@@ -97,7 +95,6 @@ final class Database {
     var opened: OpaquePointer?
     let access =
       switch mode {
-      case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       case .writing: SQLITE_OPEN_READWRITE
       case .reading: SQLITE_OPEN_READONLY
       case .readingUnchanged: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI

@@ -164,11 +164,7 @@ extension Outcome {
   fileprivate var reasonToRun: String {
     switch self {
     case .succeeded, .cached: "runs again"
-    case .failed: "failed"
-    case .timedOut: "timed out"
-    case .cancelled: "was cancelled"
-    case .skipped: "was skipped"
-    case .blocked: "was blocked"
+    case .failed, .timedOut, .cancelled, .skipped, .blocked: pastTense
     }
   }
 }

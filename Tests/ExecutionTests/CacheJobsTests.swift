@@ -1,10 +1,10 @@
 // The order in which the answers of the cache's processes are used.
 
-import Caching
 import Scheduling
 import TestSupport
 import Testing
 
+@testable import Caching
 @testable import Execution
 
 @Suite(.blocking) struct CacheJobsTests {
@@ -57,7 +57,7 @@ import Testing
   }
 
   private static let restoration = CacheJob.restore(
-    directory: "", patterns: [], files: [], known: [])
+    RestoreJob(directory: "", patterns: [], files: [], known: []))
 
   @Test func `what restores outputs is dropped if it was not begun, and nobody waits for it`() {
     var jobs = Self.jobs(2, width: 1)

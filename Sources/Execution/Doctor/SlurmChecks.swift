@@ -119,7 +119,7 @@ package struct SlurmChecks {
     return jobs >= few
       ? Finding(
         "limits", .ok,
-        "arrays of \(min(array - 1, SlurmExecutor.largestArray)), \(jobs) jobs of all users")
+        "arrays of \(min(array - 1, ArrayLimits.usual)), \(jobs) jobs of all users")
       : Finding(
         "limits", .warning, "Slurm keeps \(jobs) jobs of all users, and oprun submits up to \(few)",
         help: "give 'max_queued' a lower value")

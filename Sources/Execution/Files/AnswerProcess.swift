@@ -33,7 +33,7 @@ final class AnswerProcess {
     defer { close(inlet) }
     do throws(SystemError) {
       let process = try OwnProcess.start(purpose, named: name, keeping: [inlet]) {
-        send(answer(), to: inlet)
+        _ = writeAll(answer(), to: inlet)
       }
       _ = fcntl(outlet, F_SETFL, O_NONBLOCK)
       own.insert(process)
@@ -47,25 +47,7 @@ final class AnswerProcess {
   /// Reads the available part of the answer; returns it once the process says no more. It is cut short if the process
   /// was killed.
   func take() -> [UInt8]? {
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = read(output, &piece, piece.count)
-      if count > 0 {
-        said += piece[..<count]
-      } else if count == 0 {
-        hasEnded = true
-        return said
-      } else if errno != EINTR {
-        return nil
-      }
-    }
-  }
-
-  private static func send(_ answer: [UInt8], to output: Int32) {
-    var rest = answer[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { break }
-    }
+    hasEnded = !readAvailable(from: output, into: &said)
+    return hasEnded ? said : nil
   }
 }

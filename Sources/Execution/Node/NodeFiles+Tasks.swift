@@ -53,31 +53,6 @@ func plainNumber(_ text: some StringProtocol) -> Int? {
   return number
 }
 
-/// What a start says of itself when it begins.
-struct StartNote: Hashable, Sendable {
-  let place: TaskOrigin
-
-  /// Lines, for people too.
-  var text: String {
-    "host=\(place.host)\npid=\(place.processID)\njob=\(place.job)\nbegan=\(place.began)\n"
-  }
-
-  init(_ place: TaskOrigin) { self.place = place }
-
-  init?(text: String) {
-    var values: [Substring: Substring] = [:]
-    for line in text.split(separator: "\n") {
-      guard let sign = line.firstIndex(of: "=") else { return nil }
-      values[line[..<sign]] = line[line.index(after: sign)...]
-    }
-    guard let host = values["host"], let process = values["pid"].flatMap({ Int32($0) }),
-      let job = values["job"], let began = values["began"].flatMap({ Int64($0) })
-    else { return nil }
-    place = TaskOrigin(
-      host: String(host), job: String(job), processID: process, began: began)
-  }
-}
-
 /// Why a file of a node cannot be used.
 struct NodeFailure: Error, Hashable {
   let message: String
@@ -143,17 +118,11 @@ extension NodeFiles {
 
   // MARK: Starts
 
-  /// Notes that a start begins; false if it has begun before.
-  func begin(_ start: TaskStart, _ note: StartNote) throws(SystemError) -> Bool {
-    try publish(Array(note.text.utf8), as: .starts, start.name)
-  }
-
-  func note(of start: TaskStart) throws(NodeFailure) -> StartNote? {
-    guard let bytes = try read(.starts, start.name) else { return nil }
-    guard let note = StartNote(text: String(decoding: bytes, as: UTF8.self)) else {
-      throw damaged(.starts, start.name)
-    }
-    return note
+  /// Notes for people where a start begins; false if it has begun before.
+  func begin(_ start: TaskStart, at place: TaskOrigin) throws(SystemError) -> Bool {
+    let note =
+      "host=\(place.host)\npid=\(place.processID)\njob=\(place.job)\nbegan=\(place.began)\n"
+    return try publish(Array(note.utf8), as: .starts, start.name)
   }
 
   func starts() throws(SystemError) -> [TaskStart] {

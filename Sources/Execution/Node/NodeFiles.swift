@@ -43,7 +43,7 @@ final class NodeFiles {
     var status = stat()
     // Without it, the folder is taken for what it is.
     if lstat(place, &status) == 0 { symlink("\(status.st_ino):\(place)", "\(place)/\(placeName)") }
-    let word = hexadecimal(UInt64.random(in: 0...UInt64.max))
+    let word = hexadecimal(UInt64.random(in: 0...UInt64.max), digits: 16)
     guard symlink(word, "\(run)/\(folderName)/\(wordName)") == 0 || errno == EEXIST else {
       throw .last("cannot create \(quoted("\(run)/\(folderName)/\(wordName)"))")
     }

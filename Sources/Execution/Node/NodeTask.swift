@@ -153,7 +153,7 @@ package struct NodeTask {
 
   private func begin(_ place: TaskOrigin) throws(NodeFailure) -> Bool {
     do throws(SystemError) {
-      return try files.begin(request.start, StartNote(place))
+      return try files.begin(request.start, at: place)
     } catch {
       throw NodeFailure(error)
     }

@@ -6,15 +6,6 @@ import Plans
 import Running
 import Scheduling
 
-/// Something that an earlier run has given to Slurm, and whose end it has not recorded.
-struct AdoptableTask {
-  let entry: JournalEntry
-  /// The run to which its files belong.
-  let origin: JournalEntry.Origin
-  /// The number in the journal of this run.
-  let number: Int
-}
-
 extension SlurmExecutor {
   /// Takes what an earlier run has left open into the journal of this run, before anything starts: otherwise
   /// it would be lost if this one ended before it comes to those steps.
@@ -49,9 +40,7 @@ extension SlurmExecutor {
     entry.origin = origin
     let own = nextNumber
     nextNumber += 1
-    origins[own] = origin
-    adoptable[entry.step, default: []].append(
-      AdoptableTask(entry: entry, origin: origin, number: own))
+    earlier.add(AdoptableTask(entry: entry, origin: origin, number: own))
     keep { journal throws(SystemError) in
       try journal.add(entry, number: own)
       if let job = entry.job { try journal.note(job: job, of: own) }
@@ -61,24 +50,20 @@ extension SlurmExecutor {
 
   /// The earlier runs that have something of the step with Slurm.
   func earlierRuns(of step: String) -> Set<String> {
-    if adoptable.isEmpty { return [] }
-    let known = [step, JournalEntry.hidden(step)].flatMap { adoptable[$0] ?? [] }
-    return Set(known.map(\.origin.run))
+    Set(earlier[step].map(\.origin.run))
   }
 
   /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
   /// queue tells what is left of it. What it has for an older text of the step, or for an older result of what that
   /// depends on, is cancelled, and so is what was to end before.
   func adopt(for task: SlurmTask) throws(SystemError) -> Bool {
-    // What is a secret now may not have been one then.
-    let candidates = [task.step, JournalEntry.hidden(task.step)]
-      .flatMap { adoptable.removeValue(forKey: $0) ?? [] }.sorted { $0.number < $1.number }
+    let candidates = earlier.take(task.step)
     if candidates.isEmpty { return false }
     do throws(SystemError) {
       return try adopt(candidates, for: task)
     } catch {
       // As long as it is unknown what they are, another attempt must not run beside them either.
-      adoptable[task.step] = candidates
+      earlier.putBack(candidates, of: task.step)
       throw error
     }
   }
@@ -105,16 +90,14 @@ extension SlurmExecutor {
   func takesOver(_ command: Command) -> Bool {
     guard let order = command.slurm else { return false }
     let digest = command.taskDigest
-    return [command.step, JournalEntry.hidden(command.step)].contains { name in
-      adoptable[name]?.contains { $0.fits(order, digest) } == true
-    }
+    return earlier[command.step].contains { $0.fits(order, digest) }
   }
 
   /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one. Returns what must end
   /// before the step runs again, if a job has begun with it.
   private func forbid(_ other: AdoptableTask) throws(SystemError) -> SlurmTask.Blocker? {
     guard let home = try earlierHome(of: other.origin) else {
-      endedNumbers.append(other.number)
+      ends.addDecided([other.number])
       return nil
     }
     let number = other.origin.number
@@ -122,8 +105,7 @@ extension SlurmExecutor {
     home.quietAt = nil
     keep { journal throws(SystemError) in try journal.noteStop(of: other.number) }
     // At once: what the step runs now is about to be submitted.
-    wantsLook = true
-    lookedAt = nil
+    looks.wantAtOnce()
     if home.files.takeAway(number) == .oprun { return nil }
     return SlurmTask.Blocker(home: home, number: number)
   }
@@ -131,20 +113,18 @@ extension SlurmExecutor {
   func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {
     var homes = OpenTasks()
     do throws(SystemError) {
-      for name in [step, JournalEntry.hidden(step)] {
-        for task in adoptable[name] ?? [] {
-          guard homes.mayHave(task.origin) else {
-            endedNumbers.append(task.number)
-            continue
-          }
-          tellEnd(of: task.entry, startsThen: startsThen)
-          _ = try forbid(task)
-          guard let home = earlierHomes[task.origin.folder] else { continue }
-          let blocker = SlurmTask.Blocker(home: home, number: task.origin.number)
-          ending[operation, default: []].append(blocker)
+      for task in earlier[step] {
+        guard homes.mayHave(task.origin) else {
+          ends.addDecided([task.number])
+          continue
         }
-        adoptable[name] = nil
+        tellEnd(of: task.entry, startsThen: startsThen)
+        _ = try forbid(task)
+        guard let home = earlierHomes[task.origin.folder] else { continue }
+        let blocker = SlurmTask.Blocker(home: home, number: task.origin.number)
+        ending[operation, default: []].append(blocker)
       }
+      _ = earlier.take(step)
     } catch {
       // As long as it is unknown what they are, nothing may run beside them.
       refuseToInherit(error.message)
@@ -189,12 +169,5 @@ extension SlurmExecutor {
     earlierHomes[origin.folder] = home
     watch?.add(origin.folder)
     return home
-  }
-}
-
-extension AdoptableTask {
-  /// Whether it is what a command with this digest runs.
-  fileprivate func fits(_ order: SlurmOrder, _ digest: String) -> Bool {
-    entry.digest == digest && !entry.wasStopped && !order.outdatedRuns.contains(origin.run)
   }
 }

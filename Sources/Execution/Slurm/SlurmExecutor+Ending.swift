@@ -39,23 +39,22 @@ extension SlurmExecutor {
 
   /// When results are looked for; nil if no job can write one.
   var scanDue: Nanoseconds? {
-    guard counts.open > 0 else { return nil }
-    return hasResults ? scannedAt + Self.shortestScan / 4 : scannedAt + scanDelay
+    counts.open > 0 ? scans.due : nil
   }
 
   /// Takes results, and whatever can be decided without one. `isThorough` lists them even if none seems to have come.
   func scan(at now: Nanoseconds, isThorough: Bool = false) {
-    scannedAt = now
-    let isThorough = isThorough || hasResults
-    hasResults = false
+    let hasChanges = scans.begin(at: now)
     var count = 0
     for home in [home].compactMap(\.self)
       + earlierHomes.values.sorted(by: { $0.folder < $1.folder })
     where !home.tasks.isEmpty {
-      if home.mayHaveNewResults(at: now) || isThorough { count += takeResults(in: home, at: now) }
-      if !asked.isEmpty { count += endStopped(in: home, at: now) }
+      if home.mayHaveNewResults(at: now) || isThorough || hasChanges {
+        count += takeResults(in: home, at: now)
+      }
+      if !stops.asked.isEmpty { count += endStopped(in: home, at: now) }
     }
-    scanDelay = count > 0 ? Self.shortestScan : min(scanDelay * 3 / 2, Self.longestScan)
+    scans.end(found: count)
     lookAtNoticed(at: now)
   }
 
@@ -201,13 +200,10 @@ extension SlurmExecutor {
     settle(task, isOver: isOver)
     tasks[task.key] = nil
     task.phase = .held
-    stopped.remove(task.key)
-    killed.remove(task.key)
-    asked.remove(task.key)
+    stops.forget(task.key)
     noticed.remove(task.key)
-    if counts.out == 0 { firstSubmission = nil }
-    // It may be that others waited for its end.
-    if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }
+    if counts.out == 0 { looks.noteLastEnd() }
+    held.noteEnd(at: now)
     news.append(.ended(task.key, end))
   }
 
@@ -221,7 +217,7 @@ extension SlurmExecutor {
     ] {
       let (old, new) = ("\(task.home.folder)/\(old)", "\(parts.folder)/\(new)")
       if link(old, new) == 0 {
-        broughtLogs[task.ownNumber, default: []].append(old)
+        earlier.noteBroughtLog(old, of: task.ownNumber)
       } else if errno != ENOENT {
         // The file system has no links, or something else has the name.
         rename(old, new)

@@ -8,7 +8,7 @@ import Scheduling
 
 extension SlurmExecutor {
   func areElsewhere(_ commands: [CommandKey]) -> Bool {
-    guard unwanted.isEmpty, calls.values.allSatisfy(\.isLook),
+    guard stops.unwantedJobs.isEmpty, calls.areLooks,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     else { return false }
     return commands.allSatisfy { tasks[$0]?.goesOn == true }
@@ -29,7 +29,8 @@ extension SlurmExecutor {
   func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
     isOvertaken = true
     // Whatever this run has seen of them, the other one takes their results.
-    (endedTasks, endedNumbers, unneeded) = ([:], [], [])
+    ends = TaskEnds()
+    earlier.forgetUnneeded()
     // Nor does this run end anything of runs before: the other one may have taken it over before that was noted.
     for home in earlierHomes.values { home.forbidden = [:] }
     ending = [:]
@@ -62,12 +63,12 @@ extension SlurmExecutor {
       noticed.remove(task.key)
     }
     // What is held is asked to end next: the room of the others is not for it.
-    heldDue = nil
+    held.rest()
   }
 
   func hurry(at now: Nanoseconds) {
     isHurried = true
-    for task in killed.compactMap({ tasks[$0] }) { task.givenUpAt = now }
+    for task in stops.killed.compactMap({ tasks[$0] }) { task.givenUpAt = now }
     giveUpEnding()
   }
 
@@ -95,7 +96,7 @@ extension SlurmExecutor {
       }
     }
     // A number from a journal may be that of another job by now.
-    if let job = task.job, !task.hasHeardStop, task.phase != .examined { unwanted.append(job) }
+    if let job = task.job, !task.hasHeardStop, task.phase != .examined { stops.cancel([job]) }
     end(
       task,
       CommandEnd(isOver ? .signalled(signal) : .abandoned, duration: now - task.startedAt), at: now)
@@ -107,10 +108,6 @@ extension SlurmExecutor {
     news.insert(.event(.notice(SlurmMessage.unawaited(unawaited))), at: 0)
     unawaited = 0
   }
-}
-
-extension SlurmExecutor.Purpose {
-  fileprivate var isLook: Bool { if case .look = self { true } else { false } }
 }
 
 extension SlurmTask {

@@ -9,28 +9,19 @@ import Scheduling
 extension SlurmExecutor {
   /// When the queue is looked at next; nil if that would tell nothing.
   var lookDue: Nanoseconds? {
-    guard !isLooking else { return nil }
-    // A step waits for what a look shows of them, also if the last look has failed.
-    let isAwaiting = isWatching || earlierHomes.values.contains { !$0.forbidden.isEmpty }
-    guard wantsLook || isAwaiting || counts.open > 0 else { return nil }
-    guard let lookedAt else { return wantsLook || isAwaiting ? 0 : firstLook }
-    let interval = isAwaiting ? min(lookInterval, 2 * plan.poll) : lookInterval
-    return lookedAt + max(plan.poll, interval)
+    looks.due(
+      isAwaited: isWatching || earlierHomes.values.contains { !$0.forbidden.isEmpty },
+      mayShowJobs: counts.open > 0)
   }
 
-  /// A while after the first submission.
-  private var firstLook: Nanoseconds? { firstSubmission.map { $0 + plan.poll } }
-
   func look(at now: Nanoseconds) {
-    isLooking = true
-    wantsLook = false
-    lookedAt = now
+    looks.begin(at: now)
     call(SlurmCommands.look, .look(since: now), at: now)
   }
 
   /// What a look has shown. `since` is when it began: what was submitted later may not be in it.
   func looked(_ answer: SlurmAnswer, since: Nanoseconds, at now: Nanoseconds) {
-    isLooking = false
+    looks.end()
     guard answer.isSuccess else {
       let sentence = answer.refusal ?? slurmSentence(answer.errors)
       return sayAway(sentence.isEmpty ? "squeue did not answer" : sentence)
@@ -47,14 +38,8 @@ extension SlurmExecutor {
     for home in known { examine(home, home.listing(answer.output), since: since, at: now) }
     tellEnded()
     lookAtWatched(answer.output, since: since, at: now)
-    // A queue that takes long to list is asked for less often: looks take at most a twentieth of the time, because a
-    // busy machine makes any of them long, and one part in 300 of a processor, or in 100 while jobs begin and end.
-    let isMoving = hasMoved || counts.changes != changesSeen
-    hasMoved = false
-    changesSeen = counts.changes
-    lookInterval = min(
-      max((now - since) * 20, answer.processorTime * (isMoving ? 100 : 300)),
-      Self.longestLookInterval)
+    looks.learn(
+      duration: now - since, processorTime: answer.processorTime, changes: counts.changes)
   }
 
   private func examine(
@@ -79,31 +64,33 @@ extension SlurmExecutor {
     // Slurm has put them back into its queue although they have a result: some would be held there for ever.
     let settled = listing.jobs.keys.filter(home.settled.contains).sorted()
       .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
-    unwanted += settled
+    stops.cancel(settled)
     cancelForbidden(in: home, listing, at: now)
     home.quietAt = isQuiet && settled.isEmpty && home.forbidden.isEmpty ? counts.changes : nil
   }
 
   /// Asks for the end of jobs with which nobody goes on, at each look again, because Slurm may not have heard it.
   private func cancelForbidden(in home: TaskHome, _ listing: QueueListing, at now: Nanoseconds) {
-    if listing.isIncomplete { return wantsLook = wantsLook || !home.forbidden.isEmpty }
+    if listing.isIncomplete {
+      if !home.forbidden.isEmpty { looks.want() }
+      return
+    }
     for (number, own) in home.forbidden.sorted(by: { $0.key < $1.key }) {
       let live = (listing.jobs[number] ?? []).filter(\.isLive).map(\.id)
       if live.isEmpty {
         home.forbidden[number] = nil
-        endedNumbers.append(own)
-        // What replaces it may have waited for its end.
-        if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }
+        ends.addDecided([own])
+        held.noteEnd(at: now)
       } else {
-        unwanted += live.filter { !unwanted.contains($0) }
-        wantsLook = true
+        stops.cancel(live)
+        looks.want()
         tellWhoWaits(for: number, in: home, live)
       }
     }
   }
 
   private func tellWhoWaits(for number: Int, in home: TaskHome, _ jobs: [String]) {
-    for task in held.compactMap({ tasks[$0] }) where !task.hasToldOfBlocker {
+    for task in held.keys.compactMap({ tasks[$0] }) where !task.hasToldOfBlocker {
       guard task.blockers.contains(where: { $0.home === home && $0.number == number }) else {
         continue
       }
@@ -142,7 +129,7 @@ extension SlurmExecutor {
       missed(task, at: now)
       return Examined()
     }
-    if task.seen?.state != job.state { hasMoved = true }
+    if task.seen?.state != job.state { looks.noteMove() }
     let wasExamined = task.phase == .examined
     if case .submitted = task.phase {} else { task.phase = .submitted(since: since - 1) }
     if task.job != job.id || wasExamined { note(job.id, of: task) }
@@ -159,7 +146,7 @@ extension SlurmExecutor {
       task.seen?.state == .running && job.state == .pending && job.reason == "None"
     task.seen = job
     if job.isHeldAfterFailure {
-      unwanted.append(job.id)
+      stops.cancel([job.id])
       // It does not begin by itself any more.
       task.missedSince = now
       conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)

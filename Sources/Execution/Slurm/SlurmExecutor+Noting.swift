@@ -10,30 +10,14 @@ import Scheduling
 
 extension SlurmExecutor {
   func decided(_ operation: OperationID, of step: String?) {
-    if let numbers = endedTasks.removeValue(forKey: operation) { endedNumbers += numbers }
-    guard !adoptable.isEmpty, let step else { return }
-    unneeded += [step, JournalEntry.hidden(step)].filter { adoptable[$0] != nil }
-  }
-
-  /// What earlier runs have started, and steps did not need that have succeeded: nobody looks for its results any more.
-  private func dropResults() {
-    if unneeded.isEmpty { return }
-    var homes = OpenTasks()
-    for step in unneeded {
-      guard let known = adoptable.removeValue(forKey: step) else { continue }
-      let open = known.filter { homes.mayHave($0.origin) }
-      if !open.isEmpty { adoptable[step] = open }
-      let numbers = Set(open.map(\.number))
-      endedNumbers += known.map(\.number).filter { !numbers.contains($0) }
-    }
-    unneeded = []
+    ends.decide(operation)
+    if let step { earlier.noteUnneeded(step) }
   }
 
   func conclude() {
     var homes = OpenTasks()
-    let steps = adoptable.keys.sorted().compactMap {
-      step -> (step: String, job: String?)? in
-      let open = adoptable[step]?.last { homes.mayHave($0.origin) }
+    let steps = earlier.steps.compactMap { tasks -> (step: String, job: String?)? in
+      let open = tasks.last { homes.mayHave($0.origin) }
       return open.map { ($0.entry.step, $0.entry.job) }
     }
     if steps.isEmpty { return }
@@ -43,25 +27,26 @@ extension SlurmExecutor {
   /// A task that has ended is not looked for again. What has ended before that is recorded is in the journal as if it
   /// went on: who resumes the run finds its result.
   func kept() {
-    dropResults()
-    if endedNumbers.isEmpty { return }
-    let numbers = endedNumbers
-    endedNumbers = []
-    var earlier: Set<EndedHome> = []
+    // What earlier runs have started, and steps did not need that have succeeded: nobody looks for its results any more.
+    var homes = OpenTasks()
+    ends.addDecided(earlier.dropUnneeded { homes.mayHave($0.origin) })
+    let numbers = ends.takeDecided()
+    if numbers.isEmpty { return }
+    var endedHomes: Set<EndedHome> = []
     for number in numbers {
       keep { journal throws(SystemError) in try journal.noteEnd(of: number) }
       home?.files.remove(.tasks, String(number))
-      guard let origin = origins.removeValue(forKey: number) else { continue }
-      noteEnd(at: origin)
-      for log in broughtLogs.removeValue(forKey: number) ?? [] { unlink(log) }
-      earlier.insert(EndedHome(folder: origin.folder, run: origin.run))
+      guard let files = earlier.removeFiles(of: number) else { continue }
+      noteEnd(at: files.origin)
+      for log in files.broughtLogs { unlink(log) }
+      endedHomes.insert(EndedHome(folder: files.origin.folder, run: files.origin.run))
     }
     if hasGivenUp { return }
-    for home in earlier where !origins.values.contains(where: { $0.folder == home.folder }) {
+    for home in endedHomes where !earlier.hasFiles(in: home.folder) {
       EarlierJobs(runID: home.run, folder: home.folder).removeFilesIfDone()
     }
     // It may only have waited for what another one had begun.
-    if !earlier.isEmpty { parts.earlier?.removeFilesIfDone() }
+    if !endedHomes.isEmpty { parts.earlier?.removeFilesIfDone() }
   }
 
   /// A home that is gone needs no note.

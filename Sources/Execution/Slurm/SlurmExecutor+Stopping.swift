@@ -11,19 +11,15 @@ extension SlurmExecutor {
   static let killWait: Nanoseconds = 10 * second
   static let longestKillWait: Nanoseconds = 30 * second
 
-  private var isCancelling: Bool {
-    calls.values.contains { if case .cancellation = $0 { true } else { false } }
-  }
-
   /// The tasks that are to end, and of which Slurm does not know it.
   private var stopping: [SlurmTask] {
-    stopped.compactMap { tasks[$0] }.filter { !$0.isCancelled && $0.job != nil }
+    stops.untold.compactMap { tasks[$0] }.filter { !$0.isCancelled && $0.job != nil }
       .sorted { $0.number < $1.number }
   }
 
   var cancellationDue: Nanoseconds? {
-    guard !isCancelling else { return nil }
-    return unwanted.isEmpty && stopping.isEmpty ? nil : cancelRetryAt
+    guard !calls.isCancelling else { return nil }
+    return stops.unwantedJobs.isEmpty && stopping.isEmpty ? nil : stops.retryAt
   }
 
   func cancelWhatIsStopped(at now: Nanoseconds) {
@@ -31,13 +27,13 @@ extension SlurmExecutor {
     let stopping = stopping.prefix(SlurmCommands.jobsPerCall)
     for task in stopping {
       task.isCancelled = true
-      stopped.remove(task.key)
+      stops.noteTold(task.key)
     }
     note(stopOf: Array(stopping))
-    let jobs = unwanted + stopping.compactMap(\.job)
-    let purpose = Purpose.cancellation(stopping.map(\.key), unwanted: unwanted)
-    unwanted = []
-    call(SlurmCommands.cancellation(of: jobs), purpose, at: now)
+    let unwanted = stops.takeUnwantedJobs()
+    call(
+      SlurmCommands.cancellation(of: unwanted + stopping.compactMap(\.job)),
+      .cancellation(stopping.map(\.key), unwanted: unwanted), at: now)
   }
 
   /// Before Slurm hears of it: another run would take a cancelled job for one that somebody else has cancelled.
@@ -50,9 +46,7 @@ extension SlurmExecutor {
   }
 
   func killWhatIsStopped(at now: Nanoseconds) {
-    guard !toKill.isEmpty else { return }
-    let keys = toKill.filter { tasks[$0]?.job != nil }
-    toKill = []
+    let keys = stops.takeKills().filter { tasks[$0]?.job != nil }
     if keys.isEmpty { return }
     call(SlurmCommands.kill(keys.compactMap { tasks[$0]?.job }), .kill(keys), at: now)
   }
@@ -69,10 +63,7 @@ extension SlurmExecutor {
     let stopping = stopping
     note(stopOf: stopping)
     // Of several calls, some may not have been made yet.
-    let asked = calls.values.flatMap { purpose -> [String] in
-      if case .cancellation(_, let jobs) = purpose { jobs } else { [] }
-    }
-    let jobs = unwanted + stopping.compactMap(\.job) + asked.sorted()
+    let jobs = stops.unwantedJobs + stopping.compactMap(\.job) + calls.unwantedJobs
     return jobs.isEmpty ? nil : SlurmCommands.cancellation(of: jobs)
   }
 
@@ -83,10 +74,10 @@ extension SlurmExecutor {
     guard answer.hasCancelled else {
       for task in tasks {
         task.isCancelled = false
-        stopped.insert(task.key)
+        stops.tell(task.key)
       }
-      unwanted += jobs.filter { !unwanted.contains($0) }
-      cancelRetryAt = now + 5 * Self.second
+      stops.cancel(jobs)
+      stops.retry(at: now + 5 * Self.second)
       return sayAway(answer.refusal ?? slurmSentence(answer.errors))
     }
     for task in tasks { task.hasHeardStop = true }
@@ -96,7 +87,7 @@ extension SlurmExecutor {
       // It never began, and will not: where a file system is late, a claim may be there that is not listed.
       if takeAway(task) == .oprun { conclude(task, .cancelled(task.seen), at: now) }
     }
-    wantsLook = true
+    looks.want()
   }
 
   private func claimed(among tasks: [SlurmTask]) -> Set<CommandKey> {
@@ -110,12 +101,12 @@ extension SlurmExecutor {
 
   /// When jobs are to be killed, or one that was is not waited for any longer.
   var killDue: Nanoseconds? {
-    if !toKill.isEmpty { return 0 }
-    return killed.lazy.compactMap { self.tasks[$0]?.givenUpAt }.min()
+    if !stops.untoldKills.isEmpty { return 0 }
+    return stops.killed.lazy.compactMap { self.tasks[$0]?.givenUpAt }.min()
   }
 
   func giveUpKilled(at now: Nanoseconds) {
-    for task in killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
+    for task in stops.killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
       guard let givenUpAt = task.givenUpAt, givenUpAt <= now else { continue }
       let isOver = isOver(task)
       // The next run ends it.

@@ -9,17 +9,12 @@ import Scheduling
 extension SlurmExecutor {
   /// When something can be submitted; nil if nothing can.
   var submissionDue: Nanoseconds? {
-    guard let heldDue, !isSubmitting, counts.out < plan.maxQueued else { return nil }
-    return max(nextSubmission, heldDue)
-  }
-
-  private var isSubmitting: Bool {
-    calls.values.contains { if case .submission = $0 { true } else { false } }
+    counts.out < plan.maxQueued && !calls.isSubmitting ? held.due : nil
   }
 
   func submit(at now: Nanoseconds) {
     guard let due = submissionDue, due <= now, let batch = takeBatch(at: now) else { return }
-    nextSubmission = max(now, nextSubmission) + plan.submitInterval
+    held.noteSubmission(at: now, interval: plan.submitInterval)
     call(submission(of: batch), .submission(batch), at: now)
   }
 
@@ -70,11 +65,11 @@ extension SlurmExecutor {
   /// Takes the first task that can be submitted, and every other of its shape that fits into one array with it.
   private func takeBatch(at now: Nanoseconds) -> SlurmBatch? {
     var choice = BatchChoice(
-      room: min(plan.maxQueued - counts.out, largestBatch), reach: largestIndex)
+      room: min(plan.maxQueued - counts.out, arrayLimits.jobs), reach: arrayLimits.index)
     var taken: [SlurmTask] = []
     var left: [CommandKey] = []
-    heldDue = nil
-    for key in held {
+    var readyAt: Nanoseconds?
+    for key in held.keys {
       guard let task = tasks[key], task.phase == .held else { continue }
       if task.isBlocked {
         left.append(key)
@@ -86,9 +81,9 @@ extension SlurmExecutor {
       }
       left.append(key)
       // What waits for the end of others is looked at again when one has ended.
-      if !choice.isBlocked(task) { heldDue = min(heldDue ?? .max, max(now, task.notBefore)) }
+      if !choice.isBlocked(task) { readyAt = min(readyAt ?? .max, max(now, task.notBefore)) }
     }
-    held = left
+    held.keep(left, readyAt: readyAt)
     let ready = prepare(taken, at: now)
     if ready.isEmpty { return nil }
     var batch = SlurmBatch(ready.map { SlurmBatch.Member(key: $0.key, number: $0.number) })
@@ -132,12 +127,8 @@ extension SlurmExecutor {
   func submitted(_ batch: SlurmBatch, _ submission: Submission, at now: Nanoseconds) {
     if case .arrayRefused(let sentence) = submission {
       guard batch.isArray else { return submitted(batch, .refused(sentence), at: now) }
-      largestIndex = min(largestIndex, batch.span) / 2
     }
-    if case .tooMany = submission { largestBatch = max(1, batch.members.count / 2) }
-    if case .accepted = submission, largestBatch < Self.largestArray {
-      largestBatch = min(Self.largestArray, largestBatch * 2)
-    }
+    arrayLimits.learn(from: submission, of: batch)
     // What is put back comes before others, in the same order.
     let members = submission.isForLater ? batch.members.reversed() : batch.members
     for member in members { submitted(member, of: batch, submission, at: now) }
@@ -152,7 +143,7 @@ extension SlurmExecutor {
   ) {
     guard let task = tasks[member.key], task.number == member.number else {
       if case .accepted(let answer) = submission, !left.contains(member.key) {
-        unwanted.append(batch.job(of: member, answer))
+        stops.cancel([batch.job(of: member, answer)])
       }
       return
     }
@@ -160,7 +151,7 @@ extension SlurmExecutor {
     case .accepted(let answer):
       let job = batch.job(of: member, answer)
       task.phase = .submitted(since: now)
-      firstSubmission = firstSubmission ?? now
+      looks.noteSubmission(at: now)
       note(job, of: task)
       tell(CommandPlacement(job: job), of: task)
     case .refused(let sentence): refuse(task, sentence, at: now)
@@ -171,7 +162,7 @@ extension SlurmExecutor {
         toldLimit = sentence
         news.append(.event(.notice(SlurmMessage.mustWait(task.step, sentence))))
       }
-      nextSubmission = max(nextSubmission, now + plan.poll)
+      held.delay(until: now + plan.poll)
       putBack(task, at: now, after: plan.poll)
     case .unclear(let sentence) where task.unclearCount >= Self.mostUnclear:
       // No look has shown a job of it.
@@ -179,10 +170,10 @@ extension SlurmExecutor {
     case .unclear:
       task.unclearCount += 1
       task.phase = .unsure(since: now)
-      wantsLook = true
+      looks.want()
     case .unknown(let sentence):
       task.phase = .unsure(since: now)
-      wantsLook = true
+      looks.want()
       sayAway(sentence)
     }
     if let signal = task.stopSignal, case .held = task.phase, tasks[member.key] != nil {
@@ -194,7 +185,7 @@ extension SlurmExecutor {
   private func refuse(_ task: SlurmTask, _ sentence: String, at now: Nanoseconds) {
     if takeAway(task) == .job {
       task.phase = .unsure(since: now)
-      wantsLook = true
+      looks.want()
     } else {
       end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
     }
@@ -210,8 +201,7 @@ extension SlurmExecutor {
     task.missedSince = nil
     task.forgetLog()
     task.notBefore = now + delay
-    held.insert(task.key, at: 0)
-    heldDue = min(heldDue ?? .max, task.notBefore)
+    held.insertFirst(task.key, readyAt: task.notBefore)
   }
 
   /// Gives the command to Slurm once more, as another task; false if it was tried too often.
@@ -235,8 +225,8 @@ extension SlurmExecutor {
     let isKnown = task.job == job
     task.job = job
     if task.stopSignal != nil, !task.isCancelled {
-      stopped.insert(task.key)
-      if task.killedAt != nil { toKill.append(task.key) }
+      stops.tell(task.key)
+      if task.killedAt != nil { stops.tellKill(task.key) }
     }
     if isKnown { return }
     keep { journal throws(SystemError) in try journal.note(job: job, of: task.ownNumber) }

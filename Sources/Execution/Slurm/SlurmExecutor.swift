@@ -30,102 +30,68 @@ struct SlurmParts {
 }
 
 final class SlurmExecutor: Executor {
-  /// Why Slurm was called.
-  enum Purpose {
-    case submission(SlurmBatch)
-    case look(since: Nanoseconds)
-    case cancellation([CommandKey], unwanted: [String])
-    case kill([CommandKey])
-    case other
-  }
-
   static let second: Nanoseconds = 1_000_000_000
 
   let parts: SlurmParts
   let caller: any SlurmCaller
   let waiting: any Waiting
   var plan: SlurmPlan { parts.plan }
+
+  // MARK: Tasks
+
   var tasks: [CommandKey: SlurmTask] = [:]
-  /// The tasks that are to be submitted, in their order, and some that have ended.
-  var held: [CommandKey] = []
-  /// When it is to be tried to submit some of them; nil if that would be in vain.
-  var heldDue: Nanoseconds?
   /// How many tasks are in which phase.
   let counts = SlurmCounts()
-  /// The tasks that are to end, and of whose jobs Slurm has not been told.
-  var stopped: Set<CommandKey> = []
-  /// The tasks whose jobs were killed.
-  var killed: Set<CommandKey> = []
-  /// The tasks that were asked to end.
-  var asked: Set<CommandKey> = []
+  var held = HeldTasks()
+  var arrayLimits = ArrayLimits()
+  var stops = StopRequests()
   /// The tasks whose jobs run, or have ended without a result.
   var noticed: Set<CommandKey> = []
-  /// The tasks whose jobs are to be killed with the next call.
-  var toKill: [CommandKey] = []
+  /// The tasks that have ended, as long as the journal does not say so.
+  var ends = TaskEnds()
+  /// The outputs of commands that have ended.
+  var taken: [CommandKey: [UInt8]] = [:]
+  var nextNumber = 1
   /// How many submissions there were.
   var batchCount = 0
-  /// The largest array that Slurm is offered: it may allow less, which is learned.
-  var largestBatch = SlurmExecutor.largestArray
-  /// The largest number in an array.
-  var largestIndex = SlurmExecutor.largestArray
+
+  // MARK: Files
+
   /// The files of this run's tasks; made with the first of them.
   var home: TaskHome?
+  var journal: SlurmJournal?
+  var watch: ResultWatch?
+  var scans = ResultScans()
   /// Jobs find a program there; a run that has submitted none needs none.
   var hasProgram = false
-  var journal: SlurmJournal?
+  /// Some job of this run was seen to reach the run's directory.
+  var hasSeenClaim = false
+
+  // MARK: Slurm
+
+  var calls = OpenCalls()
+  var looks: QueueLooks
+  /// Slurm did not answer the last time, and that was said.
+  var isAway = false
+  /// Why Slurm takes no more jobs, as it was said last.
+  var toldLimit: String?
+
+  // MARK: Other runs
+
+  var earlier = EarlierTasks()
   /// Homes of earlier runs whose jobs were taken over.
   var earlierHomes: [String: TaskHome] = [:]
-  /// Where the files of tasks are that earlier runs have left open, by their numbers in the journal of this one.
-  var origins: [Int: JournalEntry.Origin] = [:]
-  /// The logs of theirs that this run has made its own, by the same numbers: earlier runs have them, too, until the ends
-  /// of the tasks are recorded.
-  var broughtLogs: [Int: [String]] = [:]
-  /// What earlier runs may still have with Slurm.
-  var adoptable: [String: [AdoptableTask]] = [:]
-  /// Jobs for which steps of this run wait, by the locks of the steps.
-  var watched: [String: WatchedJob] = [:]
   /// What earlier runs have of steps that do not start.
   var ending: [OperationID: [SlurmTask.Blocker]] = [:]
   /// When that is not waited for any more; nil as long as the run goes on.
   var endingDue: Nanoseconds?
-  /// Steps that have succeeded, and for which earlier runs had started something else; that they have is not kept yet.
-  var unneeded: [String] = []
-  var news: [CommandNews] = []
-  var nextNumber = 1
-  var nextSubmission: Nanoseconds = 0
-  var calls: [Int: Purpose] = [:]
-  private var nextCall = 1
-  /// The least time between two looks, because of how long one takes.
-  var lookInterval: Nanoseconds = 0
-  /// Some job has another state than when the queue was last looked at.
-  var hasMoved = false
-  /// How many changes of tasks there had been then.
-  var changesSeen = 0
-  static let longestLookInterval: Nanoseconds = 60 * second
-  /// When the first of the jobs was submitted, if there are any.
-  var firstSubmission: Nanoseconds?
-  /// When the queue was last looked at; nil if never.
-  var lookedAt: Nanoseconds?
-  /// The first look is due; nil if nothing is with Slurm.
-  var isLooking = false
-  var wantsLook = false
-  /// Slurm did not answer the last time, and that was said.
-  var isAway = false
-  var scanDelay: Nanoseconds = SlurmExecutor.shortestScan
-  var scannedAt: Nanoseconds = 0
-  /// Something has changed in a directory of results.
-  var hasResults = false
-  var watch: ResultWatch?
-  /// Some job of this run was seen to reach the run's directory.
-  var hasSeenClaim = false
-  var cancelRetryAt: Nanoseconds = 0
-  /// Jobs that belong to nothing any more.
-  var unwanted: [String] = []
-  /// Why Slurm takes no more jobs, as it was said last.
-  var toldLimit: String?
+  /// Jobs for which steps of this run wait, by the locks of the steps.
+  var watched: [String: WatchedJob] = [:]
+
+  // MARK: The end of the run
+
   /// A job that was cancelled may still go on.
   var hasGivenUp = false
-  var taken: [CommandKey: [UInt8]] = [:]
   /// The commands that go on without this run.
   var left: Set<CommandKey> = []
   /// Nothing is waited for that is to end.
@@ -134,22 +100,14 @@ final class SlurmExecutor: Executor {
   var isOvertaken = false
   /// How many jobs were asked to end and are not waited for, and of which that was not said.
   var unawaited = 0
-  /// The tasks that have ended, and of which that is not decided yet.
-  var endedTasks: [OperationID: [Int]] = [:]
-  /// The tasks whose ends are decided, and not in the journal yet.
-  var endedNumbers: [Int] = []
 
-  /// How long tasks wait for others with which they may be submitted.
-  static let collection: Nanoseconds = 20_000_000
-  /// Slurm allows 1001 numbers in an array unless it is configured otherwise (`MaxArraySize`).
-  static let largestArray = 1000
-  static let shortestScan: Nanoseconds = 200_000_000
-  static let longestScan: Nanoseconds = 2_000_000_000
+  var news: [CommandNews] = []
 
   init(_ parts: SlurmParts, _ caller: any SlurmCaller, _ waiting: any Waiting) {
     self.parts = parts
     self.caller = caller
     self.waiting = waiting
+    looks = QueueLooks(poll: parts.plan.poll)
     if let earlier = parts.earlier { inherit(from: earlier) }
   }
 
@@ -163,16 +121,13 @@ final class SlurmExecutor: Executor {
     guard let order = command.slurm else { return }
     do throws(SystemError) {
       let home = try openHome()
-      let digest = command.taskDigest
-      let task = SlurmTask(
-        command, order, digest: digest, home: home, number: nextNumber,
-        at: now, counts)
+      let task = SlurmTask(command, order, home: home, number: nextNumber, at: now, counts)
       task.shownName = parts.shownName(task.step, task.key)
       task.blockers = ending[command.key.operation] ?? []
       nextNumber += 1
       tasks[command.key] = task
       if try adopt(for: task) {
-        wantsLook = true
+        looks.want()
       } else {
         hold(task, at: now)
       }
@@ -201,8 +156,7 @@ final class SlurmExecutor: Executor {
     task.phase = .held
     task.seen = nil
     task.missedSince = nil
-    held.append(task.key)
-    heldDue = min(heldDue ?? .max, now + Self.collection)
+    held.append(task.key, at: now)
   }
 
   // MARK: Stop
@@ -210,14 +164,14 @@ final class SlurmExecutor: Executor {
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let task = tasks[key] else { return }
     if task.stopSignal == nil { task.stopSignal = signal }
-    asked.insert(key)
+    stops.ask(key)
     if !task.isOut, task.phase != .examined {
       return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
     }
     if isHurried { return abandon(task, signal, at: now) }
     // A number from a journal may be that of another job by now: only a look shows what is to be cancelled.
-    if task.job != nil, !task.isCancelled, task.phase != .examined { stopped.insert(key) }
-    wantsLook = true
+    if task.job != nil, !task.isCancelled, task.phase != .examined { stops.tell(key) }
+    looks.want()
   }
 
   func kill(_ key: CommandKey, at now: Nanoseconds) {
@@ -225,9 +179,9 @@ final class SlurmExecutor: Executor {
     stop(key, with: SIGKILL, at: now)
     guard tasks[key] != nil, task.killedAt == nil else { return }
     task.killedAt = now
-    killed.insert(key)
+    stops.kill(key)
     let isToBeTold = task.job != nil && task.phase != .examined
-    if isToBeTold { toKill.append(key) }
+    if isToBeTold { stops.tellKill(key) }
     task.givenUpAt = now + (isToBeTold ? Self.longestKillWait : Self.killWait)
   }
 
@@ -235,7 +189,7 @@ final class SlurmExecutor: Executor {
 
   func ready(_ number: Int, at now: Nanoseconds) {
     if number == ResultWatch.number {
-      if watch?.take() == true { hasResults = true }
+      if watch?.take() == true { scans.noteChange() }
     } else {
       caller.ready(number)
     }
@@ -253,7 +207,9 @@ final class SlurmExecutor: Executor {
   }
 
   var deadline: Nanoseconds? {
-    if tasks.isEmpty, calls.isEmpty, unwanted.isEmpty, ending.isEmpty, !isWatching { return nil }
+    if tasks.isEmpty, calls.isEmpty, stops.unwantedJobs.isEmpty, ending.isEmpty, !isWatching {
+      return nil
+    }
     return [
       caller.deadline, submissionDue, lookDue, scanDue, cancellationDue, killDue, endingLimit,
     ].compactMap(\.self).min()
@@ -273,8 +229,7 @@ final class SlurmExecutor: Executor {
     caller.close(after: takeLastCancellation())
     watch = nil
     // What others may need is left: the files of jobs that go on, and those by which they are found.
-    if home != nil, !hasGivenUp, !isOvertaken, tasks.isEmpty, adoptable.isEmpty, endedTasks.isEmpty,
-      endedNumbers.isEmpty,
+    if home != nil, !hasGivenUp, !isOvertaken, tasks.isEmpty, earlier.isEmpty, ends.isEmpty,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     {
       NodeFiles.remove(from: parts.directory)
@@ -283,14 +238,12 @@ final class SlurmExecutor: Executor {
 
   // MARK: Calls
 
-  func call(_ call: SlurmCall, _ purpose: Purpose, at now: Nanoseconds) {
-    calls[nextCall] = purpose
-    caller.begin(call, number: nextCall, at: now)
-    nextCall += 1
+  func call(_ call: SlurmCall, _ purpose: OpenCalls.Purpose, at now: Nanoseconds) {
+    caller.begin(call, number: calls.add(purpose), at: now)
   }
 
   private func hear(_ answer: SlurmAnswer, of number: Int, at now: Nanoseconds) {
-    switch calls.removeValue(forKey: number) {
+    switch calls.remove(number) {
     case .submission(let batch): submitted(batch, Submission(answer), at: now)
     case .look(let since): looked(answer, since: since, at: now)
     case .cancellation(let keys, let unwanted):

@@ -153,11 +153,6 @@ private func unescaped(_ text: Substring) -> String {
 
 /// The first 16 hexadecimal digits of a text's SHA-256.
 func shortDigest(of text: String) -> String {
-  hexadecimal(sha256(of: Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-}
-
-/// A number as 16 hexadecimal digits.
-func hexadecimal(_ number: UInt64) -> String {
-  let digits = String(number, radix: 16)
-  return String(repeating: "0", count: 16 - digits.count) + digits
+  hexadecimal(
+    sha256(of: Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }, digits: 16)
 }

@@ -143,13 +143,13 @@ final class SlurmTask {
   var request: SlurmRequest { order.request }
 
   init(
-    _ command: Command, _ order: SlurmOrder, digest: String, home: TaskHome, number: Int,
-    at now: Nanoseconds, _ counts: SlurmCounts
+    _ command: Command, _ order: SlurmOrder, home: TaskHome, number: Int, at now: Nanoseconds,
+    _ counts: SlurmCounts
   ) {
     self.counts = counts
     self.command = command
     self.order = order
-    self.digest = digest
+    digest = command.taskDigest
     self.home = home
     self.number = number
     ownNumber = number

@@ -75,7 +75,7 @@ extension SlurmExecutor {
       if let lock = task.order.lock {
         OpenSteps(beside: task.home.folder).remove(lock, of: task.home.run, task.number)
       }
-      endedTasks[task.key.operation, default: []].append(task.ownNumber)
+      ends.add(task.ownNumber, of: task.key.operation)
     } else {
       hasGivenUp = true
     }

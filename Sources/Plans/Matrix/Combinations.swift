@@ -187,10 +187,7 @@ private func instanceText(_ value: Value) -> String {
   guard withoutHidden(whole) == whole else { return shortened(whole, to: .max) }
   let text = shortened(whole)
   guard text.utf8.count > 64 else { return text }
-  // FNV-1a.
-  var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in whole.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-  return String(text.prefix(40)) + "~" + String(hash, radix: 16)
+  return String(text.prefix(40)) + "~" + String(stableHash(of: whole), radix: 16)
 }
 
 /// One combination of a matrix.

@@ -36,11 +36,7 @@ struct TeamCityDialect: CIDialect {
 
   /// An identity has at most 60 letters, digits and underscores.
   private static func identity(_ id: String) -> String {
-    // FNV-1a.
-    let hash = id.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
-    }
-    return "oprun_" + String(hash, radix: 16)
+    "oprun_" + String(stableHash(of: id), radix: 16)
   }
 
   /// The escapes of a value, of which at most so many characters are kept.

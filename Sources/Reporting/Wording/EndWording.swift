@@ -2,7 +2,7 @@
 
 import Diagnostics
 import Plans
-package import Scheduling
+import Scheduling
 
 extension ByteSink {
   /// Writes `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after
@@ -133,21 +133,6 @@ extension SettledOperation {
   /// allowed: waiting for …`.
   var linkToReason: StaticString {
     if case .wait = cause, !ending.isAllowed { " " } else { ": " }
-  }
-}
-
-extension Outcome {
-  /// What a step with this outcome did: `failed`, `was blocked`.
-  package var pastTense: String {
-    switch self {
-    case .succeeded: "succeeded"
-    case .cached: "was up to date"
-    case .failed: "failed"
-    case .timedOut: "timed out"
-    case .cancelled: "was cancelled"
-    case .skipped: "was skipped"
-    case .blocked: "was blocked"
-    }
   }
 }
 

@@ -49,13 +49,7 @@ struct GitCommand {
 
   private func file(holding bytes: [UInt8]) throws(SystemError) -> Int32 {
     let file = clinux_memory_file("git")
-    var written = 0
-    while file >= 0, written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-      if count <= 0 { break }
-      written += count
-    }
-    guard file >= 0, written == bytes.count, lseek(file, 0, SEEK_SET) == 0 else {
+    guard file >= 0, writeAll(bytes, to: file), lseek(file, 0, SEEK_SET) == 0 else {
       let reason = errno
       if file >= 0 { close(file) }
       throw SystemError("cannot write what git is to read", errno: reason)

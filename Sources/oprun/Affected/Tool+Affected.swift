@@ -21,9 +21,9 @@ extension Tool {
 
   /// The part of a plan that is affected; nil if all of it is wanted.
   func affectedPart(
-    of planned: PlannedPipeline, _ reads: ReadPaths, _ invocation: Invocation
+    of planned: PlannedPipeline, _ reads: ReadPaths
   ) throws(UsageFailure) -> AffectedPart? {
-    guard let reference = invocation.text(Options.affected) else { return nil }
+    guard let reference = planned.invocation.text(Options.affected) else { return nil }
     do throws(GitFailure) {
       let workspace = try Self.workspace()
       let repository = try GitRepository(around: workspace)
@@ -50,7 +50,8 @@ extension Tool {
       return AffectedPart(
         steps, in: planned.plan, reference: reference, workspace: workspace)
     } catch {
-      throw .unknownChanges(since: reference, error.reason, help: error.help, invocation.command)
+      throw .unknownChanges(
+        since: reference, error.reason, help: error.help, planned.invocation.command)
     }
   }
 

@@ -34,8 +34,8 @@ extension Tool {
     let whole = plan(path, pipeline, options, reading)
     guard case .success(let plan) = whole else { return whole }
     let planned = PlannedPipeline(
-      pipeline, plan, path: path, options: options, reading: reading)
-    guard let part = try affectedPart(of: planned, reads, invocation) else { return whole }
+      pipeline, plan, for: invocation, options: options, reading: reading)
+    guard let part = try affectedPart(of: planned, reads) else { return whole }
     guard part.selection.isEmpty else { return self.plan(part, of: planned) }
     say(part.nothing)
     return .failure(ReportedFailure(status: ExitStatus.success))

@@ -186,15 +186,10 @@ struct PresentPlan {
   let secrets: Secrets
 }
 
-/// The id of a trace for a run, the same whenever it is reported: FNV-1a of what tells runs apart.
+/// The id of a trace for a run, the same whenever it is reported: from what tells runs apart.
 private func traceNumbers(of run: RecordedRunSummary) -> (UInt64, UInt64) {
-  let hash = { (text: String) in
-    text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
-    }
-  }
   let name = "\(run.name) \(run.host) \(run.started)"
-  return (hash(name), hash(name + " low"))
+  return (stableHash(of: name), stableHash(of: name + " low"))
 }
 
 /// The plan of a run that was recorded.

@@ -8,10 +8,8 @@ import State
 extension Tool {
   /// Says that the jobs of a run that was left go on, if they all do and nothing else could begin: then there is no new
   /// run. Returns nil if there is something to do, or if that is not certain.
-  func sayContinuing(
-    _ resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
-  ) -> Int32? {
-    let earlier = resumed.earlier
+  func sayContinuing(_ resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32? {
+    let (earlier, invocation) = (resumed.earlier, planned.invocation)
     let options = [Options.executor, Options.until, Options.param, Options.jobs]
     guard invocation.isOn(Options.detach), earlier.wasLeft, earlier.exitStatus == 0,
       resumed.selection == ResumeSelection(), !options.contains(where: invocation.isGiven),

@@ -16,7 +16,7 @@ extension ResumedRun {
 extension Tool {
   /// Says that a run has succeeded. Whoever waits for something that was edited since learns what would run that.
   func sayNothingLeft(
-    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
+    of resumed: ResumedRun, _ planned: PlannedPipeline
   ) -> Int32 {
     let resumption = resumed.resumption(for: planned.plan, planned.reading.secrets)
     let different = resumption.foreseen.differing
@@ -25,7 +25,7 @@ extension Tool {
       "run \(resumed.earlier.name) succeeded: nothing to resume, "
         + "although this was edited since: \(resumption.allNames(of: different))",
       help:
-        "'\(runCommand(resumed.earlier.request, planned.plan, invocation))' runs the pipeline as it is now"
+        "'\(runCommand(resumed.earlier.request, planned.plan, planned.invocation))' runs the pipeline as it is now"
     )
     return ExitStatus.success
   }

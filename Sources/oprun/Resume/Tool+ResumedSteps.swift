@@ -15,10 +15,10 @@ private struct ChangedParameters {
   /// The pipeline with the values of that run; nil if nothing has changed, or if the file does not accept them any more.
   let before: Plan?
 
-  init(since resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation) {
+  init(since resumed: ResumedRun, _ planned: PlannedPipeline) {
     let request = resumed.earlier.request
     var names: [String] = []
-    for (name, value) in invocation.assignments(Options.param) where !names.contains(name) {
+    for (name, value) in planned.invocation.assignments(Options.param) where !names.contains(name) {
       let old =
         request.parameters.last { $0.name == name }?.value
         ?? planned.plan.parameters.first { $0.name == name }?.defaultValue
@@ -52,14 +52,13 @@ private struct ChangedParameters {
 extension Tool {
   /// Says what is kept and what runs again, and why.
   private func announce(
-    _ resumption: Resumption, of resumed: ResumedRun, _ planned: PlannedPipeline,
-    _ invocation: Invocation
+    _ resumption: Resumption, of resumed: ResumedRun, _ planned: PlannedPipeline
   ) {
     let foreseen = resumption.foreseen
     let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
     let least = foreseen.isUncertain ? "at least " : ""
     say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
-    let parameters = ChangedParameters(since: resumed, planned, invocation)
+    let parameters = ChangedParameters(since: resumed, planned)
     let changed = parameters.before.map { foreseen.edited(onlySince: $0) } ?? []
     var groups = [
       (parameters.edited, "run again", foreseen.edited.filter { !changed.contains($0) }),
@@ -91,15 +90,13 @@ extension Tool {
   }
 
   /// Shows what resuming would come to.
-  func showForesight(
-    of resumed: ResumedRun, _ planned: PlannedPipeline, _ invocation: Invocation
-  ) -> Int32 {
-    let secrets = planned.reading.secrets
+  func showForesight(of resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32 {
+    let (invocation, secrets) = (planned.invocation, planned.reading.secrets)
     let plan = expecting(
       planned.plan, resumed.store, invocation, expanded: planned.plan.expandedSteps)
     var known = cacheForecast(ofResumed: plan, invocation, secrets)
     let resumption = resumed.resumption(for: plan, secrets, known)
-    announce(resumption, of: resumed, planned, invocation)
+    announce(resumption, of: resumed, planned)
     known.ends = resumption.foreseen.unusualEndings
     for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
@@ -127,12 +124,12 @@ extension Tool {
 
   /// What is kept of a run, which is said.
   func announced(
-    _ resumed: ResumedRun, _ plan: Plan, of planned: PlannedPipeline, _ invocation: Invocation
+    _ resumed: ResumedRun, _ plan: Plan, of planned: PlannedPipeline
   ) -> Resumption {
     let secrets = planned.reading.secrets
-    let known = cacheForecast(ofResumed: plan, invocation, secrets)
+    let known = cacheForecast(ofResumed: plan, planned.invocation, secrets)
     let resumption = resumed.resumption(for: plan, secrets, known)
-    announce(resumption, of: resumed, planned, invocation)
+    announce(resumption, of: resumed, planned)
     return resumption
   }
 

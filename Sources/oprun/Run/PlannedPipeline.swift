@@ -8,7 +8,8 @@ import Scheduling
 
 /// A pipeline that was read, and all that its plan was made with.
 final class PlannedPipeline {
-  let path: String
+  /// What asks for it; its first operand is the file.
+  let invocation: Invocation
   let options: PlanningOptions
   let reading: SecretReading
   /// Nil if it runs in any case.
@@ -16,16 +17,17 @@ final class PlannedPipeline {
   private var content: (pipeline: LoadedPipeline, plan: Plan)?
 
   init(
-    _ pipeline: LoadedPipeline, _ plan: Plan, path: String, options: PlanningOptions,
-    reading: SecretReading, note: UnchangedRunNote? = nil
+    _ pipeline: LoadedPipeline, _ plan: Plan, for invocation: Invocation,
+    options: PlanningOptions, reading: SecretReading, note: UnchangedRunNote? = nil
   ) {
     content = (pipeline, plan)
-    self.path = path
+    self.invocation = invocation
     self.options = options
     self.reading = reading
     self.note = note
   }
 
+  var path: String { invocation.operands[0] }
   var pipeline: LoadedPipeline { held.pipeline }
   var plan: Plan { held.plan }
 
@@ -65,7 +67,8 @@ extension Tool {
       try RunRecorders.check(invocation, read: plan.sources.files.map(\.path))
       try checkTraced(invocation, plan)
       return .success(
-        PlannedPipeline(pipeline, plan, path: file, options: options, reading: reading, note: note))
+        PlannedPipeline(
+          pipeline, plan, for: invocation, options: options, reading: reading, note: note))
     }
   }
 

@@ -66,7 +66,7 @@ extension Tool {
     _ part: [Int], of earlier: UnchangedRun, _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
     guard let planned = plan(part, of: earlier, note, invocation) else { return nil }
-    return try run(planned, invocation, resuming: nil)
+    return try run(planned, resuming: nil)
   }
 
   private func plan(
@@ -90,7 +90,7 @@ extension Tool {
     note.rest = UnplannedRest(
       run: earlier, steps: others.map { earlier.steps[$0] }, numbers: numbers)
     return PlannedPipeline(
-      pipeline, plan, path: file, options: options, reading: reading, note: note)
+      pipeline, plan, for: invocation, options: options, reading: reading, note: note)
   }
 }
 

@@ -39,16 +39,16 @@ extension Tool {
     switch try planned(invocation, options, note) {
     case .failure(let exit): return exit.status
     case .success(let planned):
-      guard let part = try affectedPart(of: planned, reads, invocation) else {
-        return try run(planned, invocation, resuming: resumed)
+      guard let part = try affectedPart(of: planned, reads) else {
+        return try run(planned, resuming: resumed)
       }
-      return try run(part, of: planned, invocation)
+      return try run(part, of: planned)
     }
   }
 
   /// Runs the part of a pipeline that is affected.
   private func run(
-    _ part: AffectedPart, of planned: PlannedPipeline, _ invocation: Invocation
+    _ part: AffectedPart, of planned: PlannedPipeline
   ) throws(UsageFailure) -> Int32 {
     if part.selection.isEmpty {
       say(part.nothing)
@@ -57,41 +57,40 @@ extension Tool {
     switch plan(part, of: planned) {
     case .failure(let exit): return exit.status
     case .success(let plan):
-      var invocation = invocation
+      var invocation = planned.invocation
       if !part.isEverything { invocation.operands = [planned.path] + part.selection }
       let narrowed = PlannedPipeline(
-        planned.pipeline, plan, path: planned.path, options: planned.options,
+        planned.pipeline, plan, for: invocation, options: planned.options,
         reading: planned.reading)
       planned.giveUp()
-      return try run(narrowed, invocation, resuming: nil, part: part)
+      return try run(narrowed, resuming: nil, part: part)
     }
   }
 
   func run(
-    _ planned: PlannedPipeline, _ invocation: Invocation, resuming resumed: ResumedRun?,
-    part: AffectedPart? = nil
+    _ planned: PlannedPipeline, resuming resumed: ResumedRun?, part: AffectedPart? = nil
   ) throws(UsageFailure) -> Int32 {
-    let reading = planned.reading
+    let (invocation, reading) = (planned.invocation, planned.reading)
     try check(planned.plan, invocation)
     let isDone = resumed?.hasNothingLeft(of: planned) == true
     if let resumed, isDone || invocation.isOn(Options.dryRun) {
       sayLostParameters(resumed, planned.plan)
       sayIgnoredVariables(resumed, planned.plan, invocation)
     }
-    if let resumed, isDone { return sayNothingLeft(of: resumed, planned, invocation) }
+    if let resumed, isDone { return sayNothingLeft(of: resumed, planned) }
     try resumed?.check(planned.plan, invocation, reading.secrets)
     try checkJobs(of: resumed, planned.plan, invocation)
     if let resumed, let status = sayLeftOut(of: resumed, planned) { return status }
     if let resumed, invocation.isOn(Options.dryRun) {
-      return showForesight(of: resumed, planned, invocation)
+      return showForesight(of: resumed, planned)
     }
-    if let resumed, let status = sayContinuing(resumed, planned, invocation) { return status }
+    if let resumed, let status = sayContinuing(resumed, planned) { return status }
     guard !invocation.isOn(Options.dryRun) else {
       let plan = expecting(planned.plan, invocation)
       keepUntilExit((planned.pipeline, plan))
       return dryRun(plan, invocation, reading.secrets, part)
     }
-    return complete(reading).map { run(planned, invocation, $0, resumed, part) }
+    return complete(reading).map { run(planned, $0, resumed, part) }
       ?? ExitStatus.usage
   }
 
@@ -124,13 +123,12 @@ extension Tool {
 
   /// Says what is to run, when nothing is waited for any more: what was read before a wait is read again after it.
   private func announce(
-    _ part: AffectedPart?, _ resumed: ResumedRun?, _ planned: PlannedPipeline,
-    _ invocation: Invocation
+    _ part: AffectedPart?, _ resumed: ResumedRun?, _ planned: PlannedPipeline
   ) {
     sayNotices(planned.pipeline)
     if let resumed {
       sayLostParameters(resumed, planned.plan)
-      sayIgnoredVariables(resumed, planned.plan, invocation)
+      sayIgnoredVariables(resumed, planned.plan, planned.invocation)
     }
     guard let part else { return }
     say(part.announcement)
@@ -211,9 +209,9 @@ extension Tool {
   }
 
   private func run(
-    _ planned: PlannedPipeline, _ invocation: Invocation, _ secrets: Secrets,
-    _ resumed: ResumedRun?, _ part: AffectedPart?
+    _ planned: PlannedPipeline, _ secrets: Secrets, _ resumed: ResumedRun?, _ part: AffectedPart?
   ) -> Int32 {
+    let invocation = planned.invocation
     if planned.plan.slurm?.mode == .allocation, !isInAllocation {
       say(
         "'mode: allocation' works only if oprun runs in a job of Slurm",
@@ -229,7 +227,7 @@ extension Tool {
       return error.status
     }
     defer { withExtendedLifetime(lock) {} }
-    announce(part, resumed, planned, invocation)
+    announce(part, resumed, planned)
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       if let refusal = directory.state.flatMap({ whyUnfit($0, isOpen: resumed != nil) }) {
@@ -255,7 +253,7 @@ extension Tool {
       (run.masker, run.store) = (secrets.masker, store)
       (run.unplanned, options.unplanned) = (note?.rest?.recorded, note?.rest?.steps ?? [])
       run.isDurable = invocation.isOn(Options.durable)
-      run.resumption = resumed.map { announced($0, plan, of: planned, invocation) }
+      run.resumption = resumed.map { announced($0, plan, of: planned) }
       if let status = endOutdated(resumed, run.resumption, directory) { return status }
       let recorder = RunRecorder(run)
       options.memory = recorder

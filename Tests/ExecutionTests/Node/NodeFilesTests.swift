@@ -74,16 +74,15 @@ import Testing
   @Test func `a start begins once, and says where`() throws {
     let files = try files()
     let start = TaskStart(task: 5, restart: 1)
-    let note = StartNote(TaskOrigin(host: "n2", job: "100", processID: 7, began: 1_775_000_000))
-    #expect(try files.begin(start, note))
-    #expect(try !files.begin(start, StartNote(sampleResults[0].place)))
-    #expect(try files.note(of: start) == note)
-    #expect(try files.note(of: TaskStart(task: 5, restart: 0)) == nil)
+    let place = TaskOrigin(host: "n2", job: "100", processID: 7, began: 1_775_000_000)
+    #expect(try files.begin(start, at: place))
+    #expect(try !files.begin(start, at: sampleResults[0].place))
+    #expect(
+      try files.content(of: .starts, start.name)
+        == Array("host=n2\npid=7\njob=100\nbegan=1775000000\n".utf8))
     #expect(try files.starts() == [start])
     #expect(files.isSuperseded(TaskStart(task: 5, restart: 0)))
     #expect(!files.isSuperseded(start) && !files.isSuperseded(TaskStart(task: 4, restart: 0)))
-    try files.write(Array("host=a\n".utf8), to: .starts, "6.0")
-    #expect(throws: NodeFailure.self) { try files.note(of: TaskStart(task: 6, restart: 0)) }
   }
 
   @Test func `what is being written, and foreign names, are no results`() throws {

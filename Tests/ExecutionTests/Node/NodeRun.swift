@@ -101,8 +101,9 @@ final class NodeRun {
         "claim \(task): \(try files.claim(of: task) ?? "")"
       }
       lines += try files.starts().sorted().map { start in
-        let place = try files.note(of: start)?.place
-        return "start \(start.name): \(place?.host ?? "") \(place?.job ?? "")"
+        let note = String(decoding: try files.content(of: .starts, start.name) ?? [], as: UTF8.self)
+        let values = note.split(separator: "\n").map { $0.split(separator: "=").last ?? "" }
+        return "start \(start.name): \(values[0]) \(values[2])"
       }
       lines += try files.results().sorted().map { start in
         "result \(start.name): \(try files.result(of: start).map(words) ?? "")"

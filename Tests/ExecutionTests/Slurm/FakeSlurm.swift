@@ -275,7 +275,7 @@ final class FakeSlurm: SlurmCaller {
           job.state = "COMPLETED"
           return
         }
-        _ = try? job.files.begin(start(of: job), StartNote(place(of: job, at: now)))
+        _ = try? job.files.begin(start(of: job), at: place(of: job, at: now))
       }
     }
     if job.state == "RUNNING", job.ends <= now { end(&job, at: now) }
