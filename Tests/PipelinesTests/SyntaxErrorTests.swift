@@ -69,18 +69,18 @@ struct SyntaxErrorTests {
 
   @Test func `bad indentation is shown with what it should fit`() {
     #expect(
-      errors("steps:\n  - id: a\n    run: x\n   name: y\n") == """
+      errors("steps:\n  - id: a\n    run: x\n   - id: b\n") == """
         pipeline.yml:4:4: error: expected '- ' at the indentation of the list around it
-         4 |    name: y
+         4 |    - id: b
            |    ^
          2 |   - id: a
            |   ~ the list begins here
-          help: indent this line like the lines around it
+          help: the other items have 2 spaces before them
         pipeline.yml: 1 error
 
         """)
     #expect(
-      messages("env:\n   a: b\n  c: d\n") == [
+      messages("env:\n   a: b\n  ? c\n") == [
         "3:3: expected a key at the indentation of the map around it"
       ])
   }
@@ -88,10 +88,10 @@ struct SyntaxErrorTests {
   @Test func `a colon in a text without quotes is explained`() {
     #expect(
       errors("steps:\n  - id: a\n    run: echo a: b\n") == """
-        pipeline.yml:3:16: error: a ':' is not allowed here
+        pipeline.yml:3:16: error: the value of 'run' contains ': ', which YAML takes for a key
          3 |     run: echo a: b
            |                ^
-          help: put a string that contains ': ' in quotes, or correct the indentation
+          help: put the command on a line of its own below 'run: |', indented further
         pipeline.yml: 1 error
 
         """)
@@ -130,10 +130,10 @@ struct SyntaxErrorTests {
   @Test func `a missing colon is shown after the key that lacks it`() {
     #expect(
       errors("steps:\n  - id a\n    run: x\n") == """
-        pipeline.yml:2:5: error: no ':' after 'id'
+        pipeline.yml:2:7: error: ':' is missing after 'id'
          2 |   - id a
-           |     ^~
-          help: a key is followed by ': ', as in 'id: …'
+           |       ^
+          help: write 'id: a'
         pipeline.yml: 1 error
 
         """)
@@ -180,7 +180,7 @@ struct SyntaxErrorTests {
 
   @Test func `other slips are explained`() {
     #expect(
-      messages("steps:\n  - id: a\n    run x\n    name: b\n") == [
+      messages("steps:\n  - id: a\n    ran x\n    name: b\n") == [
         "3:5: expected ':' after this key"
       ])
     #expect(messages("name: @a\n") == ["1:7: an unquoted string cannot start with '@'"])

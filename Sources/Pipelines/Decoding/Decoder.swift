@@ -92,6 +92,12 @@ struct Fields<Key: ObjectKey> {
 
   /// Counts a mistyped key as written, so that it is not also reported as missing.
   fileprivate mutating func presume(_ key: Key) { presumed |= Self.bit(key) }
+
+  /// Keeps a key as written, but not its value, which is not read then.
+  fileprivate mutating func forgetValue(of key: Key) {
+    present &= ~Self.bit(key)
+    presume(key)
+  }
 }
 
 extension Decoder {
@@ -146,11 +152,19 @@ extension Decoder {
     _ keys: [NodeIndex], in fields: inout Fields<Key>, _ table: KeyTable<Key>, _ owner: String
   ) {
     var latest = (key: -1, value: -1)
+    var walk = (next: fields.map + 1, empty: nil as NodeIndex?)
     for key in keys where log.hasRoom(at: span(key)) {
       if let known = tree.withBytes(of: key, { table.find($0) }), let first = fields[known] {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let name = tree.string(key)
+        if let empty = emptyKey(before: key, in: fields.map, table, &walk) {
+          if let known = tree.withBytes(of: empty, table.find), fields[known] == empty + 1 {
+            report(key) { DecodingMessage.beside(known.row.key, name, at: $0) }
+            fields.forgetValue(of: known)
+          }
+          continue
+        }
         if let value = splitValue(before: key, &latest) {
           if isFirstBareKey(key), let text = splitText(value, through: key) {
             report(key) { DecodingMessage.splitAtComma(name, owner, text, at: $0) }
@@ -169,6 +183,29 @@ extension Decoder {
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }
     }
+  }
+
+  /// The last known key before an unknown one, if a map or a text should be below it, and nothing is. `walk` is where
+  /// the last search ended.
+  private func emptyKey<Key: ObjectKey>(
+    before key: NodeIndex, in map: NodeIndex, _ table: KeyTable<Key>,
+    _ walk: inout (next: NodeIndex, empty: NodeIndex?)
+  ) -> NodeIndex? {
+    while walk.next < key, walk.next < tree.next(after: map) {
+      if let known = tree.withBytes(of: walk.next, { table.find($0) }) {
+        let value = walk.next + 1
+        let type = known.row.type
+        let isEmpty =
+          isNull(value)
+          ? type == .matrix || type.isMap && (type.itemType == nil || type.mapValueType != nil)
+          : tree.nodes[value].kind == .block && tree.withBytes(of: value) { $0.isEmpty }
+        walk.empty = isEmpty ? walk.next : nil
+      }
+      walk.next = tree.next(after: walk.next + 1)
+    }
+    guard let empty = walk.empty, empty < key, key < tree.next(after: map) else { return nil }
+    let between = Int(tree.nodes[empty].end) - tree.base..<Int(tree.nodes[key].start) - tree.base
+    return tree.source[between].contains(UInt8(ascii: "\n")) ? empty : nil
   }
 
   private func isExtension(_ key: NodeIndex) -> Bool {

@@ -1,40 +1,8 @@
-// The wording of everything that can be wrong with the keys and values of a pipeline file.
+// The wording of everything that can be wrong with the values of a pipeline file.
 
 import Diagnostics
 
 enum DecodingMessage {
-  static func unknownKey(
-    _ name: String, _ owner: String, suggestion: String?, help: String?, at span: Span
-  ) -> Diagnostic {
-    Diagnostic(
-      "unknown key \(quoted(name)) \(owner)", at: span,
-      help: didYouMean(suggestion) ?? help)
-  }
-
-  static func foreign(_ file: ForeignFile, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "this looks like \(file.words), not like a pipeline of oprun", at: span, help: file.help)
-  }
-
-  /// `{run: echo hello, world}`: `text` is from the value on that the comma ended.
-  static func splitAtComma(
-    _ name: String, _ owner: String, _ text: String, at span: Span
-  ) -> Diagnostic {
-    Diagnostic("unknown key \(quoted(name)) \(owner)", at: span, help: afterComma(text))
-  }
-
-  static func afterComma(_ text: String) -> String {
-    "between braces a ',' ends a value; put the whole text in quotes: \(quoted(text))"
-  }
-
-  static func duplicateKey(
-    _ name: String, _ owner: String, first: Span, at span: Span
-  ) -> Diagnostic {
-    Diagnostic(
-      "key \(quoted(name)) is written twice \(owner)", at: span,
-      secondary: [.init(first, "first here")])
-  }
-
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(key)) cannot contain an expression: it must be known before the run", at: span)
@@ -73,7 +41,9 @@ enum DecodingMessage {
 
   /// `first` is the first key of the map.
   static func stepsInList(_ first: String) -> String {
-    "begin each step with its id: '- id: \(printable(first))', and its keys below that"
+    first.hasPrefix("-")
+      ? "write a space after the '-' of each step"
+      : "begin each step with its id: '- id: \(printable(first))', and its keys below that"
   }
 
   /// The message about a step that is a string.
@@ -290,17 +260,6 @@ enum DecodingMessage {
   static func badPattern(_ text: String, _ reason: String, at span: Span) -> Diagnostic {
     Diagnostic("\(quoted(text)) is not a regular expression: \(reason)", at: span)
   }
-
-  static func missing(
-    _ keys: [String], _ owner: String, at span: Span, help: String? = nil
-  ) -> Diagnostic {
-    let names = inWords(keys.map(quoted), last: "and")
-    return Diagnostic(
-      "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
-  }
-
-  static let actions = "add 'run', 'uses' or 'steps'"
-  static let noCommand = "if the step only waits for others, write 'run: \":\"'"
 
   static let variable = "write a variable as NAME: value"
   static let leaveOut = "leave the key out, or write \"\" for an empty string"

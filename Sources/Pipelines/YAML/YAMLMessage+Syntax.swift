@@ -11,7 +11,7 @@ extension YAMLMessage {
   }
 }
 
-private struct SyntaxFault {
+struct SyntaxFault {
   let fault: EventStream.Failure
   let text: UnsafeBufferPointer<UInt8>
   let base: Int
@@ -33,7 +33,7 @@ private struct SyntaxFault {
   }
 
   var diagnostic: Diagnostic {
-    if let known = textBehindQuote ?? textBehindBracket ?? missingSpace ?? oddSpace { return known }
+    if let known = textBehindQuote ?? textBehindBracket ?? slipOfLine { return known }
     return switch fault.problem {
     case let problem where problem.containsText("tab character"): tab
     case "found character that cannot start any token": badStart
@@ -153,113 +153,18 @@ private struct SyntaxFault {
   }
 
   private func badIndentation(_ what: String, expected: String) -> Diagnostic {
-    Diagnostic(
+    if distanceToItem == nil, let known = oddIndentation { return known }
+    return Diagnostic(
       "expected \(expected) at the indentation of the \(what) around it", at: place,
       secondary: [.init(opening, "the \(what) begins here")],
       help: distanceToItem.map {
         "to belong to the item above, this line must be indented by \($0) more"
       }
-        ?? "indent this line like the lines around it")
-  }
-
-  /// How many columns the first key of the list item above is to the right of this line, if this line
-  /// begins in the column of the item's dash.
-  private var distanceToItem: Int? {
-    let start = Int(place.start) - base
-    let column = start - self.start(ofLineWith: start)
-    var line = self.start(ofLineWith: start)
-    while line > 0 {
-      line = self.start(ofLineWith: line - 1)
-      let words = text[line...].prefix { $0 != UInt8(ascii: "\n") }
-      let dash = words.prefix { $0 == UInt8(ascii: " ") }.count
-      if dash > column { continue }
-      guard dash == column, words.dropFirst(dash).first == UInt8(ascii: "-") else { return nil }
-      return 1 + words.dropFirst(dash + 1).prefix { $0 == UInt8(ascii: " ") }.count
-    }
-    return nil
-  }
-
-  private func start(ofLineWith offset: Int) -> Int {
-    text[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-  }
-
-  /// A key without a space behind its colon in the line before, as in `id:build`. To libyaml that is a
-  /// string, which the next line continues.
-  private var missingSpace: Diagnostic? {
-    guard fault.problem == "mapping values are not allowed in this context" else { return nil }
-    let end = start(ofLineWith: min(Int(place.start) - base, text.count))
-    guard end > 0 else { return nil }
-    let start = start(ofLineWith: end - 1)
-    let line = text[start..<end - 1]
-    let key = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }
-    let name = key.prefix { $0 != UInt8(ascii: ":") }
-    let value = key.dropFirst(name.count + 1)
-    guard !name.isEmpty, name.allSatisfy(isKeyCharacter), let first = value.first,
-      first != UInt8(ascii: " "), !value.starts(with: "//".utf8)
-    else { return nil }
-    let colon = base + name.endIndex
-    return Diagnostic(
-      "no space after ':'", at: Span(start: colon, end: colon + 1),
-      help: "a key is followed by ': ', as in '\(String(decoding: name, as: UTF8.self)): …'")
-  }
-
-  /// A space that YAML takes for a letter, in the line before or in this one.
-  private var oddSpace: Diagnostic? {
-    let here = start(ofLineWith: min(Int(place.start) - base, text.count))
-    let lines = here > 0 ? [start(ofLineWith: here - 1), here] : [here]
-    let ends = lines.map { line in
-      line + text[line...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }.count
-    }
-    guard let odd = ends.first(where: { text[$0...].starts(with: [0xC2, 0xA0]) }) else {
-      return nil
-    }
-    return Diagnostic(
-      "this is a no-break space (U+00A0), which YAML reads as a letter",
-      at: Span(start: base + odd, end: base + odd + 2), help: "write an ordinary space")
-  }
-
-  /// What the line before lacks or has, if that is why a ':' is not allowed in this one.
-  private var lineBefore: Diagnostic? {
-    let here = start(ofLineWith: min(Int(place.start) - base, text.count))
-    guard here > 0 else { return nil }
-    let before = start(ofLineWith: here - 1)
-    let line = text[before..<here - 1]
-    let written = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }
-    let key = written.prefix(while: isKeyCharacter)
-    let rest = written.dropFirst(key.count)
-    let indentation = text[here...].prefix { $0 == UInt8(ascii: " ") }.count
-    let name = String(decoding: key, as: UTF8.self)
-    guard indentation >= written.startIndex - before, isKnownKey(name) else { return nil }
-    if rest.starts(with: ": ".utf8) {
-      guard indentation > written.startIndex - before, keyOfLine(at: here).end == place.start
-      else { return nil }
-      return Diagnostic(
-        "this line is indented further than '\(name)' above it", at: keyOfLine(at: here),
-        help: "indent it like '\(name)', or put a string of several lines below '|'")
-    }
-    guard rest.first == UInt8(ascii: " "), !rest.contains(UInt8(ascii: ":")) else { return nil }
-    return Diagnostic(
-      "no ':' after '\(name)'", at: Span(start: base + key.startIndex, end: base + key.endIndex),
-      help: "a key is followed by ': ', as in '\(name): …'")
-  }
-
-  private func isKnownKey(_ name: String) -> Bool {
-    (StepKey.table.rows + PipelineKey.table.rows).contains { $0.key == name }
-  }
-
-  private func keyOfLine(at start: Int) -> Span {
-    let key = text[start...].drop { $0 == UInt8(ascii: " ") }.prefix(while: isKeyCharacter)
-    return Span(start: base + key.startIndex, end: base + max(key.endIndex, key.startIndex + 1))
-  }
-
-  private func isKeyCharacter(_ byte: UInt8) -> Bool {
-    let character = Character(UnicodeScalar(byte))
-    return byte < 0x80 && (character.isLetter || character.isNumber) || byte == UInt8(ascii: "_")
+        ?? columnOfItems ?? "indent this line like the lines around it")
   }
 
   private var strayColon: Diagnostic {
-    if let known = lineBefore { return known }
-    return Diagnostic(
+    Diagnostic(
       "a ':' is not allowed here", at: place,
       help: "put a string that contains ': ' in quotes, or correct the indentation")
   }
