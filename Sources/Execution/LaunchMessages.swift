@@ -1,31 +1,48 @@
 // The messages about commands that cannot be started: all the wording of this phase.
 
 import Diagnostics
+import Expressions
 import Glibc
 
 extension LaunchFailure {
-  /// The message. `name` is the program, `directory` the working directory; both as the user wrote
-  /// them.
-  func message(program name: String, directory: String?) -> String {
+  /// The message. `name` is the program, perhaps a shell, `directory` the working directory; both as the user
+  /// wrote them.
+  func message(program name: String, isShell: Bool = false, directory: String?) -> String {
     if isDirectory { return directoryMessage(directory ?? ".") }
     if isConfinement {
       return "cannot confine '\(name)' to what its step declares: \(SystemError.reason(errno))"
     }
+    let isHere = name.hasPrefix("./") && !name.hasPrefix("./-")
+    let tail = isHere ? String(name.dropFirst(2)) : name
+    let path = name.hasPrefix("/") ? name : directory.map { "\($0)/\(tail)" } ?? tail
     return switch errno {
-    case ENOENT where name.contains("/") && access(name, F_OK) == 0:
+    case ENOENT where name.contains("/") && access(path, F_OK) == 0:
       "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"
+    case ENOENT where isShell: "command not found: \(name), the 'shell' of this step"
     case ENOENT where name.contains("/") && name.contains(" "):
-      "no such program: '\(name)' (a list contains the words of one command; the first is only the program)"
-    case ENOENT where name.contains("/"): "no such program: '\(name)'"
+      "command not found: \(name) (a list contains the words of one command; the first is only the program)"
     case ENOENT where name == "cd":
       "command not found: cd, which only a shell has: set 'working_dir'"
     case ENOENT where ["source", ".", "export", "set", "eval"].contains(name):
       "command not found: \(name), which only a shell has: write a script in place of a list"
     case ENOENT: "command not found: \(name)"
+    case EACCES where name.contains("/"): "cannot run '\(name)': \(Self.refusal(of: path))"
     case EACCES: "cannot run '\(name)': it is not executable, or access to it is denied"
     case E2BIG: "cannot run '\(name)': the arguments and the environment are too long"
     default: "cannot run '\(name)': \(SystemError.reason(errno))"
     }
+  }
+
+  /// Why the kernel does not run what is there.
+  private static func refusal(of path: String) -> String {
+    var status = stat()
+    if stat(path, &status) == 0 {
+      if status.st_mode & S_IFMT == S_IFDIR { return "it is a directory" }
+      if status.st_mode & 0o111 == 0 {
+        return "it is not executable: chmod +x \(shellQuoted(path))"
+      }
+    }
+    return "access to it, or to the interpreter in its first line, is denied"
   }
 
   private func directoryMessage(_ directory: String) -> String {

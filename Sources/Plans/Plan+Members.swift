@@ -14,13 +14,18 @@ extension Plan {
   }
 
   /// The ids of steps with instances that become known while running, and of what is in such groups.
-  package var expandedSteps: Set<String> {
-    var ids: Set<String> = []
+  package var expandedSteps: Set<String> { Set(expandedOperations.map { steps[$0.index].id }) }
+
+  /// The number of steps with instances that become known while running.
+  package var expandedStepCount: Int { expandedOperations.count { !standsForOthers($0) } }
+
+  private var expandedOperations: Set<OperationID> {
+    var found: Set<OperationID> = []
     var rest = groups.filter { $0.value.isExpanding }.map(\.key)
     while let operation = rest.popLast() {
-      ids.insert(steps[operation.index].id)
+      found.insert(operation)
       rest += groups[operation]?.members ?? []
     }
-    return ids
+    return found
   }
 }

@@ -50,7 +50,8 @@ extension Foresight {
     if let instances = instances[operation], instances.kept > 0 {
       // How many there are is not known if the step had not ended.
       if outcome(operation) == nil {
-        return instances.kept == 1 ? "1 instance is kept" : "\(instances.kept) instances are kept"
+        return instances.kept == 1
+          ? "1 instance is up to date" : "\(instances.kept) instances are up to date"
       }
       return "\(instances.others) of \(instances.kept + instances.others) instances"
     }

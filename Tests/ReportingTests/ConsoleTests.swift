@@ -47,12 +47,14 @@ import Testing
         b1
         b2
         ✓ c  0.1s
+        > b (continued)
         b3
         > c
         c1
         > d
         d1
         ✓ b  0.1s
+        > d (continued)
         d2
         ✓ a  0.1s
         > a
@@ -77,6 +79,7 @@ import Testing
         > a
         whole
         ✓ b  0.1s
+        > a (continued)
         partial
         no newline
         ✓ a  0.1s
@@ -251,6 +254,7 @@ import Testing
 
         ✗ b  exit 2 after 0.1s  sample.yml:2
           $ echo b
+          it printed nothing
 
         ✗ sample.yml: 2 failed, 1 blocked in 0.3s   (0.2s of work, longest a 0.2s)
 

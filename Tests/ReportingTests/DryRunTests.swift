@@ -17,7 +17,7 @@ import Testing
         1  ● a  run   first    $ echo a
         2  ● b  run   needs a  $ echo b
         3  ● c  run   needs b  $ echo c
-        3 of 3 would run, at most 1 at once; no estimate: no step has 'expected'
+        3 of 3 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -38,7 +38,7 @@ import Testing
         3  ●─┤ unit    run   needs build      $ echo unit
         3  │ ● e2e     run   needs build      $ echo e2e
         4  ●─╯ pack    run   needs unit, e2e  $ echo pack
-        8 of 8 would run, at most 3 at once; no estimate: no step has 'expected'
+        8 of 8 would run, 3 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -52,7 +52,7 @@ import Testing
         2  * | lint   run   needs fetch       $ echo lint
         3  | * unit   run   needs build       $ echo unit
         4  *-' pack   run   needs unit, lint  $ echo pack
-        5 of 5 would run, at most 2 at once; no estimate: no step has 'expected'
+        5 of 5 would run, 2 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -65,7 +65,7 @@ import Testing
            ├─● cleanup  skip  only if build fails  $ echo cleanup
         2  ● │ report   run   needs build (done)   $ echo report
         2    ● after    run   needs cleanup        $ echo after
-        3 of 4 would run, at most 2 at once; no estimate: no step has 'expected'
+        3 of 4 would run, 2 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -78,7 +78,7 @@ import Testing
         1  │ ● a  run   first    $ echo a
         2  │ ● b  run   first    $ echo b
         3  ● d    run   needs c  $ echo d
-        4 of 4 would run, at most 2 at once; estimate 7.0s
+        4 of 4 would run, 2 at once in this forecast; estimate 7.0s
 
         """)
   }
@@ -93,7 +93,7 @@ import Testing
       try dryRun(samplePlan("get@^8; put@^3: get")) == """
         1  ● get  run   first, queue net, priority very_high  $ echo get
         2  ● put  run   needs get, queue net, priority 3      $ echo put
-        2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
+        2 of 2 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -115,7 +115,7 @@ import Testing
       try dryRun(plan) { $0.columns = 40 } == """
         1  ● a  run   first    $ first line of many …
         2  ● b  run   needs a  $ first line of many …
-        2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
+        2 of 2 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
     #expect(
@@ -126,7 +126,7 @@ import Testing
         2  ● b  run   needs a
                   $ first line of many
                   > second line that is red
-        2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
+        2 of 2 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -155,7 +155,7 @@ import Testing
                   allow_failure: exit 3, 4
                   nice: 5
                   on_failure: tell 'a b'
-        1 of 1 would run, at most 1 at once; estimate 2.0s
+        1 of 1 would run, 1 at once in this forecast; estimate 2.0s
 
         """)
   }

@@ -100,6 +100,7 @@ import Testing
         - pack     blocked: 'test[os=linux]' failed
         ✗ test[os=linux]  exit 1 after 0.3s  sample.yml:2
           $ echo test[os=linux]
+          it printed nothing
           blocked because of it: pack
         ✗ sample.yml: 1 failed, 1 blocked, 2 ok in 0.3s   (0.6s of work, critical path \
         get > test[os=mac] 0.3s)
@@ -123,6 +124,7 @@ import Testing
 
         ✗ get  exit 1 after 0.1s  sample.yml:1
           $ echo get
+          it printed nothing
           blocked because of it: test ×2, pack
 
         ✗ sample.yml: 1 failed, 3 blocked in 0s
@@ -174,7 +176,7 @@ import Testing
     run.finish(1)
     #expect(
       run.standardError == """
-        sample.yml  3 steps, 4 at once
+        sample.yml  3 steps, 1 with instances known later, 4 at once
         ✓ list  0.1s  (All tests)
         > test[name=a] (All tests)
         tested a
@@ -187,7 +189,7 @@ import Testing
         ✗ test[name=b] (All tests)  timed out after 1m30s  sample.yml:2
           $ make b
           | broken b
-          log  RUN/test[name=b].1.log  (1 line)
+          log  oprun logs RUN 'test[name=b]'  (1 line)
           blocked because of it: pack
 
         ✗ sample.yml: 1 timed out, 1 blocked, 2 ok in 0.6s   (0.6s of work, critical path \
@@ -207,7 +209,7 @@ import Testing
     run.finish()
     #expect(
       run.standardError == """
-        sample.yml  3 steps, 4 at once
+        sample.yml  3 steps, 1 with instances known later, 4 at once
         ✓ list  0.1s  (All tests)
         [test[name=b]] b
         ✓ test ×2       2 ok in 0.7s  (All tests)
@@ -306,7 +308,7 @@ import Testing
     run.finish(1)
     #expect(
       run.standardError == """
-        sample.yml  1 step, 4 at once
+        sample.yml  1 step, 1 with instances known later, 4 at once
         ✗ a  failed: its matrix has 5,000 instances, at most 4,096 are possible
 
         ✗ a  failed: its matrix has 5,000 instances, at most 4,096 are possible  sample.yml:1

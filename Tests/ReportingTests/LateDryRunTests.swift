@@ -22,7 +22,7 @@ import Testing
            ├─● tell    skip  needs deploy (succeeded)              $ echo tell
         2  ● │ notify  run   needs deploy                          $ echo notify
         2    ● last    run   needs tell                            $ echo last
-        3 of 5 would run, at most 2 at once; no estimate: no step has 'expected'
+        3 of 5 would run, 2 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -34,7 +34,7 @@ import Testing
       try dryRun(plan) == """
         1  ● build   run   first                                     $ echo build
         2  ● deploy  run   needs build, if: steps.build.outputs.changed, priority high  $ echo deploy
-        2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
+        2 of 2 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -50,7 +50,7 @@ import Testing
         2  ● │ test[a]  run   needs get, if: success()  $ echo test[a]
            ●─╯ test     all   2 instances
         3  ● pack       run   needs test                $ echo pack
-        4 of 4 would run, at most 2 at once; estimate 5.0s
+        4 of 4 would run, 2 at once in this forecast; estimate 5.0s
 
         """)
   }
@@ -63,7 +63,7 @@ import Testing
         1  ● list  run   first                                     $ echo list
         2  ● test  each  matrix of steps.list.outputs.names, known during the run, queue net  $ echo test
         3  ● pack  run   needs test                                $ echo pack
-        3 of 3 would run, at most 1 at once; no estimate: no step has 'expected'
+        3 of 3 would run, 4 at once (1 in this forecast; instances of 'test' are not known yet); no estimate: no step has 'expected'
 
         """)
   }
@@ -73,7 +73,7 @@ import Testing
       try dryRun(samplePlan("test?; pack: test").group("test")) == """
            ● test  skip  its matrix is empty  $ echo test
         1  ● pack  run   needs test           $ echo pack
-        1 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
+        1 of 2 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -94,7 +94,7 @@ import Testing
            │ ● deploy/b     all   1 instance
            ●─╯ deploy       all   ./other.yml, 2 steps
         4  ● after          run   needs deploy          $ echo after
-        4 of 4 would run, at most 1 at once; no estimate: no step has 'expected'
+        4 of 4 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
     #expect(
@@ -105,7 +105,7 @@ import Testing
            │ ● deploy/b     all   1 instance
            ●─╯ deploy       all   ./other.yml, 2 steps, if: params.deploy is false
         2  ● after          run   needs deploy                              $ echo after
-        2 of 4 would run, at most 1 at once; no estimate: no step has 'expected'
+        2 of 4 would run, 1 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -121,7 +121,7 @@ import Testing
            ● b     all   1 instance
         2  ├─● c   run   needs b          $ echo c
         2  ● d     run   needs b (done)   $ echo d
-        3 of 4 would run, at most 2 at once; no estimate: no step has 'expected'
+        3 of 4 would run, 2 at once in this forecast; no estimate: no step has 'expected'
 
         """)
   }
@@ -154,7 +154,7 @@ import Testing
              │           env: NAME='${{ matrix.name }}'
              ● all     all   1 instance, if: always()
                          if: always()
-        3 of 3 would run, at most 2 at once; no estimate: no step has 'expected'
+        3 of 3 would run, 4 at once (2 in this forecast; instances of 'one' are not known yet); no estimate: no step has 'expected'
 
         """)
   }
@@ -178,7 +178,7 @@ import Testing
              ● test     all   2 instances
         3    ● deploy   run   needs test, if: steps.build.outputs.changed  $ ./deploy
              ● notify   skip  if: params.branch == 'main' is false      $ ./notify
-        5 of 6 would run, at most 3 at once; no estimate: no step has 'expected'
+        5 of 6 would run, 4 at once (3 in this forecast; instances of 'check' are not known yet); no estimate: no step has 'expected'
 
         """)
   }

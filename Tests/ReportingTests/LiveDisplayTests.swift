@@ -267,7 +267,7 @@ struct `The live display` {
     }
     live.run.start("\(secret)x")
     live.run.pass(until: 1000)
-    #expect(live.terminal.lines.last == "  > ***x             1.0s")
+    #expect(live.terminal.lines.last == "  > ***x         1.0s")
   }
 }
 

@@ -62,6 +62,19 @@ struct `The lines of a block` {
     #expect(shown(gallery, columns, 24).split(separator: "\n").first.map(String.init) == line)
   }
 
+  @Test func `long names have the room that is there`() {
+    let name = "integration-tests-of-everything-that-there-is-and-of-more"
+    var view = gallery
+    view.rows = [LiveView.Row(mark: .opening, name: name, elapsed: 2_900_000_000)]
+    view.rowCount = 1
+    #expect(shown(view, 80, 24).hasSuffix("\n  > \(name)  2.9s\n"))
+    view.rows[0].lastLine.text = "a"
+    #expect(
+      shown(view, 80, 24).hasSuffix(
+        "\n  > integration-tests-of-…-there-is-and-of-more  2.9s   a\n"))
+    #expect(shown(view, 40, 24).hasSuffix("\n  > integrat…of-more  2.9s   a\n"))
+  }
+
   @Test func `are never more than the terminal has rows, but two`() {
     var view = gallery
     view.rows = (1...30).map {

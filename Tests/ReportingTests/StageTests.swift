@@ -41,6 +41,46 @@ import Testing
         """)
   }
 
+  @Test(arguments: [nil, 80])
+  func `what follows a line about another step says whose it is`(columns: Int?) throws {
+    var options = ScreenOptions()
+    options.color = .never
+    let run = try StagedRun(samplePlan("a; b; c; d"), .grouped, options, columns: columns)
+    run.start("a", "b", "c", "d")
+    try run.print("a", "a1\n")
+    run.end("b", .exited(1), after: 200)
+    run.settle("b", .failed)
+    run.end("c")
+    run.settle("c")
+    try run.print("a", "a2\n")
+    run.tell(.notice("nothing that concerns a step"))
+    run.tell(.waiting(run.operation("a"), "tcp localhost:80"))
+    try run.print("a", "a3\na4")
+    run.end("d")
+    run.settle("d")
+    run.end("a")
+    run.settle("a")
+    let rail = columns == nil ? "" : "│ "
+    #expect(
+      run.standardError == """
+        sample.yml  4 steps, 4 at once
+        > a
+        \(rail)a1
+        ✗ b  exit 1 after 0.2s
+        ✓ c  0.1s
+        > a (continued)
+        \(rail)a2
+        ! nothing that concerns a step
+        … a  waiting for tcp localhost:80
+        \(rail)a3
+        ✓ d  0.1s
+        > a (continued)
+        \(rail)a4
+        ✓ a  0.1s
+
+        """)
+  }
+
   @Test func `who is silent for a second leaves it, and comes back with a line`() throws {
     let run = try StagedRun(samplePlan("a; b; c"))
     run.start("a", "b", "c")
@@ -262,6 +302,7 @@ import Testing
         ^2m>^0m a
         ^2m│ ^0m^31mred
         ^0m^32m✓^0m b  0.1s
+        ^2m>^0m a ^2m(continued)^0m
         ^31m^0m^2m│ ^0m^31mred still^0m
         ^2m│ ^0mplain
         ^2m│ ^0moverwritten
@@ -352,7 +393,7 @@ import Testing
     80: """
     sample.yml  3 steps, 4 at once
     > integration-tests-日本語-of-everything (Unit tests)
-    ✗ integration-test…-of-everything  exit 1 after 3.4s  (Unit tests)
+    ✗ integration-tests-日本語-of-everything  exit 1 after 3.4s  (Unit tests)
     - pack                      blocked: 'integration-test…-of-everything' failed  …
     - notify                    blocked: 'integration-test…-of-everything' failed  …
     ! the limit on open files is 16, which is not enough

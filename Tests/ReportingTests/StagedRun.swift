@@ -67,10 +67,11 @@ final class StagedRun {
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   var standardOutput: String { output.text }
-  /// Also the step output, when they go together. The folder of logs shows as `RUN`.
+  /// Also the step output, when they go together. The folder of logs, and its name, show as `RUN`.
   var standardError: String {
     let shown = terminal?.shown().replacingOccurrences(of: "\r\n", with: "\n")
     return (shown ?? (messages ?? output).text).replacingOccurrences(of: folder.path, with: "RUN")
+      .replacingOccurrences(of: folder.lastPathComponent, with: "RUN")
   }
 
   func at(_ milliseconds: Int) { time = milliseconds }

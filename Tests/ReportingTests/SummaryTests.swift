@@ -66,6 +66,7 @@ import Testing
 
         ✗ other (Unit tests)  killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)  sample.yml:6
           $ make test    in ./src
+          it printed nothing
 
         ✗ sample.yml: 2 failed, 2 blocked, 1 cancelled, 1 ok in 9.8s, stopped: 'unit' failed\
            (6.5s of work, longest lint 2.0s)
@@ -73,10 +74,8 @@ import Testing
         """))
   }
 
-  @Test func `five failures are shown, each with its victims and last lines, the others counted`()
-    throws
-  {
-    let ids = (1...9).map { "f\($0)" }
+  @Test func `five failures are shown in full, ten with a line, the others counted`() throws {
+    let ids = (1...19).map { "f\($0)" }
     let run = try StagedRun(samplePlan(ids.joined(separator: "; ") + "; v: f2; w: v; x: f9"))
     for id in ids {
       run.start(id)
@@ -96,14 +95,62 @@ import Testing
     let blocks =
       block(1, from: 1, "12 lines") + block(2, from: 3, part, "  blocked because of it: v, w\n")
       + (3...5).map { block($0, from: 3, part) }.joined()
+    let lines = (6...15).map { "✗ f\($0)  exit 1 after 0.1s  sample.yml:\($0)\n" }.joined()
     let summary = run.standardError.split(separator: "\n\n", maxSplits: 1)[1]
     #expect(
       summary == """
-        \(blocks)✗ 4 more failed: f6, f7, f8, f9
+        \(blocks)\(lines)✗ 4 more failed: f16, f17, f18, f19
 
-        ✗ sample.yml: 9 failed, 3 blocked in 0s
+        ✗ sample.yml: 19 failed, 3 blocked in 0s
 
         """)
+  }
+
+  @Test func `a failure with one line says why its command did not start`() throws {
+    let ids = (1...6).map { "f\($0)" }
+    let run = try StagedRun(samplePlan(ids.joined(separator: ";")))
+    let reason = "cannot run './tool': " + String(repeating: "a long story ", count: 9)
+    for id in ids {
+      run.end(id, .notStarted(reason + "\nof two lines", exitCode: 126))
+      run.settle(id, .failed)
+    }
+    run.finish(1)
+    #expect(run.standardError.contains("\n\n✗ f6  \(reason)  sample.yml:6\n\n✗ sample.yml: 6"))
+  }
+
+  @Test(arguments: [(2, 2), (6, 6), (7, 5), (30, 5)])
+  func `of a script some lines are shown`(count: Int, shown: Int) throws {
+    let lines = (1...count).map { "  step-\($0)" }
+    let script = "# Makes it.\n\n" + lines.joined(separator: "\n \n") + "\n"
+    let run = try StagedRun(
+      samplePlan("a", settings: StepSettings(workingDirectory: "src")) { _ in
+        .script(ScriptText(script))
+      })
+    run.start("a")
+    run.end("a", .exited(3))
+    run.settle("a", .failed)
+    run.finish(1)
+    var expected = "✗ a  exit 3 after 0.1s  sample.yml:1\n  $   step-1    in src\n"
+    for number in 2...shown { expected += "  >   step-\(number)\n" }
+    if shown < count { expected += "  > … and \(count - shown) more lines\n" }
+    #expect(run.standardError.contains("\n\n\(expected)  it printed nothing\n\n"))
+  }
+
+  @Test func `where a shell would not take the path of a log, a command is named`() throws {
+    let run = try StagedRun(samplePlan("m[n=1]/x; it's; plain; größe"))
+    for id in ["m[n=1]/x", "it's", "plain", "größe"] {
+      run.start(id)
+      try run.print(id, "one\n")
+      run.end(id, .exited(1))
+      run.settle(id, .failed)
+    }
+    run.finish(1)
+    let logs = run.standardError.split(separator: "\n").filter { $0.hasPrefix("  log  ") }
+    #expect(
+      logs == [
+        "  log  oprun logs RUN 'm[n=1]/x'  (1 line)", #"  log  oprun logs RUN 'it'\''s'  (1 line)"#,
+        "  log  RUN/plain.1.log  (1 line)", "  log  RUN/größe.1.log  (1 line)",
+      ])
   }
 
   @Test func `of a line that is too long its end is shown, and marked`() throws {
@@ -259,6 +306,7 @@ import Testing
 
         - a  killed by SIGTERM after 0.1s  sample.yml:1
           $ echo a
+          it printed nothing
 
         ✗ sample.yml: 2 cancelled in 0s, stopped: SIGINT
 

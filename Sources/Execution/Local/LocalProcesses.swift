@@ -316,7 +316,8 @@ final class LocalProcesses {
     if let failure = command.launch.takeFailure(of: command.processID) {
       let code: Int32 = failure.errno == ENOENT && !failure.isDirectory ? 127 : 126
       return .notStarted(
-        failure.message(program: command.program, directory: command.directory),
+        failure.message(
+          program: command.program, isShell: command.isShell, directory: command.directory),
         exitCode: code)
     }
     return clinux_exited(status) != 0

@@ -19,6 +19,8 @@ final class RunningCommand {
   let startTicks: UInt64
   /// The program as the user named it.
   let program: String
+  /// Whether that is the shell of a script.
+  let isShell: Bool
   /// The script that `sh` runs; nil for any other command.
   let script: String?
   let pipe: OutputPipe
@@ -78,9 +80,11 @@ final class RunningCommand {
     self.startedAt = startedAt
     self.startTicks = startTicks
     self.program = program
-    if case .script(let text, let shell) = command.work, shell.first == "/bin/sh" {
-      script = text
+    if case .script(let text, let shell) = command.work {
+      isShell = shell.first == program
+      script = shell.first == "/bin/sh" ? text : nil
     } else {
+      isShell = false
       script = nil
     }
     self.pipe = pipe

@@ -111,6 +111,7 @@ extension ProgressLines {
     guard !folds.isEmpty, let fold = folds.removeValue(forKey: group), fold.saysMore
     else { return }
     begin(fold.mark, named: "\(operations.name(group)) \(fold.multiplier)")
+    screen.subject = group
     sink.write(fold.words(at: time, sink))
     endLine(of: group)
   }

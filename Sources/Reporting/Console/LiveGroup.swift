@@ -110,7 +110,12 @@ final class LiveGroup {
   private func copy(upTo end: Int, isEnd: Bool = true) {
     if isInLine, !screen.resumeLine() { state.filter.beginLine() }
     isInLine = false
+    // A CI's own groups are closed by whoever writes between their lines.
+    if screen.ci == nil, state.label == .none, screen.subject != stream.operation {
+      state.label = .continuation
+    }
     writeLabel()
+    screen.subject = stream.operation
     screen.turnToOutput()
     state.filter.resumeColors(to: screen.output)
     let reached = screen.copy(

@@ -13,6 +13,11 @@ extension ProgressLines {
     sink.write("  ")
     sink.write(plan.stepCount, "step")
     sink.write(", ")
+    let lateCount = plan.expandedStepCount
+    if lateCount > 0 {
+      sink.write(grouped: lateCount)
+      sink.write(" with instances known later, ")
+    }
     sink.write(decimal: plan.queues.first?.width ?? 0)
     sink.write(" at once\n")
   }

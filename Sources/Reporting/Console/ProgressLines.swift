@@ -8,8 +8,8 @@ struct ProgressLines {
   let operations: RunOperations
   let screen: Screen
   let sink: ByteSink
-  /// The number of columns to which names are padded.
-  private(set) var nameWidth: Int
+  /// The columns of the widest name that is known, up to a limit.
+  private var widest: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
   /// Steps that are about to be up to date, and whose outputs were put back.
@@ -20,7 +20,10 @@ struct ProgressLines {
   private var told = 0
   private var untold = 0
 
-  private static let widestName = 24
+  private static let widestName = 48
+  /// Names are padded as far in any case, where there is room for them.
+  private static let usualName = 24
+  private static let usualEnd = 56
   private static let narrowestEnd = 40
   private static let unstartedPerTurn = 10
 
@@ -31,12 +34,17 @@ struct ProgressLines {
     let widest =
       operations.plan.steps.indices.lazy.map { operations.widthOfName(OperationID($0)) }
       .max() ?? 0
-    nameWidth = min(Self.widestName, widest)
+    self.widest = min(Self.widestName, widest)
+  }
+
+  /// The number of columns to which names are padded. On a terminal it leaves room for reasons.
+  var nameWidth: Int {
+    min(widest, max(screen.columns - Self.usualEnd, min(Self.usualName, screen.nameColumns)))
   }
 
   /// Makes room for an operation that may have this name from now on.
   mutating func makeRoom(for name: String) {
-    nameWidth = min(Self.widestName, max(nameWidth, displayWidth(of: name)))
+    widest = min(Self.widestName, max(widest, displayWidth(of: name)))
   }
 
   /// The number of columns left for how something ended.
@@ -45,16 +53,17 @@ struct ProgressLines {
   /// Writes the mark and the padded name.
   func begin(_ mark: Mark, _ operation: OperationID) {
     begin(mark, named: operations.name(operation))
+    screen.subject = operation
   }
 
   func begin(_ mark: Mark, named name: String) {
     screen.turnToMessages()
     screen.write(mark)
     sink.write(UInt8(ascii: " "))
-    let name = operations.short(name)
+    let room = max(screen.nameColumns, screen.columns - Self.narrowestEnd)
+    let name = operations.short(name, columns: room)
     sink.write(name)
-    let width = min(nameWidth, screen.nameColumns)
-    sink.write(spaces: max(0, width - displayWidth(of: name)) + 2)
+    sink.write(spaces: max(0, nameWidth - displayWidth(of: name)) + 2)
   }
 
   /// The name for people, and the end of the line.
@@ -141,6 +150,7 @@ struct ProgressLines {
       sink.write(" … and ")
       sink.write(grouped: untold)
       sink.write(" more\n")
+      screen.subject = nil
       untold = 0
     }
     told = 0

@@ -155,9 +155,12 @@ extension RunOperations {
   /// The name for a place beside others: it is cut in its middle where a terminal is too narrow.
   func compactName(_ operation: OperationID) -> String { short(name(operation)) }
 
-  func short(_ name: String) -> String {
+  func short(_ name: String) -> String { short(name, columns: screen?.nameColumns ?? .max) }
+
+  /// A name that takes no more columns where lines are cut.
+  func short(_ name: String, columns: Int) -> String {
     guard let screen, screen.clipsMessages else { return name }
-    return cutInMiddle(masker?.mask(name) ?? name, columns: screen.nameColumns)
+    return cutInMiddle(masker?.mask(name) ?? name, columns: columns)
   }
 
   /// Columns of the name in front of a line, as far as one is to be expected.
@@ -246,9 +249,21 @@ extension RunOperations {
   /// What resumes the run of this name; nil if it was not read from a file.
   func resumeCommand(of run: String) -> String? {
     guard let file = plan.sources.files.first, !file.path.hasPrefix("<") else { return nil }
+    return "oprun resume \(run)" + stateOption
+  }
+
+  /// What prints the log; nil if a secret in the name of the step hides which one it is.
+  func logsCommand(of stream: Stream) -> String? {
+    guard let id = id(stream.operation), (masker?.mask(id) ?? id) == id, !id.containsText("***"),
+      let run = directory.path.split(separator: "/").last
+    else { return nil }
+    return "oprun logs \(run) \(shellQuoted(id))" + stateOption
+  }
+
+  private var stateOption: String {
     let state = directory.state?.path ?? ".oprun"
     let isUsual = state == ".oprun" || state.hasSuffix("/.oprun")
-    return "oprun resume \(run)" + (isUsual ? "" : " --state-dir \(shellQuoted(state))")
+    return isUsual ? "" : " --state-dir \(shellQuoted(state))"
   }
 
   /// The name for people, if there is one and it is known.

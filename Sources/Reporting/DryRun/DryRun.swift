@@ -24,6 +24,9 @@ package struct DryRun {
   private let reasons: Reasons
   private let arrays: SlurmArrays
   private let folds: FoldedInstances
+  /// Steps without lines: those that others stand for, and those that are only named.
+  private let hidden: Set<OperationID>
+  private let named: [OperationID]
   private let remark: String?
   /// Some of what counts as run may turn out to be up to date.
   private let isUpperBound: Bool
@@ -50,11 +53,26 @@ package struct DryRun {
     folds =
       options.isVerbose
       ? FoldedInstances() : FoldedInstances(forecast.entries, of: plan, reasons)
+    var (hidden, named) = (folds.hidden, [OperationID]())
+    if known.foldsUpToDate, !options.isVerbose, forecast.runCount > 0 {
+      for entry in forecast.entries {
+        if entry.verdict == .upToDate {
+          named.append(entry.operation)
+          hidden.insert(entry.operation)
+        } else if entry.verdict == .standsForOthers,
+          plan.groups[entry.operation]?.members.allSatisfy(hidden.contains) == true
+        {
+          hidden.insert(entry.operation)
+        }
+      }
+    }
+    self.hidden = hidden
+    self.named = named
   }
 
   package func write(to sink: ByteSink) {
     var rails = Rails(
-      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: folds.hidden)
+      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: hidden)
     let layout = measure(rails, sink)
     if let description = plan.description {
       sink.write("description: ")
@@ -63,7 +81,7 @@ package struct DryRun {
     }
     if plan.isExclusive { sink.write("mutex: pipeline, so one run of it at a time\n") }
     for entry in forecast.entries {
-      if folds.hidden.contains(entry.operation) {
+      if hidden.contains(entry.operation) {
         rails.pass(entry.operation)
         continue
       }
@@ -72,6 +90,12 @@ package struct DryRun {
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
     }
     writeVerdict(to: sink)
+    if !named.isEmpty {
+      sink.write("up to date: ")
+      let names = named.map { oneLine(plan.steps[$0.index].id) }
+      sink.write(firstNames(of: names, most: Self.longestList))
+      sink.writeNewline()
+    }
     if let remark {
       sink.write(oneLine(remark))
       sink.writeNewline()
@@ -100,7 +124,7 @@ extension DryRun {
     var rails = rails
     let nowhere = ByteSink.nowhere()
     for entry in forecast.entries.prefix(Self.measuredLines) {
-      if folds.hidden.contains(entry.operation) {
+      if hidden.contains(entry.operation) {
         rails.pass(entry.operation)
         continue
       }
@@ -193,7 +217,7 @@ extension DryRun {
   }
 }
 
-// The last line: `6 of 8 would run, at most 3 at once; estimate 41s`; with `up to` if only a run can tell of some.
+// The last line: `6 of 8 would run, 3 at once in this forecast; estimate 41s`; with `up to` if only a run can tell of some.
 extension DryRun {
   private func writeVerdict(to sink: ByteSink) {
     if isUpperBound { sink.write("up to ") }
@@ -202,9 +226,8 @@ extension DryRun {
     sink.write(grouped: plan.stepCount)
     sink.write(" would run")
     guard forecast.runCount > 0 else { return sink.writeNewline() }
-    sink.write(", at most ")
-    sink.write(grouped: forecast.widest)
-    sink.write(" at once; ")
+    writeConcurrency(to: sink)
+    sink.write("; ")
     if forecast.unknownCount == forecast.timedCount {
       sink.write(
         plan.knowsEarlierRuns
@@ -221,6 +244,37 @@ extension DryRun {
       }
     }
     sink.writeNewline()
+  }
+}
+
+// How much runs at the same time. A header says how much may (`4 at once`); this is what does if every step takes its
+// expected time.
+extension DryRun {
+  /// Writes `, 3 at once in this forecast`, but `, 4 at once (1 in this forecast; instances of 'test' are not known yet)`.
+  private func writeConcurrency(to sink: ByteSink) {
+    let late = lateGroups
+    sink.write(", ")
+    if !late.isEmpty {
+      sink.write(grouped: plan.queues.first?.width ?? 0)
+      sink.write(" at once (")
+    }
+    sink.write(grouped: forecast.widest)
+    sink.write(late.isEmpty ? " at once in this forecast" : " in this forecast; instances of ")
+    guard !late.isEmpty else { return }
+    let names = late.map { quoted(plan.steps[$0.index].id) }
+    sink.write(firstNames(of: names, most: Self.longestList))
+    sink.write(" are not known yet)")
+  }
+
+  /// The steps and groups that would run, of which instances become known only then.
+  private var lateGroups: [OperationID] {
+    let groups = plan.groups.filter(\.value.isExpanding)
+    if groups.isEmpty { return [] }
+    let running = Set(forecast.entries.lazy.filter { $0.wave > 0 }.map(\.operation))
+    return groups.filter { group, about in
+      running.contains(group) || about.pattern?.operations.contains(where: running.contains) == true
+    }
+    .keys.sorted()
   }
 }
 

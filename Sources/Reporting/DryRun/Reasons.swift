@@ -129,6 +129,8 @@ package struct StepForecast: Sendable {
   package var reasons: [OperationID: String] = [:]
   /// Cached steps of which it is known only while running whether they are up to date.
   package var undecided: Set<OperationID> = []
+  /// Steps that are up to date are only named below the list if others run.
+  package var foldsUpToDate = false
   /// What is said below the list.
   package var remark: String?
 

@@ -55,14 +55,19 @@ extension LiveView {
     let (count, countsOthers) = Self.room(for: rowCount, in: size)
     let shown = rows.prefix(count)
     var lines = [header(size.columns, style)]
-    let width = max(nameWidth - 2, shown.lazy.map { displayWidth(of: $0.name) }.max() ?? 0)
     let times = shown.map { $0.elapsed.map(elapsedText) ?? "" }
     let timeWidth = max(Self.usualTime, times.lazy.map(\.utf8.count).max() ?? 0)
-    for (row, time) in zip(shown, times) {
+    let hasRest = shown.contains { !$0.note.isEmpty || !$0.lastLine.text.isEmpty }
+    let rest = 6 + timeWidth + (hasRest ? 2 + Self.usualRest : 0)
+    let room = max(size.columns - rest, size.columns * 2 / 5, 8)
+    let names = shown.map { cutInMiddle($0.name, columns: room) }
+    let width = max(
+      min(nameWidth - 2, room), names.lazy.map { displayWidth(of: $0) }.max() ?? 0)
+    for (row, (name, time)) in zip(shown, zip(names, times)) {
       var line = LineOfPieces(size.columns, style)
       line.write("  ")
       line.write(row.mark.text(usesASCII: style.usesASCII).description, row.mark.style)
-      line.write(" " + row.name)
+      line.write(" " + name)
       line.pad(to: 4 + width + 2)
       line.write(time)
       row.writeRest(to: &line, from: 4 + width + 2 + timeWidth + 2)
@@ -79,6 +84,9 @@ extension LiveView {
 
   /// Enough for `59.9s`.
   private static let usualTime = 5
+  /// The columns that long names leave to what is known of a step. They do not depend on what it has printed: the
+  /// names would jump.
+  private static let usualRest = 24
 
   /// `[4/9] ━━━━━━───────  2 running, 3 waiting  3.1s, about 4s left`
   private func header(_ columns: Int, _ style: LiveStyle) -> BlockLine {

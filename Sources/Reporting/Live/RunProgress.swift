@@ -71,8 +71,7 @@ struct RunProgress {
       shown.lastLine = LastLine(of: log, upTo: row.byteCount, buffer: screen.scratch)
     }
     if shown.note.isEmpty, shown.lastLine.text.isEmpty {
-      let label = operations.label(of: row.operation).map(\.text).joined()
-      shown.note = screen.messages.masker?.mask(label) ?? label
+      shown.note = masked(operations.label(of: row.operation).map(\.text).joined())
     }
     return shown
   }
@@ -80,9 +79,12 @@ struct RunProgress {
   private func name(of row: LiveRow) -> String {
     if row.isFold {
       let count = counted(operations.instanceCount(of: row.operation))
-      return operations.short("\(operations.name(row.operation)) ×\(count)")
+      return masked("\(operations.name(row.operation)) ×\(count)")
     }
-    return operations.short(
-      row.stream.map(operations.title) ?? operations.name(row.operation))
+    return masked(row.stream.map(operations.title) ?? operations.name(row.operation))
+  }
+
+  private func masked(_ text: String) -> String {
+    screen.messages.masker?.mask(text) ?? text
   }
 }

@@ -49,6 +49,8 @@ package final class Screen {
   /// What a CI runner is told; nil if people, files or programs read.
   let ci: CILog?
   let resumeCommand: () -> String?
+  /// Whom the last line concerns: a reader takes output that follows for theirs.
+  var subject: OperationID?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.

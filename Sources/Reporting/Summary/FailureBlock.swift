@@ -1,6 +1,7 @@
 // Shows a failed step in full: how it ended, the end of its output, where to find more.
 
 import Diagnostics
+import Expressions
 import Plans
 import RunFiles
 import Scheduling
@@ -12,11 +13,15 @@ struct FailureBlock {
   private let sink: ByteSink
   /// Whether a step runs something else by now than what failed.
   var isEdited: (OperationID) -> Bool = { _ in false }
+  /// A failure has one line.
+  var isBrief = false
 
   private static let shownServices = 3
   private static let serviceTailLength = 10
   /// A longer reason has lines of its own.
   private static let widestCommand = 156
+  /// The lines that are shown of a script.
+  private static let longestScript = 6
   private static let widestReason = 60
 
   init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
@@ -30,11 +35,12 @@ struct FailureBlock {
   func write(_ failure: SettledOperation, blocked: FoldedNames, lineLimit: Int) {
     let step = operations.step(failure.operation)
     writeHeading(failure, step)
+    if isBrief { return }
     if let reason = longReason(of: failure) { writeLines(of: reason) }
     if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
-    if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
+    if let decisive = failure.decisive {
       let stream = Stream(operation: failure.operation, role: decisive.role)
-      writeLog(stream, decisive.log, lineLimit, step.settings)
+      writeOutput(of: decisive, stream, lineLimit, step.settings)
     }
     if blocked.count > 0 {
       sink.write(spaces: 2)
@@ -58,8 +64,20 @@ struct FailureBlock {
     if let command = operations.hook(hook.command.role, of: settings)?.work.shown {
       writeCommand(command, in: settings.workingDirectory)
     }
-    if hook.command.end.outputByteCount > 0 {
-      writeLog(hook.stream, hook.command.log, lineLimit, settings)
+    writeOutput(of: hook.command, hook.stream, lineLimit, settings)
+  }
+
+  /// The end of what the command printed. If it ran and printed nothing, nothing else says so.
+  private func writeOutput(
+    of command: CommandResult, _ stream: Stream, _ lineLimit: Int, _ settings: StepSettings
+  ) {
+    if command.end.outputByteCount > 0 {
+      writeLog(stream, command.log, lineLimit, settings)
+    } else if !command.end.isStopped {
+      switch command.end.status {
+      case .exited, .signalled: sink.write("  it printed nothing\n")
+      case .abandoned, .lost, .notStarted, .outputsRefused: break
+      }
     }
   }
 
@@ -119,6 +137,7 @@ struct FailureBlock {
 
   /// Why the command was not started, was lost, or is not enough, if that is more than a few words.
   private func longReason(of failure: SettledOperation) -> String? {
+    if isBrief { return nil }
     let reason: String? =
       switch failure.decisive?.end.status {
       case .notStarted(let reason, _), .outputsRefused(let reason), .lost(let reason): reason
@@ -142,7 +161,7 @@ struct FailureBlock {
   /// Where there is no terminal, whole lines are written; but of a command only so much as tells which it is.
   private var commandColumns: Int { min(screen.columns - 4, Self.widestCommand) }
 
-  /// Writes `  $ make test    in ./src`; with the values of its expressions, if it has any.
+  /// Writes `  $ make test    in ./src` and the next lines of a script; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     guard let command = operations.command(of: failure) else { return }
     if isEdited(failure.operation) {
@@ -152,14 +171,20 @@ struct FailureBlock {
   }
 
   private func writeCommand(_ command: ShownCommand, in directory: String?) {
-    sink.write("  $ ")
-    var pieces = [
-      Piece(sink.captured { $0.write(firstLineOf: command, columns: commandColumns) })
-    ]
-    if let directory {
-      pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))
+    let lines = sink.lines(of: command, columns: commandColumns)
+    let isCut = lines.count > Self.longestScript
+    for (index, line) in lines.prefix(Self.longestScript - (isCut ? 1 : 0)).enumerated() {
+      sink.write(index == 0 ? "  $ " : "  > ")
+      var pieces = [Piece(line)]
+      if index == 0, let directory {
+        pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))
+      }
+      screen.write(pieces, at: 4, indent: 4)
     }
-    screen.write(pieces, at: 4, indent: 4)
+    guard isCut else { return }
+    sink.write("  > … and ")
+    sink.write(decimal: lines.count - Self.longestScript + 1)
+    sink.write(" more lines\n")
   }
 
   private func writeLog(
@@ -169,7 +194,7 @@ struct FailureBlock {
       let log = try operations.log(of: stream, writtenTo: identity)
       let tail = LogTail(
         of: log, limit: lineLimit, columns: screen.columns - 4, buffer: screen.scratch)
-      write(tail, of: operations.logPath(of: stream))
+      write(tail, at: place(of: stream))
       if !settings.usesTerminal, tail.lines.contains(where: TerminalWish.isSaid) {
         writeHelp("if the command needs a terminal, set 'tty: true'")
       }
@@ -183,7 +208,16 @@ struct FailureBlock {
     screen.write(screen.words(of: text), at: 8, indent: 4)
   }
 
-  private func write(_ tail: LogTail, of path: String) {
+  /// The path of the log; if a shell would read it as something else, what prints the log.
+  private func place(of stream: Stream) -> String {
+    let path = operations.logPath(of: stream)
+    // Shells take letters of any script as they are.
+    let plain = String(decoding: path.utf8.filter { $0 < 0x80 }, as: UTF8.self)
+    if shellQuoted(plain) == plain { return oneLine(path) }
+    return oneLine(operations.logsCommand(of: stream) ?? shellQuoted(path))
+  }
+
+  private func write(_ tail: LogTail, at place: String) {
     for line in tail.lines {
       sink.write("  | ", in: .faint, isColored: screen.colorsMessages)
       sink.write(line)
@@ -207,7 +241,7 @@ struct FailureBlock {
       $0.write(")")
     }
     sink.write("  ")
-    screen.write([Piece("log"), Piece(oneLine(path), cut: .nothing), Piece(size)], at: 2)
+    screen.write([Piece("log"), Piece(place, cut: .nothing), Piece(size)], at: 2)
   }
 }
 

@@ -53,8 +53,8 @@ struct RunLedger {
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
-  /// The number of failures that are shown in full.
-  private static let failureLimit = 5
+  /// The number of failures that are shown, most of them in one line.
+  private static let failureLimit = 15
   private static let interruptedLimit = 3
 
   init(_ operations: RunOperations) {

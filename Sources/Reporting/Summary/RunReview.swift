@@ -109,8 +109,12 @@ extension Screen {
 
   /// Writes one line of a listing: columns, then texts. On a terminal that is too narrow it goes on in further
   /// lines.
-  package func writeLine(_ columns: [String], _ texts: [String] = []) {
-    write(columns.map { Piece($0, cut: .middle) } + texts.flatMap(words(ofPart:)))
+  package func writeLine(
+    _ columns: [String], _ texts: [String] = [], padding: Int = 0, _ others: [String] = []
+  ) {
+    var rest = others.flatMap(words(ofPart:))
+    if !rest.isEmpty { rest[0].gap += padding }
+    write(columns.map { Piece($0, cut: .middle) } + texts.flatMap(words(ofPart:)) + rest)
   }
 
   /// Writes `label  text`, in whose further lines the text goes on.

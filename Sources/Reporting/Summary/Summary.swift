@@ -22,6 +22,8 @@ struct Summary {
   /// The lines that are shown of the log of the first failure, and of the logs of the others.
   private static let linesOfFirst = 40
   private static let linesOfOthers = 10
+  /// The failures that are shown in full; the next ones have a line.
+  private static let wholeFailures = 5
   /// The number of failed hooks that are shown.
   private static let shownHooks = 5
 
@@ -70,15 +72,17 @@ struct Summary {
       (failures, ledger.otherFailures, Mark.failed, "failed"),
       (interrupted, ledger.otherInterrupted, .notRun, "stopped"),
     ] {
-      for step in steps {
-        begin()
+      for (index, step) in steps.enumerated() {
+        block.isBrief = index >= Self.wholeFailures
+        if index <= Self.wholeFailures { begin() }
         block.write(step, blocked: ledger.blocked(by: step), lineLimit: lineLimit)
         lineLimit = Self.linesOfOthers
       }
       guard isShown == nil, others.count > 0 else { continue }
-      begin()
+      if !block.isBrief { begin() }
       write(others, mark, words)
     }
+    block.isBrief = false
     let hooks = isShown == nil ? ledger.failedHooks : []
     for hook in hooks.prefix(Self.shownHooks) {
       begin()

@@ -69,8 +69,20 @@ extension ByteSink {
     return (word | isControl | isDelete) & upper
   }
 
+  /// The lines of the command that are not empty, clipped, from the first one that is no comment.
+  func lines(of command: ShownCommand, columns: Int) -> [String] {
+    let text = masker?.mask(command.text) ?? command.text
+    let lines = text.split(separator: "\n").filter { !$0.allSatisfy(Self.isBlank) }
+    let start = lines.firstIndex { $0.first { !Self.isBlank($0) } != "#" } ?? 0
+    return lines[start...].map { oneLine(String($0), columns: columns) }
+  }
+
+  private static func isBlank(_ character: Character) -> Bool {
+    character == " " || character == "\t"
+  }
+
   private func firstLine(of text: String, columns: Int) -> String {
-    let lines = text.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
+    let lines = text.split(separator: "\n").map { $0.drop(while: Self.isBlank) }
       .filter { !$0.isEmpty }
     let code = lines.first { !$0.hasPrefix("#") } ?? lines.first ?? ""
     return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)

@@ -35,9 +35,12 @@ extension Tool {
         let here = store.folder.currentPlace
         // Of a project that has its state directory for itself, all runs are where that is.
         let isShared = runs.contains { $0.workspace != nil }
-        for run in runs {
+        let counts = runs.map(\.counts)
+        let width = counts.map(\.unicodeScalars.count).filter { $0 <= Self.widestCounts }.max() ?? 0
+        for (run, counts) in zip(runs, counts) {
           let isElsewhere = isShared && run.workspace != here
-          write(run, store, screen, isElsewhere: isElsewhere)
+          let padding = max(0, width - counts.unicodeScalars.count)
+          write(run, counts, padding, store, screen, isElsewhere: isElsewhere)
         }
       }
       return ExitStatus.success
@@ -49,20 +52,26 @@ extension Tool {
 
   /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`, and where it ran if that is not here.
   private func write(
-    _ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen, isElsewhere: Bool
+    _ run: RecordedRunSummary, _ counts: String, _ padding: Int, _ store: StateStore,
+    _ screen: Screen, isElsewhere: Bool
   ) {
     let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
     let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
-    let blanks = 16 - state.utf8.count - duration.unicodeScalars.count
+    let blanks = Self.widthOfState - state.utf8.count - duration.unicodeScalars.count
     let time = String(repeating: " ", count: max(0, blanks)) + duration
-    var texts = [run.counts, oneLine(run.pipeline)]
+    var texts = [oneLine(run.pipeline)]
     if isElsewhere {
       let folder = store.folder.directory(of: run.workspace) ?? run.workspace
       if let folder { texts.append("in \(oneLine(folder))") }
     }
     texts += run.remarks
-    screen.writeLine([run.name, "\(state) \(time)"], texts)
+    screen.writeLine([run.name, "\(state) \(time)"], [counts], padding: padding, texts)
   }
+
+  /// `succeeded 1h02m03s`.
+  private static let widthOfState = 17
+  /// Longer counts move what follows them.
+  private static let widestCounts = 40
 
   /// Where a listing goes on in further lines if a terminal is narrow.
   var listingScreen: Screen {

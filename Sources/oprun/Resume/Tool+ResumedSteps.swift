@@ -55,12 +55,13 @@ extension Tool {
     _ resumption: Resumption, of resumed: ResumedRun, _ planned: PlannedPipeline
   ) {
     let foreseen = resumption.foreseen
-    let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
+    let kept =
+      "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") up to date"
     let least = foreseen.isUncertain ? "at least " : ""
     say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
     let parameters = ChangedParameters(since: resumed, planned)
     let changed = parameters.before.map { foreseen.edited(onlySince: $0) } ?? []
-    var groups = [
+    let groups = [
       (parameters.edited, "run again", foreseen.edited.filter { !changed.contains($0) }),
       (parameters.words, "run again", foreseen.edited.filter(changed.contains)),
       ("not up to date", "run again", foreseen.outdated),
@@ -68,9 +69,6 @@ extension Tool {
       ("use the name of the run", "run again", foreseen.runNamers),
       ("left out of that run", "run now", foreseen.omitted),
     ]
-    groups += foreseen.downstreamByChange.map {
-      ("depend on what \($0.change.rawValue)", "run again", $0.operations)
-    }
     for isEdited in [true, false] {
       let groups = resumption.owedHooks.filter { foreseen.isEdited($0) == isEdited }
       let reason = isEdited ? "edited since that run" : "failed or did not end"
@@ -84,6 +82,18 @@ extension Tool {
         ("\(verb) unless up to date", operations.filter(undecided.contains)),
       ] where !some.isEmpty {
         say("steps to \(words) (\(reason)): \(resumption.names(of: some))")
+      }
+    }
+    for (change, operations) in foreseen.downstreamByChange {
+      for (proviso, some) in [
+        ("", operations.filter { !undecided.contains($0) }),
+        (" unless up to date", operations.filter(undecided.contains)),
+      ] where !some.isEmpty {
+        let (verb, they) = some.count == 1 ? ("runs", "it depends") : ("run", "they depend")
+        let words = change == .runsAgain ? "does" : change.rawValue
+        say(
+          "\(verb) again\(proviso) because a step \(they) on \(words): \(resumption.names(of: some))"
+        )
       }
     }
     errors.flush()
@@ -108,7 +118,8 @@ extension Tool {
         known.leftOut[operation] = words
       case .kept(let isCertain):
         if !isDecided {
-          known.upToDate[operation] = isCertain ? "kept" : "kept, unless it is no longer up to date"
+          known.upToDate[operation] =
+            isCertain ? "up to date" : "up to date, as far as is known now"
         }
       case .didNotRun(let words):
         known.reasons[operation] = nil

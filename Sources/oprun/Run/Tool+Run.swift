@@ -179,6 +179,7 @@ extension Tool {
   ) -> Int32 {
     var known = cacheForecast(plan, invocation, secrets)
     known.remark = part?.remark
+    known.foldsUpToDate = part != nil
     known.reasons.merge(part?.reasons(in: plan) ?? [:]) { $1 }
     return dryRun(plan, invocation, known)
   }
