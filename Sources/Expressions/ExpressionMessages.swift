@@ -113,6 +113,14 @@ extension ExpressionMessage {
         ?? didYouMean(suggestion) ?? "write a string in quotes: '\(printable(name))'")
   }
 
+  /// The message about a word that is compared with one of several strings.
+  static func notQuoted(_ name: String, among choices: [String]) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(name)) is not in quotes",
+      help: choices.contains(name)
+        ? "write '\(printable(name))'" : listed("the values are", choices.map { "'\($0)'" }))
+  }
+
   /// The message about an unknown name with members.
   static func unknownRoot(
     _ name: String, suggestion: String?, among known: [String]

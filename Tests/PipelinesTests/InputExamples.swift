@@ -88,7 +88,7 @@ let stepInputs: [String: KeyExamples] = [
     refused: [
       ("[a]", "'matrix' must be a map of names to lists, not a list"),
       ("{}", "'matrix' must not be empty"), ("{exclude: []}", "'matrix' must not be empty"),
-      ("{a: b}", "'a' must be a list of anything or an expression in ${{ }}, not 'b'"),
+      ("{a: b}", "'a' must be a list or an expression in ${{ }}, not 'b'"),
       ("{a b: [1]}", "'a b' cannot be the name of an axis"),
       (
         "{a: [1], include: x}",

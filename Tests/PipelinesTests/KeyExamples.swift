@@ -623,8 +623,11 @@ let partExamples: [TableExamples] = [
         ["[1, 255]"],
         refused: [
           ("1", "'exit_codes' must be a list of numbers, not the number 1"),
-          ("[0]", "'exit_codes' must be a whole number from 1 to 255, not the number 0"),
-          ("[256]", "'exit_codes' must be a whole number from 1 to 255, not the number 256"),
+          ("[0]", "item 1 of 'exit_codes' must be a whole number from 1 to 255, not the number 0"),
+          (
+            "[256]",
+            "item 1 of 'exit_codes' must be a whole number from 1 to 255, not the number 256"
+          ),
           ("[]", "'exit_codes' must not be empty"),
         ])
     ]),

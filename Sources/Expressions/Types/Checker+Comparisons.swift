@@ -56,7 +56,7 @@ extension ExpressionChecker {
   mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
     let (leftNode, rightNode) = expression.pair(of: node)
     let left = type(of: leftNode)
-    let right = type(of: rightNode)
+    let right = comparedType(of: rightNode, with: left)
     if sign.isOrder {
       let ordered: ExpressionType.Kinds = [.number, .string]
       for (type, operand) in [(left, leftNode), (right, rightNode)]
@@ -78,6 +78,16 @@ extension ExpressionChecker {
       ExpressionMessage.incomparable(
         expression.comparedSide(leftNode, words: left.unwrapped.words),
         expression.comparedSide(rightNode, words: right.unwrapped.words)), node)
+  }
+
+  /// The type of what is compared with a value that is one of some strings: a word is one of them without its quotes.
+  private mutating func comparedType(of node: Int, with other: ExpressionType) -> ExpressionType {
+    guard let choices = other.choices, expression.nodes[node].kind == .unknownName else {
+      return type(of: node)
+    }
+    let name = expression.text(expression.range(of: node))
+    if memberPath(of: name) != nil { return type(of: node) }
+    return report(ExpressionMessage.notQuoted(name, among: choices.texts), node)
   }
 
   /// Checks comparisons with ''. A name without a value is null, for which `!= ''` would be true.

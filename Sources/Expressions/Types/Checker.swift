@@ -115,7 +115,7 @@ struct ExpressionChecker {
   }
 
   /// `params.version` for `version`, if there is such a parameter.
-  private func memberPath(of name: String) -> String? {
+  func memberPath(of name: String) -> String? {
     let owner = [ContextRoot.params, .vars, .matrix].first { root in
       if case .known = scope.member(name, of: root) { true } else { false }
     }

@@ -62,7 +62,11 @@ extension Decoder {
     let isExpression = tree.nodes[node].isScalar && tree.nodes[node].hasExpression
     guard isExpression || tree.nodes[node].kind == .list else {
       reportType(pair.value, row)
-      return nil
+      // One value was meant as a list of it; without the axis, its instances would be reported as unknown.
+      guard tree.nodes[node].isScalar, !isNull(node) else { return nil }
+      return anyValue(node).map {
+        AxisModel(name: name, span: span(pair.key), values: .list([$0]))
+      }
     }
     guard let values = anyValue(pair.value) else { return nil }
     if case .template(let template) = values, template.single == nil {
@@ -79,7 +83,7 @@ extension Decoder {
     if tree.nodes[node].isScalar, tree.nodes[node].hasExpression { return anyValue(value) }
     guard tree.nodes[node].kind == .list else {
       reportType(value, row)
-      return nil
+      return tree.nodes[node].kind == .map ? anyValue(node).map { .list([$0]) } : nil
     }
     for item in items(of: node) where tree.nodes[tree.resolve(item)].kind != .map {
       reportType(item, KeyRow(named: key, .list(.map(.anything))))

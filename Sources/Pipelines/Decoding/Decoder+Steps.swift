@@ -97,7 +97,9 @@ extension Decoder {
       DecodingMessage.missing(
         missing, owner, at: $0,
         help: isGathering
-          ? DecodingMessage.noCommand : hasAction ? nil : DecodingMessage.actions)
+          ? DecodingMessage.noCommand
+          : !hasAction
+            ? DecodingMessage.actions : fields.holds(.name) ? DecodingMessage.idBesideName : nil)
     }
   }
 

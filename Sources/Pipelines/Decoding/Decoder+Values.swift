@@ -192,12 +192,37 @@ extension Decoder {
   }
 
   private func usualHelp(_ node: NodeIndex, _ row: KeyRow) -> String? {
+    if row.type.mapValueType != nil, row.type.objectKinds.isEmpty, let help = pairHelp(node) {
+      return help
+    }
     if row.type == .variableMap { return DecodingMessage.variable }
+    if case .object(let kind) = row.type, let help = mapHelp(node, of: kind) { return help }
     if let item = row.type.itemType, row.type.mapValueType == nil {
       return listHelp(node, of: item)
     }
     let isString = row.type == .text || row.type == .template
     return isString && !row.isRequired && isNull(node) ? DecodingMessage.leaveOut : nil
+  }
+
+  /// How `NAME=value` is written as a map.
+  private func pairHelp(_ node: NodeIndex) -> String? {
+    guard tree.nodes[node].isScalar, !tree.nodes[node].hasExpression else { return nil }
+    let parts = tree.string(node).split(
+      separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else { return nil }
+    let isPlain = parts[1].allSatisfy { $0.isLetter || $0.isNumber || "_./-".contains($0) }
+    let quote = isPlain && !parts[1].isEmpty ? "" : parts[1].contains("\"") ? "'" : "\""
+    return "write {\(printable(String(parts[0]))): \(quote)\(printable(String(parts[1])))\(quote)}"
+  }
+
+  /// How a value is written as a map whose words name one key.
+  private func mapHelp(_ node: NodeIndex, of kind: ObjectKind) -> String? {
+    let words = kind.words.split(separator: "'")
+    guard tree.nodes[node].isScalar, !isNull(node), words.count == 2,
+      let type = kind.rows.first(where: { $0.key == words[1] })?.type, type.itemType == nil,
+      !type.isMap
+    else { return nil }
+    return "write {\(words[1]): \(printable(tree.string(node)))}"
   }
 
   /// How one item is written as a list.

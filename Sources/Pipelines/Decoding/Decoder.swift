@@ -171,18 +171,43 @@ extension Decoder {
           }
           continue
         }
-        let advice = KeysElsewhere.advice[name]
-        let close =
-          Key.elsewhere[name]?.row.key
-          ?? (advice == nil ? suggestion(for: name, among: table.rows.lazy.map(\.key)) : nil)
-        let foreign = close == nil ? Key.foreign[name] : nil
-        let help = foreign.map(\.advice) ?? advice
+        let close = known(meantBy: name, table)
+        let help = close == nil ? help(for: name, table) : condition(key, close)
         report(key) {
           DecodingMessage.unknownKey(name, owner, suggestion: close, help: help, at: $0)
         }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }
     }
+  }
+
+  /// The key that an unknown one was meant to be: the one of another tool, a similar one, or one that it abbreviates.
+  private func known<Key: ObjectKey>(meantBy name: String, _ table: KeyTable<Key>) -> String? {
+    if let key = Key.elsewhere[name] { return key.row.key }
+    if KeysElsewhere.advice[name] != nil { return nil }
+    let keys = table.rows.lazy.map(\.key)
+    if let close = log.suggester.closest(to: name, among: keys) { return close }
+    let letters = name.utf8.filter { $0 != UInt8(ascii: "_") }
+    return log.suggester.closest(to: name, among: Key.elsewhere.keys.sorted())
+      .flatMap { Key.elsewhere[$0]?.row.key }
+      ?? keys.first {
+        letters.count > 3 && $0.utf8.filter { $0 != UInt8(ascii: "_") }.starts(with: letters)
+      }
+  }
+
+  private func help<Key: ObjectKey>(for name: String, _ table: KeyTable<Key>) -> String? {
+    if let help = Key.foreign[name]?.advice ?? KeysElsewhere.advice[name] { return help }
+    if table.rows.count > 8 { return nil }
+    let keys = "the keys are \(inWords(table.rows.map(\.key), last: "and"))"
+    let isOfHook = Key.self == HookCommandKey.self && name == StepKey.env.row.key
+    return isOfHook ? keys + "; variables stand in 'env' of the step, or at top level" : keys
+  }
+
+  /// How a word of another tool is written as a condition.
+  private func condition(_ key: NodeIndex, _ meant: String?) -> String? {
+    let value = tree.resolve(key + 1)
+    guard meant == StepKey.condition.row.key, tree.nodes[value].isScalar else { return nil }
+    return KeysElsewhere.conditions[tree.string(value)]
   }
 
   /// The last known key before an unknown one, if a map or a text should be below it, and nothing is. `walk` is where

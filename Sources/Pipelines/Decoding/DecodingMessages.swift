@@ -1,6 +1,7 @@
 // The wording of everything that can be wrong with the values of a pipeline file.
 
 import Diagnostics
+import Plans
 
 enum DecodingMessage {
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
@@ -56,11 +57,12 @@ enum DecodingMessage {
       "no space after ':'", at: span, help: "a key is followed by ': ', as in '\(key): …'")
   }
 
-  /// `number` is that of an item in a list of words, from 1.
+  /// `number` is that of an item in a list, from 1.
   static func wrongItem(
-    _ number: Int, of key: String, found: String, at span: Span
+    _ number: Int, of key: String, wanted: String = ParamModel.Kind.string.words, found: String,
+    at span: Span
   ) -> Diagnostic {
-    Diagnostic("item \(number) of \(quoted(key)) must be a string, not \(found)", at: span)
+    Diagnostic("item \(number) of \(quoted(key)) must be \(wanted), not \(found)", at: span)
   }
 
   static func foreignAction(_ name: String, at span: Span) -> Diagnostic {

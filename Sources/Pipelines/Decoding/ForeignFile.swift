@@ -37,7 +37,9 @@ package enum ForeignFile: Hashable, Sendable {
   /// What can be done about it.
   var help: String {
     switch self {
-    case .githubWorkflow, .githubAction, .gitlab, .taskfile, .make, .just, .dagu, .compose:
+    case .make:
+      "'oprun init' writes a pipeline that calls make; coming-from.md in the documentation translates more"
+    case .githubWorkflow, .githubAction, .gitlab, .taskfile, .just, .dagu, .compose:
       "'oprun explain KEY' names the equivalent of a key; coming-from.md in the documentation lists all of them"
     case .python, .shell: "a step runs it, as in 'run: ./build.sh', in a file of its own"
     case .circleCI, .azure, .bitbucket, .drone, .buildkite, .travis, .jenkins, .npm, .kubernetes,

@@ -8,7 +8,7 @@ extension DecodingMessage {
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: didYouMean(suggestion) ?? help)
+      help: help ?? didYouMean(suggestion))
   }
 
   static func beside(_ key: String, _ name: String, at span: Span) -> Diagnostic {
@@ -49,6 +49,7 @@ extension DecodingMessage {
       "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
   }
 
+  static let idBesideName = "'name' is only shown; add 'id', by which other steps refer to this one"
   static let actions = "add 'run', 'uses' or 'steps'"
   static let noCommand = "if the step only waits for others, write 'run: \":\"'"
 }

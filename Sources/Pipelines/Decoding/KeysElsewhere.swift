@@ -46,6 +46,12 @@ extension WaitKey {
   ]
 }
 
+extension HookCommandKey {
+  package static let elsewhere: [String: HookCommandKey] = [
+    "script": .run, "cmd": .run, "command": .run, "commands": .run, "sh": .run,
+  ]
+}
+
 extension DependencyKey {
   package static let elsewhere: [String: DependencyKey] = [
     "id": .step, "job": .step, "task": .step, "name": .step, "condition": .when,
@@ -59,6 +65,7 @@ extension PipelineKey {
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .mutex,
     "dir": .workingDir, "timeout_sec": .timeout, "env_file": .dotenv,
     "failfast": .failurePolicy, "fail-fast": .failurePolicy,
+    "environment": .env, "parallel": .maxParallel, "on_error": .onFailure,
   ]
 
   package static let foreign: [String: ForeignFile] = [
@@ -92,8 +99,22 @@ package enum KeysElsewhere {
         "steps use the ports of this machine; those of a container are options of 'docker run'",
       "volumes":
         "steps use the directories of this machine; those of a container are options of 'docker run'",
+      "secrets":
+        "declare it in 'secrets' at top level, and pass it on: env: {NAME: \"${{ secrets.NAME }}\"}",
       "interruptible":
         "a later run does not cancel one in progress; with 'mutex: pipeline' it waits for it",
+    ]
+  }()
+
+  /// What 'when' and the like may say in other tools: what says it here.
+  static let conditions: [String: String] = {
+    let (failure, success, always) = (
+      "write 'if: failure()'", "leave it out: 'if: success()' is the default",
+      "write 'if: always()'"
+    )
+    return [
+      "on_failure": failure, "failure": failure, "failed": failure, "on_success": success,
+      "success": success, "succeeded": success, "always": always, "manual": "write 'manual: true'",
     ]
   }()
 

@@ -105,7 +105,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .dependency: names(DependencyKey.elsewhere)
     case .retry: names(RetryKey.elsewhere)
     case .wait: names(WaitKey.elsewhere)
-    case .param, .secret, .queue, .stop, .allowFailure, .background, .mutex, .cache, .hook,
+    case .hook: names(HookCommandKey.elsewhere)
+    case .param, .secret, .queue, .stop, .allowFailure, .background, .mutex, .cache,
       .slurm, .stepSlurm, .testFile, .testCase, .testStub, .testExpectation:
       [:]
     }

@@ -112,6 +112,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .pattern(let example, _): example
     case .command, .shell: "a string or a list of strings"
     case .hook: "a string, a list of strings or a map with 'run'"
+    case .list(.anything), .filledList(.anything): "a list"
     case .list(let item), .filledList(let item): "a list of \(item.plural)"
     case .map(let value, _): "a map of names to \(value.plural)"
     case .object(let kind): kind.words

@@ -30,8 +30,14 @@ enum LoadingMessage {
     return Diagnostic("unknown pipeline \(quoted("#" + name))", at: span, help: help)
   }
 
-  static func missing(_ what: String, _ path: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(what) \(quoted(path)) does not exist", at: span)
+  /// `directory` is that of the file that names the other one.
+  static func missing(
+    _ what: String, _ path: String, from directory: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(what) \(quoted(path)) does not exist", at: span,
+      help: "it is looked for from the directory of this file"
+        + (directory == "." ? "" : ", " + quoted(directory)))
   }
 
   static func noSteps(at span: Span) -> Diagnostic {

@@ -308,7 +308,9 @@ struct PipelineLoader {
     switch files.read(path, file.directory) {
     case .success(let bytes?): return bytes
     case .success(nil):
-      log.report(at: reference.span) { LoadingMessage.missing(what, path, at: $0) }
+      log.report(at: reference.span) {
+        LoadingMessage.missing(what, path, from: file.directory, at: $0)
+      }
     case .failure(let failure):
       log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
     }

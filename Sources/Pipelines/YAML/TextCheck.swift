@@ -19,10 +19,12 @@ package struct TextCheck {
     let signs = Signs(text)
     isASCII = signs.isPlainASCII
     if !isASCII, let fault = Self.firstFault(in: text) {
-      throw YAMLMessage.badCharacter(fault, base: base)
+      throw text.contains(0)
+        ? YAMLMessage.notText(text[fault.offset], at: base + fault.offset)
+        : YAMLMessage.badCharacter(fault, base: base)
     }
     if signs.hasReturns, let offset = Self.loneCarriageReturn(in: text) {
-      let fault = Fault(offset: offset, byteCount: 1, reason: .lineSeparator("\r"))
+      let fault = Fault(offset: offset, byteCount: 1, reason: .character("\r", "line separator"))
       throw YAMLMessage.badCharacter(fault, base: base)
     }
     hasExpressions = text.expressionStart() != nil
@@ -69,8 +71,7 @@ package struct TextCheck {
   struct Fault {
     enum Reason {
       case invalidUTF8(UInt8)
-      case control(Unicode.Scalar)
-      case lineSeparator(Unicode.Scalar)
+      case character(Unicode.Scalar, String)
     }
 
     let offset: Int
@@ -101,8 +102,8 @@ package struct TextCheck {
   private static func objection(to scalar: Unicode.Scalar) -> Fault.Reason? {
     switch scalar.value {
     case 0x09, 0x0A, 0x0D: nil
-    case 0x85, 0x2028, 0x2029: .lineSeparator(scalar)
-    case ..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF: .control(scalar)
+    case 0x85, 0x2028, 0x2029: .character(scalar, "line separator")
+    case ..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF: .character(scalar, "control character")
     default: nil
     }
   }

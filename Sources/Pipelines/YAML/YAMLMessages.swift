@@ -27,17 +27,19 @@ enum YAMLMessage {
     case .invalidUTF8(let byte):
       let hex = String(byte, radix: 16, uppercase: true)
       return Diagnostic("byte 0x\(hex) is not valid UTF-8: the file must be UTF-8", at: span)
-    case .control(let scalar):
-      let hex = String(scalar.value, radix: 16)
-      return Diagnostic(
-        "control character \\u{\(hex)} is not allowed in the file", at: span,
-        help: "in a double-quoted string, write it as an escape such as \"\\e\"")
-    case .lineSeparator(let scalar):
+    case .character(let scalar, let kind):
       let digits = hexadecimal(UInt64(scalar.value), digits: 4, uppercase: true)
       return Diagnostic(
-        "the line separator U+\(digits) is not allowed in the file", at: span,
+        "the \(kind) U+\(digits) is not allowed in the file", at: span,
         help: "in a double-quoted string, write \"\\u\(digits.lowercased())\"")
     }
+  }
+
+  /// The message about a file with a NUL. `byte` is the first one that no text contains.
+  static func notText(_ byte: UInt8, at place: Int) -> Diagnostic {
+    let digits = hexadecimal(UInt64(byte), digits: 2, uppercase: true)
+    return Diagnostic(
+      "byte 0x\(digits): this is not a text file", at: Span(start: place, end: place + 1))
   }
 
   static func secondDocument(at span: Span) -> Diagnostic {
