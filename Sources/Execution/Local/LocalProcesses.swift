@@ -287,17 +287,24 @@ final class LocalProcesses {
   func reap(at now: Nanoseconds) {
     var status: Int32 = 0
     var usage = rusage()
+    var ended: [RunningCommand] = []
     while true {
       let process = wait4(-1, &status, WNOHANG, &usage)
-      guard process > 0 else { return }
+      guard process > 0 else { break }
       if let command = commands.first(where: { $0.processID == process && $0.exit == nil }) {
         command.exit = exit(of: command, status, usage, at: now)
-        examine(command, now)
+        ended.append(command)
       } else {
         children.reaped(process)
         temporary.goOn()
         if process == guardian?.processID { guardianEnded(status) }
       }
+    }
+    if ended.isEmpty { return }
+    // The children are listed once for all that have ended together.
+    let haveLeftNothing = children.strays(besides: commands, of: nil).isEmpty
+    for command in ended {
+      if haveLeftNothing { finish(command, at: now) } else { examine(command, now) }
     }
   }
 
