@@ -15,6 +15,8 @@ struct CommandBuilder {
   let workspace: String
   /// The directory of the run. It is absolute because commands may run in other directories.
   let folder: String
+  /// The same with a slash.
+  private let folderStart: String
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let masker: Masker?
@@ -29,6 +31,7 @@ struct CommandBuilder {
   init(workspace: String, options: RunOptions) {
     self.workspace = workspace
     folder = options.folder(from: workspace)
+    folderStart = folder + "/"
     added = options.environment
     masker = options.secrets.masker
     trace = options.trace
@@ -48,11 +51,10 @@ struct CommandBuilder {
     let outputs = files.outputs
     let cache = key.role.isAttempt ? command.settings.cache : nil
     var variables: [EnvironmentVariable] = []
-    // With the one that the launcher adds.
-    variables.reserveCapacity(5 + command.variables.count)
+    variables.reserveCapacity(4 + command.variables.count)
     variables.append(EnvironmentVariable(.step, step))
     if cache == nil { variables.append(EnvironmentVariable(.attempt, String(command.attempt))) }
-    variables.append(EnvironmentVariable(.output, "\(folder)/\(outputs)"))
+    variables.append(EnvironmentVariable(.output, folderStart + outputs))
     if let trace, cache == nil,
       !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" })
     {
@@ -62,7 +64,7 @@ struct CommandBuilder {
     variables += command.variables
     var work = work(of: command.action, command.settings, &variables)
     let isTraced = isTraced(key, step)
-    if isTraced { work = work.traced(into: "\(folder)/\(outputs)\(CommandTrace.ending)") }
+    if isTraced { work = work.traced(into: "\(folderStart)\(outputs)\(CommandTrace.ending)") }
     return Command(
       key, work,
       in: cache.map { strippedEnvironment(of: command.settings, $0) }

@@ -35,7 +35,11 @@ extension RunDirectory {
   }
 
   private static func nameStart(of step: String, _ role: CommandRole) -> String {
-    "\(isFileName(step) ? step : fileName(of: step)).\(role.name)."
+    var start = isFileName(step) ? step : fileName(of: step)
+    start += "."
+    start += role.name
+    start += "."
+    return start
   }
 }
 

@@ -4,8 +4,9 @@ import Plans
 import Scheduling
 
 /// What the machine remembers about an operation that was started and has no outcome yet. The run
-/// itself is one while its own hooks run.
-struct ActiveOperation {
+/// itself is one while its own hooks run. An object, because it is looked up several times for each
+/// command, and a copy of it has ten parts to be counted.
+final class ActiveOperation {
   enum Stop: Comparable {
     case none, asked, killed
   }
@@ -66,7 +67,7 @@ struct ActiveOperation {
     attempt = attempts
   }
 
-  mutating func begin(_ role: CommandRole?) {
+  func begin(_ role: CommandRole?) {
     self.role = role
     phase += 1
     stop = .none
@@ -76,7 +77,7 @@ struct ActiveOperation {
 
   /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
   /// ran has no hooks to run.
-  mutating func planHooks(for ending: Ending) {
+  func planHooks(for ending: Ending) {
     if runsNoHooks || settings.hooks.isEmpty { return }
     hooksLeft = ending.outcome.hooks.flatMap { kind in
       settings.hooks[kind].indices.map { (kind, $0 + 1) }
@@ -84,13 +85,13 @@ struct ActiveOperation {
   }
 
   /// Called when its hooks belong to another run.
-  mutating func dropHooks() {
+  func dropHooks() {
     hooksLeft = []
     runsNoHooks = true
   }
 
   /// Called when it timed out waiting: it makes no attempt.
-  mutating func waitExpired(_ words: String) {
+  func waitExpired(_ words: String) {
     ending = Ending(.timedOut, isAllowed: settings.allowFailure == .always)
     cause = .wait(words)
     planHooks(for: Ending(.timedOut))
@@ -98,7 +99,7 @@ struct ActiveOperation {
 
   /// Called when a hook failed. This turns success into failure, never hides an earlier failure,
   /// and ends the list of hooks that it is in.
-  mutating func hookFailed(_ kind: HookKind) {
+  func hookFailed(_ kind: HookKind) {
     if ending?.outcome == .succeeded {
       ending = Ending(.failed, isAllowed: settings.allowFailure == .always)
       cause = .hook(kind)
@@ -109,7 +110,7 @@ struct ActiveOperation {
 
   /// Called when a hook was stopped. This turns success into what ends like this, and ends the list of hooks that it
   /// is in; those of the new outcome follow one of success.
-  mutating func hookStopped(_ kind: HookKind, _ reason: StopReason, outcome: Outcome) {
+  func hookStopped(_ kind: HookKind, _ reason: StopReason, outcome: Outcome) {
     hasFailedHook = true
     hooksLeft.removeAll { $0.kind == kind }
     guard ending?.outcome == .succeeded else { return }

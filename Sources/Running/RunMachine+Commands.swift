@@ -24,11 +24,9 @@ extension RunMachine {
   package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
     if isWanted(key) { return true }
     if case .attempt(let number) = key.role {
-      let attemptsBefore = active[key.operation]?.attemptsBefore ?? 0
-      if number == attemptsBefore + 1 { active[key.operation]?.runsNoHooks = true }
-      if active[key.operation]?.stopCause == nil {
-        active[key.operation]?.stopCause = .cancelled
-      }
+      let state = active[key.operation]
+      if number == 1 + (state?.attemptsBefore ?? 0) { state?.runsNoHooks = true }
+      if state?.stopCause == nil { state?.stopCause = .cancelled }
     }
     let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
     ended(key, end, at: now)

@@ -53,7 +53,7 @@ extension RunMachine {
     groupStates[group].hooks = .none
     // They belong to the run that sees the end of what goes on in the group.
     if left.contains(group) || isOvertaken { return false }
-    var state = ActiveOperation(settings: steps[group].settings)
+    let state = ActiveOperation(settings: steps[group].settings)
     // Hooks that are owed run for steps that succeeded in an earlier run.
     let hasSucceeded = ending.outcome == .cached || isSuccess(group, cause)
     state.ending = hasSucceeded ? Ending(.succeeded) : ending
@@ -91,8 +91,8 @@ extension RunMachine {
 
   mutating func startDueHooks(at now: Nanoseconds) {
     while !dueGroupHooks.isEmpty, hasRoom {
-      var (group, state) = dueGroupHooks.removeFirst()
-      continueHooks(of: group, &state, at: now)
+      let (group, state) = dueGroupHooks.removeFirst()
+      continueHooks(of: group, state, at: now)
     }
   }
 

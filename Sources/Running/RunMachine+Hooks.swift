@@ -7,10 +7,10 @@ extension RunMachine {
   /// Runs the hooks of an operation of which no attempt runs, if there are any: like an attempt, they wait for
   /// slot, mutex and resources.
   mutating func awaitHooks(
-    of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+    of operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     guard !state.hooksLeft.isEmpty else {
-      return continueHooks(of: operation, &state, at: now)
+      return continueHooks(of: operation, state, at: now)
     }
     state.begin(nil)
     active[operation] = state
@@ -28,10 +28,10 @@ extension RunMachine {
 
   /// Hooks that have waited for too long do not run.
   mutating func leaveOutHooks(of operation: OperationID, at now: Nanoseconds) {
-    guard var state = active[operation] else { return }
+    guard let state = active[operation] else { return }
     tellLeftOutHooks(of: operation)
     state.hooksLeft = []
-    continueHooks(of: operation, &state, at: now)
+    continueHooks(of: operation, state, at: now)
   }
 
   mutating func tellLeftOutHooks(of operation: OperationID) {
@@ -42,7 +42,7 @@ extension RunMachine {
 
   /// Starts the next hook, or settles the operation when there is none.
   mutating func continueHooks(
-    of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+    of operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     guard !state.hooksLeft.isEmpty else {
       active[operation] = nil
@@ -50,7 +50,7 @@ extension RunMachine {
     }
     let hook = state.hooksLeft.removeFirst()
     let round = 1 + (reopenings[operation] ?? 0)
-    start(.hook(hook.kind, index: hook.index, round: round), of: operation, &state)
+    start(.hook(hook.kind, index: hook.index, round: round), of: operation, state)
     let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
     set(.timeLimit, at: now + timeout, operation, state)
     let isCutShort = [stopReason, state.cancelReason].contains { $0?.isUrgent == true }
@@ -63,7 +63,7 @@ extension RunMachine {
   mutating func hookEnded(
     _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
   ) {
-    var state = state(of: key)
+    let state = state(of: key)
     let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     if end.isStopped, let reason = state.cancelReason ?? stopReason {
@@ -71,6 +71,6 @@ extension RunMachine {
     } else if !end.isSuccess {
       state.hookFailed(kind)
     }
-    continueHooks(of: key.operation, &state, at: now)
+    continueHooks(of: key.operation, state, at: now)
   }
 }

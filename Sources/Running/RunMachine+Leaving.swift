@@ -36,14 +36,13 @@ extension RunMachine {
     stop(.overtaken(message), leaving: running(commands), at: now)
     for index in dueGroupHooks.indices { dueGroupHooks[index].state.dropHooks() }
     for operation in active.keys.sorted() {
-      guard var state = active[operation] else { continue }
+      guard let state = active[operation] else { continue }
       state.dropHooks()
-      active[operation] = state
       if state.role != nil {
         if case .starting = gates[operation] { setGate(of: operation, to: nil) }
         kill(operation, because: .cancelled)
       } else if state.ending != nil {
-        continueHooks(of: operation, &state, at: now)
+        continueHooks(of: operation, state, at: now)
       } else {
         cancelRetry(of: operation, .overtaken(message), at: now)
       }
@@ -66,7 +65,7 @@ extension RunMachine {
     }
     stop(reason, at: now)
     for operation in operations {
-      guard var state = active.removeValue(forKey: operation) else { continue }
+      guard let state = active.removeValue(forKey: operation) else { continue }
       if case .starting = gates[operation] { setGate(of: operation, to: nil) }
       state.ending = Ending(.cancelled)
       state.cause = .stopped(.left)

@@ -119,10 +119,10 @@ extension RunMachine {
     }
     setGate(of: timer.operation, to: nil)
     steps.resolve(timer.operation, as: probing.step)
-    var state = ActiveOperation(
+    let state = ActiveOperation(
       settings: probing.step.settings, after: attempts(of: timer.operation))
     state.waitExpired(words)
-    awaitHooks(of: timer.operation, &state, at: now)
+    awaitHooks(of: timer.operation, state, at: now)
   }
 
   private mutating func set(

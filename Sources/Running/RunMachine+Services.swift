@@ -25,10 +25,10 @@ extension RunMachine {
 
   /// An attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
-    active[operation]?.serviceStart = now
     guard let state = active[operation] else {
       preconditionFailure("a service runs once it was started")
     }
+    state.serviceStart = now
     let step = steps.ready(operation)
     if step.readiness.isEmpty {
       return set(.readyDue, at: now + RunMachine.settlingTime, operation, state)
@@ -70,12 +70,11 @@ extension RunMachine {
 
   /// It will not be ready: it is stopped, and has failed.
   mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
-    guard var state = active[service] else {
+    guard let state = active[service] else {
       preconditionFailure("only a service that runs can fail to become ready")
     }
     state.cause = .notReady(words)
     state.notReadyAfter = now - state.serviceStart
-    active[service] = state
     askToEnd(service, .notReady, at: now)
   }
 }
@@ -85,7 +84,7 @@ extension RunMachine {
   /// What it means that the attempt of a service ended. By itself that is a failure, unless it goes on
   /// for its own sake.
   mutating func judgeService(
-    _ service: OperationID, _ state: inout ActiveOperation, _ outcome: inout Outcome
+    _ service: OperationID, _ state: ActiveOperation, _ outcome: inout Outcome
   ) {
     if case .starting = gates[service] { setGate(of: service, to: nil) }
     guard let end = state.attemptEnd, state.isUndisturbed(by: end), !services.isEndless(service)
@@ -193,7 +192,7 @@ extension RunMachine {
 extension RunMachine {
   /// Nothing runs, and nothing but a slot or a claim is waited for.
   var isStill: Bool {
-    active.allSatisfy { $1.role == nil && scheduler.state(of: $0) == .ready }
+    mutating get { active.allSatisfy { $1.role == nil && scheduler.state(of: $0) == .ready } }
   }
 
   /// All that goes on are services that are ready, besides what waits for a slot or a claim.
@@ -217,7 +216,7 @@ extension RunMachine {
     if let first, active[first]?.ending != nil {
       leaveOutHooks(of: first, at: now)
     } else if let first {
-      if var state = active.removeValue(forKey: first) {
+      if let state = active.removeValue(forKey: first) {
         state.planHooks(for: Ending(.failed))
         if !state.hooksLeft.isEmpty { tellLeftOutHooks(of: first) }
       }

@@ -48,7 +48,7 @@ extension RunMachine {
   /// an operation is cancelled, unless it had failed or was cancelled before.
   private mutating func settleActive(at now: Nanoseconds) {
     for operation in active.keys.sorted() where operation != .run {
-      guard var state = active.removeValue(forKey: operation) else { continue }
+      guard let state = active.removeValue(forKey: operation) else { continue }
       if state.ending?.outcome.isFailure != true, state.ending?.outcome != .cancelled {
         state.ending = Ending(.cancelled)
         if let reason = state.cancelReason ?? stopReason { state.cause = .stopped(reason) }
@@ -163,12 +163,12 @@ extension RunMachine {
     _ operation: OperationID, because cause: Cause, at now: Nanoseconds
   ) {
     // It may have been cancelled before, so its hooks run, or wait.
-    guard var state = active[operation], state.role == nil, state.ending == nil else { return }
+    guard let state = active[operation], state.role == nil, state.ending == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
     state.cause = cause
     state.planHooks(for: Ending(.cancelled))
-    awaitHooks(of: operation, &state, at: now)
+    awaitHooks(of: operation, state, at: now)
   }
 
   /// Asks what runs for the operation to end. Of several reasons the first one counts.
@@ -176,12 +176,12 @@ extension RunMachine {
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     guard let state = active[operation], !isEnding(state) else { return }
-    active[operation]?.cancelReason = reason
+    state.cancelReason = reason
     if state.stop == .none {
       askToEnd(operation, .cancelled, at: now)
     } else {
       // It is ending already: what follows from that is what changes.
-      active[operation]?.stopCause = .cancelled
+      state.stopCause = .cancelled
     }
   }
 
@@ -193,12 +193,11 @@ extension RunMachine {
   mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
-    guard var state = active[operation], let role = state.role, state.stop == .none else {
+    guard let state = active[operation], let role = state.role, state.stop == .none else {
       return
     }
     state.stop = .asked
     state.stopCause = cause
-    active[operation] = state
     if case .starting = gates[operation] { setGate(of: operation, to: nil) }
     let sequence = state.settings.stop
     perform(
@@ -208,12 +207,11 @@ extension RunMachine {
 
   /// Whatever runs for the operation. The cause is that of a command that nobody asked to end before.
   mutating func kill(_ operation: OperationID, because cause: ActiveOperation.StopCause) {
-    guard var state = active[operation], let role = state.role, state.stop != .killed else {
+    guard let state = active[operation], let role = state.role, state.stop != .killed else {
       return
     }
     state.stop = .killed
     state.stopCause = state.stopCause ?? cause
-    active[operation] = state
     perform(.kill(CommandKey(operation: operation, role: role)))
   }
 
@@ -247,11 +245,11 @@ extension RunMachine {
   }
 
   private mutating func beginHooksOfRun(at now: Nanoseconds) {
-    var run = ActiveOperation(settings: plan.settings)
+    let run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     // The hooks of a run that was left belong to the one that sees its end.
     if left.isEmpty, !isOvertaken { run.planHooks(for: Ending(runOutcome)) }
-    continueHooks(of: .run, &run, at: now)
+    continueHooks(of: .run, run, at: now)
   }
 
   package var runOutcome: Outcome {

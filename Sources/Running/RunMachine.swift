@@ -139,7 +139,7 @@ package struct RunMachine {
   }
 
   /// The state of the operation of a command that has ended.
-  func state(of key: CommandKey) -> ActiveOperation {
+  mutating func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.role == key.role else {
       preconditionFailure("the command is not what runs for its operation")
     }
@@ -158,8 +158,9 @@ package struct RunMachine {
   // MARK: Asked
 
   package mutating func takeActions() -> [Action] {
-    defer { actions.removeAll(keepingCapacity: true) }
     startHold.heard()
+    if actions.isEmpty { return [] }
+    defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
 
@@ -208,14 +209,14 @@ package struct RunMachine {
 
   mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     goingOn.remove(operation)
-    var state =
+    let state =
       active[operation]
       ?? ActiveOperation(
         settings: steps.ready(operation).settings, after: attempts(of: operation))
-    if state.ending != nil { return continueHooks(of: operation, &state, at: now) }
+    if state.ending != nil { return continueHooks(of: operation, state, at: now) }
     if groupStates.hasIdle { beginGroups(around: operation, at: now) }
     state.attempt += 1
-    start(.attempt(state.attempt), of: operation, &state)
+    start(.attempt(state.attempt), of: operation, state)
     // The job's side keeps to the limit of a command that first waits in a queue of Slurm.
     if let limit = state.settings.timeout, state.settings.slurm == nil {
       set(.timeLimit, at: now + limit, operation, state)
@@ -228,15 +229,15 @@ package struct RunMachine {
   private mutating func attemptEnded(
     _ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds
   ) {
-    var state = state(of: key)
+    let state = state(of: key)
     let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
     var outcome = state.outcome(of: end)
     let isService = isService(key.operation)
-    if isService { judgeService(key.operation, &state, &outcome) }
+    if isService { judgeService(key.operation, state, &outcome) }
     if state.settings.retry.covers(outcome, end), mayTryAgain(key.operation, state) {
-      wait(for: key.operation, &state, at: now)
+      wait(for: key.operation, state, at: now)
     } else {
       let ending = Ending(outcome, isAllowed: state.settings.allowFailure.allows(end))
       state.ending = ending
@@ -245,7 +246,7 @@ package struct RunMachine {
         state.cause = .stopped(reason)
       }
       state.planHooks(for: Ending(outcome))
-      continueHooks(of: key.operation, &state, at: now)
+      continueHooks(of: key.operation, state, at: now)
     }
   }
 
@@ -258,7 +259,7 @@ package struct RunMachine {
 
   /// Releases slot, mutex and resources until the next attempt.
   private mutating func wait(
-    for operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+    for operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     let policy = state.settings.retry
     var delay = policy.delay(afterAttempt: state.attemptsOfRetry)
@@ -266,7 +267,6 @@ package struct RunMachine {
     state.begin(nil)
     state.cause = .itself
     if delay > 0 { set(.retryDue, at: now + delay, operation, state) }
-    active[operation] = state
     scheduler.pause(operation)
     // Without a delay it competes for the slot that it frees.
     if delay == 0 { scheduler.resume(operation) }
@@ -372,7 +372,7 @@ package struct RunMachine {
   }
 
   mutating func start(
-    _ role: CommandRole, of operation: OperationID, _ state: inout ActiveOperation
+    _ role: CommandRole, of operation: OperationID, _ state: ActiveOperation
   ) {
     state.begin(role)
     say(.started(operation, role))

@@ -18,6 +18,12 @@ struct OpenStep {
   var placedRole: CommandRole?
   /// Something else than attempts ran, which belongs to the time of the step.
   var hasHooks = false
+
+  /// The attempt that runs has ended.
+  mutating func ended(_ role: CommandRole, _ end: CommandEnd) {
+    last = RecordedCommand(role: role, start: attemptStart, end: end)
+    hasRowOfLast = false
+  }
 }
 
 /// A command that has ended.

@@ -110,19 +110,24 @@ extension ResultRow {
     bytes.append(UInt8(ascii: "\n"))
   }
 
+  /// Always inlined, because a division by a number that the compiler knows takes a tenth of the time.
+  @inline(__always)
   private static func add(_ number: Int, radix: UInt = 10, to bytes: inout [UInt8]) {
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    let start = bytes.count
-    repeat {
-      let digit = UInt8(truncatingIfNeeded: rest % radix)
-      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
-      rest /= radix
-    } while rest > 0
-    var (first, last) = (start, bytes.count - 1)
-    while first < last {
-      bytes.swapAt(first, last)
-      (first, last) = (first + 1, last - 1)
+    // 64 bits have at most 20 digits.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { text in
+      var rest = number.magnitude
+      var start = text.count
+      repeat {
+        let digit = UInt8(truncatingIfNeeded: rest % radix)
+        rest /= radix
+        start -= 1
+        text[start] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+      } while rest > 0
+      if number < 0 {
+        start -= 1
+        text[start] = UInt8(ascii: "-")
+      }
+      bytes += UnsafeMutableBufferPointer(rebasing: text[start...])
     }
   }
 
@@ -130,19 +135,17 @@ extension ResultRow {
   private static func add(_ text: String?, to bytes: inout [UInt8]) {
     defer { bytes.append(tab) }
     guard var text else { return }
-    let start = bytes.count
-    bytes.append(UInt8(ascii: "\""))
     let isPlain = text.withUTF8 { characters in
-      for byte in characters {
-        guard byte >= 0x20, byte < 0x7f, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\")
-        else { return false }
-        bytes.append(byte)
+      let isPlain = characters.allSatisfy {
+        $0 >= 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
       }
+      guard isPlain else { return false }
+      bytes.append(UInt8(ascii: "\""))
+      bytes += characters
+      bytes.append(UInt8(ascii: "\""))
       return true
     }
-    if isPlain { return bytes.append(UInt8(ascii: "\"")) }
-    bytes.removeLast(bytes.count - start)
-    bytes += Value.string(text).json.utf8
+    if !isPlain { bytes += Value.string(text).json.utf8 }
   }
 
   private static let tab = UInt8(ascii: "\t")

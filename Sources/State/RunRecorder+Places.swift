@@ -6,6 +6,7 @@ import Scheduling
 extension RunRecorder {
   /// Records where a command is when it has a node, and not each reason for which it waits.
   func note(_ place: CommandPlacement, of operation: OperationID, _ role: CommandRole) {
+    hasPlaces = true
     let place = place.following(open[operation]?.place)
     open[operation]?.place = place
     open[operation]?.placedRole = role
@@ -14,7 +15,8 @@ extension RunRecorder {
 
   /// Records where a command was that never had a node.
   func notePlace(ofEnded operation: OperationID) {
-    guard let place = open[operation]?.place, let role = open[operation]?.placedRole else { return }
+    guard hasPlaces, let place = open[operation]?.place, let role = open[operation]?.placedRole
+    else { return }
     if place.node == nil { pending.append(.placed(name(of: operation), role, place)) }
     open[operation]?.place = nil
   }

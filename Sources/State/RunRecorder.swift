@@ -66,6 +66,8 @@ package final class RunRecorder: RunObserver {
   private var recordedStatus: Int32?
   /// What is known about steps that have not ended.
   var open: [OperationID: OpenStep] = [:]
+  /// True if some of them were placed.
+  var hasPlaces = false
   private let added: AddedOperations
   /// The last commands of steps that failed or were cancelled: somebody may run them again.
   private var ended: [OperationID: RecordedCommand] = [:]
@@ -289,13 +291,10 @@ extension RunRecorder {
   ) {
     tally.logBytes = (tally.logBytes ?? 0) + end.outputByteCount
     notePlace(ofEnded: operation)
-    var step = open[operation] ?? OpenStep(start: time, attemptStart: time)
     if case .attempt = role {
-      step.last = RecordedCommand(role: role, start: step.attemptStart, end: end)
-      step.hasRowOfLast = false
-      open[operation] = step
+      open[operation, default: OpenStep(start: time, attemptStart: time)].ended(role, end)
     } else {
-      let command = RecordedCommand(role: role, start: step.hookStart, end: end)
+      let command = RecordedCommand(role: role, start: open[operation]?.hookStart ?? 0, end: end)
       pending.append(.command(name(of: operation), command))
     }
   }

@@ -39,7 +39,7 @@ private struct CommandLineReader {
       skipBlanks()
     }
     guard let name = words.first else { return nil }
-    if words.count > 1, aloneEqualPrograms.contains(name) { return nil }
+    if words.count > 1, isBuiltinAlone(name) { return nil }
     return words
   }
 
@@ -160,9 +160,9 @@ private func isPlain(_ byte: UInt8) -> Bool {
 /// `%1` is a job to bash; `-x` and `+x` after `sh -c` are options of the shell itself.
 private let leadingSpecials: [UInt8] = [UInt8(ascii: "%"), UInt8(ascii: "-"), UInt8(ascii: "+")]
 
-/// Programs that do what the builtin of their name does, as long as they get no arguments:
+/// Whether a program does what the builtin of its name does, as long as it gets no arguments:
 /// `/bin/true --help` prints a page, the builtin does not.
-let aloneEqualPrograms: Set<String> = ["true", "false"]
+func isBuiltinAlone(_ name: String) -> Bool { name == "true" || name == "false" }
 
 /// Names that dash or bash handles itself instead of running a program of that name.
 private let shellWords: Set<String> = {

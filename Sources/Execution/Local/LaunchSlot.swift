@@ -8,12 +8,14 @@ import Plans
 /// What one command needs to start.
 struct LaunchRequest {
   /// The paths to try, in order; more than one when PATH is searched.
-  var programs: [[UInt8]]
-  var arguments: [String]
-  var environment: Environment
+  let programs: [[UInt8]]
+  let arguments: [String]
+  let environment: Environment
   /// The variables only for this command; `environment` has none with these names.
-  var ownVariables: [EnvironmentVariable]
-  var directory: String?
+  let ownVariables: [EnvironmentVariable]
+  /// The mark in its environment.
+  var cookie = ""
+  let directory: String?
   var input: Int32
   /// The input was opened for this command, and is closed once it has been started.
   var ownsInput = false
@@ -22,7 +24,7 @@ struct LaunchRequest {
   var isTerminal = false
   /// Becomes descriptor 3.
   var script: Int32?
-  var nice: Int32
+  let nice: Int32
   /// What was made for it; nil for a command that needs nothing.
   var prepared: PreparedStart?
   /// The number that its mark has.
@@ -47,6 +49,8 @@ extension LaunchRequest {
     for variable in ownVariables {
       length += variable.name.utf8.count + variable.value.utf8.count + 2
     }
+    length += Cookie.variable.utf8.count + cookie.utf8.count + 2
+    if let path = prepared?.temporaryPath { length += "TMPDIR=".utf8.count + path.utf8.count + 1 }
     return length
   }
 }
@@ -158,7 +162,7 @@ final class LaunchSlot {
     reserve(
       text: request.textLength,
       pointers: request.programs.count + request.arguments.count + request.ownVariables.count
-        + shared.count + 4)
+        + shared.count + 6)
 
     var cursor = text
     func write(
@@ -188,15 +192,18 @@ final class LaunchSlot {
     for argument in request.arguments { append(write(argument)) }
     append(nil)
     let environment = next
-    let hasOwnTemporary = request.prepared?.temporaryPath != nil
+    func append(_ name: String, _ value: String) {
+      append(write(name, end: CChar(UInt8(ascii: "="))))
+      _ = write(value)
+    }
+    let temporaryPath = request.prepared?.temporaryPath
     for variable in shared {
-      if hasOwnTemporary, strncmp(variable, "TMPDIR=", 7) == 0 { continue }
+      if temporaryPath != nil, strncmp(variable, "TMPDIR=", 7) == 0 { continue }
       append(variable)
     }
-    for variable in request.ownVariables {
-      append(write(variable.name, end: CChar(UInt8(ascii: "="))))
-      _ = write(variable.value)
-    }
+    for variable in request.ownVariables { append(variable.name, variable.value) }
+    if let temporaryPath { append("TMPDIR", temporaryPath) }
+    append(Cookie.variable, request.cookie)
     append(nil)
 
     launch.pointee.programs = UnsafeRawPointer(programs)
@@ -204,13 +211,17 @@ final class LaunchSlot {
     launch.pointee.arguments = arguments
     launch.pointee.environment = UnsafePointer(environment)
     launch.pointee.directory = request.directory.map { UnsafePointer(write($0)) }
+    take(descriptorsOf: request)
+    launch.pointee.nice = request.nice
+    confine(request.prepared?.takeRules())
+  }
+
+  private func take(descriptorsOf request: LaunchRequest) {
     launch.pointee.input = request.input
     launch.pointee.output = request.output
     launch.pointee.script = request.script ?? -1
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
-    launch.pointee.nice = request.nice
     launch.pointee.kept = request.kept ?? (-1, -1)
-    confine(request.prepared?.takeRules())
   }
 
   private func confine(_ rules: PreparedStart.Rules?) {

@@ -15,6 +15,8 @@ final class Launcher {
   private var environments = IdentityCache<CommandEnvironment, Environment>()
   /// The shell of the last script, and the words before a script of it. Hardly a run has more than one.
   private var lastShell: (shell: [String], words: [String])?
+  /// The last program that was named with its path, which is often that of the next command.
+  private var lastPath: (name: String, programs: [[UInt8]]) = ("", [])
 
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -35,8 +37,8 @@ final class Launcher {
   func request(for command: Command) throws(SystemError) -> LaunchRequest {
     let environment = environment(of: command)
     let (words, script) = arguments(of: command.work)
-    var programs = programs(for: words[0], environment)
-    if case .script = command.work { programs = builtinPrograms(for: words) + programs }
+    let isAlone = if case .script = command.work { words.count == 1 } else { false }
+    let programs = programs(for: words[0], isAlone: isAlone, environment)
     var request = LaunchRequest(
       programs: programs, arguments: words, environment: environment,
       ownVariables: command.variables, directory: command.directory, input: nullInput.number,
@@ -49,16 +51,16 @@ final class Launcher {
         request.ownsInput = true
       }
     } catch {
-      release(request)
+      release(script: request.script, input: request.input)
       throw error
     }
     return request
   }
 
-  /// Closes what was opened for this request alone; the new process has its own copies.
-  func release(_ request: LaunchRequest) {
-    if let script = request.script { close(script) }
-    if request.input != nullInput.number { close(request.input) }
+  /// Closes what was opened for one request alone; the new process has its own copies.
+  func release(script: Int32?, input: Int32) {
+    if let script { close(script) }
+    if input != nullInput.number { close(input) }
   }
 
   /// The words to execute. A plain command is executed directly; the shell reads a script that is
@@ -85,26 +87,27 @@ final class Launcher {
     return words
   }
 
-  private func programs(for name: String, _ environment: Environment) -> [[UInt8]] {
-    if name.utf8.contains(UInt8(ascii: "/")) { return [Array(name.utf8)] }
+  /// Where a program may be. If it is all of a script, and a shell has it built in, it is found whatever PATH says.
+  private func programs(
+    for name: String, isAlone: Bool, _ environment: Environment
+  ) -> [[UInt8]] {
+    if name.utf8.contains(UInt8(ascii: "/")) {
+      if lastPath.name != name { lastPath = (name, [Array(name.utf8)]) }
+      return lastPath.programs
+    }
     let end = Array("/\(name)".utf8)
-    return environment.searchPath.map { $0 + end }
-  }
-
-  /// Where the programs are that a script is executed directly with, and that a shell has built in: it finds them whatever
-  /// PATH says.
-  private func builtinPrograms(for words: [String]) -> [[UInt8]] {
-    words.count == 1 && aloneEqualPrograms.contains(words[0])
-      ? ["/bin/", "/usr/bin/"].map { Array("\($0)\(words[0])".utf8) } : []
+    let inShells = isAlone && isBuiltinAlone(name)
+    let builtin = inShells ? ["/bin", "/usr/bin"].map { Array($0.utf8) } : []
+    return (builtin + environment.searchPath).map { $0 + end }
   }
 
   private func environment(of command: Command) -> Environment {
     // Commands with one environment have one answer to whether they share slots, too.
-    environments.value(for: command.environment) {
-      let flags = command.sharesJobs ? jobs?.flags : flagsWithoutJobs
+    let (shared, sharesJobs) = (command.environment, command.sharesJobs)
+    return environments.value(for: shared) {
+      let flags = sharesJobs ? jobs?.flags : flagsWithoutJobs
       let added = flags.map { [EnvironmentVariable(name: "MAKEFLAGS", value: $0)] } ?? []
-      return Environment(
-        adding: added + command.environment.variables, inheriting: command.environment.inherited)
+      return Environment(adding: added + shared.variables, inheriting: shared.inherited)
     }
   }
 

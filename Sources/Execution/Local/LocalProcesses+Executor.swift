@@ -26,19 +26,17 @@ extension LocalProcesses: Executor {
   }
 
   func start(_ command: Command, at now: Nanoseconds) {
-    attempt(command) { () throws(SystemError) in
+    do throws(SystemError) {
       if try !searches(for: command, at: now) { try launch(command, at: now) }
+    } catch {
+      failed(command.key, error)
     }
   }
 
-  /// Starts a command in this way; if that fails, it has ended.
-  func attempt(_ command: Command, _ start: () throws(SystemError) -> Void) {
-    do throws(SystemError) {
-      try start()
-    } catch {
-      let end = CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))
-      news.append(.ended(command.key, end))
-    }
+  /// A command that cannot be started has ended.
+  func failed(_ key: CommandKey, _ error: SystemError) {
+    let end = CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))
+    news.append(.ended(key, end))
   }
 
   func ready(_ number: Int, at now: Nanoseconds) {
@@ -64,6 +62,8 @@ extension LocalProcesses: Executor {
   }
 
   func takeNews() -> [CommandNews] {
+    // To empty an array that others hold makes another one.
+    if news.isEmpty { return [] }
     defer { news.removeAll(keepingCapacity: true) }
     return news
   }

@@ -52,8 +52,10 @@ extension LocalProcesses {
     for start in waitingStarts {
       guard let answer = start.process.take() else { continue }
       forget(start)
-      attempt(start.command) { () throws(SystemError) in
+      do throws(SystemError) {
         try launch(start.command, found: try Self.files(in: answer), at: now)
+      } catch {
+        failed(start.command.key, error)
       }
     }
   }

@@ -95,10 +95,10 @@ final class LocalProcesses {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
     if guardian == nil { try startGuardian() }
-    let opened = try launcher.request(for: command)
-    defer { launcher.release(opened) }
-    var request = opened
-    request.prepared = try prepare(command, found, adding: &request.ownVariables, at: now)
+    var request = try launcher.request(for: command)
+    let (script, input) = (request.script, request.input)
+    defer { launcher.release(script: script, input: input) }
+    request.prepared = try prepare(command, found, at: now)
     let pipe: OutputPipe
     do throws(SystemError) {
       pipe = try command.usesTerminal ? terminal() : pipes.pipe()
@@ -110,8 +110,7 @@ final class LocalProcesses {
     request.output = pipe.output
     request.isTerminal = pipe.isTerminal
     if pipe.isTerminal, command.input == nil { request.input = pipe.output }
-    request.ownVariables.append(
-      EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
+    request.cookie = cookie.value(of: nextNumber)
     request.number = nextNumber
     let ticks = ticksSinceBoot()
     let process = slot.start(request, conditions)
@@ -138,15 +137,11 @@ final class LocalProcesses {
 
   /// Makes what the command of a cached step needs to start.
   private func prepare(
-    _ command: Command, _ found: [FileName]?, adding variables: inout [EnvironmentVariable],
-    at now: Nanoseconds
+    _ command: Command, _ found: [FileName]?, at now: Nanoseconds
   ) throws(SystemError) -> PreparedStart? {
     guard command.confinement != nil else { return nil }
     let prepared = try confiner.start(of: command, in: directory, found: found, at: now)
     for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
-    if let path = prepared?.temporaryPath {
-      variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
-    }
     return prepared
   }
 
@@ -287,17 +282,24 @@ final class LocalProcesses {
   func reap(at now: Nanoseconds) {
     var status: Int32 = 0
     var usage = rusage()
+    var ended: [RunningCommand] = []
     while true {
       let process = wait4(-1, &status, WNOHANG, &usage)
-      guard process > 0 else { return }
+      guard process > 0 else { break }
       if let command = commands.first(where: { $0.processID == process && $0.exit == nil }) {
         command.exit = exit(of: command, status, usage, at: now)
-        examine(command, now)
+        ended.append(command)
       } else {
         children.reaped(process)
         temporary.goOn()
         if process == guardian?.processID { guardianEnded(status) }
       }
+    }
+    if ended.isEmpty { return }
+    // The children are listed once for all that have ended together.
+    let haveLeftNothing = children.strays(besides: commands, of: nil).isEmpty
+    for command in ended {
+      if haveLeftNothing { finish(command, at: now) } else { examine(command, now) }
     }
   }
 

@@ -69,8 +69,9 @@ final class RunningCommand {
   }
 
   init(
-    _ command: Command, number: Int, processID: Int32, startedAt: Nanoseconds, startTicks: UInt64,
-    program: String, pipe: OutputPipe, launch: LaunchSlot, log: consuming Log
+    _ command: borrowing Command, number: Int, processID: Int32, startedAt: Nanoseconds,
+    startTicks: UInt64, program: String, pipe: OutputPipe, launch: LaunchSlot,
+    log: consuming Log
   ) {
     key = command.key
     orphans = command.orphans

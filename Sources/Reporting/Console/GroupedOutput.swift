@@ -212,7 +212,13 @@ struct GroupedOutput: StepOutput {
   /// False if there is no room for the rest of it.
   private mutating func end(_ item: Waiting) -> Bool {
     do throws(LogReadFailure) {
-      let log = try operations.log(of: item.stream, writtenTo: item.log)
+      // If it has ended in this turn, its log is still open.
+      let log: LogFile
+      if let open = operations.log(of: item.stream) {
+        log = open
+      } else {
+        log = try operations.log(of: item.stream, writtenTo: item.log)
+      }
       if isService(item.stream) { return end(service: item.stream, log) }
       end(item.stream, log, from: item.state, as: .succeeded)
     } catch {

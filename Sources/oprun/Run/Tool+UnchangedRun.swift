@@ -205,7 +205,7 @@ extension UnchangedRunNote {
     run.name = options.runID
     run.pipeline = plan.name
     run.width = plan.queues.first?.width ?? 0
-    run.ran = watch.ran
+    run.ran = Set(watch.ran)
     run.isPure = run.ran.isEmpty
     run.steps = watch.operations.map { operation in
       let step = plan.steps[operation.index]
@@ -223,7 +223,7 @@ final class UnchangedRunWatch: RunObserver {
   /// The steps in the order in which they ended.
   private(set) var operations: [OperationID] = []
   /// The steps that ran, by their places in this order.
-  private(set) var ran: Set<Int> = []
+  private(set) var ran: [Int] = []
 
   func observe(_ event: RunEvent) {
     switch event.kind {
@@ -232,7 +232,7 @@ final class UnchangedRunWatch: RunObserver {
     case .started(let operation, _): isPlain = isPlain && operation.rawValue >= 0
     case .finished(let end): isPlain = isPlain && end.exitStatus == 0 && !end.wasLeft
     case .settled(let operation, let ending, _):
-      if ending != Ending(.cached) { ran.insert(operations.count) }
+      if ending != Ending(.cached) { ran.append(operations.count) }
       isPlain = isPlain && (ending == Ending(.cached) || ending == Ending(.succeeded))
       operations.append(operation)
     case .placed, .terminalTaken, .terminalReturned, .appended, .resolved, .published, .retrying,
