@@ -29,7 +29,7 @@ enum ExitStatus {
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or could not start because its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a case of `oprun test` failed; a run in progress refused a request; or `oprun doctor` found that something is missing"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a case of `oprun test` failed; a run in progress refused a request; or `oprun doctor` found that something is missing"
     ),
     (
       "2",

@@ -245,7 +245,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let watch = try FolderWatch()
     try watch.watch(WatchScope(roots: [folder], wants: { _ in true }))
-    let count = min(try bound(), 100_000) / 2 + 1
+    // Each makes two events. Some may fail to open where other tests use all descriptors.
+    let count = min(try bound(), 100_000) * 3 / 4
     for number in 0..<count { close(open("\(folder)/\(number)", O_CREAT | O_WRONLY, 0o600)) }
     let lost = try watch.take()
     #expect(watch.hasLostChanges && lost.count < 2 * count)
