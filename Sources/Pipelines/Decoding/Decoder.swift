@@ -148,6 +148,9 @@ extension Decoder {
     }
   }
 
+  /// Only a file with errors gets here, so there is one copy for all tables: one for each kind of key, with what they
+  /// call, would be 100 KB.
+  @_semantics("optimize.sil.specialize.generic.never")
   private mutating func reportStrangers<Key: ObjectKey>(
     _ keys: [NodeIndex], in fields: inout Fields<Key>, _ table: KeyTable<Key>, _ owner: String
   ) {
