@@ -188,7 +188,11 @@ private final class CacheBench {
     let bench = try CacheBench()
     try bench.keep("hello", as: "a")
     Files.remove(bench.folder.record(bench.key("a")))
-    try bench.cache.sweep()
+    // A process that another test has just forked holds our locks, too, until it loads its program.
+    for _ in 0..<1000 where try bench.cache.statistics().objectCount > 0 {
+      try bench.cache.sweep()
+      sched_yield()
+    }
     #expect(try bench.cache.statistics().objectCount == 0)
   }
 
