@@ -5,6 +5,7 @@ import CLinux
 package import Diagnostics
 import Glibc
 import Processes
+import RunFiles
 
 package final class CacheWorker {
   package let processID: Int32
@@ -89,7 +90,7 @@ package final class CacheWorker {
   private static func send(_ bytes: [UInt8], to pipe: Int32) -> Bool {
     var writer = ByteWriter()
     writer.add(bytes.count)
-    return writeAll(writer.bytes + bytes, to: pipe)
+    return writeFully(writer.bytes + bytes, to: pipe)
   }
 
   // MARK: In the new process

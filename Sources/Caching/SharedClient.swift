@@ -4,7 +4,7 @@
 import CLinux
 import Diagnostics
 import Glibc
-import Processes
+import RunFiles
 
 final class SharedClient {
   private let cache: CacheFolder
@@ -138,7 +138,7 @@ final class SharedClient {
   private func say(_ text: String) throws(NoAnswerFailure) { try send(Array(text.utf8)) }
 
   private func send(_ bytes: [UInt8]) throws(NoAnswerFailure) {
-    guard let input = program?.input, writeAll(bytes, to: input) else { throw NoAnswerFailure() }
+    guard let input = program?.input, writeFully(bytes, to: input) else { throw NoAnswerFailure() }
   }
 
   // MARK: The program

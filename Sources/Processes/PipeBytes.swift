@@ -16,13 +16,3 @@ package func readAvailable(from pipe: Int32, into bytes: inout [UInt8]) -> Bool 
     }
   }
 }
-
-/// Writes all bytes, and waits as long as there is no room for them. False if that failed, with `errno` saying why.
-package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-  var rest = bytes[...]
-  while !rest.isEmpty {
-    let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return false }
-  }
-  return true
-}

@@ -38,13 +38,14 @@ let topLevelInputs: [String: KeyExamples] = [
   "dotenv": KeyExamples(
     ["[]", "[.env]", "[.env, 'none.env?']"],
     refused: [
-      (".env", "'dotenv' \(list) '.env'"), ("[[.env]]", "'dotenv' \(text) a list"),
+      (".env", "'dotenv' \(list) '.env'"), ("[[.env]]", "each item of 'dotenv' \(text) a list"),
       ("['']", "'dotenv' must not be empty"), ("[none]", ".env file 'none' does not exist"),
     ]),
   "include": KeyExamples(
     ["[]", "[common.yml]", "[./common.yml, other.yml]"],
     refused: [
-      ("common.yml", "'include' \(list) 'common.yml'"), ("[{a: b}]", "'include' \(text) a map"),
+      ("common.yml", "'include' \(list) 'common.yml'"),
+      ("[{a: b}]", "each item of 'include' \(text) a map"),
       ("['']", "'include' must not be empty"),
       ("[none.yml]", "included file 'none.yml' does not exist"),
     ]),
@@ -212,17 +213,17 @@ let inputPartExamples: [TableExamples] = [
       "env": KeyExamples(
         ["[]", "[CC, _a1]"],
         refused: [
-          ("CC", "'env' must be a list of names of variables, not 'CC'"),
-          ("[A-B]", "'env' must be names of variables, not 'A-B'"),
-          ("[1a]", "'env' must be names of variables, not '1a'"),
-          ("['']", "'env' must be names of variables, not the string ''"),
+          ("CC", "'env' must be a list of items, each the name of a variable, not 'CC'"),
+          ("[A-B]", "each item of 'env' must be the name of a variable, not 'A-B'"),
+          ("[1a]", "each item of 'env' must be the name of a variable, not '1a'"),
+          ("['']", "each item of 'env' must be the name of a variable, not the string ''"),
         ]),
       "tools": KeyExamples(
         ["[]", "[cc --version, ld -v]"],
         refused: [
           ("cc", "'tools' must be a list of strings, not 'cc'"),
           ("['']", "'tools' must not be empty"),
-          ("[[cc, -v]]", "'tools' must be a string, not a list"),
+          ("[[cc, -v]]", "each item of 'tools' must be a string, not a list"),
         ]),
       "enforce": KeyExamples(
         ["true", "false"], refused: [("no", "'enforce' must be true or false, not 'no'")]),
@@ -258,6 +259,7 @@ private func patterns(_ key: String) -> KeyExamples {
     ["[]", "[a, 'src/**/*.c', '${{ run.id }}.txt']"],
     refused: [
       ("a", "'\(key)' must be a list of strings, not 'a'"),
-      ("['']", "'\(key)' must not be empty"), ("[[a]]", "'\(key)' must be a string, not a list"),
+      ("['']", "'\(key)' must not be empty"),
+      ("[[a]]", "each item of '\(key)' must be a string, not a list"),
     ])
 }

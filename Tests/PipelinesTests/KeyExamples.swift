@@ -61,9 +61,9 @@ private let variables = KeyExamples(
     "\n        - {A: b}\n        - {}",
   ],
   refused: [
-    ("[A=b]", "'env' must be a map of names to strings, not 'A=b'"),
+    ("[A=b]", "each item of 'env' must be a map of names to strings, not 'A=b'"),
     ("A=b", "'env' must be a map of names to strings or a list of maps, not 'A=b'"),
-    ("[{A: b}, [c]]", "'env' must be a map of names to strings, not a list"),
+    ("[{A: b}, [c]]", "each item of 'env' must be a map of names to strings, not a list"),
     ("[{A: b, A: c}]", "key 'A' is written twice in 'env'"),
     ("{A: [b]}", "'A' \(text) a list"), ("{A: }", "'A' \(text) nothing"),
     ("{A=B: c}", "'A=B' cannot be the name of an environment variable"),
@@ -156,10 +156,12 @@ private let slurmExamples: [String: KeyExamples] = [
     refused: [
       (
         "--exclusive",
-        "'extra' must be a list of long options of sbatch such as --exclusive, not "
+        "'extra' must be a list of items, each a long option of sbatch such as --exclusive, not "
           + "'--exclusive'"
       ),
-      ("[-p]", "'extra' must be long options of sbatch such as --exclusive, not '-p'"),
+      (
+        "[-p]", "each item of 'extra' must be a long option of sbatch such as --exclusive, not '-p'"
+      ),
       ("[--mem=4G]", "oprun sets the option '--mem' itself"),
       ("[--job=x]", "oprun sets the option '--job' itself"),
       ("[--wrap=x]", "oprun sets the option '--wrap' itself"),
@@ -579,11 +581,26 @@ let partExamples: [TableExamples] = [
       "on": KeyExamples(
         ["[failed, timeout, signal, exit 75]"],
         refused: [
-          ("failed", "'on' must be a list of failed, timeout, signal or 'exit N', not 'failed'"),
-          ("[fialed]", "'on' must be failed, timeout, signal or 'exit N', not 'fialed'"),
-          ("[exit 0]", "'on' must be failed, timeout, signal or 'exit N', not 'exit 0'"),
-          ("[exit 256]", "'on' must be failed, timeout, signal or 'exit N', not 'exit 256'"),
-          ("[75]", "'on' must be failed, timeout, signal or 'exit N', not the number 75"),
+          (
+            "failed",
+            "'on' must be a list of items, each failed, timeout, signal or 'exit N', not 'failed'"
+          ),
+          (
+            "[fialed]",
+            "each item of 'on' must be failed, timeout, signal or 'exit N', not 'fialed'"
+          ),
+          (
+            "[exit 0]",
+            "each item of 'on' must be failed, timeout, signal or 'exit N', not 'exit 0'"
+          ),
+          (
+            "[exit 256]",
+            "each item of 'on' must be failed, timeout, signal or 'exit N', not 'exit 256'"
+          ),
+          (
+            "[75]",
+            "each item of 'on' must be failed, timeout, signal or 'exit N', not the number 75"
+          ),
           ("[]", "'on' must not be empty"),
         ]),
     ]),
@@ -623,10 +640,13 @@ let partExamples: [TableExamples] = [
         ["[1, 255]"],
         refused: [
           ("1", "'exit_codes' must be a list of numbers, not the number 1"),
-          ("[0]", "item 1 of 'exit_codes' must be a whole number from 1 to 255, not the number 0"),
+          (
+            "[0]",
+            "each item of 'exit_codes' must be a whole number from 1 to 255, not the number 0"
+          ),
           (
             "[256]",
-            "item 1 of 'exit_codes' must be a whole number from 1 to 255, not the number 256"
+            "each item of 'exit_codes' must be a whole number from 1 to 255, not the number 256"
           ),
           ("[]", "'exit_codes' must not be empty"),
         ])

@@ -3,6 +3,7 @@
 import Diagnostics
 import Glibc
 import Processes
+import RunFiles
 
 /// One question. Its answer is complete when the pipe ends.
 final class AnswerProcess {
@@ -33,7 +34,7 @@ final class AnswerProcess {
     defer { close(inlet) }
     do throws(SystemError) {
       let process = try OwnProcess.start(purpose, named: name, keeping: [inlet]) {
-        _ = writeAll(answer(), to: inlet)
+        _ = writeFully(answer(), to: inlet)
       }
       _ = fcntl(outlet, F_SETFL, O_NONBLOCK)
       own.insert(process)

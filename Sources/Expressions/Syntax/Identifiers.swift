@@ -22,6 +22,9 @@ private func isJoint(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: ":")
 }
 
+/// `[A-Za-z0-9_]`.
+package func isWordByte(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
+
 @inline(__always)
 private func isLetter(_ byte: UInt8) -> Bool {
   (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")

@@ -122,22 +122,7 @@ extension Decoder {
     }
     let items = items(of: list)
     if items.isEmpty { report(list) { DecodingMessage.empty(row.key, at: $0) } }
-    let range = 1...255
-    var codes: [Int32] = []
-    for (index, item) in items.enumerated() {
-      let node = tree.resolve(item)
-      if let code = plainInteger(node), range.contains(code) {
-        codes.append(Int32(code))
-      } else if holdsExpression(node) {
-        reportExpression(node, row)
-      } else {
-        let found = found(node)
-        report(node) {
-          DecodingMessage.wrongItem(
-            index + 1, of: row.key, wanted: ValueType.integer(range).words, found: found, at: $0)
-        }
-      }
-    }
+    let codes = items.compactMap { integer($0, row.itemRow, in: 1...255).map { Int32($0) } }
     return .exitCodes(codes)
   }
 
@@ -173,6 +158,6 @@ extension Decoder {
 extension KeyRow {
   /// The row of one item of a list.
   var itemRow: KeyRow {
-    type.itemType.map { KeyRow(named: key, $0) } ?? self
+    type.itemType.map { KeyRow(named: key, $0, isItem: true) } ?? self
   }
 }

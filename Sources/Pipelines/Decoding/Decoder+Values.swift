@@ -4,6 +4,7 @@
 
 import BuiltinSteps
 import Diagnostics
+import Expressions
 import Scheduling
 
 extension Decoder {
@@ -187,7 +188,7 @@ extension Decoder {
       splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help ?? usualHelp(node, row)
     report(node) {
       DecodingMessage.wrongType(
-        row.key, wanted: row.type.words, found: found, at: $0, help: help)
+        row.key, isItem: row.isItem, wanted: row.type.words, found: found, at: $0, help: help)
     }
   }
 
@@ -210,9 +211,7 @@ extension Decoder {
     let parts = tree.string(node).split(
       separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
-    let isPlain = parts[1].allSatisfy { $0.isLetter || $0.isNumber || "_./-".contains($0) }
-    let quote = isPlain && !parts[1].isEmpty ? "" : parts[1].contains("\"") ? "'" : "\""
-    return "write {\(printable(String(parts[0]))): \(quote)\(printable(String(parts[1])))\(quote)}"
+    return "write {\(printable(String(parts[0]))): \(yamlScalar(String(parts[1])))}"
   }
 
   /// How a value is written as a map whose words name one key.

@@ -198,12 +198,14 @@ extension Decoder {
       }
   }
 
+  /// The largest number of keys that are listed when one is unknown.
+  private static var fewKeys: Int { 8 }
+
+  /// What helps with an unknown key that is like no other.
   private func help<Key: ObjectKey>(for name: String, _ table: KeyTable<Key>) -> String? {
-    if let help = Key.foreign[name]?.advice ?? KeysElsewhere.advice[name] { return help }
-    if table.rows.count > 8 { return nil }
-    let keys = "the keys are \(inWords(table.rows.map(\.key), last: "and"))"
-    let isOfHook = Key.self == HookCommandKey.self && name == StepKey.env.row.key
-    return isOfHook ? keys + "; variables stand in 'env' of the step, or at top level" : keys
+    Key.foreign[name]?.advice ?? Key.advice[name] ?? KeysElsewhere.advice[name]
+      ?? (table.rows.count > Self.fewKeys
+        ? nil : "the keys are \(inWords(table.rows.map(\.key), last: "and"))")
   }
 
   /// How a word of another tool is written as a condition.

@@ -1,7 +1,6 @@
 // The wording of everything that can be wrong with the values of a pipeline file.
 
 import Diagnostics
-import Plans
 
 enum DecodingMessage {
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
@@ -20,9 +19,11 @@ enum DecodingMessage {
   }
 
   static func wrongType(
-    _ key: String, wanted: String, found: String, at span: Span, help: String? = nil
+    _ key: String, isItem: Bool = false, wanted: String, found: String, at span: Span,
+    help: String? = nil
   ) -> Diagnostic {
-    Diagnostic("\(quoted(key)) must be \(wanted), not \(found)", at: span, help: help)
+    let subject = isItem ? "each item of \(quoted(key))" : quoted(key)
+    return Diagnostic("\(subject) must be \(wanted), not \(found)", at: span, help: help)
   }
 
   static func excludedNoAxis(_ name: String, axes: [String], at span: Span) -> Diagnostic {
@@ -57,12 +58,11 @@ enum DecodingMessage {
       "no space after ':'", at: span, help: "a key is followed by ': ', as in '\(key): …'")
   }
 
-  /// `number` is that of an item in a list, from 1.
+  /// `number` is that of an item in a list of words, from 1.
   static func wrongItem(
-    _ number: Int, of key: String, wanted: String = ParamModel.Kind.string.words, found: String,
-    at span: Span
+    _ number: Int, of key: String, found: String, at span: Span
   ) -> Diagnostic {
-    Diagnostic("item \(number) of \(quoted(key)) must be \(wanted), not \(found)", at: span)
+    Diagnostic("item \(number) of \(quoted(key)) must be a string, not \(found)", at: span)
   }
 
   static func foreignAction(_ name: String, at span: Span) -> Diagnostic {

@@ -14,6 +14,8 @@ package struct KeyRow: Sendable {
   /// An example, if the type does not say everything.
   package let example: String?
   package let isRequired: Bool
+  /// Whether the row is that of one item of a list, and the key that of the list.
+  let isItem: Bool
 
   init(
     _ name: StaticString, _ type: ValueType, _ doc: String, default defaultValue: String? = nil,
@@ -26,6 +28,7 @@ package struct KeyRow: Sendable {
     self.defaultValue = defaultValue
     self.example = example
     self.isRequired = isRequired
+    isItem = false
   }
 
   package var key: String { freeName ?? name.description }
@@ -34,7 +37,7 @@ package struct KeyRow: Sendable {
   private let freeName: String?
 
   /// Makes a row that is in no table, for a value under a name that the user chose.
-  init(named name: String, _ type: ValueType) {
+  init(named name: String, _ type: ValueType, isItem: Bool = false) {
     self.name = ""
     freeName = name
     self.type = type
@@ -42,6 +45,7 @@ package struct KeyRow: Sendable {
     defaultValue = nil
     example = nil
     isRequired = false
+    self.isItem = isItem
   }
 }
 
@@ -52,6 +56,8 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   static var allowsExtensions: Bool { get }
   /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
+  /// Keys that this object does not have: what takes their place.
+  static var advice: [String: String] { get }
   /// Keys that have no counterpart here, by the tool to which they belong.
   static var foreign: [String: ForeignFile] { get }
 }
@@ -59,6 +65,7 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
 extension ObjectKey {
   package static var allowsExtensions: Bool { false }
   package static var elsewhere: [String: Self] { [:] }
+  package static var advice: [String: String] { [:] }
   package static var foreign: [String: ForeignFile] { [:] }
 }
 

@@ -50,6 +50,10 @@ extension HookCommandKey {
   package static let elsewhere: [String: HookCommandKey] = [
     "script": .run, "cmd": .run, "command": .run, "commands": .run, "sh": .run,
   ]
+
+  package static let advice = [
+    "env": "a hook has the variables of its step, and a hook of the run those of 'env' at top level"
+  ]
 }
 
 extension DependencyKey {

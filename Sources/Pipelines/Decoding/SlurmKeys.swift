@@ -73,7 +73,7 @@ private let rate = ValueType.pattern(
   "a rate such as 10/s or 30/m", matching: "^(?=0*[1-9])[0-9]{1,6}/[sm]$")
 
 private let sbatchOption = ValueType.pattern(
-  "long options of sbatch such as --exclusive",
+  "a long option of sbatch such as --exclusive",
   matching: #"^--[a-z][a-z0-9-]*(=[^\u0000-\u001f\u007f]*)?$"#)
 
 /// The options of `sbatch` that `extra` must not contain, with what to write instead.

@@ -210,7 +210,7 @@ package enum CacheKey: UInt8, ObjectKey {
 }
 
 private let variableName = ValueType.pattern(
-  "names of variables", matching: "^[A-Za-z_][A-Za-z0-9_]*$")
+  "the name of a variable", matching: "^[A-Za-z_][A-Za-z0-9_]*$")
 
 /// Keys of a parameter that is a map.
 package enum ParamKey: UInt8, ObjectKey {

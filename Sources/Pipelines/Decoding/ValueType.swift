@@ -180,11 +180,12 @@ package indirect enum ValueType: Hashable, Sendable {
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
     case .early(let type): type.plural
+    case .pattern(let item, _): "items, each " + item
     case .condition, .uses, .builtIn, .expression,
       .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .boolean, .duration,
       .durationOrZero, .size,
       .choice,
-      .pattern, .command, .shell, .hook, .list, .filledList, .anything:
+      .command, .shell, .hook, .list, .filledList, .anything:
       words
     }
   }

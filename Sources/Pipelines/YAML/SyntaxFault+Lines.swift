@@ -2,6 +2,7 @@
 // indentation. Nothing here looks at a file that can be parsed.
 
 import Diagnostics
+import Expressions
 
 extension SyntaxFault {
   /// A line as a person reads it: perhaps the dash of an item, a key, and the rest.
@@ -22,7 +23,7 @@ extension SyntaxFault {
       }
       let words = line.drop { $0 == UInt8(ascii: " ") }
       let content = words.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }
-      let key = content.prefix { isLetterOrDigit($0) || $0 == UInt8(ascii: "_") }
+      let key = content.prefix(while: isWordByte)
       self.start = start
       indentation = words.startIndex - start
       hasDash = words.first == UInt8(ascii: "-")
@@ -123,14 +124,13 @@ extension SyntaxFault {
     let colon = Int(place.start) - base
     guard line.isPair, colon > line.key.upperBound else { return nil }
     let value = String(decoding: line.rest.dropFirst(2), as: UTF8.self)
-    let parts = value.split(separator: "'", omittingEmptySubsequences: false)
     let isAtEnd = colon + 1 == line.rest.endIndex
     return Diagnostic(
       "the value of \(quoted(line.name)) \(isAtEnd ? "ends with ':'" : "contains ': '"), which YAML takes for a key",
       at: place,
       help: line.name == StepKey.run.row.key
         ? "put the command on a line of its own below 'run: |', indented further"
-        : "put it in quotes: '\(printable(parts.joined(separator: "''")))'")
+        : "put it in quotes: \(yamlScalar(value))")
   }
 
   /// A key without a space behind its colon, as in `id:build`. To libyaml that is a string, which the
@@ -233,9 +233,4 @@ extension SyntaxFault {
     }
     return maps
   }
-}
-
-private func isLetterOrDigit(_ byte: UInt8) -> Bool {
-  UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-    || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
 }

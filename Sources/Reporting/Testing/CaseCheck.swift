@@ -40,7 +40,7 @@ extension CaseResult {
   package init(_ test: TestCase, exitStatus: Int32, message: String) {
     self.init(test)
     timeline = ["    nothing runs: \(message)", "    exit status \(exitStatus)"]
-    proposal = ["exit: \(exitStatus)", "error: \(yaml(message))"]
+    proposal = ["exit: \(exitStatus)", "error: \(yamlScalar(message))"]
     compare(exitStatus, message)
   }
 
@@ -116,7 +116,7 @@ extension CaseResult {
         fault(
           expectation,
           "\(record.ending(of: step)), expected because of \(quoted(wanted))",
-          yaml(root))
+          yamlScalar(root))
       }
     case .hooks(let wanted):
       if record.hooks != wanted {
@@ -132,10 +132,10 @@ extension CaseResult {
       let found = commands[step]?.text
       // A script of several lines ends with a line break, and may be expected without one.
       if let found, found.withoutLineBreak == wanted.withoutLineBreak { return }
-      compare(expectation, "the command of \(quoted(step))", found, wanted, yaml)
+      compare(expectation, "the command of \(quoted(step))", found, wanted, yamlScalar)
     case .variable(let step, let name, let wanted):
       let value = commands[step]?.variables.last { $0.name == name }?.value
-      compare(expectation, "\(name) of \(quoted(step))", value, wanted, yaml)
+      compare(expectation, "\(name) of \(quoted(step))", value, wanted, yamlScalar)
     case .output(let name, let wanted):
       compare(expectation, "the output \(quoted(name))", record.outputs[name], wanted.json) { $0 }
     case .longest(let limit):
@@ -236,7 +236,7 @@ extension CaseRecord {
 
   fileprivate var proposal: [String] {
     ["exit: \(end?.exitStatus ?? 0)", "outcomes:"]
-      + settled.map { "  \(yaml($0)): \(outcomes[$0]?.word ?? "")" }
+      + settled.map { "  \(yamlScalar($0)): \(outcomes[$0]?.word ?? "")" }
   }
 }
 
@@ -247,21 +247,8 @@ private func shownSeconds(_ time: Nanoseconds) -> String {
   return String(repeating: " ", count: max(0, 10 - text.utf8.count)) + text
 }
 
-private func list(_ names: [String]) -> String { "[\(names.map(yaml).joined(separator: ", "))]" }
-
-/// A string as a scalar that means nothing else, anywhere.
-private func yaml(_ text: String) -> String {
-  let isPlain = text.utf8.allSatisfy { byte in
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
-  }
-  let first = text.utf8.first.map { $0 >= 65 } ?? false
-  let isWord = ["true", "false", "null"].contains(text.lowercased())
-  return isPlain && first && !isWord ? text : Value.string(text).json
+private func list(_ names: [String]) -> String {
+  "[\(names.map(yamlScalar).joined(separator: ", "))]"
 }
 
 extension String {

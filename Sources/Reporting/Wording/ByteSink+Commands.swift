@@ -71,20 +71,23 @@ extension ByteSink {
 
   /// The lines of the command that are not empty, clipped, from the first one that is no comment.
   func lines(of command: ShownCommand, columns: Int) -> [String] {
-    let text = masker?.mask(command.text) ?? command.text
-    let lines = text.split(separator: "\n").filter { !$0.allSatisfy(Self.isBlank) }
-    let start = lines.firstIndex { $0.first { !Self.isBlank($0) } != "#" } ?? 0
+    let (lines, start) = lines(of: masker?.mask(command.text) ?? command.text)
     return lines[start...].map { oneLine(String($0), columns: columns) }
+  }
+
+  private func firstLine(of text: String, columns: Int) -> String {
+    let (lines, start) = lines(of: text)
+    let code = lines[start...].first?.drop(while: Self.isBlank) ?? ""
+    return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)
+  }
+
+  /// The lines that are not empty, and where the first one is that is no comment, or the first of all.
+  private func lines(of text: String) -> ([Substring], start: Int) {
+    let lines = text.split(separator: "\n").filter { !$0.allSatisfy(Self.isBlank) }
+    return (lines, lines.firstIndex { $0.first { !Self.isBlank($0) } != "#" } ?? 0)
   }
 
   private static func isBlank(_ character: Character) -> Bool {
     character == " " || character == "\t"
-  }
-
-  private func firstLine(of text: String, columns: Int) -> String {
-    let lines = text.split(separator: "\n").map { $0.drop(while: Self.isBlank) }
-      .filter { !$0.isEmpty }
-    let code = lines.first { !$0.hasPrefix("#") } ?? lines.first ?? ""
-    return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)
   }
 }

@@ -4,6 +4,7 @@ import CLinux
 import Diagnostics
 import Glibc
 import Processes
+import RunFiles
 
 /// One command of git, in a directory.
 struct GitCommand {
@@ -49,7 +50,7 @@ struct GitCommand {
 
   private func file(holding bytes: [UInt8]) throws(SystemError) -> Int32 {
     let file = clinux_memory_file("git")
-    guard file >= 0, writeAll(bytes, to: file), lseek(file, 0, SEEK_SET) == 0 else {
+    guard file >= 0, writeFully(bytes, to: file), lseek(file, 0, SEEK_SET) == 0 else {
       let reason = errno
       if file >= 0 { close(file) }
       throw SystemError("cannot write what git is to read", errno: reason)

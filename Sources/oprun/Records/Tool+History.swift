@@ -35,12 +35,10 @@ extension Tool {
         let here = store.folder.currentPlace
         // Of a project that has its state directory for itself, all runs are where that is.
         let isShared = runs.contains { $0.workspace != nil }
-        let counts = runs.map(\.counts)
-        let width = counts.map(\.unicodeScalars.count).filter { $0 <= Self.widestCounts }.max() ?? 0
-        for (run, counts) in zip(runs, counts) {
+        let width = runs.map(\.counts.unicodeScalars.count).filter { $0 <= Self.widestCounts }.max()
+        for run in runs {
           let isElsewhere = isShared && run.workspace != here
-          let padding = max(0, width - counts.unicodeScalars.count)
-          write(run, counts, padding, store, screen, isElsewhere: isElsewhere)
+          write(run, store, screen, countsWidth: width ?? 0, isElsewhere: isElsewhere)
         }
       }
       return ExitStatus.success
@@ -52,8 +50,8 @@ extension Tool {
 
   /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`, and where it ran if that is not here.
   private func write(
-    _ run: RecordedRunSummary, _ counts: String, _ padding: Int, _ store: StateStore,
-    _ screen: Screen, isElsewhere: Bool
+    _ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen, countsWidth: Int,
+    isElsewhere: Bool
   ) {
     let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
     let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
@@ -65,6 +63,8 @@ extension Tool {
       if let folder { texts.append("in \(oneLine(folder))") }
     }
     texts += run.remarks
+    let counts = run.counts
+    let padding = max(0, countsWidth - counts.unicodeScalars.count)
     screen.writeLine([run.name, "\(state) \(time)"], [counts], padding: padding, texts)
   }
 
