@@ -83,7 +83,8 @@ let package = Package(
       ], compact),
     module(
       "Reporting",
-      ["Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"], compact),
+      ["Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux"],
+      compact),
     .executableTarget(
       name: "oprun",
       dependencies: [

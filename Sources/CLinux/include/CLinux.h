@@ -237,7 +237,7 @@ uint64_t clinux_build_value(int index);
 
 const char *clinux_c_library_version(void);
 
-// Has the processor bring memory that is about to be changed into its cache, while it does something else.
+// Has the processor bring memory that is about to be used into its cache, while it does something else.
 static inline void clinux_prefetch(const void *memory) { __builtin_prefetch(memory, 1); }
 
 // Sleeps while the 32 bits hold the value, until `clinux_wake_one`; it may also return for no reason.

@@ -50,6 +50,7 @@ extension Decoder {
       return report(item) { DecodingMessage.tooManySteps(at: $0) }
     }
     let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
+    defer { roomForFields = fields.nodes }
     reportMissing(in: fields)
     var step = StepModel(
       id: WrittenText(identify(fields)), action: action(from: fields),

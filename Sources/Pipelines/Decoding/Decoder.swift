@@ -28,6 +28,9 @@ struct Decoder {
   /// How many strings the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
+  /// The memory for the values of the next map, which the step before has had: a hundredth of a dry run
+  /// would go into allocating it for each step.
+  var roomForFields: [Int32] = []
   let patterns = PatternMatcher()
   let readExpressions = ReadExpressions()
 
@@ -65,9 +68,14 @@ struct Fields<Key: ObjectKey> {
   /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
   /// An array, not stored inline: to read an element of that would copy all of them.
-  private var nodes = [Int32](repeating: 0, count: KeyTable<Key>.mostKeys)
+  private(set) var nodes: [Int32]
 
-  fileprivate init(map: NodeIndex) { self.map = map }
+  /// Reuses the memory of other fields, if there is any.
+  fileprivate init(map: NodeIndex, room: inout [Int32]) {
+    self.map = map
+    nodes = room.isEmpty ? [Int32](repeating: 0, count: KeyTable<Key>.mostKeys) : room
+    room = []
+  }
 
   /// The value of a key; nil if it is not written.
   subscript(key: Key) -> NodeIndex? {
@@ -105,7 +113,7 @@ extension Decoder {
   mutating func readFields<Key: ObjectKey>(
     of map: NodeIndex, _ table: KeyTable<Key>, owner: (Decoder, Fields<Key>) -> String
   ) -> Fields<Key> {
-    var fields = Fields<Key>(map: map)
+    var fields = Fields<Key>(map: map, room: &roomForFields)
     var strangers: [NodeIndex] = []
     var merges: [NodeIndex] = []
     var key = map + 1

@@ -47,7 +47,8 @@ struct Rails {
 
   private let graph: Graph
   private var open: OpenRails
-  private var dependencies: [OperationID] = []
+  /// What the operation of the last line waits for.
+  private(set) var dependencies: [OperationID] = []
 
   /// Prepares the rails of a graph, in which some operations have no lines. Linear in operations and edges.
   init(

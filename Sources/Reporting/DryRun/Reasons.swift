@@ -12,7 +12,7 @@ final class Reasons {
   private let known: StepForecast
 
   /// More dependencies than this are only counted.
-  private static let namedDependencies = 3
+  static let namedDependencies = 3
 
   init(_ plan: Plan, _ known: StepForecast) {
     self.plan = plan
@@ -63,6 +63,7 @@ final class Reasons {
   }
 
   /// Writes `, queue net, priority high`; nothing for the defaults.
+  @_optimize(speed)
   private func writePlace(of operation: OperationID, to sink: ByteSink) {
     let queue = plan.graph.queue(of: operation)
     if queue != .default {
@@ -77,6 +78,7 @@ final class Reasons {
   }
 
   /// Writes `needs build, lint (done)`; `first` if it waits for nothing.
+  @_optimize(speed)
   private func writeNeeds(of operation: OperationID, to sink: ByteSink) {
     var count = 0
     plan.graph.forEachDependency(of: operation) { edge in
