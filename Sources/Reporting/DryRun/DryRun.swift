@@ -72,7 +72,8 @@ package struct DryRun {
 
   package func write(to sink: ByteSink) {
     var rails = Rails(
-      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: hidden)
+      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: hidden,
+      columns: options.columns)
     let layout = measure(rails, sink)
     if let description = plan.description {
       sink.write("description: ")
@@ -128,7 +129,7 @@ extension DryRun {
         rails.pass(entry.operation)
         continue
       }
-      let width = rails.advance(to: entry.operation).width
+      let width = rails.advance(to: entry.operation).textWidth
       let name = width + 1 + displayWidth(of: sink.shortened(label(of: entry)))
       layout.name = max(layout.name, min(widestName, name))
       let start = nowhere.position
