@@ -68,7 +68,7 @@ package func didYouMeanClause(_ name: String?) -> String {
 
 /// The number of edits between two strings, of which two neighbours in the wrong order are one; nil if there are
 /// more than `limit`. Only the cells of the table around its diagonal are computed: the others need more edits.
-func editDistance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
+package func editDistance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
   guard abs(left.count - right.count) <= limit else { return nil }
   let width = 2 * limit + 1
   let tooFar = limit + 1

@@ -21,11 +21,15 @@ extension LaunchFailure {
     case ENOENT where isShell: "command not found: \(name), the 'shell' of this step"
     case ENOENT where name.contains("/") && name.contains(" "):
       "command not found: \(name) (a list contains the words of one command; the first is only the program)"
+    case ENOENT where name.contains("$"):
+      "command not found: \(name): only a shell expands '$', so write a script in place of a list"
     case ENOENT where name == "cd":
       "command not found: cd, which only a shell has: set 'working_dir'"
     case ENOENT where ["source", ".", "export", "set", "eval"].contains(name):
       "command not found: \(name), which only a shell has: write a script in place of a list"
-    case ENOENT: "command not found: \(name)"
+    case ENOENT where name.contains("/"): "command not found: \(name)"
+    case ENOENT:
+      "command not found: \(name)\(search.place)\(didYouMeanClause(search.program(closestTo: name)))"
     case EACCES where name.contains("/"): "cannot run '\(name)': \(Self.refusal(of: path))"
     case EACCES: "cannot run '\(name)': it is not executable, or access to it is denied"
     case E2BIG: "cannot run '\(name)': the arguments and the environment are too long"

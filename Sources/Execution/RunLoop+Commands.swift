@@ -182,7 +182,7 @@ extension RunLoop {
       tell(.published(key.operation, taken.published), at: time)
       return end
     } catch {
-      return end.with(.outputsRefused(error.message))
+      return end.with(.outputsRefused(error.words(hasSecrets: masker != nil)))
     }
   }
 
@@ -220,7 +220,7 @@ extension RunLoop {
       }
       machine.published(key, at: time)
     } catch {
-      machine.published(key, refusal: error.message, at: time)
+      machine.published(key, refusal: error.words(hasSecrets: masker != nil), at: time)
     }
   }
 

@@ -151,7 +151,7 @@ extension RunLoop {
           NewOperation(step: $0.step, spec: $0.spec, allowsFailure: $0.allowsFailure)
         })
     } catch {
-      return .fail(error.message)
+      return .fail(error.cause.map(words) ?? error.message)
     }
   }
 
@@ -191,12 +191,13 @@ extension RunLoop {
     caching?.forget(operation)
   }
 
-  /// A failure in words: `pipeline.yml:7: the message; the help`.
+  /// A failure in words: `pipeline.yml:7:12: the message; the help`.
   func words(of failure: EvaluationFailure) -> String {
     let diagnostic = failure.diagnostic(in: machine.plan.sources)
     let position = machine.plan.sources.position(of: diagnostic.primary.span)
     let help = failure.words.help.map { "; \($0)" } ?? ""
-    return "\(position.path):\(position.line): \(failure.words.message)\(help)"
+    return
+      "\(position.path):\(position.line):\(position.column): \(failure.words.message)\(help)"
   }
 }
 

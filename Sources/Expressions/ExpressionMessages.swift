@@ -93,7 +93,10 @@ extension ExpressionMessage {
   }
 
   package static func unexpected(_ found: String?, wanted: String?) -> UnlocatedFailure {
-    let place = found.map { "found \(quoted($0))" } ?? "the expression ends too early"
+    let isString = found.map { $0.hasPrefix("'") || $0.hasPrefix("\"") } ?? false
+    let place =
+      found.map { "found \(isString ? printable($0) : quoted($0))" }
+      ?? "the expression ends too early"
     let wanted = wanted.map { $0.count == 1 ? quoted($0) : $0 }
     let rest =
       wanted.map { ", wanted \($0)" } ?? ", wanted an operator or the end of the expression"
@@ -177,13 +180,31 @@ extension ExpressionMessage {
   static func missingMember(
     _ name: String, of owner: String, suggestion: String?
   ) -> UnlocatedFailure {
-    let isOutput = owner.hasPrefix("steps") && owner.hasSuffix("outputs")
-    let help =
-      isOutput
-      ? "a step sets outputs with $OPRUN_OUTPUT, if it succeeds; a service, before it is ready"
-      : nil
+    UnlocatedFailure(
+      "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
+  }
+
+  /// The message about `path`, an output that a step did not write. `outcome` is that of the step, `written` are
+  /// those that it did write.
+  static func missingOutput(
+    _ path: (step: String, name: String, text: String), _ outcome: String?, among written: [String]
+  ) -> UnlocatedFailure {
+    let reason: String? =
+      switch outcome {
+      case "failed": "it failed"
+      case "timed_out": "it timed out"
+      case "skipped", "cancelled", "blocked": "it was \(outcome ?? "")"
+      default: nil
+      }
+    let message = "step \(quoted(path.step)) wrote no output \(quoted(path.name))"
+    if let reason {
+      return UnlocatedFailure(
+        "\(message): \(reason)", help: "give a default: \(printable(path.text)) ?? ''")
+    }
     return UnlocatedFailure(
-      "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion) ?? help)
+      message,
+      help: didYouMean(suggestion(for: path.name, among: written)) ?? listed("it wrote", written)
+        ?? "a step sets outputs with $OPRUN_OUTPUT; a service, before it is ready")
   }
 
   package static func unavailable(_ root: ContextRoot) -> UnlocatedFailure {
@@ -298,17 +319,17 @@ extension ExpressionMessage {
   }
 
   /// `owner` is what has no members, as it is written.
-  static func noMembers(_ found: String, in owner: String = "") -> UnlocatedFailure {
+  static func noMembers(_ found: String, in owner: String) -> UnlocatedFailure {
     let isOutputs = owner.hasPrefix("steps") && owner.hasSuffix("outputs") && found == "a list"
     return UnlocatedFailure(
-      "only a map has members, this is \(found)",
+      "\(quoted(owner)) is \(found), and only a map has members",
       help: isOutputs
         ? "a step with a matrix has outputs for each instance: \(printable(owner))[0].outputs.NAME; or write "
           + "'match: matrix' in 'depends_on'" : nil)
   }
 
-  static func noItems(_ found: String) -> UnlocatedFailure {
-    UnlocatedFailure("only a list or a map has items, this is \(found)")
+  static func noItems(_ found: String, in owner: String) -> UnlocatedFailure {
+    UnlocatedFailure("\(quoted(owner)) is \(found), and only a list or a map has items")
   }
 
   static func missingItem(_ index: String, count: Int) -> UnlocatedFailure {
@@ -368,12 +389,11 @@ extension ExpressionMessage {
   )
 
   static func noText(_ found: String, _ expression: Expression) -> UnlocatedFailure {
-    let help =
-      switch found {
-      case "null": ScriptMessage.helpForNull(expression)
-      case "a map": "toJSON(x) turns it into a string"
-      default: "join(x, ' ') or toJSON(x) turns it into a string"
-      }
-    return UnlocatedFailure("\(found) cannot be inserted into text", help: help)
+    if found == "null" { return ScriptMessage.null(expression) { _ in nil } }
+    let written = expression.text(expression.range(of: expression.root))
+    return UnlocatedFailure(
+      "\(quoted(written)) is \(found), which cannot be inserted into text",
+      help: found == "a map"
+        ? "toJSON(x) turns it into a string" : "join(x, ' ') or toJSON(x) turns it into a string")
   }
 }

@@ -114,10 +114,14 @@ extension EarlyValue {
     if let result = convert(value) { return result }
     guard let expression else { return nil }
     let found = value.text.map(quoted) ?? value.type.words
+    let unset =
+      value == .null
+      ? expression.unset(help: EarlyMessage.default) { values.variable(closestTo: $0) } : nil
     throw EvaluationFailure(
-      EarlyMessage.wrong(
-        key.name, wanted: key.wanted, found: found,
-        help: key.kinds.contains(.string) ? value.text.flatMap { exceededLimit($0) } : nil),
+      unset
+        ?? EarlyMessage.wrong(
+          key.name, wanted: key.wanted, found: found,
+          help: key.kinds.contains(.string) ? value.text.flatMap { exceededLimit($0) } : nil),
       in: expression,
       at: expression.range(of: expression.root))
   }
@@ -147,6 +151,9 @@ enum EarlyMessage {
   static func tooLate(_ key: String) -> UnlocatedFailure {
     UnlocatedFailure("the value of '\(printable(key))' must be known before the run")
   }
+
+  /// What to do about a value that there may not be.
+  static let `default` = "give a default with '??'"
 
   static let filesTooEarly = UnlocatedFailure(
     "this value must be known before the run, but files are read only during the run")

@@ -1,6 +1,7 @@
 // What a step says about when it need not run: which files and values its result depends on, and what
 // that result is. Who looks that up, and where results are kept, is no concern of a plan.
 
+package import Diagnostics
 package import Expressions
 
 /// The declaration of a cached step, in which everything is known.
@@ -46,6 +47,9 @@ package struct CacheModel: Hashable, Sendable {
   package var inputs: [Text] = []
   package var outputs: [Text] = []
   package var scratch: [Text] = []
+  /// The places of the patterns in the file: of inputs, then of outputs, then of scratch. Empty once the patterns are
+  /// replaced.
+  package var spans: [Span] = []
   /// Everything else; its patterns are empty.
   package var rest = CacheSettings()
 
@@ -79,6 +83,19 @@ package struct CacheModel: Hashable, Sendable {
     settings.outputs = outputs.map(\.shown)
     settings.scratch = scratch.map(\.shown)
     return settings
+  }
+
+  /// The place of a pattern, or of the first with an expression, which may stand for it; nil if there is none.
+  package func span(of pattern: String, in part: CachePart) -> Span? {
+    let (start, texts) =
+      switch part {
+      case .inputs: (0, inputs)
+      case .outputs: (inputs.count, outputs)
+      case .scratch: (inputs.count + outputs.count, scratch)
+      }
+    let number =
+      texts.firstIndex { $0.plain == pattern } ?? texts.firstIndex { $0.template != nil }
+    return number.flatMap { spans.indices.contains(start + $0) ? spans[start + $0] : nil }
   }
 
   private func checked(

@@ -93,10 +93,14 @@ extension RunMachine {
       return self.probe(key.operation, for: probing, at: now)
     }
     probing.obstacle = lastWords ?? probing.obstacle
-    if case .notStarted(let reason, _) = end.status { probing.obstacle = reason }
+    var words = probing.probe.words
+    if case .notStarted(let reason, _) = end.status {
+      probing.obstacle = reason
+      words += ": \(reason)"
+    }
     if !probing.isReported, !gate.isQuiet || now - probing.since >= RunMachine.quietTime {
       probing.isReported = true
-      say(.waiting(key.operation, probing.probe.words))
+      say(.waiting(key.operation, words))
     }
     setGate(of: key.operation, to: gate.with(probing))
     set(.probeDue, at: now + probing.probe.every, key.operation, probing)

@@ -87,6 +87,36 @@ import Testing
     #expect(flaky.first?["failed"] as? Int == 0)
   }
 
+  @Test func `says the same to people and to programs of steps that take less than a millisecond`()
+    throws
+  {
+    let place = try Workspace(named: "analyze", holding: [])
+    try place.write(
+      """
+      steps:
+        - {id: a, run: 'true'}
+        - {id: b, run: 'true', depends_on: [a]}
+      """, to: "p.yml")
+    try place.write(
+      """
+      UPDATE result SET (started, duration) = (SELECT (name = 'b') * 600, 600 FROM step WHERE id = step);
+      UPDATE run SET duration = 1200;
+      """, to: "times.sql")
+    let run = try place.run("oprun p.yml --output quiet; sqlite3 .oprun/state.db <times.sql")
+    #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+    let path = try #require(try analysis(place)["critical_path"] as? [[String: Any]])
+    #expect(path.map { $0["saves_per_second"] as? Double } == [1, 1])
+    let told = try place.run("oprun analyze")
+    #expect(
+      told.output.hasSuffix(
+        """
+        critical path
+          a      1ms  could save up to 1ms; each second less saves 1.00s of the run
+          b      1ms  could save up to 1ms; each second less saves 1.00s of the run
+
+        """), "\(told.output)")
+  }
+
   @Test func `refuses what makes no sense`() throws {
     let place = try run()
     let mistakes = try place.run(

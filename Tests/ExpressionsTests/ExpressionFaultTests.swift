@@ -119,7 +119,7 @@ struct ExpressionFaultTests {
     (
       "contains('a' 'b')",
       """
-      p:1:14: error: found ''b'', wanted ',' or ')'
+      p:1:14: error: found 'b', wanted ',' or ')'
        1 | contains('a' 'b')
          |              ^~~
 
@@ -382,10 +382,19 @@ struct ExpressionFaultTests {
       "p:1:1: error: a number is never in a list whose items are a string"
     ),
     ("1 in params", "p:1:1: error: the index must be a string, not a number"),
-    ("params.targets.a == ''", "p:1:1: error: only a map has members, this is a list"),
+    (
+      "params.targets.a == ''",
+      "p:1:1: error: 'params.targets' is a list, and only a map has members"
+    ),
     ("params.targets['a'] == ''", "p:1:16: error: the index must be a number, not a string"),
-    ("params.version[0] == ''", "p:1:1: error: only a list or a map has items, this is a string"),
-    ("steps.test.outputs.version == ''", "p:1:1: error: only a map has members, this is a list"),
+    (
+      "params.version[0] == ''",
+      "p:1:1: error: 'params.version' is a string, and only a list or a map has items"
+    ),
+    (
+      "steps.test.outputs.version == ''",
+      "p:1:1: error: 'steps.test.outputs' is a list, and only a map has members"
+    ),
     (
       "len(1) > 0",
       "p:1:5: error: 'value' of 'len' must be a string, a list or a map, not a number"

@@ -97,11 +97,11 @@ struct TemplateTests {
     }
     #expect(
       file.report(&log) == """
-        p:1:6: error: a list cannot be inserted into text
+        p:1:6: error: 'params.targets' is a list, which cannot be inserted into text
          1 | a${{ params.targets }}${{ null }}${{ params.tag }}
            |      ^~~~~~~~~~~~~~
           help: join(x, ' ') or toJSON(x) turns it into a string
-        p:1:27: error: null cannot be inserted into text
+        p:1:27: error: 'null' is null, which cannot be inserted into text
          1 | a${{ params.targets }}${{ null }}${{ params.tag }}
            |                           ^~~~
           help: give a default: x ?? ''

@@ -178,7 +178,7 @@ enum BeyondSchema {
     #/(?:found '.*'|the expression ends too early), wanted /#, /is not a number/,
     /the (?:condition|value|value of '.*') must be/, /secrets can be used only in/,
     /is a secret that is not required/, /may be null/,
-    /is known only to the command/,
+    /is known only to the command/, /parameter '.*' has no value/, /is null, which cannot be/,
     /axis '.*' must be/,
     // Parameters: names that become one variable, defaults that are not allowed.
     /two parameters would be/, /the default must/, /is not a regular expression/,

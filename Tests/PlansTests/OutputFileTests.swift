@@ -16,7 +16,7 @@ struct OutputFileTests {
     do throws(OutputFailure) {
       return Value.map(try readOutputs(bytes, declared: declared)).json
     } catch {
-      return error.message
+      return error.words(hasSecrets: false)
     }
   }
 
@@ -32,7 +32,7 @@ struct OutputFileTests {
     ("a<<END\nb=1\nEND\nb=2", #"{"a":"b=1","b":"2"}"#),
     ("a:json=[1, {\"b\": null}]", #"{"a":[1,{"b":null}]}"#), ("a:json= true ", #"{"a":true}"#),
     ("a:json<<E\n{\n  \"b\": 1\n}\nE\n", #"{"a":{"b":1}}"#),
-    ("é=1", "line 1 of OPRUN_OUTPUT: \(badName)"),
+    ("é=1", "line 1 of OPRUN_OUTPUT: \(badName): 'é=1'"),
     ("a=é\u{1F600}", "{\"a\":\"é\u{1F600}\"}"),
   ])
   func `every form of entry gives its value`(text: String, json: String) {
@@ -42,30 +42,46 @@ struct OutputFileTests {
   @Test(arguments: [
     (
       "a=1\nhello",
-      "line 2 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value"
+      "line 2 of OPRUN_OUTPUT has neither '=' nor '<<': 'hello'; "
+        + "write name=value, name<<END or name:json=value"
     ),
-    ("=x", "line 1 of OPRUN_OUTPUT: \(badName)"), ("a b=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
-    ("1=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
-    ("a:yaml=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
-    ("<<END\nEND", "line 1 of OPRUN_OUTPUT: \(badName)"),
-    (" a=1", "line 1 of OPRUN_OUTPUT: \(badName)"),
+    ("=x", "line 1 of OPRUN_OUTPUT: the name of the output is missing: '=x'"),
+    ("a b=x", "line 1 of OPRUN_OUTPUT: \(badName): 'a b=x'"),
+    ("1=x", "line 1 of OPRUN_OUTPUT: \(badName): '1=x'"),
+    ("a:yaml=x", "line 1 of OPRUN_OUTPUT: \(badName): 'a:yaml=x'"),
+    ("<<END\nEND", "line 1 of OPRUN_OUTPUT: the name of the output is missing: '<<END'"),
+    (" a=1", "line 1 of OPRUN_OUTPUT: a name has no spaces before or after it: ' a=1'"),
     ("a=1\n\na=2", "line 3 of OPRUN_OUTPUT: 'a' is given twice, first on line 1"),
     ("a<<\nx\n", "line 1 of OPRUN_OUTPUT: the word that ends 'a' is missing after '<<'"),
     (
       "b=1\na<<END\nx\nEND ",
-      "line 2 of OPRUN_OUTPUT: 'a' begins here, but the line that ends it is missing"
+      "line 2 of OPRUN_OUTPUT: 'a' begins here and does not end; \(ending)"
     ),
-    ("a<<END", "line 1 of OPRUN_OUTPUT: 'a' begins here, but the line that ends it is missing"),
-    ("a:json=[1", "line 1 of OPRUN_OUTPUT: 'a' is not JSON: ',' or ']' is missing at byte 3"),
-    ("a:json=", "line 1 of OPRUN_OUTPUT: 'a' is not JSON: a value is missing at byte 1"),
+    ("a<<END", "line 1 of OPRUN_OUTPUT: 'a' begins here and does not end; \(ending)"),
+    (
+      "a:json=[1",
+      "line 1 of OPRUN_OUTPUT: 'a' is not JSON: ',' or ']' is missing at byte 3: 'a:json=[1'"
+    ),
+    ("a:json=", "line 1 of OPRUN_OUTPUT: 'a' is not JSON: a value is missing at byte 1: 'a:json='"),
     ("a<<E\nx\0\nE", "line 2 of OPRUN_OUTPUT: an output cannot contain the character '\\u{0}'"),
   ])
   func `what is wrong is said with its line`(text: String, message: String) {
     #expect(outcome(text) == message)
   }
 
+  @Test func `a line is shown only if it is whole, and never in a run with secrets`() {
+    let hint = "write name=value, name<<END or name:json=value"
+    let plain = "line 1 of OPRUN_OUTPUT has neither '=' nor '<<'; \(hint)"
+    #expect(outcome(String(repeating: "x", count: 81)) == plain)
+    #expect(outcome("a\tb") == plain)
+    let failure = #expect(throws: OutputFailure.self) {
+      try readOutputs(Array("hello".utf8), declared: nil)
+    }
+    #expect(failure?.words(hasSecrets: true) == plain)
+  }
+
   @Test func `bytes that are no UTF-8 are refused`() {
-    let message = "line 2 of OPRUN_OUTPUT: the text is not UTF-8"
+    let message = "line 2 of OPRUN_OUTPUT is not UTF-8; encode such a value, as base64 does"
     #expect(outcome(Array("a=1\nb=".utf8) + [0xFF]) == message)
     #expect(outcome(Array("a<<E\n".utf8) + [0xC3, 0x0A] + Array("E".utf8)) == message)
   }
@@ -95,18 +111,27 @@ struct OutputFileTests {
     ("flag=true", #"{"flag":true}"#), ("items=[]", #"{"items":[]}"#),
     ("items<<E\n[1,\n2]\nE", #"{"items":[1,2]}"#), ("members={\"a\": 1}", #"{"members":{"a":1}}"#),
     ("anything=null", #"{"anything":null}"#), ("whole:json=7", #"{"whole":7}"#),
-    ("whole=2.5", "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, not a number"),
-    ("flag:json=1", "line 1 of OPRUN_OUTPUT: 'flag' must be true or false, not a number"),
-    ("items={}", "line 1 of OPRUN_OUTPUT: 'items' must be a list, not a map"),
-    ("text:json=null", "line 1 of OPRUN_OUTPUT: 'text' must be a string, not null"),
+    (
+      "whole=2.5",
+      "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, not a number: 'whole=2.5'"
+    ),
+    (
+      "flag:json=1",
+      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false, not a number: 'flag:json=1'"
+    ),
+    ("items={}", "line 1 of OPRUN_OUTPUT: 'items' must be a list, not a map: 'items={}'"),
+    (
+      "text:json=null",
+      "line 1 of OPRUN_OUTPUT: 'text' must be a string, not null: 'text:json=null'"
+    ),
     (
       "flag=yes",
-      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false"
+      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false: 'flag=yes'"
     ),
     (
       "whole=9007199254740993",
       "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, but its text is not JSON: "
-        + "a number too large to be represented exactly at byte 1"
+        + "a number too large to be represented exactly at byte 1: 'whole=9007199254740993'"
     ),
     (
       "a=1\n",
@@ -171,3 +196,5 @@ private let fragments = [
 
 private let badName =
   "the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 in all"
+
+private let ending = "a line with nothing but the word after '<<' ends it"

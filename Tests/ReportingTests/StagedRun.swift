@@ -190,12 +190,12 @@ final class StagedRun {
 
   func end(
     _ id: String, _ status: CommandEnd.Status = .exited(0), timedOut: Bool = false,
-    after milliseconds: Int = 100, role: CommandRole? = nil
+    after milliseconds: Int = 100, role: CommandRole? = nil, peakMemory: Int64? = nil
   ) {
     let role = role ?? self.role(id)
     let end = CommandEnd(
       status, timedOut: timedOut, duration: Int64(milliseconds) * 1_000_000,
-      outputByteCount: sizes[log(id, role), default: 0])
+      peakMemory: peakMemory, outputByteCount: sizes[log(id, role), default: 0])
     tell(.ended(operation(id), role, end))
     directory.logs.remove(of: operation(id), role)
   }

@@ -51,7 +51,7 @@ import Testing
         ✗ unit    exit 1 after 3.4s (attempt 1 of 2)  (Unit tests)
         - pack    blocked: 'unit' failed  (Unit tests)
         - notify  blocked: 'unit' failed  (Unit tests)
-        ✗ other   killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)  (Unit tests)
+        ✗ other   killed by SIGKILL after 0.5s (attempt 1 of 2)  (Unit tests)
         ! stopping: 'unit' failed
         - slow    cancelled: 'unit' failed  (Unit tests)
         """)
@@ -64,7 +64,7 @@ import Testing
         \(shown)  log  RUN/unit.1.log  (50 lines, last 40 shown)
           blocked because of it: pack, notify
 
-        ✗ other (Unit tests)  killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)  sample.yml:6
+        ✗ other (Unit tests)  killed by SIGKILL after 0.5s (attempt 1 of 2)  sample.yml:6
           $ make test    in ./src
           it printed nothing
 
@@ -228,7 +228,7 @@ import Testing
   @Test(
     arguments: [
       (.exited(1), false, "exit 1 after 2.0s"),
-      (.signalled(9), false, "killed by SIGKILL (out of memory?) after 2.0s"),
+      (.signalled(9), false, "killed by SIGKILL after 2.0s"),
       (.signalled(11), false, "killed by SIGSEGV after 2.0s"),
       (.signalled(9), true, "timed out after 1m30s"),
       (.notStarted("command not found: mkae", exitCode: 127), false, "command not found: mkae"),
@@ -241,6 +241,16 @@ import Testing
     run.end("a", status, timedOut: timedOut, after: 2000)
     run.settle("a", timedOut ? .timedOut : .failed)
     #expect(run.standardError.hasSuffix("\n✗ a  \(words)\n"))
+  }
+
+  @Test func `the kernel may have killed only what took much memory`() throws {
+    for (peak, words) in [(Int64(31), ""), (32, " (out of memory?)")] {
+      let run = try StagedRun(samplePlan("a"))
+      run.start("a")
+      run.end("a", .signalled(9), after: 2000, peakMemory: peak << 20)
+      run.settle("a", .failed)
+      #expect(run.standardError.hasSuffix("\n✗ a  killed by SIGKILL\(words) after 2.0s\n"))
+    }
   }
 
   @Test func `allowed failures are shown and counted apart`() throws {

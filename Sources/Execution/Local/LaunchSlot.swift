@@ -153,7 +153,8 @@ final class LaunchSlot {
     return LaunchFailure(
       isDirectory: stage == Int32(clinux_stage_directory.rawValue),
       isConfinement: stage == Int32(clinux_stage_confinement.rawValue),
-      errno: launch.pointee.error)
+      errno: launch.pointee.error,
+      search: ProgramSearch(directories: environment?.searchPath ?? []))
   }
 
   private func fill(_ request: LaunchRequest) {
@@ -254,4 +255,6 @@ struct LaunchFailure: Hashable {
   /// True if the kernel refused the rules of its confinement.
   var isConfinement = false
   let errno: Int32
+  /// Where a program without a slash was looked for.
+  var search = ProgramSearch()
 }

@@ -16,7 +16,7 @@ package enum FoldingGoal {
 /// Finds the value of an expression, or builds the nodes of what is left of it.
 struct Folding {
   package let expression: Expression
-  private let bindings: any ExpressionBindings
+  let bindings: any ExpressionBindings
   private let goal: FoldingGoal
   /// Empty unless the goal is the rest.
   package private(set) var nodes: [ExpressionNode] = []
@@ -48,7 +48,7 @@ struct Folding {
     }
   }
 
-  private func fault(_ words: UnlocatedFailure, _ node: Int) -> ExpressionFailure {
+  func fault(_ words: UnlocatedFailure, _ node: Int) -> ExpressionFailure {
     ExpressionFailure(words, at: expression.range(of: node))
   }
 }
@@ -374,21 +374,7 @@ extension Folding {
       throw fault(
         ExpressionMessage.wrongIndex(wanted: "a number", found: index.type.words), node - 1)
     case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _):
-      let isMember = expression.nodes[node].kind == .member
-      throw fault(
-        isMember
-          ? ExpressionMessage.noMembers(whole.type.words)
-          : ExpressionMessage.noItems(whole.type.words), node)
+      throw noParts(of: whole, node)
     }
-  }
-
-  private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFailure {
-    let isMember = expression.nodes[node].kind == .member
-    let owner = isMember ? node - 1 : expression.pair(of: node).0
-    let words = ExpressionMessage.missingMember(
-      name, of: expression.text(expression.range(of: owner)),
-      suggestion: suggestion(for: name, among: map.names))
-    return isMember
-      ? ExpressionFailure(words, at: expression.memberNameRange(of: node)) : fault(words, node - 1)
   }
 }

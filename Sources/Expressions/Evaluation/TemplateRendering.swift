@@ -192,6 +192,9 @@ extension Expression {
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> TextPiece {
     guard let found = try found(for: goal, with: bindings) else { return .unknown }
+    if found.value == .null {
+      throw fault(ScriptMessage.null(self) { bindings.variable(closestTo: $0) })
+    }
     return try piece(of: found)
   }
 

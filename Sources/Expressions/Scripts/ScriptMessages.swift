@@ -85,9 +85,19 @@ enum ScriptMessage {
       help: "add the element `--` before it, if that ends the program's options")
   }
 
-  /// What to write in place of something that may be null. A default that is empty has no place in a script.
-  static func helpForNull(_ expression: Expression) -> String {
+  /// The message about null in text. `closest` finds the variable that was meant by one that is not set.
+  static func null(
+    _ expression: Expression, closest: (String) -> String?
+  ) -> UnlocatedFailure {
     let value = InsertedValue(text: "", expression: expression)
+    let help = helpForNull(value)
+    return expression.unset(help: help, closest: closest)
+      ?? UnlocatedFailure(
+        "\(quoted(value.source)) is null, which cannot be inserted into text", help: help)
+  }
+
+  /// What to write in place of something that may be null. A default that is empty has no place in a script.
+  private static func helpForNull(_ value: InsertedValue) -> String {
     guard value.isPath else { return "give a default: x ?? ''" }
     let variable = value.variable
     let written = "\(value.source) ?? ''"
@@ -147,6 +157,20 @@ enum ScriptMessage {
   }
 }
 
+extension Expression {
+  /// The message about a variable or a parameter that has no value; nil if the expression is neither.
+  package func unset(help: String, closest: (String) -> String?) -> UnlocatedFailure? {
+    switch InsertedValue(text: "", expression: self).owner {
+    case ("env", let name)?:
+      UnlocatedFailure(
+        "variable \(quoted(name)) is not set", help: didYouMean(closest(name)) ?? help)
+    case ("params", let name)?:
+      UnlocatedFailure("parameter \(quoted(name)) has no value", help: help)
+    default: nil
+    }
+  }
+}
+
 extension ScriptReader {
   /// The name of the program that reads the code.
   fileprivate var program: String {
@@ -189,16 +213,23 @@ extension InsertedValue {
   fileprivate var variable: (name: String, isThere: Bool) {
     let names = path
     guard let last = names.last else { return ("VALUE", false) }
-    if names.count == 2, names[0] == "params" {
-      return ("OPRUN_PARAM_" + Self.variableName(last), true)
+    switch owner?.root {
+    case "params": return ("OPRUN_PARAM_" + Self.variableName(last), true)
+    case "env": return (last, true)
+    default: break
     }
-    if names.count == 2, names[0] == "env" { return (last, true) }
     let name = Self.variableName(last)
     let isTaken = Self.meaningful.contains(name) || name.hasPrefix("OPRUN")
     return (isTaken ? Self.variableName(names[0]) + "_" + name : name, false)
   }
 
   fileprivate var isPath: Bool { !path.isEmpty }
+
+  /// The names in `env.X`; nil if the expression is not a context and one of its members.
+  fileprivate var owner: (root: String, member: String)? {
+    let names = path
+    return names.count == 2 ? (names[0], names[1]) : nil
+  }
 
   /// The names in `steps.build.outputs.tag`; empty if the expression is not such a path.
   private var path: [String] {

@@ -232,6 +232,18 @@ extension Expression {
     return (content[name], content[name.upperBound..<range(of: root).upperBound])
   }
 
+  /// The step in a node like `steps.build.outputs` or `steps['build'].outputs`; nil for any other.
+  func step(ofOutputs node: Int) -> String? {
+    let step = node - 1
+    let isIndexed = step > 0 && nodes[step].kind == .index
+    let first = step - (isIndexed ? 2 : 1)
+    guard first >= 0, nodes[node].kind == .member, memberName(of: node) == "outputs",
+      nodes[first].kind == .root, nodes[first].detail == ContextRoot.steps.rawValue
+    else { return nil }
+    if isIndexed { return literalIndex(above: first) }
+    return nodes[step].kind == .member ? memberName(of: step) : nil
+  }
+
   /// Whether it names something that differs from step to step.
   package var isOfStep: Bool {
     let first = root + 1 - Int(nodes[root].size)

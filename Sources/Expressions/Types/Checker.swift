@@ -199,7 +199,9 @@ extension ExpressionChecker {
     var indices: ExpressionType.Kinds = []
     if whole.kinds.contains(.list) { indices.insert(.number) }
     if whole.kinds.contains(.map) { indices.insert(.string) }
-    if indices.isEmpty { return report(ExpressionMessage.noItems(whole.words), owner) }
+    if indices.isEmpty {
+      return report(ExpressionMessage.noItems(whole.words, in: written(owner)), owner)
+    }
     if found.kinds.isDisjoint(with: indices) {
       return report(
         ExpressionMessage.wrongIndex(wanted: indices.words, found: found.words), index)
@@ -223,20 +225,20 @@ extension ExpressionChecker {
       }
       return report(
         isMember
-          ? ExpressionMessage.noMembers(
-            whole.words, in: expression.text(expression.range(of: owner)))
-          : ExpressionMessage.noItems(whole.words),
-        owner)
+          ? ExpressionMessage.noMembers(whole.words, in: written(owner))
+          : ExpressionMessage.noItems(whole.words, in: written(owner)), owner)
     }
     guard let members = whole.members else { return .any }
     if let type = members[name] { return type }
     if members.isOpen || whole.kinds != .map { return .any }
     return report(
       ExpressionMessage.unknownMember(
-        name, of: expression.text(expression.range(of: owner)),
+        name, of: written(owner),
         suggestion: scope.suggester.closest(to: name, among: members.names),
         among: members.names), at: range)
   }
+
+  private func written(_ node: Int) -> String { expression.text(expression.range(of: node)) }
 
   private mutating func contextMember(
     _ name: String, _ range: Range<Int>, of root: ContextRoot, _ node: Int

@@ -85,8 +85,12 @@ package protocol ExpressionBindings {
 
   /// What functions may still produce and read; nil means no limit.
   var valueBudget: ValueBudget? { get }
+
   /// The name of a secret that the text contains.
   func secret(heldBy text: String) -> String?
+
+  /// The variable that was meant by one that is not set.
+  func variable(closestTo name: String) -> String?
 }
 
 /// The answers of the status functions `success()`, `failure()` and `cancelled()`.
@@ -121,6 +125,7 @@ extension ExpressionBindings {
   package func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String? { nil }
   package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { nil }
   package func secret(heldBy text: String) -> String? { nil }
+  package func variable(closestTo name: String) -> String? { nil }
 
   /// The objection to a value in a script or an argument, which everybody can see who may list
   /// processes. The author is responsible for literal text.

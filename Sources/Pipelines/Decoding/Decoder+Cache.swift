@@ -21,21 +21,25 @@ extension Decoder {
       }
     }
     var model = CacheModel()
-    model.inputs = fields[.inputs].map { patterns($0, CacheKey.inputs.row, .inputs) } ?? []
-    model.outputs = fields[.outputs].map { patterns($0, CacheKey.outputs.row, .outputs) } ?? []
-    model.scratch = fields[.scratch].map { patterns($0, CacheKey.scratch.row, .scratch) } ?? []
+    model.inputs = patterns(fields[.inputs], CacheKey.inputs.row, .inputs, &model.spans)
+    model.outputs = patterns(fields[.outputs], CacheKey.outputs.row, .outputs, &model.spans)
+    model.scratch = patterns(fields[.scratch], CacheKey.scratch.row, .scratch, &model.spans)
     model.rest.environment = fields[.env].map { variableNames($0) } ?? []
     model.rest.tools = fields[.tools].map { texts($0, CacheKey.tools.row) } ?? []
     model.rest.isEnforced = fields[.enforce].flatMap { boolean($0, CacheKey.enforce.row) } ?? true
     return model
   }
 
-  private mutating func patterns(_ value: NodeIndex, _ row: KeyRow, _ part: CachePart) -> [Text] {
-    listed(value, row).compactMap { item in
+  private mutating func patterns(
+    _ value: NodeIndex?, _ row: KeyRow, _ part: CachePart, _ spans: inout [Span]
+  ) -> [Text] {
+    guard let value else { return [] }
+    return listed(value, row).compactMap { item in
       guard let text = filledTemplate(item, row.itemRow) else { return nil }
       if let fault = text.plain.flatMap({ part.fault(in: $0) }) {
         report(item) { Diagnostic(fault.message, at: $0, help: fault.help) }
       }
+      spans.append(span(item))
       return text
     }
   }

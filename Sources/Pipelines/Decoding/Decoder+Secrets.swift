@@ -22,7 +22,8 @@ extension Decoder {
   ) -> SecretModel? {
     let map = tree.resolve(item)
     guard tree.nodes[map].kind == .map else {
-      reportType(item, PipelineKey.secrets.row)
+      let help = tree.nodes[map].isScalar ? "write {name: \(printable(tree.string(map)))}" : nil
+      reportType(item, PipelineKey.secrets.row, help: help)
       return nil
     }
     let fields = readFields(of: map, SecretKey.table) { $0.owner(ofSecret: $1) }

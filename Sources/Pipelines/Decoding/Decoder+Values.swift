@@ -109,11 +109,12 @@ extension Decoder {
     if let choice = choices[text] { return choice }
     if log.hasRoom(at: span(node)) {
       let names = choices.keys.sorted()
-      // `boolean` for `bool`, `str` for `string`.
+      // `boolean` for `bool`, `str` for `string`, `failure` for `failed`.
       let close =
         log.suggester.closest(to: text, among: names)
         ?? names.first {
-          min($0.utf8.count, text.utf8.count) >= 3 && ($0.hasPrefix(text) || text.hasPrefix($0))
+          let shared = zip($0.utf8, text.utf8).prefix { $0 == $1 }.count
+          return shared >= 4 || shared == 3 && min($0.utf8.count, text.utf8.count) == 3
         }
       reportType(value, row(), help: didYouMean(close))
     }

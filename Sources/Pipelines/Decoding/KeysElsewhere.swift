@@ -25,7 +25,7 @@ extension StepKey {
     "on_error": .onFailure,
     "resource_group": .mutex, "concurrency": .mutex,
     "after_script": .onComplete, "defer": .onComplete,
-    "output": .outputs,
+    "output": .outputs, "params": .with, "parameters": .with,
     "services": .background, "healthcheck": .background, "for": .matrix,
     "interactive": .tty, "signal_on_stop": .stop, "stop_signal": .stop,
     "stop_grace_period": .stop,

@@ -46,6 +46,8 @@ package struct Probe: Sendable {
 /// Why a matrix cannot be expanded.
 package struct ExpansionFailure: Error {
   package let message: String
+  /// What is wrong with an expression in it, if that is the reason.
+  package var cause: EvaluationFailure?
 }
 
 extension LateStep {
@@ -163,7 +165,7 @@ extension LateStep {
     do throws(EvaluationFailure) {
       result.allowsFailure = try LateBindings(scope: own, facts: facts).holds(allowance)
     } catch {
-      throw ExpansionFailure(message: "'allow_failure': \(error.words.message)")
+      throw ExpansionFailure(message: error.words.message, cause: error)
     }
     return result
   }
@@ -231,7 +233,7 @@ extension LateExpansion {
     do throws(EvaluationFailure) {
       value = try bindings.value(of: model)
     } catch {
-      throw ExpansionFailure(message: error.words.message)
+      throw ExpansionFailure(message: error.words.message, cause: error)
     }
     guard case .list(let items) = value else {
       let help =

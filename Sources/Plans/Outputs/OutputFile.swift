@@ -6,11 +6,34 @@ package import Expressions
 
 /// Why the outputs of a step cannot be used.
 package struct OutputFailure: Error, Hashable, Sendable {
-  /// The message, with the faulty line if there is one: `line 3 of OPRUN_OUTPUT: 'a' is given
-  /// twice, …`.
+  /// The message, with the number of the faulty line if there is one: `line 3 of OPRUN_OUTPUT: 'a' is
+  /// given twice, …`.
   package let message: String
+  private let help: String?
+  /// The faulty line, if people can read it and all of it can be shown.
+  private var line: String?
+  private static let longestLine = 80
 
-  package init(message: String) { self.message = message }
+  package init(message: String, help: String? = nil) {
+    self.message = message
+    self.help = help
+  }
+
+  /// The message with the line that it is about, and what to do. In a run with secrets no line is shown: it may hold
+  /// half of one, which nothing would mask.
+  package func words(hasSecrets: Bool) -> String {
+    let shown = hasSecrets ? nil : line.map { ": '\($0)'" }
+    return message + (shown ?? "") + (help.map { "; \($0)" } ?? "")
+  }
+
+  fileprivate func about(_ bytes: ArraySlice<UInt8>) -> OutputFailure {
+    guard let text = String(validating: bytes, as: UTF8.self),
+      text.unicodeScalars.count <= Self.longestLine, printable(text) == text
+    else { return self }
+    var failure = self
+    failure.line = text
+    return failure
+  }
 }
 
 /// The values in a file of outputs, in order. Without declarations any name is allowed.
@@ -68,15 +91,19 @@ package struct OutputFile {
     let equals = text.firstIndex(of: UInt8(ascii: "="))
     let arrows = startOfArrows(in: text)
     let mark = [equals, arrows].compactMap { $0 }.min()
-    guard let mark else { throw OutputMessage.noEntry(first) }
+    guard let mark else { throw OutputMessage.noEntry(first).about(text) }
     let key = text[..<mark]
     let isJSON = key.hasSuffix(":json")
     let name = string(isJSON ? key.dropLast(5) : key)
-    try check(name, first)
+    try check(name, first, text)
     let value =
       mark == equals ? text[(mark + 1)...] : try hereDocument(after: text[(mark + 2)...], name)
     lines[name] = first
-    values[name] = try self.value(of: value, name, isJSON: isJSON, first)
+    do throws(OutputFailure) {
+      values[name] = try self.value(of: value, name, isJSON: isJSON, first)
+    } catch {
+      throw error.about(text)
+    }
   }
 
   private func startOfArrows(in text: ArraySlice<UInt8>) -> Int? {
@@ -102,9 +129,11 @@ package struct OutputFile {
     throw OutputMessage.noEnd(name, first)
   }
 
-  private func check(_ name: String, _ line: Int) throws(OutputFailure) {
+  private func check(
+    _ name: String, _ line: Int, _ text: ArraySlice<UInt8>
+  ) throws(OutputFailure) {
     var copy = name
-    guard copy.withUTF8(isIdentifier) else { throw OutputMessage.badName(line) }
+    guard copy.withUTF8(isIdentifier) else { throw OutputMessage.badName(name, line).about(text) }
     if let first = lines[name] { throw OutputMessage.duplicate(name, first: first, line) }
     guard let types, types[name] == nil else { return }
     let close = suggestion(for: name, among: types.keys.sorted())

@@ -9,58 +9,65 @@ enum OutputMessage {
     OutputFailure(message: "OPRUN_OUTPUT is larger than 1 MiB, which is the limit")
   }
 
-  private static func fault(_ words: String, _ line: Int) -> OutputFailure {
-    OutputFailure(message: "line \(line) of OPRUN_OUTPUT: \(words)")
+  private static func fault(_ words: String, _ line: Int, help: String? = nil) -> OutputFailure {
+    OutputFailure(message: "line \(line) of OPRUN_OUTPUT\(words)", help: help)
   }
 
-  package static func notUTF8(_ line: Int) -> OutputFailure { fault("the text is not UTF-8", line) }
+  package static func notUTF8(_ line: Int) -> OutputFailure {
+    fault(" is not UTF-8", line, help: "encode such a value, as base64 does")
+  }
 
   package static func nul(_ line: Int) -> OutputFailure {
-    fault("an output cannot contain the character '\\u{0}'", line)
+    fault(": an output cannot contain the character '\\u{0}'", line)
   }
 
   static func noEntry(_ line: Int) -> OutputFailure {
-    fault("wanted name=value, name<<END or name:json=value", line)
+    fault(" has neither '=' nor '<<'", line, help: "write name=value, name<<END or name:json=value")
   }
 
-  package static func badName(_ line: Int) -> OutputFailure {
-    fault(
-      "the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 "
+  package static func badName(_ name: String, _ line: Int) -> OutputFailure {
+    if name.isEmpty { return fault(": the name of the output is missing", line) }
+    let hasBlanks = name.utf8.first == UInt8(ascii: " ") || name.utf8.last == UInt8(ascii: " ")
+    if hasBlanks { return fault(": a name has no spaces before or after it", line) }
+    return fault(
+      ": the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 "
         + "in all", line)
   }
 
   static func duplicate(_ name: String, first: Int, _ line: Int) -> OutputFailure {
-    fault("'\(name)' is given twice, first on line \(first)", line)
+    fault(": '\(name)' is given twice, first on line \(first)", line)
   }
 
   static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFailure {
     fault(
-      "'\(name)' is not declared in 'outputs' of the step\(didYouMeanClause(suggestion))", line)
+      ": '\(name)' is not declared in 'outputs' of the step\(didYouMeanClause(suggestion))", line)
   }
 
   static func noWord(_ name: String, _ line: Int) -> OutputFailure {
-    fault("the word that ends '\(name)' is missing after '<<'", line)
+    fault(": the word that ends '\(name)' is missing after '<<'", line)
   }
 
   static func noEnd(_ name: String, _ line: Int) -> OutputFailure {
-    fault("'\(name)' begins here, but the line that ends it is missing", line)
+    fault(
+      ": '\(name)' begins here and does not end", line,
+      help: "a line with nothing but the word after '<<' ends it")
   }
 
   static func noJSON(
     _ name: String, _ type: OutputType?, _ fault: JSONFailure, _ line: Int
   ) -> OutputFailure {
     if let type, type.isScalar, fault.isAtStart {
-      return self.fault("'\(name)' must be \(type.words)", line)
+      return self.fault(": '\(name)' must be \(type.words)", line)
     }
     let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(
-      "'\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
+      ": '\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
   }
 
   package static func wrongType(
     _ name: String, _ type: OutputType, found: String, _ line: Int
   ) -> OutputFailure {
-    fault("'\(name)' must be \(type.words), not \(found)", line)
+    fault(": '\(name)' must be \(type.words), not \(found)", line)
   }
 }
 

@@ -142,7 +142,9 @@ extension ParamModel {
   package func fault(of value: Value) -> String? {
     if value == .null { return isRequired ? "must be \(kind.words), not null" : nil }
     guard kind.holds(value) else {
-      return "must be \(kind.words), not \(value.text.map(quoted) ?? value.json)"
+      let found = value.text.map(quoted) ?? value.json
+      if case .string = value { return "must be \(kind.words), not the string \(found)" }
+      return "must be \(kind.words), not \(found)"
     }
     return refusal(of: value, PatternMatcher())
   }

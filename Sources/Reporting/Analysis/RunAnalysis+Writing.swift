@@ -65,7 +65,7 @@ extension RunAnalysis {
       sink.write(spaces: width - displayWidth(of: name) + 2)
       write(elapsed: step.duration, width: 7, to: sink)
       let percent = Int((step.worth * 100).rounded())
-      if step.atMost < 1_000_000 {
+      if step.atMost == 0 {
         sink.write("  others take as long: shortening it alone saves nothing\n")
       } else {
         sink.write("  could save up to ")

@@ -39,43 +39,48 @@ struct RailLine {
 
 /// The rails of a graph while its operations pass in an order that puts dependencies first.
 struct Rails {
-  /// Rails beyond this many are only counted.
-  static let widest = 24
+  /// Rails beyond this many are only counted; on a narrow screen, those beyond a third of it.
+  private static let widest = 24
   /// The number of columns in a graph with more rails, where columns full of rails say little:
   /// these are enough to see its shape.
-  static let narrow = 8
+  private static let narrow = 8
 
   private let graph: Graph
   private var open: OpenRails
   /// What the operation of the last line waits for.
   private(set) var dependencies: [OperationID] = []
 
-  /// Prepares the rails of a graph, in which some operations have no lines. Linear in operations and edges.
+  /// Prepares the rails of a graph, in which some operations have no lines, for a screen with so many columns. Linear in
+  /// operations and edges.
   init(
-    _ graph: Graph, order: some Sequence<OperationID>, hidden: Set<OperationID> = []
+    _ graph: Graph, order: some Sequence<OperationID>, hidden: Set<OperationID> = [], columns: Int
   ) {
     self.graph = graph
     let dependentCounts = graph.dependentCounts()
-    let isWide = Self.isWide(graph, order, hidden, dependentCounts: dependentCounts)
-    open = OpenRails(limit: isWide ? Self.narrow : Self.widest, dependentCounts: dependentCounts)
+    let widest = min(Self.widest, max(Self.narrow, columns / 6))
+    let peak = Self.peak(graph, order, hidden, dependentCounts: dependentCounts)
+    open = OpenRails(
+      limit: peak > widest ? Self.narrow : widest, dependentCounts: dependentCounts)
   }
 
-  /// Whether at some time more operations have passed that others still wait for than may have rails.
-  private static func isWide(
+  /// How many operations at most have passed that others still wait for; no more are counted than may have rails.
+  private static func peak(
     _ graph: Graph, _ order: some Sequence<OperationID>, _ hidden: Set<OperationID>,
     dependentCounts: [Int32]
-  ) -> Bool {
+  ) -> Int {
     var remaining = dependentCounts
     var rails = 0
+    var peak = 0
     for operation in order {
       graph.forEachDependency(of: operation) { edge in
         remaining[edge.from.index] -= 1
         if remaining[edge.from.index] == 0, !hidden.contains(edge.from) { rails -= 1 }
       }
       if dependentCounts[operation.index] > 0, !hidden.contains(operation) { rails += 1 }
-      if rails > Self.widest { return true }
+      peak = max(peak, rails)
+      if peak > Self.widest { break }
     }
-    return false
+    return peak
   }
 
   /// The line of the next operation. Linear in its dependencies.

@@ -73,7 +73,8 @@ package struct DryRun {
 
   package func write(to sink: ByteSink) {
     var rails = Rails(
-      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: hidden)
+      plan.graph, order: forecast.entries.lazy.map(\.operation), hidden: hidden,
+      columns: options.columns)
     let layout = measure(rails, sink)
     if let description = plan.description {
       sink.write("description: ")
@@ -148,7 +149,7 @@ extension DryRun {
         rails.pass(entry.operation)
         continue
       }
-      let width = rails.advance(to: entry.operation).width
+      let width = rails.advance(to: entry.operation).textWidth
       let fold = folds.line(of: entry.operation)
       let name = width + 1 + displayWidth(of: sink.shortened(label(of: entry, fold)))
       layout.name = max(layout.name, min(widestName, name))

@@ -16,7 +16,7 @@ struct GraphTree {
 
   func write(to sink: ByteSink) {
     let order = plan.graph.topologicalOrder() ?? []
-    var rails = Rails(plan.graph, order: order)
+    var rails = Rails(plan.graph, order: order, columns: options.columns)
     for operation in order {
       rails.advance(to: operation).write(to: sink, usesASCII: options.usesASCII)
       sink.write(" ")

@@ -37,10 +37,13 @@ struct FailureBlock {
     writeHeading(failure, step)
     if isBrief { return }
     if let reason = longReason(of: failure) { writeLines(of: reason) }
-    if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
+    if failure.decisive != nil || !operations.standsForOthers(failure.operation) {
+      writeCommand(of: failure, step)
+    }
     if let decisive = failure.decisive {
       let stream = Stream(operation: failure.operation, role: decisive.role)
-      writeOutput(of: decisive, stream, lineLimit, step.settings)
+      let command = operations.command(of: failure)
+      writeOutput(of: decisive, command, stream, lineLimit, step.settings)
     }
     if blocked.count > 0 {
       sink.write(spaces: 2)
@@ -61,24 +64,33 @@ struct FailureBlock {
       Piece(sink.captured { $0.write(failedHook: hook, operations) }),
     ])
     let settings = operations.settings(of: hook.operation)
-    if let command = operations.hook(hook.command.role, of: settings)?.work.shown {
-      writeCommand(command, in: settings.workingDirectory)
-    }
-    writeOutput(of: hook.command, hook.stream, lineLimit, settings)
+    let command = operations.hook(hook.command.role, of: settings)?.work.shown
+    if let command { writeCommand(command, in: settings.workingDirectory) }
+    writeOutput(of: hook.command, command, hook.stream, lineLimit, settings)
   }
 
   /// The end of what the command printed. If it ran and printed nothing, nothing else says so.
   private func writeOutput(
-    of command: CommandResult, _ stream: Stream, _ lineLimit: Int, _ settings: StepSettings
+    of result: CommandResult, _ command: ShownCommand?, _ stream: Stream, _ lineLimit: Int,
+    _ settings: StepSettings
   ) {
-    if command.end.outputByteCount > 0 {
-      writeLog(stream, command.log, lineLimit, settings)
-    } else if !command.end.isStopped {
-      switch command.end.status {
-      case .exited, .signalled: sink.write("  it printed nothing\n")
+    if result.end.outputByteCount > 0 {
+      writeLog(stream, result.log, lineLimit, settings)
+    } else if !result.end.isStopped {
+      switch result.end.status {
+      case .exited, .signalled: writeSilence(of: command)
       case .abandoned, .lost, .notStarted, .outputsRefused: break
       }
     }
+  }
+
+  private func writeSilence(of command: ShownCommand?) {
+    sink.write("  it printed nothing")
+    if let target = command.flatMap({ targetOfErrors(inScript: $0.text) }) {
+      sink.write(": its errors go to ")
+      sink.write(shortName(target))
+    }
+    sink.writeNewline()
   }
 
   /// What the service has written last, of those that the step depended on.
@@ -146,7 +158,14 @@ struct FailureBlock {
       }
     guard let reason else { return nil }
     let isShort = !reason.contains(where: \.isNewline) && reason.utf8.count <= Self.widestReason
-    return isShort ? nil : reason
+    return isShort && !hasPlace(reason, failure.operation) ? nil : reason
+  }
+
+  /// Whether it says itself where in the file the fault is.
+  private func hasPlace(_ reason: String, _ operation: OperationID) -> Bool {
+    let sources = operations.plan.sources
+    return !sources.files.isEmpty
+      && reason.hasPrefix(sources.position(of: operations.step(operation).span).path + ":")
   }
 
   private func writeLines(of reason: String) {

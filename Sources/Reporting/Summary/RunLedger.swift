@@ -114,8 +114,7 @@ struct RunLedger {
     }
     if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation) {
-      noteHooks(of: operation, ending, cause)
-      guard ending.outcome.isFailure, cause.isOfGroupItself else { return nil }
+      guard decidesItself(operation, ending, cause, record) else { return nil }
       faultyGroups.insert(operation)
     }
     if cause == .stopped(.died) { counts.add(unended: 1) } else { counts.add(ending, cause) }
@@ -133,12 +132,22 @@ struct RunLedger {
     return settled
   }
 
-  /// A group whose hook decided counts for itself.
-  private mutating func noteHooks(of group: OperationID, _ ending: Ending, _ cause: Cause) {
-    if case .hook = cause { return failedHooks.removeAll { $0.operation == group } }
+  /// Whether a group counts for itself: its condition, its time or its hook failed, or it was cancelled in a hook.
+  private mutating func decidesItself(
+    _ group: OperationID, _ ending: Ending, _ cause: Cause, _ record: Running?
+  ) -> Bool {
+    var (isStopped, isOfHook) = (false, false)
+    if case .stopped = cause { isStopped = true }
+    if case .hook = cause { isOfHook = true }
+    let wasCancelled =
+      ending.outcome == .cancelled && isStopped && record?.failedHook?.end.isStopped == true
+    if isOfHook || wasCancelled {
+      failedHooks.removeAll { $0.operation == group }
+    }
     for index in failedHooks.indices where failedHooks[index].operation == group {
       failedHooks[index].isAllowed = ending.isAllowed
     }
+    return wasCancelled || ending.outcome.isFailure && cause.isOfGroupItself
   }
 
   /// Takes back how an operation ended: it runs again, or waits for one that does.

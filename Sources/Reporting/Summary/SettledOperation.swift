@@ -48,7 +48,8 @@ extension SettledOperation {
   /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
   /// what it did.
   var isInterrupted: Bool {
-    guard ending.outcome == .cancelled, record?.last != nil, case .stopped(let reason) = cause
+    guard ending.outcome == .cancelled, (record?.last ?? record?.failedHook) != nil,
+      case .stopped(let reason) = cause
     else { return false }
     return switch reason {
     case .signal, .runTimeout, .groupTimeout, .request, .died: true

@@ -30,7 +30,7 @@ extension ByteSink {
     case .signalled(let signal):
       write("killed by ")
       write(signalName(signal))
-      if signal == 9 { write(" (out of memory?)") }
+      if signal == 9, end.mayHaveTakenMuchMemory { write(" (out of memory?)") }
     case .abandoned: write("could not be ended, given up")
     case .lost(let reason):
       return write(oneLine("lost: \(reason.prefix { !$0.isNewline })", columns: columns))
@@ -76,6 +76,9 @@ extension ByteSink {
 extension CommandEnd {
   /// True if it ran, but its outputs cannot be used.
   var isRefused: Bool { if case .outputsRefused = status { true } else { false } }
+
+  /// The kernel frees memory by killing what has most of it. Of a command that needed little, the peak is not known.
+  fileprivate var mayHaveTakenMuchMemory: Bool { (peakMemory ?? 0) >= 32 << 20 }
 
   /// True if nobody knows how it ended.
   var isLost: Bool { if case .lost = status { true } else { false } }

@@ -1,3 +1,3 @@
 mkdir bin
-printf '#!/bin/sh\necho mytool "$@"\n' >bin/mytool
-chmod +x bin/mytool
+printf '#!/bin/sh\necho program-of-bin "$@"\n' >bin/program-of-bin
+chmod +x bin/program-of-bin

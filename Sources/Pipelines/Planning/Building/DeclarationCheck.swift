@@ -89,9 +89,13 @@ final class DeclarationCheck {
 
   private func checkOutputs(of number: Int, _ log: inout DiagnosticLog) {
     let step = steps[number]
-    for patterns in [step.cache.outputs, step.cache.scratch] {
+    for (part, patterns) in [
+      (CachePart.outputs, step.cache.outputs), (.scratch, step.cache.scratch),
+    ] {
       for pattern in patterns where paths.isOutside(pattern, in: step.directory) {
-        log.report(at: step.span) { PlanningMessage.outside(pattern, of: step.id, at: $0) }
+        log.report(at: span(of: pattern, in: part, of: number)) {
+          PlanningMessage.outside(pattern, of: step.id, at: $0)
+        }
       }
     }
     for pattern in step.cache.outputs {
@@ -108,8 +112,8 @@ final class DeclarationCheck {
       if let other = earlier.last(where: { areUnordered($0, number) }) {
         log.report(
           PlanningMessage.madeTwice(
-            pattern, by: place(of: other), and: place(of: number), help: order(number, after: other)
-          ))
+            pattern, by: place(ofMaker: other, of: name),
+            and: place(of: number, pattern, .outputs), help: order(number, after: other)))
       }
       moreMakers[name, default: []].append(number)
     }
@@ -143,7 +147,8 @@ final class DeclarationCheck {
         }
         log.report(
           PlanningMessage.madeBelow(
-            pattern, found.path.text, by: self.place(of: number), and: self.place(of: found.maker),
+            pattern, found.path.text, by: self.place(of: number, pattern, .outputs),
+            and: self.place(ofMaker: found.maker, of: found.path),
             help: order(number, after: found.maker)))
         break
       }
@@ -190,7 +195,7 @@ final class DeclarationCheck {
         && step.probes.contains { isMade($0, by: maker) }
       return log.report(
         PlanningMessage.readTooEarly(
-          pattern, of: place(of: maker), by: place(of: number),
+          pattern, of: place(ofMaker: maker, of: path), by: place(of: number, pattern, .inputs),
           help: isAwaited ? help.map(PlanningMessage.waitsForFile) : help))
     }
   }
@@ -225,8 +230,33 @@ final class DeclarationCheck {
       && !ancestry.isExhausted && alternatives.mayBothRun(before, after)
   }
 
-  private func place(of number: Int) -> PlanningMessage.StepPlace {
-    PlanningMessage.StepPlace(id: steps[number].id, span: steps[number].span)
+  /// The place where a step names a pattern.
+  private func place(
+    of number: Int, _ pattern: String, _ part: CachePart
+  ) -> PlanningMessage.StepPlace {
+    PlanningMessage.StepPlace(
+      id: steps[number].id, span: span(of: pattern, in: part, of: number))
+  }
+
+  /// The place where a step names what it makes.
+  private func place(ofMaker number: Int, of path: ExactText) -> PlanningMessage.StepPlace {
+    let step = steps[number]
+    let pattern = (step.cache.outputs + step.lateOutputs).first {
+      paths.plain($0, in: step.directory) == path || paths.wild($0, in: step.directory) == path
+    }
+    return place(of: number, pattern ?? "", .outputs)
+  }
+
+  private func span(of pattern: String, in part: CachePart, of number: Int) -> Span {
+    let step = steps[number]
+    let address = planner.address(of: step.operation)
+    let use = planner.pipelines[address.pipeline]
+    let settings = use.settings(ofStep: address.step)
+    guard settings >= 0 else { return step.span }
+    for case .cache(let model) in use.model.settings[Int(settings)] {
+      return model.span(of: pattern, in: part) ?? step.span
+    }
+    return step.span
   }
 
   /// What makes one step wait for another. A step can name only those beside it, or beside a group that it is in; in

@@ -180,6 +180,11 @@ struct KnownValues: ExpressionBindings {
 
   func secret(heldBy text: String) -> String? { pipeline.secretHeld?(text) }
 
+  func variable(closestTo name: String) -> String? {
+    let inherited = (pipeline.inherited ?? [:]).keys.sorted()
+    return suggestion(for: name, among: pipeline.inputs.environment.map(\.name) + inherited)
+  }
+
   private func member(_ name: String, of value: Value) -> Resolution {
     guard case .map(let map) = value, let member = map[name] else { return .missing }
     return .known(member)

@@ -28,7 +28,7 @@ enum ScopeMessage {
   static func lateVariable(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "the value of variable '\(name)' is known only to the command",
-      help: "write the expression itself here")
+      help: "write \"$\(name)\" in a script, or here the expression that 'env' has")
   }
 
   static func undecodable(_ name: String) -> UnlocatedFailure {
