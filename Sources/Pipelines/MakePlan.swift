@@ -105,6 +105,12 @@ package struct LoadedPipeline {
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
 
+  /// Where a secret is declared that must be there, if one is.
+  package func place(ofSecret name: String) -> Span? {
+    let declared = loader.models.flatMap(\.secrets).filter { $0.name == name }
+    return (declared.first(where: \.source.isRequired) ?? declared.first)?.span
+  }
+
   /// Where its steps stand; nil if it has several files.
   package var writtenSteps: WrittenSteps? {
     guard loader.sources.files.count == 1, let model = loader.models.first else { return nil }

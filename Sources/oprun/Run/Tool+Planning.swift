@@ -141,6 +141,16 @@ extension Tool {
     }
   }
 
+  /// Shows what is wrong with files, also to the CI runner around oprun.
+  func say(_ diagnostics: [Diagnostic], in sources: SourceMap) {
+    errors.write(
+      render(
+        diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
+        columns: Terminal.width(of: STDERR_FILENO)))
+    guard let runner = CISurroundings.runnerOutside else { return }
+    errors.write(annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
+  }
+
   func isColored(_ descriptor: Int32, _ choice: ColorChoice) -> Bool {
     choice.isOn(isTerminal: Terminal.isTerminal(descriptor), environment: environmentValue)
   }
