@@ -27,6 +27,7 @@ package final class Suggester {
       budget -= typed.count / 8
       let known = Array(candidate.utf8)
       if known != typed, isSameInLowerCase(known, typed) { return candidate }
+      if reach == 0 { continue }
       // With one letter changed, any name of one letter is any other.
       if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
       if let distance = editDistance(typed, known, atMost: reach) {
@@ -35,7 +36,6 @@ package final class Suggester {
         if distance > 1, typed.count < 5, !Set(typed).isSubset(of: known) { continue }
         best = candidate
         reach = distance - 1
-        if reach == 0 { break }
       }
     }
     return best

@@ -67,12 +67,24 @@ package enum PlanningFailure: Error {
   /// The file is at fault; the diagnostics are everything that was found, sorted by location. Exit
   /// status 3.
   case invalid([Diagnostic], SourceMap)
-  /// The selection names steps that do not exist, one message for each. Exit status 2.
-  case unknownSteps(messages: [String])
+  /// The selection names steps that do not exist. Exit status 2.
+  case unknownSteps([UnknownStep])
   /// Nothing is selected. Exit status 4.
   case emptySelection(message: String, help: String? = nil)
   /// Parameters have wrong values or none, one message for each. Exit status 2.
   case badParameters(ParameterFaults)
+}
+
+/// A name of the selection that no step has.
+package struct UnknownStep: Hashable, Sendable {
+  package let name: String
+  package let message: String
+  /// The step whose name is closest.
+  package let closest: String?
+  /// Where the name is like that of an instance: which instances there are.
+  package let instances: String?
+
+  package var help: String? { instances ?? didYouMean(closest) }
 }
 
 /// A pipeline that was read, with all files that belong to it. `plan` reports what is wrong with
@@ -104,6 +116,12 @@ package struct LoadedPipeline {
 
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
+
+  /// Where a secret is declared that must be there, if one is.
+  package func place(ofSecret name: String) -> Span? {
+    let declared = loader.models.flatMap(\.secrets).filter { $0.name == name }
+    return (declared.first(where: \.source.isRequired) ?? declared.first)?.span
+  }
 
   /// Where its steps stand; nil if it has several files.
   package var writtenSteps: WrittenSteps? {

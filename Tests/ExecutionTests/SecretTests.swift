@@ -50,7 +50,7 @@ import Testing
       try read(sources, fits.merging(["S2": "12345"]) { $1 }).get()
     }
     #expect(
-      read([sources[0]], ["S0": large + "x"]).failure?.messages == [
+      read([sources[0]], ["S0": large + "x"]).failure?.faults.map(\.message) == [
         "secret 'S0' is larger than 64 KiB, which is the limit"
       ])
   }

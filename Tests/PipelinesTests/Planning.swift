@@ -21,7 +21,9 @@ func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -
     switch error {
     case .invalid(let diagnostics, let sources):
       return .errors(render(diagnostics, in: sources))
-    case .unknownSteps(let messages): return .noSelection(messages.joined(separator: "\n"))
+    case .unknownSteps(let steps):
+      let lines = steps.map { $0.message + ($0.help.map { "; \($0)" } ?? "") }
+      return .noSelection(lines.joined(separator: "\n"))
     case .emptySelection(let message, _): return .noSelection(message)
     case .badParameters(let faults):
       return .badParameters(faults.messages.map { $0 + "\n" }.joined())

@@ -309,7 +309,7 @@ struct SelectionTests {
       else { return nil }
       return text
     }
-    #expect(message("biuld") == "unknown step 'biuld' in pipeline.yml, did you mean 'build'?")
+    #expect(message("biuld") == "unknown step 'biuld' in pipeline.yml; did you mean 'build'?")
     #expect(message("test", "x\u{1b}") == "unknown step 'x\\u{1b}' in pipeline.yml")
     #expect(message("") == "unknown step '' in pipeline.yml")
   }

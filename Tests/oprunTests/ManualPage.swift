@@ -55,6 +55,11 @@ enum ManualPage {
       lines += [".PP", ".nf"] + command.details.split(separator: "\n").map { escaped(String($0)) }
       lines.append(".fi")
     }
+    if !command.examples.isEmpty {
+      lines += [".PP", ".nf"]
+      lines += command.examples.split(separator: "\n").map { escaped(String($0)) }
+      lines.append(".fi")
+    }
     for option in command.options {
       let synopsis = synopsis(of: option).drop { $0 == " " }
       lines += [".TP", ".B \(escaped(String(synopsis)))", escaped(option.summary)]

@@ -28,6 +28,7 @@ import Testing
     var text = "## oprun \(command.synopsis)\n\n"
     text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
     if !command.details.isEmpty { text += "\n\(command.details)\n" }
+    if !command.examples.isEmpty { text += "\n```sh\n\(command.examples)\n```\n" }
     guard !command.options.isEmpty else { return text }
     text += "\n| option | variable | |\n|---|---|---|\n"
     for option in command.options {
@@ -93,6 +94,16 @@ import Testing
     let variables = single.map(\.variable)
     #expect(given.isDisjoint(with: variables))
     #expect(!variables.contains { $0.hasPrefix("OPRUN_PARAM_") })
+  }
+
+  @Test func `every command for people has examples, and every option of run a heading`() {
+    let without = Subcommand.all.filter(\.examples.isEmpty).map(\.name)
+    #expect(without == ["completions", "help"])
+    let names = Options.groups.flatMap { $0.1.split(separator: " ").map(String.init) }
+    #expect(Set(names).count == names.count)
+    for command in [Subcommand.run, Subcommand.resume] {
+      #expect(command.options.filter { !names.contains($0.name) }.map(\.name) == [])
+    }
   }
 
   @Test func `no line of help is wider than a terminal`() {

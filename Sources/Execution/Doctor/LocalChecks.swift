@@ -24,14 +24,14 @@ package enum LocalChecks {
     let name = state
     if access(path, F_OK) == 0 {
       if access(path, W_OK | X_OK) == 0 {
-        return Finding(name, .ok, "\(quoted(path)) can be written: \(database)")
+        return Finding(name, .ok, "\(quoted(path)) can be written; \(database)")
       }
       return Finding(
         name, .failed, "\(quoted(path)) cannot be written: \(SystemError.reason(errno))",
         help: "name another directory with --state-dir")
     }
     if access(folder(around: path), W_OK | X_OK) == 0 {
-      return Finding(name, .ok, "\(quoted(path)) can be created: \(database)")
+      return Finding(name, .ok, "\(quoted(path)) can be created; \(database)")
     }
     return Finding(
       name, .failed, "\(quoted(path)) cannot be created: \(SystemError.reason(errno))",
@@ -74,12 +74,12 @@ package enum LocalChecks {
   private static var landlock: Finding {
     let version = Int(clinux_landlock_version())
     return version >= 3
-      ? Finding("confinement", .ok, "Landlock has version \(version): cached steps are confined")
+      ? Finding("confinement", .ok, "cached steps are confined, by Landlock version \(version)")
       : Finding(
         "confinement", .warning,
         version <= 0
-          ? "the kernel has no Landlock, or it is switched off: steps with 'cache' are not confined"
-          : "Landlock has version \(version), wanted 3 (Linux 6.2): steps with 'cache' are not confined",
+          ? "cached steps are not confined: the kernel has no Landlock, or it is switched off"
+          : "cached steps are not confined: Landlock has version \(version), wanted 3 (Linux 6.2)",
         help: "name landlock in 'lsm=' on the kernel's command line")
   }
 
@@ -109,8 +109,8 @@ package enum LocalChecks {
 
   private static var git: Finding {
     isOnPath("git")
-      ? Finding("git", .ok, "--affected and watch find it")
+      ? Finding("git", .ok, "found, for '--affected' and 'oprun watch'")
       : Finding(
-        "git", .warning, "'git' is not installed: --affected cannot be used", help: "install git")
+        "git", .warning, "not found: '--affected' cannot be used", help: "install git")
   }
 }

@@ -7,21 +7,29 @@ import Masking
 package import Plans
 import RunFiles
 
+/// What is wrong with a secret, or with all of them.
+package struct SecretFault: Hashable, Sendable {
+  /// The secret; nil for a fault of all together.
+  package let name: String?
+  package let message: String
+  /// What to do about it, if that is known.
+  package var help: String?
+}
+
 /// Why a run cannot begin: everything that is wrong with its secrets.
 package struct SecretFailure: Error, Hashable, Sendable {
-  package let messages: [String]
+  package let faults: [SecretFault]
 }
 
 /// The declared secrets that could be read, and what is wrong with the others.
 package struct SecretReading: Sendable {
   package let secrets: Secrets
-  /// The faults, one sentence each.
-  package let faults: [String]
+  package let faults: [SecretFault]
 
   /// Reads secrets. `environment` returns the bytes of a variable.
   package init(_ sources: [SecretSource], environment: (String) -> [UInt8]?) {
     var values: [String: String] = [:]
-    var faults: [String] = []
+    var faults: [SecretFault] = []
     var size = 0
     for source in sources {
       do throws(SecretReadFailure) {
@@ -30,11 +38,15 @@ package struct SecretReading: Sendable {
         if size <= SecretLimit.allTogether { values[source.name] = value }
       } catch {
         let isAllowed = error.isMissing && !source.isRequired
-        if !isAllowed { faults.append("secret \(quoted(source.name)) \(error.words)") }
+        if isAllowed { continue }
+        let message = "secret \(quoted(source.name)) \(error.words)"
+        let help = error.isMissing ? source.howToGive : nil
+        faults.append(SecretFault(name: source.name, message: message, help: help))
       }
     }
     if size > SecretLimit.allTogether {
-      faults.append("all secrets together are larger than 128 KiB, which is the limit")
+      let message = "all secrets together are larger than 128 KiB, which is the limit"
+      faults.append(SecretFault(name: nil, message: message))
     }
     secrets = Secrets(values)
     self.faults = faults
@@ -42,8 +54,19 @@ package struct SecretReading: Sendable {
 
   /// All secrets that a run needs.
   package func complete() throws(SecretFailure) -> Secrets {
-    guard faults.isEmpty else { throw SecretFailure(messages: faults) }
+    guard faults.isEmpty else { throw SecretFailure(faults: faults) }
     return secrets
+  }
+}
+
+extension SecretSource {
+  fileprivate var howToGive: String {
+    let place =
+      switch location {
+      case .environment: "set the variable \(name)"
+      case .file(let path): "write it to \(quoted(path))"
+      }
+    return place + ", or let the pipeline run without it: 'required: false'"
   }
 }
 

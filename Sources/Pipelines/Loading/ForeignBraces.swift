@@ -139,11 +139,13 @@ private struct Braces {
 }
 
 extension LoadedPipeline {
-  /// Advice about a file that is valid: braces and files of other tools in scripts. In the order of the files.
+  /// Advice about a file that is valid: braces and files of other tools in scripts, and variables that only hooks have.
+  /// In the order of the files.
   package var notices: [Diagnostic] {
     let files = sources.files.filter { file in
       file.bytes.withUnsafeBufferPointer {
         !Braces.all(in: $0).isEmpty || !RunnerFile.all(in: $0).isEmpty
+          || !HookVariable.all(in: $0).isEmpty
       }
     }
     if files.isEmpty { return [] }
@@ -190,15 +192,17 @@ private struct CommandSearch {
     for map in root..<tree.next(after: root) where tree.nodes[map].kind == .map {
       var shell: NodeIndex?
       var command: NodeIndex?
+      var isStep = false
       var key = map + 1
       while key < tree.next(after: map) {
         if tree.nodes[key].isScalar {
           if isKey("run", key, tree) { command = key + 1 }
           if isKey("shell", key, tree) { shell = key + 1 }
+          if isKey("id", key, tree) { isStep = true }
         }
         key = tree.next(after: key + 1)
       }
-      if let command, isForShell(shell, tree) { look(inCommand: command, tree) }
+      if let command, isForShell(shell, tree) { look(inCommand: command, isStep: isStep, tree) }
     }
   }
 
@@ -213,7 +217,7 @@ private struct CommandSearch {
     return tree.nodes[first].isScalar && isShell(tree.string(first))
   }
 
-  private mutating func look(inCommand value: NodeIndex, _ tree: Tree) {
+  private mutating func look(inCommand value: NodeIndex, isStep: Bool, _ tree: Tree) {
     for node in value..<tree.next(after: value) where tree.nodes[node].isScalar {
       let content = tree.withBytes(of: node) { Array($0)[...] }
       func report(_ range: Range<Int>, _ message: (String, Span) -> Diagnostic) {
@@ -226,6 +230,9 @@ private struct CommandSearch {
       }
       for file in content.withUnsafeBufferPointer(RunnerFile.all) {
         report(file.range) { LoadingMessage.runnerFile($0, file.name, at: $1) }
+      }
+      for found in isStep ? content.withUnsafeBufferPointer(HookVariable.all) : [] {
+        report(found.range) { LoadingMessage.hookVariable($0, found.variable, at: $1) }
       }
     }
   }

@@ -1,6 +1,7 @@
 // The wording of everything that can be wrong with files that a pipeline names.
 
 import Diagnostics
+import Plans
 
 enum LoadingMessage {
   static func outside(_ name: String, at span: Span) -> Diagnostic {
@@ -97,6 +98,15 @@ enum LoadingMessage {
     Diagnostic(
       "what is appended to \(quoted(written)) is for the job of GitHub around the run: no step here sees it",
       at: span, help: KeysElsewhere.words[name], severity: .notice)
+  }
+
+  static func hookVariable(
+    _ written: String, _ variable: OprunVariable, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(written)) is set only for \(variable.audience.words): in a step it is empty",
+      at: span,
+      help: "use it in a hook, such as 'on_failure'", severity: .notice)
   }
 
   static func definedTwice(

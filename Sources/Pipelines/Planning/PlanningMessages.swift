@@ -363,20 +363,15 @@ enum PlanningMessage {
       at: span)
   }
 
-  /// `instances` says which there are.
-  static func unknownSelection(
-    _ name: String, path: String, suggestion: String?, instances: String?
-  ) -> String {
-    let help = instances ?? didYouMeanClause(suggestion)
-    return "unknown step \(quoted(name)) in \(printable(path))\(help)"
+  static func unknownSelection(_ name: String, path: String) -> String {
+    "unknown step \(quoted(name)) in \(printable(path))"
   }
 
   static func lateInstances(of step: String) -> String {
-    ": the instances of \(quoted(step)) are known only during the run"
+    "the instances of \(quoted(step)) are known only during the run: name \(quoted(step))"
   }
 
   static func instances(_ ids: [String]) -> String {
-    ": there are " + ids.prefix(4).map(quoted).joined(separator: ", ")
-      + (ids.count > 4 ? ", …" : "")
+    "there are " + ids.prefix(4).map(quoted).joined(separator: ", ") + (ids.count > 4 ? ", …" : "")
   }
 }

@@ -98,7 +98,7 @@ struct ArgumentParser {
     invocation.operands.isEmpty ? nil : rest.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
   }
 
-  /// Reads `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
+  /// Reads `-n`, `-nv`, `-j4`, `-j=4`, `-j 4`, `-nj4`.
   private mutating func readLetters(_ word: String) throws(UsageFailure) {
     if word.utf8.count > 2, isFlag("-" + word) { throw .missingDash(word, of: command) }
     var letters = word.dropFirst()
@@ -107,6 +107,7 @@ struct ArgumentParser {
         throw .unknownOption("-\(letter)", of: command)
       }
       if let kind = option.value {
+        if letters.count > 1, letters.first == "=" { letters.removeFirst() }
         return try take(letters.isEmpty ? nil : String(letters), for: option, kind)
       }
       turnOn(option)

@@ -30,6 +30,14 @@ struct Invocation {
   /// The words after `--`, if they are for the commands of the pipeline.
   var arguments: [String] { command.rest == Subcommand.arguments ? rest : [] }
 
+  /// A word after `--` that would be an option of the command before it.
+  var optionBehindDashes: String? {
+    arguments.first { word in
+      let flag = String(word.prefix { $0 != "=" })
+      return command.options.contains { $0.isWritten(flag) }
+    }
+  }
+
   func isGiven(_ option: Option) -> Bool { given.contains(option.name) }
 
   func hasValue(for option: Option) -> Bool { place(of: option) != nil }
@@ -118,6 +126,11 @@ struct Invocation {
       case .text(let text): text
       }
     }
+  }
+
+  /// Whether a word, where a run or a step may stand, is a run: steps do not begin with a digit, as runs do.
+  static func canOnlyBeRun(_ word: String) -> Bool {
+    word == "last" || word.utf8.first.map { (0x30...0x39).contains($0) } == true
   }
 
   /// The chosen word as the type whose raw values are the words.

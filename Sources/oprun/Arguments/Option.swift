@@ -70,8 +70,8 @@ final class Option: Sendable {
 
 /// The kind of value that an option wants.
 enum ValueKind: Sendable {
-  /// A whole number, at least 0.
-  case count
+  /// A whole number that is not smaller.
+  case count(atLeast: Int)
   case duration
   /// One of the words.
   case choice([String])

@@ -7,7 +7,7 @@ import Scheduling
 
 enum Options {
   static let jobs = Option(
-    "jobs", "j", .count, summary: "run at most N steps of the default queue at once")
+    "jobs", "j", .count(atLeast: 1), summary: "run at most N steps of the default queue at once")
   static let jobserver = Option(
     "jobserver", nil, .choice(["on", "off"]),
     summary: "whether make, ninja and cargo in steps share the slots of the run")
@@ -129,7 +129,7 @@ enum Options {
   static let failed = Option(
     "failed", variable: "OPRUN_RESUME_FAILED", summary: "run only what failed, and what that needs")
   static let limit = Option(
-    "limit", nil, .count, variable: "OPRUN_HISTORY_LIMIT",
+    "limit", nil, .count(atLeast: 0), variable: "OPRUN_HISTORY_LIMIT",
     summary: "list at most N runs; 20 by default, 0 for all")
   static let follow = Option(
     "follow", "f", variable: "OPRUN_LOGS_FOLLOW", excludes: json.flag,
@@ -143,7 +143,8 @@ enum Options {
     "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
     summary: "cancel everything that is left in this queue, such as 'default'")
   static let keep = Option(
-    "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
+    "keep", nil, .count(atLeast: 0), variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs"
+  )
   static let olderThan = Option(
     "older-than", nil, .duration, variable: "OPRUN_PRUNE_OLDER_THAN",
     summary: "remove runs that started longer ago than TIME, such as 720h")
@@ -189,10 +190,23 @@ enum Options {
     variable: "", isRepeatable: true,
     summary: "what if a step were faster, such as test=2x; may be repeated")
   static let otherJobs = Option(
-    "jobs", "j", .count, variable: "OPRUN_ANALYZE_JOBS",
+    "jobs", "j", .count(atLeast: 1), variable: "OPRUN_ANALYZE_JOBS",
     summary: "what if N steps of the default queue ran at once")
   static let json = Option(
     "json", summary: "write JSON")
+  /// The names of options that one may look for together, where a command has many.
+  static let groups = [
+    ("what runs", "param from only until skip failed resume affected dry-run verbose exit-code"),
+    (
+      "how it runs",
+      "jobs fail-fast failure-policy strict timeout exit-code-from lock no-wait durable state-dir jobserver"
+    ),
+    ("what is shown", "output ci color ascii"),
+    ("files to write", "events junit report summary trace outputs"),
+    ("results of cached steps", "no-cache refresh show-cached cache-url shared-cache"),
+    ("Slurm", "executor detach"),
+  ]
+
   static let help = Option(
     "help", "h", summary: "show this help")
   static let version = Option(

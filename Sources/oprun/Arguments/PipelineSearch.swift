@@ -5,6 +5,8 @@ struct PipelineSearch: Sendable {
   let fileExists: @Sendable (String) -> Bool
   /// The nearest file with one of the usual names, here or above, as a path from here.
   let usualFile: @Sendable () throws(UsageFailure) -> String?
+  /// A pipeline here that has another name, as a word of a command line: one with a step of that id, if there is one.
+  var otherFile: @Sendable (_ step: String?) -> String? = { _ in nil }
 
   static let names = ["oprun.yml", "pipeline.yml"]
 }
@@ -13,6 +15,7 @@ extension Invocation {
   /// The same invocation with a file as its first operand, which is searched for unless there
   /// already is one.
   func located(_ search: PipelineSearch) throws(UsageFailure) -> Invocation {
+    try checkFilesToWrite()
     guard command.takesFile, !operands.contains(where: \.isEmpty) else { return self }
     if let first = operands.first,
       !command.takesSteps || Self.isFileName(first) && !Self.mayBeMember(first, search)
@@ -20,10 +23,12 @@ extension Invocation {
       return self
     }
     guard let path = try search.usualFile() else {
-      guard let first = operands.first else { throw .noFile(command) }
+      guard let first = operands.first else {
+        throw .noFile(command, besides: search.otherFile(nil))
+      }
       if Self.isFileName(first) {
         guard let file = fileBehindSteps(search.fileExists) else { return self }
-        throw .fileComesFirst(first, file)
+        throw .fileComesFirst(first, file, command)
       }
       guard search.fileExists(first) else { throw refusal(of: first, search) }
       return self
@@ -42,15 +47,23 @@ extension Invocation {
     return result
   }
 
+  /// A forgotten file name would make the next argument one, which is the pipeline.
+  private func checkFilesToWrite() throws(UsageFailure) {
+    for option in RunRecorders.options {
+      guard let path = text(option), isPipelineName(path) else { continue }
+      throw .overwritesPipeline(path, option, command)
+    }
+  }
+
   /// Whether a word is a file name; a step can have any other name.
-  private static func isFileName(_ word: String) -> Bool {
-    word == "-" || word.contains("/") || word.hasSuffix(".yml") || word.hasSuffix(".yaml")
+  static func isFileName(_ word: String) -> Bool {
+    word == "-" || word.contains("/") || isPipelineName(word)
   }
 
   /// Whether a word with a slash may name a step in a group, such as `test/unit`: there is no such file.
   private static func mayBeMember(_ word: String, _ search: PipelineSearch) -> Bool {
-    word != "-" && !word.hasPrefix(".") && !word.hasPrefix("/") && !word.hasSuffix(".yml")
-      && !word.hasSuffix(".yaml") && (!search.fileExists(word) || search.fileExists(word + "/."))
+    word != "-" && !word.hasPrefix(".") && !word.hasPrefix("/") && !isPipelineName(word)
+      && (!search.fileExists(word) || search.fileExists(word + "/."))
   }
 
   /// The file of `build ci.yml`, where the step is named before it.
@@ -72,9 +85,11 @@ extension Invocation {
     if isCommandNamed || UsageFailure.closestCommand(to: word) == nil,
       let file = fileBehindSteps(search.fileExists)
     {
-      return .fileComesFirst(word, file)
+      return .fileComesFirst(word, file, command)
     }
-    return isCommandNamed ? .neitherFileNorStep(word, command) : .unknownCommand(word)
+    let other = search.otherFile(word)
+    return isCommandNamed
+      ? .neitherFileNorStep(word, command, besides: other) : .unknownCommand(word, besides: other)
   }
 }
 

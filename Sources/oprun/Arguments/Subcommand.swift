@@ -27,6 +27,8 @@ struct Subcommand: Sendable {
 
   /// The words after `--` for the parameter that takes them.
   static let arguments = "ARGUMENT…"
+  /// The words after `--` for sbatch.
+  static let batchOptions = "SBATCH-OPTION…"
 
   static let run = Subcommand(
     name: "run", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -52,11 +54,18 @@ struct Subcommand: Sendable {
       Options.jobserver, Options.executor, Options.detach,
     ], rest: arguments, perform: Tool.run)
 
+  private static let someRun = """
+    RUN is a run as 'oprun history' lists it, the beginning or the end of its name, or 'last'.
+    Without RUN it is the last one.
+    """
+  private static let stepFirst =
+    "The first word is a step if the last run has it, unless it is 'last' or begins with a digit."
+
   static let resume = Subcommand(
     name: "resume", operands: "[RUN]", operandCount: 0...1,
     summary: "run what failed or did not run in an earlier run, and keep what succeeded",
     details: """
-      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      \(someRun)
       A step is kept, with its outputs, if it succeeded, is unchanged in the file, and nothing that
       it depends on runs again. What is kept and what runs is shown first. Parameters and named steps
       are those of the run; --param changes parameters.
@@ -77,7 +86,7 @@ struct Subcommand: Sendable {
       'cancel' work from every machine that sees the state directory.
       """,
     options: SubmittedRun.passed + [Options.submitNothing, Options.stateDirectory],
-    rest: "SBATCH-OPTION…",
+    rest: batchOptions,
     perform: Tool.submit)
 
   static let doctor = Subcommand(
@@ -88,7 +97,7 @@ struct Subcommand: Sendable {
       small job is submitted with the options of sbatch after '--'. It shows whether nodes see the state
       directory and can run oprun. The exit status is 1 if something has failed.
       """,
-    options: [Options.examined, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…",
+    options: [Options.examined, Options.json, Options.stateDirectory], rest: batchOptions,
     perform: Tool.doctor)
 
   static let history = Subcommand(
@@ -101,7 +110,7 @@ struct Subcommand: Sendable {
   static let show = Subcommand(
     name: "show", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
     summary: "show how a run went, or some of its steps with their attempts and outputs",
-    details: "RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.",
+    details: someRun + "\n" + stepFirst,
     options: [Options.json, Options.stateDirectory],
     perform: Tool.show)
 
@@ -109,7 +118,8 @@ struct Subcommand: Sendable {
     name: "logs", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
     summary: "print what the steps of a run, or some of them, have printed",
     details: """
-      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.
+      \(someRun)
+      \(stepFirst)
       With --json, the files are listed instead.
       """,
     options: [Options.follow, Options.json, Options.stateDirectory],
@@ -119,7 +129,7 @@ struct Subcommand: Sendable {
     name: "report", operands: "[RUN]", operandCount: 0...1,
     summary: "write a report of a run to standard output",
     details: """
-      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      \(someRun)
       html is one page that needs no network, trace is for Perfetto and Chrome, otlp is for a
       collector of OpenTelemetry, prometheus is for the textfile collector of the node exporter.
       The graph is that of the pipeline as its file is now.
@@ -131,7 +141,7 @@ struct Subcommand: Sendable {
     name: "analyze", operands: "[RUN]", operandCount: 0...1,
     summary: "show where the time of a run went, and what would shorten it",
     details: """
-      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      \(someRun)
       It shows the critical path and what each second saved there is worth, what ready steps waited
       for, and steps that fail now and then. The other options ask what would be different: the run is
       repeated in virtual time with the durations that were measured.
@@ -366,32 +376,4 @@ struct Subcommand: Sendable {
         return ExitStatus.success
       }
     })
-
-  static let all = [
-    run, submit, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs,
-    report, analyze, prune, doctor, why, trace, graph, validate, format, test, list, schema,
-    initialize, explain,
-    completions, help,
-  ]
-
-  /// Whether the first operand is a pipeline file, which is searched for where it is left out.
-  var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }
-
-  var takesSteps: Bool { operands.hasSuffix("[STEP…]") || operands.hasSuffix(" STEP") }
-
-  var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
-
-  /// Whether an option of another command is an operand: it is to be explained.
-  var explainsOptions: Bool { name == Self.explain.name }
-
-  /// Whether some command has the option.
-  static func haveOption(_ flag: String) -> Bool {
-    all.contains { $0.options.contains { $0.isFlag(flag) } }
-  }
-
-  /// The usual command is looked at first: making all of them, with their options, is a twentieth of the work of
-  /// a short run.
-  static func named(_ name: String) -> Subcommand? {
-    name == run.name ? run : all.first { $0.name == name }
-  }
 }

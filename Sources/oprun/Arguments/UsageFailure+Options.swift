@@ -11,12 +11,19 @@ extension UsageFailure {
     let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
     var failure = UsageFailure(
       "unknown option \(quoted(flag))",
-      help: didYouMean(meant) ?? ForeignOption.help(for: flag, in: command)
+      help: didYouMean(meant) ?? batchHelp(flag, command)
+        ?? ForeignOption.help(for: flag, in: command)
         ?? ownersHelp(flag) ?? commandOfThatName(flag)
         ?? parameterHelp(flag, value, command),
       command: command.name)
     if Subcommand.run.options.contains(where: { $0.isWritten(flag) }) { failure.optionOfRun = flag }
     return failure
+  }
+
+  /// It is one of `sbatch`, unless another command has it.
+  private static func batchHelp(_ flag: String, _ command: Subcommand) -> String? {
+    guard command.rest == Subcommand.batchOptions, ownersHelp(flag) == nil else { return nil }
+    return "options of sbatch come after '--': -- \(printable(flag))"
   }
 
   /// `--dry` can only mean `--dry-run`.
@@ -32,7 +39,10 @@ extension UsageFailure {
       other.options.contains { $0.isWritten(flag) }
     }
     guard !owners.isEmpty else { return nil }
-    return "it is an option of \(inWords(owners.map { "'oprun \($0.name)'" }, last: "and"))"
+    let names = owners.map { "'oprun \($0.name)'" }
+    let few = 6
+    return "it is an option of "
+      + (names.count > few ? firstNames(of: names, most: 3) : inWords(names, last: "and"))
   }
 
   /// `-dry-run`, with one dash.
@@ -73,7 +83,7 @@ extension UsageFailure {
     text.firstIndex(of: "=").map { isParameterName(text[..<$0]) } ?? false
   }
 
-  private static func isParameterName(_ text: some StringProtocol) -> Bool {
+  static func isParameterName(_ text: some StringProtocol) -> Bool {
     guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
     else { return false }
     return text.unicodeScalars.allSatisfy {
@@ -103,71 +113,5 @@ extension UsageFailure {
     UsageFailure(
       "'\(first.flag)' and '\(second.flag)' cannot both write \(quoted(path))",
       help: "name two files", command: Subcommand.run.name)
-  }
-}
-
-/// An option of other tools, and what it is called here.
-private struct ForeignOption {
-  let flags: [String]
-  /// The option with the same meaning, and its value.
-  var option: Option?
-  var value = ""
-  /// What to do where no option has that meaning.
-  var advice = ""
-
-  private static let all = [
-    ForeignOption(
-      flags: ["--quiet", "--silent", "-q", "-s"], option: Options.output, value: "quiet"),
-    ForeignOption(flags: ["--no-color", "--no-colour"], option: Options.color, value: "never"),
-    ForeignOption(
-      flags: ["--parallel", "--parallelism", "--concurrency", "--max-parallel", "--workers"],
-      option: Options.jobs, value: "N"),
-    ForeignOption(
-      flags: ["--var", "--vars", "--set", "--arg", "-D"], option: Options.param, value: "NAME=VALUE"
-    ),
-    ForeignOption(
-      flags: ["--force", "--always-make", "--always", "-B"], option: Options.refresh),
-    ForeignOption(
-      flags: ["--just-print", "--recon", "--simulate", "--plan"], option: Options.dryRun),
-    ForeignOption(flags: ["--json"], option: Options.graphFormat, value: "json"),
-    ForeignOption(flags: ["--json"], option: Options.output, value: "json"),
-    ForeignOption(flags: ["-V"], option: Options.version),
-    ForeignOption(
-      flags: ["--keep-going", "-k", "-i", "--ignore-errors"],
-      advice: "a run continues after a failure; '--fail-fast' ends it"),
-    ForeignOption(
-      flags: ["--directory", "--chdir", "--cwd", "--working-directory", "-C"],
-      advice: "change the directory first: cd DIR && oprun"),
-    ForeignOption(
-      flags: ["--file", "--makefile", "--justfile", "--taskfile", "-f"],
-      advice: "the pipeline file is the first argument: oprun FILE"),
-    ForeignOption(flags: ["-l"], advice: didYouMean("oprun list")),
-    ForeignOption(flags: ["-w"], advice: didYouMean("oprun watch")),
-    ForeignOption(
-      flags: ["--env", "-e"], advice: "set the variable for oprun: NAME=VALUE oprun FILE"),
-  ]
-
-  static func help(for flag: String, in command: Subcommand) -> String? {
-    let known = command.options + [Options.help, Options.version]
-    for foreign in all where foreign.flags.contains(flag) {
-      guard let option = foreign.option else {
-        if command.takesFile { return foreign.advice }
-        continue
-      }
-      guard known.contains(where: { $0.flag == option.flag && $0.takes(foreign.value) }) else {
-        continue
-      }
-      let value = foreign.value.isEmpty ? "" : " " + foreign.value
-      return didYouMean("\(option.flag)\(value)")
-    }
-    return nil
-  }
-}
-
-extension Option {
-  /// Whether the option accepts a value; anything where it is not one of a few words.
-  fileprivate func takes(_ word: String) -> Bool {
-    guard case .choice(let words) = value else { return true }
-    return words.contains(word)
   }
 }

@@ -27,6 +27,7 @@ extension UsageFailure {
   static func unknownRun(_ word: String, among names: [String], _ command: Subcommand)
     -> UsageFailure
   {
+    if Invocation.isFileName(word) { return fileAsRun(word, command) }
     let close = suggestion(for: word, among: names.prefix(1000))
     return UsageFailure(
       "unknown run \(quoted(word))",
@@ -34,10 +35,20 @@ extension UsageFailure {
       command: command.name)
   }
 
+  private static func fileAsRun(_ file: String, _ command: Subcommand) -> UsageFailure {
+    let isResume = command.name == Subcommand.resume.name
+    return UsageFailure(
+      "\(quoted(file)) is a file, and 'oprun \(command.name)' wants a run",
+      help: isResume
+        ? "'oprun \(printable(file)) --resume' resumes the last run of a file"
+        : "leave it out, or name a run that 'oprun history' lists",
+      command: command.name)
+  }
+
   static func severalRuns(_ word: String, _ names: [String], _ command: Subcommand) -> UsageFailure
   {
     UsageFailure(
-      "\(quoted(word)) is the end of \(names.count) run names",
+      "\(quoted(word)) is the beginning or the end of \(names.count) run names",
       help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
   }
 
@@ -82,15 +93,18 @@ extension UsageFailure {
       help: "leave one of them out", command: Subcommand.resume.name)
   }
 
-  /// The failure for a word that may be a run, or a step of the newest run, which is in progress.
+  /// The failure for a word that may be a run, or a step of the newest run.
   static func neitherRunNorStep(
-    _ word: String, of run: String, among ids: [String], _ command: Subcommand
+    _ word: String, of run: String, isInProgress: Bool, among ids: some Sequence<String>,
+    _ command: Subcommand
   ) -> UsageFailure {
-    let close = suggestion(for: word, among: ids)
+    let step = isInProgress ? "a step that has started in run \(run)" : "a step of run \(run)"
     return UsageFailure(
-      "\(quoted(word)) is neither a run nor a step that has started in run \(run)",
-      help: didYouMean(close)
-        ?? "'oprun status' shows the progress of that run",
+      "\(quoted(word)) is neither a run nor \(step)",
+      help: didYouMean(suggestion(for: word, among: ids))
+        ?? (isInProgress
+          ? "'oprun status' shows the progress of that run"
+          : "'oprun history' lists the runs, and 'oprun show' the steps of the last one"),
       command: command.name)
   }
 
@@ -105,14 +119,6 @@ extension UsageFailure {
     UsageFailure(
       "\(names.count) runs are in progress",
       help: "name one of them: \(firstNames(of: names, most: 5))", command: command.name)
-  }
-
-  static func severalRunsBegin(
-    with word: String, _ names: [String], _ command: Subcommand
-  ) -> UsageFailure {
-    UsageFailure(
-      "\(quoted(word)) is the beginning or the end of \(names.count) run names",
-      help: "name one of them: \(firstNames(of: names, most: 3))", command: command.name)
   }
 
   static func wrongSetting(_ word: String) -> UsageFailure {

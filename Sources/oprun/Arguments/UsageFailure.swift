@@ -100,20 +100,20 @@ struct UsageFailure: Error, Hashable {
 
   static func unwantedValue(of option: Option, found: String, _ command: Subcommand) -> UsageFailure
   {
-    UsageFailure("'\(option.flag)' takes no value, found \(quoted(found))", command: command.name)
+    let meant = Subcommand.named(option.name).map { "oprun \($0.name) \(found)" }
+    return UsageFailure(
+      "'\(option.flag)' takes no value, found \(quoted(found))",
+      help: didYouMean(meant) ?? "write '\(option.flag)' alone, or leave it out",
+      command: command.name)
   }
 
   /// `source` is the flag or the variable that the value came from.
   static func wrongValue(
     _ text: String, for kind: ValueKind, from source: String, _ command: Subcommand
   ) -> UsageFailure {
-    var help: String?
-    if case .choice(let words) = kind {
-      help = didYouMean(suggestion(for: text, among: words))
-    }
-    if case .duration = kind { help = exceededLimit(text) }
-    return UsageFailure(
-      "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: help, command: command.name)
+    UsageFailure(
+      "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: kind.help(for: text, source),
+      command: command.name)
   }
 
   static func wrongSwitch(_ text: String, from variable: String, _ command: Subcommand)
@@ -139,8 +139,9 @@ struct UsageFailure: Error, Hashable {
   private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
 
   static func missingOperand(of command: Subcommand) -> UsageFailure {
-    let wanted = command.takesFile ? "a pipeline file" : command.operands
-    return UsageFailure("'oprun \(command.name)' needs \(wanted)", command: command.name)
+    let wanted = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }
+    return UsageFailure(
+      "'oprun \(command.name)' needs \(wanted.joined(separator: " "))", command: command.name)
   }
 
   static func missingStep(of command: Subcommand) -> UsageFailure {
@@ -161,7 +162,8 @@ struct UsageFailure: Error, Hashable {
   }
 
   static func extraOperand(_ operand: String, of command: Subcommand) -> UsageFailure {
-    let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
+    let most = command.operands.filter { $0 != "[" && $0 != "]" }
+    let wanted = most.isEmpty ? "no arguments" : "no more than \(most)"
     return UsageFailure(
       "'oprun \(command.name)' takes \(wanted), found \(quoted(operand))",
       command: command.name)
@@ -211,27 +213,39 @@ struct UsageFailure: Error, Hashable {
     "a pipeline from standard input cannot be watched", help: "put it in a file",
     command: Subcommand.watch.name)
 
-  static func unknownCommand(_ name: String) -> UsageFailure {
-    UsageFailure(
-      "unknown command \(quoted(name)), and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a "
-        + "directory above",
-      help: didYouMean(closestCommand(to: name).map { "oprun \($0)" }))
+  /// `file` is a pipeline that is here, under a name of its own.
+  static func unknownCommand(_ name: String, besides file: String?) -> UsageFailure {
+    guard let close = closestCommand(to: name) else {
+      return UsageFailure(
+        "unknown command \(quoted(name)), and no step either: there is no 'oprun.yml' or 'pipeline.yml' here or in a "
+          + "directory above",
+        help: file.map { "name the file first: oprun \($0) \(printable(name))" })
+    }
+    return UsageFailure("unknown command \(quoted(name))", help: didYouMean("oprun \(close)"))
   }
 
-  static func fileComesFirst(_ word: String, _ file: String) -> UsageFailure {
+  static func fileComesFirst(_ word: String, _ file: String, _ command: Subcommand) -> UsageFailure
+  {
     UsageFailure(
-      "\(quoted(word)) is neither a file nor a step in 'oprun.yml'",
-      help: fileFirst(file, word))
+      "\(quoted(word)) stands in the place of the file", help: fileFirst(file, word, command))
   }
 
-  static func fileFirst(_ file: String, _ step: String) -> String {
-    "the file comes before its steps: oprun \(printable(file)) \(printable(step))"
+  static func fileFirst(_ file: String, _ step: String, _ command: Subcommand) -> String {
+    "the file comes before its steps: \(command.shortestCall) \(printable(file)) \(printable(step))"
+  }
+
+  /// The command, as it is written behind `oprun`, that another tool's or a mistyped one means.
+  static func closestCommand(to name: String) -> String? {
+    ForeignCommand.meaning(of: name) ?? suggestion(for: name, among: Subcommand.all.map(\.name))
   }
 
   static func unknownTopic(_ name: String) -> UsageFailure {
-    UsageFailure(
-      "unknown command \(quoted(name))",
-      help: didYouMean(closestCommand(to: name).map { "oprun help \($0)" }))
+    let help =
+      Invocation.isFileName(name)
+      ? "'oprun \(printable(name)) --help' shows the parameters of a pipeline"
+      : didYouMean(
+        closestCommand(to: name).flatMap(Subcommand.named).map { "oprun help \($0.name)" })
+    return UsageFailure("unknown command \(quoted(name))", help: help)
   }
 
   static func unknownShell(_ word: String, _ command: Subcommand) -> UsageFailure {
@@ -242,20 +256,23 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
-  static func closestCommand(to name: String) -> String? {
-    suggestion(for: name, among: Subcommand.all.map(\.name))
-  }
-
-  static func noFile(_ command: Subcommand) -> UsageFailure {
+  /// `file` is a pipeline that is here, under a name of its own.
+  static func noFile(_ command: Subcommand, besides file: String?) -> UsageFailure {
     UsageFailure(
       "no 'oprun.yml' or 'pipeline.yml' here or in a directory above",
-      help: "name a file, as in 'oprun \(command.name) ci/build.yml'", command: command.name)
+      help: file.map { "name the file, as in '\(command.shortestCall) \($0)'" }
+        ?? "'oprun init' writes a first one; name another file, as in '\(command.shortestCall) ci/build.yml'",
+      command: command.name)
   }
 
-  static func neitherFileNorStep(_ word: String, _ command: Subcommand) -> UsageFailure {
+  static func neitherFileNorStep(
+    _ word: String, _ command: Subcommand, besides file: String?
+  ) -> UsageFailure {
     UsageFailure(
       "\(quoted(word)) is neither a file nor a step in an 'oprun.yml' or 'pipeline.yml' here or in a "
-        + "directory above", command: command.name)
+        + "directory above",
+      help: file.map { "name the file first: \(command.shortestCall) \($0) \(printable(word))" },
+      command: command.name)
   }
 
   /// The failure for a file in a directory above, which the command line does not name.
@@ -263,17 +280,5 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "\(quoted(path)) belongs to another user and is run only if it is named",
       help: "if you trust it, name it: oprun \(printable(path))")
-  }
-}
-
-extension ValueKind {
-  var wanted: String {
-    switch self {
-    case .count: "a whole number of at least 0"
-    case .duration: "a duration such as 250ms, 30s or 1h30m"
-    case .assignment: "a name and a value, as in name=value"
-    case .choice(let words): inWords(words)
-    case .text(_, let wanted): wanted
-    }
   }
 }

@@ -6,7 +6,8 @@ extension ValueKind {
   /// The value of a string; nil if it is not what the option wants.
   func value(of text: String) -> OptionValue? {
     switch self {
-    case .count: return wholeNumber(text).map(OptionValue.count)
+    case .count(let least):
+      return wholeNumber(text).flatMap { $0 < least ? nil : OptionValue.count($0) }
     case .duration: return nanoseconds(text).map(OptionValue.duration)
     case .assignment: return parseAssignment(text)
     case .choice(let words): return words.contains(text) ? .text(text) : nil

@@ -26,6 +26,10 @@ extension Tool {
     return ExitStatus.success
   }
 
+  private func candidates(_ paths: [String]) -> [CompletionCandidate] {
+    paths.map { CompletionCandidate($0) }
+  }
+
   private func write(_ candidate: CompletionCandidate, _ line: UnfinishedLine) {
     let isPlain = candidate.word.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
     guard isPlain else { return }
@@ -49,41 +53,15 @@ extension Tool {
         .filter { $0.isRepeatable || !line.invocation.hasValue(for: $0) }
         .map { CompletionCandidate($0.flag, $0.summary) }
     case .choice(let words): words.map { CompletionCandidate($0) }
-    case .file: entries(line.typed) { _ in true }
-    case .directory: entries(line.typed) { _ in false }
-    case .pipelineFile: entries(line.typed) { $0.hasSuffix(".yml") || $0.hasSuffix(".yaml") }
+    case .file: candidates(entries(at: line.typed) { _ in true })
+    case .directory: candidates(entries(at: line.typed) { _ in false })
+    case .pipelineFile: candidates(entries(at: line.typed, takesFile: isPipelineName))
     case .step: steps(line)
     case .parameter: parameters(line)
     case .run: runs(line.invocation)
     case .recordedStep: recordedSteps(line.invocation)
     case .word: words(line.typed)
     }
-  }
-
-  /// The directories and some files in the directory of an unfinished path; hidden ones only if the
-  /// name begins with a dot.
-  private func entries(
-    _ typed: String, takesFile: (String) -> Bool
-  ) -> [CompletionCandidate] {
-    let directory = typed.lastIndex(of: "/").map { typed[...$0] } ?? ""
-    let name = typed.dropFirst(directory.count)
-    guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
-    defer { closedir(stream) }
-    var candidates: [CompletionCandidate] = []
-    while let entry = readdir(stream) {
-      let text = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if text == "." || text == ".." || text.hasPrefix(".") && !name.hasPrefix(".") { continue }
-      var status = stat()
-      guard stat(directory + text, &status) == 0 else { continue }
-      if status.st_mode & S_IFMT == S_IFDIR {
-        candidates.append(CompletionCandidate(directory + text + "/"))
-      } else if takesFile(text) {
-        candidates.append(CompletionCandidate(directory + text))
-      }
-    }
-    return candidates.sorted { $0.word < $1.word }
   }
 
   /// The plan of the file that the line names, or of the one that it means.

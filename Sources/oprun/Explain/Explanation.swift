@@ -16,6 +16,11 @@ struct Explanation {
   /// Names and values, such as a default.
   var facts: [(String, String)] = []
 
+  /// The sentence as it stands alone: some come from tables in which they have no capital and no full stop.
+  var wholeSentence: String {
+    sentence.prefix(1).uppercased() + sentence.dropFirst() + (sentence.hasSuffix(".") ? "" : ".")
+  }
+
   /// Everything that a word means; nothing if it means nothing.
   static func all(of word: String) -> [Explanation] {
     keys(word) + keysElsewhere(word) + functions(word) + builtinSteps(word) + outcomes(word)
@@ -85,7 +90,7 @@ struct Explanation {
     var found: [(option: Option, commands: [String])] = []
     for command in Subcommand.all {
       for option in command.options
-      where [option.name, option.flag, option.variable].contains(word) {
+      where option.isWritten(word) || [option.name, option.variable].contains(word) {
         let place = found.firstIndex {
           $0.option.summary == option.summary && $0.option.variable == option.variable
         }

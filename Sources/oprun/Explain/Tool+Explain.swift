@@ -13,7 +13,7 @@ extension Tool {
     for (index, meaning) in meanings.enumerated() {
       if index > 0 { output.writeNewline() }
       output.write("\(printable(word)): \(meaning.kind)\n")
-      write(meaning.sentence, behind: "", columns: columns)
+      write(meaning.wholeSentence, behind: "", columns: columns)
       let widest = meaning.facts.map(\.0.count).max() ?? 0
       for (name, value) in meaning.facts {
         let gap = String(repeating: " ", count: widest - name.count + 2)

@@ -134,11 +134,10 @@ extension Tool {
     }
     let word = word == "last" ? newestRun(among: all, folder) : word
     guard let word else { return try onlyRun(among: all, folder, command) }
-    if all.contains(word) { return .success(word) }
-    let meant = all.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
+    let meant = runs(named: word, among: all)
     let running = meant.count > 1 ? runsInProgress(among: meant, folder) : meant
     if running.count > 1 || running.isEmpty && meant.count > 1 {
-      throw .severalRunsBegin(with: word, running.isEmpty ? meant : running, command)
+      throw .severalRuns(word, running.isEmpty ? meant : running, command)
     }
     guard let name = running.first else { throw .unknownRun(word, among: all, command) }
     return .success(name)
@@ -227,7 +226,9 @@ extension Tool {
     var words = invocation.operands
     var run: String?
     if verb == .set { return try settingRequest(request, words) }
-    if verb == .pause || verb == .proceed || words.count > 1 || words.first.map(isRun) == true {
+    if verb == .pause || verb == .proceed || words.count > 1
+      || words.first.map(Invocation.canOnlyBeRun) == true
+    {
       run = words.isEmpty ? nil : words.removeFirst()
     }
     request.step = words.first
@@ -237,11 +238,6 @@ extension Tool {
         command: Subcommand.retry.name)
     }
     return (run, request)
-  }
-
-  /// A single word that means a run: steps do not begin with a digit.
-  private func isRun(_ word: String) -> Bool {
-    word == "last" || word.utf8.first.map { (0x30...0x39).contains($0) } == true
   }
 
   private func settingRequest(

@@ -39,8 +39,8 @@ extension Tool {
       let network = place?.fileSystem.network
       let words =
         switch folder.map(StateStore.journal) ?? (network == nil ? .log : .rollback) {
-        case .log: "its database has a log (WAL), for this machine"
-        case .rollback: "its database has a rollback journal, for several machines"
+        case .log: "its database has a log (WAL), for runs of this machine"
+        case .rollback: "its database has a rollback journal, for runs of several machines"
         }
       return LocalChecks.stateDirectory(path, database: words + (network.map { " (\($0))" } ?? ""))
     } catch {

@@ -99,7 +99,8 @@ extension PlanningFailure {
       guard let first = diagnostics.first else { return (ExitStatus.invalidPipeline, "invalid") }
       let position = sources.position(of: first.primary.span)
       return (ExitStatus.invalidPipeline, "\(position.path):\(position.line): \(first.message)")
-    case .unknownSteps(let messages): return (ExitStatus.usage, messages.joined(separator: "; "))
+    case .unknownSteps(let steps):
+      return (ExitStatus.usage, steps.map(\.message).joined(separator: "; "))
     case .emptySelection(let message, _): return (ExitStatus.emptySelection, message)
     case .badParameters(let faults):
       return (ExitStatus.usage, faults.messages.joined(separator: "; "))

@@ -42,8 +42,8 @@ extension Tool {
         output.isFormat = true
         output.write(own: "{\"event\":\"error\",\(object.dropFirst())")
       }
-    case .unknownSteps(let messages):
-      for message in messages { writeJSON(message, help: nil, file: nil, isEvent: true) }
+    case .unknownSteps(let steps):
+      for step in steps { writeJSON(step.message, help: step.help, file: nil, isEvent: true) }
     case .emptySelection(let message, let help):
       writeJSON(message, help: help, file: nil, isEvent: true)
     case .badParameters(let faults):

@@ -31,7 +31,7 @@ extension Tool {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
     let reading = readSecrets(of: &pipeline)
-    let whole = plan(path, pipeline, options, reading)
+    let whole = plan(invocation, pipeline, options, reading)
     guard case .success(let plan) = whole else { return whole }
     let planned = PlannedPipeline(
       pipeline, plan, for: invocation, options: options, reading: reading)

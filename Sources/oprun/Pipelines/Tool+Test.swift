@@ -45,7 +45,7 @@ extension Tool {
   /// The file with tests, rehearsed; nil if it or its pipeline cannot be used, which has been reported.
   private func testedFile(_ operand: String) -> TestedFile? {
     let path = testPath(of: operand)
-    if path != operand, access(path, F_OK) != 0 {
+    if path != operand, access(operand, F_OK) == 0, access(path, F_OK) != 0 {
       say(
         "\(quoted(operand)) has no tests: \(quoted(path)) does not exist",
         help:
@@ -53,7 +53,7 @@ extension Tool {
       )
       return nil
     }
-    return read(path).flatMap { rehearsed(path, $0) }
+    return read(access(path, F_OK) == 0 ? path : operand).flatMap { rehearsed(path, $0) }
   }
 
   private func rehearsed(_ path: String, _ bytes: [UInt8]) -> TestedFile? {

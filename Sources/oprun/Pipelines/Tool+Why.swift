@@ -16,7 +16,7 @@ extension Tool {
       return ExitStatus.invalidPipeline
     }
     let reading = readSecrets(of: &pipeline)
-    switch plan(invocation.operands[0], pipeline, options, reading) {
+    switch plan(invocation, pipeline, options, reading) {
     case .failure(let exit): return exit.status
     case .success(let plan):
       keepUntilExit((pipeline, plan))

@@ -93,7 +93,7 @@ extension Tool {
     }
   }
 
-  /// The name of the run that a word means: `last`, a name, or the end of one. No word means the
+  /// The name of the run that a word means: `last`, a name, or the beginning or the end of one. No word means the
   /// newest run.
   func runName(
     _ word: String?, in store: StateStore, _ command: Subcommand
@@ -101,37 +101,36 @@ extension Tool {
     let names = try readingState { () throws(StoreFailure) in try store.runNames() }
     guard let newest = names.first else { throw .noRuns(command) }
     guard let word, word != "last" else { return newest }
-    if names.contains(word) { return word }
-    let meant = names.filter { $0.hasSuffix("-" + word) }
+    let meant = runs(named: word, among: names)
     if meant.count > 1 { throw .severalRuns(word, meant, command) }
     guard let name = meant.first else { throw .unknownRun(word, among: names, command) }
     return name
   }
 
-  /// The run and the steps that operands mean: the first may be left out if it is a step. `awaitsSteps` tells that it
-  /// may be one which has not begun.
+  /// The run and the steps that operands mean. The first word is a run if it can be no step; or else a step, if the last
+  /// run has it; or else the end of a run's name. `awaitsSteps` tells that it may be a step which has not begun.
   func runAndSteps(
     _ operands: [String], in store: StateStore, awaitsSteps: Bool = false, _ command: Subcommand
   ) throws(UsageFailure) -> (run: RecordedRunSummary, words: [String]) {
-    var words = operands
-    let name: String
-    do throws(UsageFailure) {
-      name = try runName(words.first, in: store, command)
-      words = Array(words.dropFirst())
-    } catch {
-      if error.status != ExitStatus.usage { throw error }
-      let newest = try runName(nil, in: store, command)
-      guard let first = words.first.map(StepName.init), let run = try? store.run(named: newest),
-        let steps = try? store.steps(of: run)
-      else { throw error }
-      let isInUse = store.isInUse(newest)
-      if !(awaitsSteps && isInUse), !steps.contains(where: { $0.isMeant(by: first) }) {
-        throw isInUse
-          ? .neitherRunNorStep(first.word, of: newest, among: steps.map(\.name), command) : error
-      }
-      name = newest
+    let newest = try runName(nil, in: store, command)
+    guard let first = operands.first, !Invocation.canOnlyBeRun(first) else {
+      let name = try runName(operands.first, in: store, command)
+      return (try run(named: name, in: store, command), Array(operands.dropFirst()))
     }
-    return (try run(named: name, in: store, command), words)
+    let last = try run(named: newest, in: store, command)
+    let steps = try readingState { () throws(StoreFailure) in try store.steps(of: last) }
+    let step = StepName(first)
+    if steps.contains(where: { $0.isMeant(by: step) }) { return (last, operands) }
+    do throws(UsageFailure) {
+      let name = try runName(first, in: store, command)
+      return (try run(named: name, in: store, command), Array(operands.dropFirst()))
+    } catch {
+      let isInUse = store.isInUse(newest)
+      if error.status != ExitStatus.usage || Invocation.isFileName(first) { throw error }
+      if awaitsSteps, isInUse { return (last, operands) }
+      throw .neitherRunNorStep(
+        first, of: newest, isInProgress: isInUse, among: steps.lazy.map(\.name), command)
+    }
   }
 
   /// A run that must be there, unless it has been removed meanwhile. It has its endings if they are counted.
@@ -175,6 +174,11 @@ extension Tool {
         && (!step.standsForOthers || words.contains(step.name))
     }
   }
+}
+
+/// The runs that a word may mean: a name, or the beginning or the end of one.
+func runs(named word: String, among names: [String]) -> [String] {
+  names.contains(word) ? [word] : names.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
 }
 
 extension RecordedStep {

@@ -54,10 +54,9 @@ extension Tool {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }
     let reading = readSecrets(of: &pipeline)
-    switch plan(file, pipeline, options, reading) {
+    switch plan(invocation, pipeline, options, reading) {
     case .failure(let exit):
       if hasEvents, let reason = exit.reason { writeEvents(of: reason) }
-      if exit.isUnknownStep { sayWhatElse(invocation) }
       return .failure(exit)
     case .success(let plan):
       if plan.steps.contains(where: { $0.settings.cache != nil }) {

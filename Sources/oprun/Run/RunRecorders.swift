@@ -18,7 +18,7 @@ struct RunRecorders {
   private let outputs: OutputsFile?
 
   /// Each option that names a file to write.
-  private static let options = [
+  static let options = [
     Options.events, Options.junit, Options.report, Options.summary, Options.trace,
     Options.outputs,
   ]
@@ -43,14 +43,10 @@ struct RunRecorders {
     throw .eventsAmongOutput(mode)
   }
 
-  /// A forgotten file name would make the next argument one, which is the pipeline.
   private static func checkFiles(_ invocation: Invocation) throws(UsageFailure) {
     var written: [String: Option] = [:]
     for option in options {
       guard let path = invocation.text(option) else { continue }
-      if path.hasSuffix(".yml") || path.hasSuffix(".yaml") {
-        throw .overwritesPipeline(path, option, invocation.command)
-      }
       guard let file = identityOfFile(at: path) else { continue }
       if let other = written.updateValue(option, forKey: file) {
         throw .sameFile(path, other, option)

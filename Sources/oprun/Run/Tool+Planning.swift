@@ -18,8 +18,10 @@ extension Tool {
     do throws(InputFailure) {
       return try readPipelineFile(path)
     } catch {
-      tell(error)
-      say(error.message, help: error.help)
+      let failure = InputFailure(
+        error.message, help: error.help ?? didYouMean(fileMeant(by: path)))
+      tell(failure)
+      say(failure.message, help: failure.help)
       return nil
     }
   }
@@ -67,7 +69,20 @@ extension Tool {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      return .failure(ReportedFailure(status: explain(error, path), reason: error))
+      return .failure(ReportedFailure(status: explain(error, path, nil), reason: error))
+    }
+  }
+
+  /// The plan of what a command line asks for, whose first operand is the file.
+  func plan(
+    _ invocation: Invocation, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
+    _ reading: SecretReading
+  ) -> Result<Plan, ReportedFailure> {
+    do throws(PlanningFailure) {
+      return .success(try pipeline.plan(options.refusing(reading.secrets)))
+    } catch {
+      let status = explain(error, invocation.operands[0], invocation)
+      return .failure(ReportedFailure(status: status, reason: error))
     }
   }
 
@@ -115,20 +130,15 @@ extension Tool {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
-  private func explain(_ failure: PlanningFailure, _ path: String) -> Int32 {
+  private func explain(
+    _ failure: PlanningFailure, _ path: String, _ invocation: Invocation?
+  ) -> Int32 {
     switch failure {
     case .invalid(let diagnostics, let sources):
-      errors.write(
-        render(
-          diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
-          columns: Terminal.width(of: STDERR_FILENO)))
-      if let runner = CISurroundings.runnerOutside {
-        errors.write(
-          annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
-      }
+      say(diagnostics, in: sources)
       return ExitStatus.invalidPipeline
-    case .unknownSteps(let messages):
-      for message in messages { say(message) }
+    case .unknownSteps(let steps):
+      say(steps, invocation)
       return ExitStatus.usage
     case .emptySelection(let message, let help):
       say(message, help: help)
@@ -136,9 +146,22 @@ extension Tool {
     case .badParameters(let faults):
       for message in faults.messages { say(message) }
       if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
+      if let word = invocation?.optionBehindDashes {
+        errors.write("  help: '--' ends the options of oprun: write \(quoted(word)) before it\n")
+      }
       errors.write("try 'oprun run \(wordForHelp(path) ?? "FILE") --help'\n")
       return ExitStatus.usage
     }
+  }
+
+  /// Shows what is wrong with files, also to the CI runner around oprun.
+  func say(_ diagnostics: [Diagnostic], in sources: SourceMap) {
+    errors.write(
+      render(
+        diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
+        columns: Terminal.width(of: STDERR_FILENO)))
+    guard let runner = CISurroundings.runnerOutside else { return }
+    errors.write(annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
   }
 
   func isColored(_ descriptor: Int32, _ choice: ColorChoice) -> Bool {
@@ -182,9 +205,6 @@ extension PlanningOptions {
 struct ReportedFailure: Error {
   let status: Int32
   var reason: PlanningFailure?
-
-  /// A word of the command line was taken for a step.
-  var isUnknownStep: Bool { if case .unknownSteps? = reason { true } else { false } }
 }
 
 extension SecretReading {

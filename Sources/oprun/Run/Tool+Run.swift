@@ -90,7 +90,7 @@ extension Tool {
       keepUntilExit((planned.pipeline, plan))
       return dryRun(plan, invocation, reading.secrets, part)
     }
-    return complete(reading).map { run(planned, $0, resumed, part) }
+    return secrets(of: planned).map { run(planned, $0, resumed, part) }
       ?? ExitStatus.usage
   }
 
@@ -190,18 +190,6 @@ extension Tool {
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
-  }
-
-  /// The secrets; nil if one is missing or cannot be used, which has been reported.
-  private func complete(_ reading: SecretReading) -> Secrets? {
-    do throws(SecretFailure) {
-      return try reading.complete()
-    } catch {
-      for message in error.messages.prefix(ParameterFaults.limit) { say(message) }
-      let more = error.messages.count - ParameterFaults.limit
-      if more > 0 { say("… and \(more) more") }
-      return nil
-    }
   }
 
   /// The state directory.

@@ -23,7 +23,7 @@ extension Tool {
     guard var pipeline = load(file, options) else { return ExitStatus.invalidPipeline }
     let reading = readSecrets(of: &pipeline)
     let plan: Plan
-    switch self.plan(file, pipeline, options, reading) {
+    switch self.plan(invocation, pipeline, options, reading) {
     case .failure(let exit): return exit.status
     case .success(let known): plan = known
     }

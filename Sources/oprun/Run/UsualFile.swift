@@ -7,7 +7,8 @@ import Reporting
 extension PipelineSearch {
   static let system = PipelineSearch(
     fileExists: { access($0, F_OK) == 0 },
-    usualFile: { () throws(UsageFailure) -> String? in try findUsualFile() })
+    usualFile: { () throws(UsageFailure) -> String? in try findUsualFile() },
+    otherFile: { pipeline(in: "", with: $0).flatMap(wordForHelp) })
 }
 
 /// A path from here, such as `../../oprun.yml`.
@@ -66,39 +67,6 @@ extension Tool {
     }
     say("found \(quoted(directory + "/" + file)), which runs in its own directory")
     return true
-  }
-
-  /// Prints what else may be meant by a word that is not a step of the file.
-  func sayWhatElse(_ invocation: Invocation) {
-    guard invocation.operands.count > 1,
-      let help = otherMeaning(of: invocation.operands[1], invocation)
-    else { return }
-    errors.write("  help: \(help)\n")
-  }
-
-  private func otherMeaning(of word: String, _ invocation: Invocation) -> String? {
-    if invocation.command.name == Subcommand.resume.name, !invocation.hasValue(for: Options.until) {
-      return
-        "the resumed run has only the steps that were named for it: '--until STEP' names others"
-    }
-    if invocation.isGiven(Options.affected), invocation.text(Options.affected) == "HEAD" {
-      return "to name the commit, write \(quoted("\(Options.affected.flag)=\(word)"))"
-    }
-    guard invocation.isFileFound else { return nil }
-    let start = invocation.startDirectory.map { $0 + "/" } ?? ""
-    if access(start + word, F_OK) == 0, access(start + word + "/.", F_OK) != 0 {
-      return "to name the file, write \(quoted("./" + word))"
-    }
-    if let file = invocation.fileBehindSteps({ access(start + $0, F_OK) == 0 }) {
-      return UsageFailure.fileFirst(file, word)
-    }
-    if word.contains("/") {
-      return "there is no file \(quoted(word)) either; a step in a group is named GROUP/STEP"
-    }
-    if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
-      return "did you mean the command 'oprun \(command)'?"
-    }
-    return nil
   }
 }
 

@@ -12,9 +12,7 @@ extension Tool {
   func watch(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     guard invocation.operands[0] != "-" else { throw .standardInputWatched }
     switch watchedPipeline(invocation, ReadPaths()) {
-    case .failure(let exit):
-      if exit.isUnknownStep { sayWhatElse(invocation) }
-      return exit.status
+    case .failure(let exit): return exit.status
     case .success(let pipeline):
       do throws(SystemError) {
         return try Watcher(self, invocation, pipeline).perform()
@@ -54,7 +52,7 @@ extension Tool {
     }
     let secrets = pipeline.secrets
     let reading = readSecrets(of: &pipeline)
-    return plan(path, pipeline, options, reading).map { plan in
+    return plan(invocation, pipeline, options, reading).map { plan in
       WatchedPipeline(
         plan, secrets, sources: reads.absolutePaths(below: workspace), workspace: workspace,
         state: FilePattern(path: stateDirectory(invocation), below: workspace).path)

@@ -18,7 +18,7 @@ extension Planner {
     }
     var selected: [Int] = []
     var byID: [String: Int]?
-    var faults: [String] = []
+    var faults: [UnknownStep] = []
     for name in options.selection {
       if let step = pipelines[0].index.find(name) {
         selected.append(pipelines[0].operation(of: step))
@@ -43,14 +43,15 @@ extension Planner {
             for: name,
             among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) })
         faults.append(
-          PlanningMessage.unknownSelection(
-            name, path: path, suggestion: close, instances: self.instances(near: name)))
+          UnknownStep(
+            name: name, message: PlanningMessage.unknownSelection(name, path: path), closest: close,
+            instances: self.instances(near: name)))
         if faults.count == ParameterFaults.limit { break }
         continue
       }
       selected.append(operation)
     }
-    if !faults.isEmpty { throw .unknownSteps(messages: faults) }
+    if !faults.isEmpty { throw .unknownSteps(faults) }
     named = selected
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }

@@ -1,0 +1,39 @@
+// What the values of options must be, in words.
+
+import BuiltinSteps
+import Diagnostics
+
+extension ValueKind {
+  var wanted: String {
+    switch self {
+    case .count(let least): "a whole number of at least \(least)"
+    case .duration: "a duration such as 250ms, 30s or 1h30m"
+    case .assignment: "a name and a value, as in name=value"
+    case .choice(let words): inWords(words)
+    case .text(_, let wanted): wanted
+    }
+  }
+
+  /// What to write in the place of a value that is refused; `source` is the flag or the variable that it came from.
+  func help(for text: String, _ source: String) -> String? {
+    switch self {
+    case .count(let least):
+      least > 0 ? "leave it out for the usual number" : nil
+    case .duration: exceededLimit(text) ?? didYouMean(durationMeant(by: text))
+    case .assignment:
+      source.hasPrefix("--") && UsageFailure.isParameterName(text)
+        ? "write '\(source) \(text)=VALUE'" : nil
+    case .choice(let words): didYouMean(suggestion(for: text, among: words))
+    case .text: nil
+    }
+  }
+}
+
+/// `30s` for `30`, `5m` for `5min`.
+private func durationMeant(by text: String) -> String? {
+  let number = text.prefix { $0.isNumber }
+  let unit = text.dropFirst(number.count).lowercased()
+  let letters = unit.hasPrefix("ms") || unit.hasPrefix("mil") ? "ms" : String(unit.prefix(1))
+  let meant = String(number) + (unit.isEmpty ? "s" : letters)
+  return unit.allSatisfy(\.isLetter) && nanoseconds(meant) != nil ? meant : nil
+}

@@ -1,0 +1,55 @@
+// What is in a directory beside a path that somebody types, or has mistyped.
+
+import Diagnostics
+import Glibc
+
+/// The directories, which end with a slash, and some files in the directory of an unfinished path, sorted; hidden ones
+/// only if its name begins with a dot.
+func entries(at path: String, takesFile: (String) -> Bool) -> [String] {
+  let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+  let name = path.dropFirst(directory.count)
+  guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
+  defer { closedir(stream) }
+  var paths: [String] = []
+  while let entry = readdir(stream) {
+    let text = withUnsafeBytes(of: entry.pointee.d_name) {
+      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if text == "." || text == ".." || text.hasPrefix(".") && !name.hasPrefix(".") { continue }
+    var status = stat()
+    guard stat(directory + text, &status) == 0 else { continue }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      paths.append(directory + text + "/")
+    } else if takesFile(text) {
+      paths.append(directory + text)
+    }
+  }
+  return paths.sorted()
+}
+
+func isPipelineName(_ name: String) -> Bool { name.hasSuffix(".yml") || name.hasSuffix(".yaml") }
+
+/// The path of a pipeline in a directory, which ends with a slash or is empty: the usual one, or the first with a step of
+/// that id, or else the first.
+func pipeline(in directory: String, with step: String? = nil) -> String? {
+  let usual = PipelineSearch.names.map { directory + $0 }
+  if let path = usual.first(where: { access($0, F_OK) == 0 }) { return path }
+  let lines = ["steps:"] + (step.map { ["id: " + $0] } ?? [])
+  var first: String?
+  for path in entries(at: directory, takesFile: isPipelineName) {
+    guard let text = Tool.projectFile(path), text.containsText(lines[0]) else { continue }
+    if lines.allSatisfy(text.containsText) { return path }
+    first = first ?? path
+  }
+  return first
+}
+
+/// The file that was meant by a path which is none: one with a name like it, or the pipeline in that directory.
+func fileMeant(by path: String) -> String? {
+  var status = stat()
+  guard stat(path, &status) == 0 else {
+    return suggestion(for: path, among: entries(at: path, takesFile: isPipelineName))
+  }
+  let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+  return isDirectory ? pipeline(in: path.hasSuffix("/") ? path : path + "/") : nil
+}
