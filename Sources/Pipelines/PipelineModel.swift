@@ -12,6 +12,8 @@ struct PipelineModel {
   var description: String?
   /// The locations of the keys that a file has at most once.
   var written: [PipelineKey: Span] = [:]
+  /// The keys whose values are of the wrong type, which is reported: what names there are is not known.
+  var unreadable: Set<String> = []
   var includes: [Reference] = []
   var dotenv: [Reference] = []
   /// The variables from the files of `dotenv`, once they are read.

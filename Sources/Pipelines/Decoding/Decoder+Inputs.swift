@@ -38,7 +38,7 @@ extension Decoder {
 
   private mutating func decodeVars(_ value: NodeIndex) {
     let map = tree.resolve(value)
-    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.vars.row) }
+    guard tree.nodes[map].kind == .map else { return reportUnreadable(value, PipelineKey.vars.row) }
     for (name, pair) in pairs(of: map, owner: "in 'vars'") {
       checkName(name, of: pair, what: "the name of a derived value")
       guard model.vars.count < PipelineModel.maxVarCount else {
@@ -68,7 +68,9 @@ extension Decoder {
 
   private mutating func decodeParams(_ value: NodeIndex) {
     let map = tree.resolve(value)
-    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.params.row) }
+    guard tree.nodes[map].kind == .map else {
+      return reportUnreadable(value, PipelineKey.params.row)
+    }
     var variables: [String: Span] = [:]
     for (name, pair) in pairs(of: map, owner: "in 'params'") {
       checkName(name, of: pair, what: "the name of a parameter")

@@ -214,7 +214,9 @@ extension Decoder {
 extension Decoder {
   private mutating func decodeQueues(_ value: NodeIndex) {
     let map = tree.resolve(value)
-    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.queues.row) }
+    guard tree.nodes[map].kind == .map else {
+      return reportUnreadable(value, PipelineKey.queues.row)
+    }
     for (name, pair) in pairs(of: map, owner: "in 'queues'") {
       checkName(name, of: pair, what: "the name of a queue")
       if name == "default" { report(pair.key) { DecodingMessage.defaultQueue(at: $0) } }

@@ -8,7 +8,9 @@ extension Decoder {
   mutating func decodeSecrets(_ value: NodeIndex) {
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
-      return reportType(value, PipelineKey.secrets.row)
+      let hasKey = tree.nodes[list].kind == .map && tree.next(after: list) > list + 1
+      let first = hasKey ? tree.resolve(list + 1) : list
+      return reportUnreadable(value, PipelineKey.secrets.row, help: secretHelp(naming: first))
     }
     var spans: [String: Span] = [:]
     for item in items(of: list) {
@@ -22,8 +24,7 @@ extension Decoder {
   ) -> SecretModel? {
     let map = tree.resolve(item)
     guard tree.nodes[map].kind == .map else {
-      let help = tree.nodes[map].isScalar ? "write {name: \(printable(tree.string(map)))}" : nil
-      reportType(item, PipelineKey.secrets.row, help: help)
+      reportUnreadable(item, PipelineKey.secrets.row, help: secretHelp(naming: map))
       return nil
     }
     let fields = readFields(of: map, SecretKey.table) { $0.owner(ofSecret: $1) }
@@ -38,6 +39,12 @@ extension Decoder {
     return SecretModel(
       span: span(node), source: SecretSource(name: name, location: location, isRequired: isRequired)
     )
+  }
+
+  /// How a secret is declared whose name this is; nil if it is none.
+  private func secretHelp(naming node: NodeIndex) -> String? {
+    guard tree.nodes[node].isScalar, tree.withBytes(of: node, isIdentifier) else { return nil }
+    return "write a list of maps: [{name: \(tree.string(node))}]"
   }
 
   private func owner(ofSecret fields: Fields<SecretKey>) -> String {

@@ -177,6 +177,12 @@ extension Decoder {
 
 // Reports, and the words for what was found.
 extension Decoder {
+  /// Reports that what declares names cannot be read. No such name is reported as unknown then: it may be in there.
+  mutating func reportUnreadable(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
+    model.unreadable.insert(row.key)
+    reportType(value, row, help: help)
+  }
+
   mutating func reportType(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
     let node = tree.resolve(value)
     let isExpression = tree.nodes[node].isScalar && tree.nodes[node].hasExpression

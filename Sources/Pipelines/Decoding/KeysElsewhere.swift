@@ -62,6 +62,13 @@ extension DependencyKey {
   ]
 }
 
+extension ParamKey {
+  package static let elsewhere: [String: ParamKey] = [
+    "choices": .choices, "options": .choices, "values": .choices, "allowed": .choices,
+    "regex": .pattern, "desc": .description,
+  ]
+}
+
 extension PipelineKey {
   package static let elsewhere: [String: PipelineKey] = [
     "jobs": .steps, "tasks": .steps, "stages": .steps,

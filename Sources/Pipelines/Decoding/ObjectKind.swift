@@ -102,11 +102,12 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     return switch self {
     case .pipeline, .section: names(PipelineKey.elsewhere)
     case .step, .defaults: names(StepKey.elsewhere)
+    case .param: names(ParamKey.elsewhere)
     case .dependency: names(DependencyKey.elsewhere)
     case .retry: names(RetryKey.elsewhere)
     case .wait: names(WaitKey.elsewhere)
     case .hook: names(HookCommandKey.elsewhere)
-    case .param, .secret, .queue, .stop, .allowFailure, .background, .mutex, .cache,
+    case .secret, .queue, .stop, .allowFailure, .background, .mutex, .cache,
       .slurm, .stepSlurm, .testFile, .testCase, .testStub, .testExpectation:
       [:]
     }

@@ -22,6 +22,7 @@ struct QueuesAndPools {
   /// How steps reach Slurm; nil if none does.
   private(set) var slurm: SlurmPlan?
   private let slurmModel: SlurmModel
+  private let hasUnreadableQueues: Bool
 
   /// The first model is the pipeline; nested ones may add queues and resources, not change them.
   /// `values` are those of the pipeline.
@@ -50,6 +51,7 @@ struct QueuesAndPools {
     }
     let main = width(models[0].width, automatic: options.automaticWidth ?? processors)
     slurmModel = models[0].slurm ?? SlurmModel()
+    hasUnreadableQueues = models.contains { $0.unreadable.contains(PipelineKey.queues.row.key) }
     isWidthAutomatic = options.maxParallel == nil && models[0].width ?? .automatic == .automatic
     implied[.cpus] = Int64(processors) * 1_000_000
     implied[.memory] = options.memory.map { Int64($0 >> 20) * 1_000_000 / 1024 }
@@ -154,6 +156,7 @@ struct QueuesAndPools {
 
   private func find(_ queue: Reference, log: inout DiagnosticLog) -> QueueID {
     if let id = queueIDs[queue.name] { return id }
+    if hasUnreadableQueues { return .default }
     let suggester = log.suggester
     log.report(at: queue.span) { _ in
       let known = queues.lazy.map(\.name)

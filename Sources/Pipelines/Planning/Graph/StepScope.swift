@@ -70,6 +70,12 @@ struct StepScope: ExpressionScope {
   }
 
   func member(_ name: String, of root: ContextRoot) -> ScopeMember {
+    let found = knownMember(name, of: root)
+    if case .unknown = found, pipeline.model.unreadable.contains(root.name) { return .known(.any) }
+    return found
+  }
+
+  private func knownMember(_ name: String, of root: ContextRoot) -> ScopeMember {
     switch root {
     case .params:
       pipeline.inputs.secretParams.contains(name) && !kind.allowsSecrets
