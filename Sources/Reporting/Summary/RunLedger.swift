@@ -50,6 +50,8 @@ struct RunLedger {
   private var ready: Set<OperationID> = []
   /// What somebody has asked to run again after an attempt had failed.
   private var askedFor: Set<OperationID> = []
+  /// False if work had been done before somebody began to look.
+  private(set) var hasSeenAll = true
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
@@ -65,6 +67,11 @@ struct RunLedger {
   }
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
+
+  /// Takes note of what had ended before somebody began to look.
+  mutating func settledBefore(_ ending: Ending) {
+    if ending.outcome.isOfWork { hasSeenAll = false }
+  }
 
   mutating func count(upToDate number: Int) { counts.add(Ending(.cached), .itself, number) }
 
