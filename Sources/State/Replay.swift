@@ -99,6 +99,8 @@ private final class Replaying {
   var last: [String: (attempt: Int, step: RecordedStep)] = [:]
   /// The steps that were tried more than once: each of their attempts has a record of its own.
   private var retried: Set<OperationID> = []
+  /// When the last command ended that has a record of its own.
+  private var commandEnds: [OperationID: Nanoseconds] = [:]
   /// When the first hook of a step was started.
   private var hookStarts: [OperationID: Nanoseconds] = [:]
 
@@ -228,12 +230,23 @@ private final class Replaying {
       let duration = nanoseconds(duration(ofOnlyAttemptOf: operation, span))
       append(.end, .end(index), at: start + max(Self.shortest, duration))
     }
-    if step.ending != nil { return settle(operation, .outcome(index), at: span.end) }
+    if step.ending != nil {
+      if step.attempts == nil, retried.contains(operation) { takeBackOutcome(of: operation) }
+      return settle(operation, .outcome(index), at: span.end)
+    }
     // The start of a first attempt is that of its step.
     let isFirst = !retried.contains(operation) && !running.contains { $0.operation == operation }
     if isFirst, let start = step.started {
       addUnended(operation, .attempt(1), from: nanoseconds(start))
     }
+  }
+
+  /// A step that was tried, and had its outcome without another attempt, was to run again: its first outcome, which is not
+  /// recorded, was taken back.
+  private func takeBackOutcome(of operation: OperationID) {
+    let (time, ending) = (commandEnds[operation] ?? 0, Ending(.failed))
+    append(.outcome, RunEvent(at: time, .settled(operation, ending, .itself)))
+    append(.outcome, RunEvent(at: time, .reopened(operation, ending)))
   }
 
   /// When a step that ran in this run started, and when a step had its outcome.
@@ -293,6 +306,7 @@ private final class Replaying {
   ) {
     let (role, start) = (command.role, command.start)
     let time = start + max(Self.shortest, command.end.duration)
+    commandEnds[operation] = max(commandEnds[operation] ?? 0, time)
     append(.start, RunEvent(at: start, .started(operation, role)))
     if let place { append(.start, RunEvent(at: start, .placed(operation, role, place))) }
     append(.end, RunEvent(at: time, .ended(operation, role, command.end)))
@@ -345,11 +359,6 @@ private final class Replaying {
 
   /// The operation of a step that the plan has.
   private func operation(ofStep index: Int) -> OperationID { found[index] ?? .run }
-
-  private func nanoseconds(_ microseconds: Int) -> Nanoseconds {
-    let (product, overflows) = Nanoseconds(microseconds).multipliedReportingOverflow(by: 1000)
-    return overflows ? 0 : max(0, product)
-  }
 
   private func name(of operation: OperationID) -> String {
     let index = operation.index - plan.steps.count

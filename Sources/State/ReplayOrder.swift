@@ -32,3 +32,9 @@ struct ReplayOrder: Comparable {
     one.time != other.time ? one.time < other.time : one.rest < other.rest
   }
 }
+
+/// A recorded time, in microseconds, as an event has it.
+func nanoseconds(_ microseconds: Int) -> Nanoseconds {
+  let (product, overflows) = Nanoseconds(microseconds).multipliedReportingOverflow(by: 1000)
+  return overflows ? 0 : max(0, product)
+}

@@ -72,6 +72,7 @@ package final class Console: RunObserver {
       let log = operations.log(of: Stream(operation: operation, role: role))?.identity
       ledger.end(operation, CommandResult(role: role, end: end, log: log), at: event.time)
     case .settled(let operation, let ending, let cause):
+      ledger.settledBefore(ending)
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
         _ = lines.fold(settled)
       }

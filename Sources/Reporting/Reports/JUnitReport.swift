@@ -34,7 +34,7 @@ struct JUnitReport: Report {
     // The run itself stands for what no step and no hook says.
     let isRunAtFault =
       record.end != nil && record.exitStatus != 0 && failureCount == 0
-      && interruptedCount == 0 && hooks.isEmpty
+      && interruptedCount == 0 && hooks.allSatisfy(\.isAllowed)
     let runCount = isRunAtFault ? 1 : 0
     write("name", record.operations.plan.name, to: sink)
     write("tests", count: record.steps.count + hooks.count + runCount, to: sink)

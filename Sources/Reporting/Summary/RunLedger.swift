@@ -37,7 +37,7 @@ struct RunLedger {
   /// The first services that somebody cancelled, perhaps with the run.
   private var cancelledServices: [SettledOperation] = []
   private var end: RunEnd?
-  /// What was blocked because of each of the first failures.
+  /// What was blocked because of each of the first failures, and of what has no outcome yet.
   private var blocked: [OperationID: FoldedNames] = [:]
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
@@ -50,6 +50,8 @@ struct RunLedger {
   private var ready: Set<OperationID> = []
   /// What somebody has asked to run again after an attempt had failed.
   private var askedFor: Set<OperationID> = []
+  /// False if work had been done before somebody began to look.
+  private(set) var hasSeenAll = true
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
@@ -65,6 +67,11 @@ struct RunLedger {
   }
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
+
+  /// Takes note of what had ended before somebody began to look.
+  mutating func settledBefore(_ ending: Ending) {
+    if ending.outcome.isOfWork { hasSeenAll = false }
+  }
 
   mutating func count(upToDate number: Int) { counts.add(Ending(.cached), .itself, number) }
 
@@ -205,12 +212,13 @@ struct RunLedger {
   }
 
   private mutating func collect(_ settled: SettledOperation) {
+    let early = blocked.isEmpty ? nil : blocked.removeValue(forKey: settled.operation)
     switch settled.ending.outcome {
     case .failed, .timedOut:
-      if !settled.ending.isAllowed { add(failure: settled) }
+      if !settled.ending.isAllowed { add(failure: settled, early ?? FoldedNames()) }
     case .blocked:
       guard case .dependency(let root) = settled.cause else { return }
-      blocked[root]?.add(settled.operation, in: operations.fold(of: settled.operation))
+      note(settled.operation, blockedBy: root)
     case .cancelled:
       if isInterrupted(settled) {
         add(interrupted: settled)
@@ -264,13 +272,19 @@ struct RunLedger {
 }
 
 extension RunLedger {
-  private mutating func add(failure: SettledOperation) {
+  private mutating func add(failure: SettledOperation, _ blocked: FoldedNames) {
     if failures.count < Self.failureLimit {
       failures.append(failure)
-      blocked[failure.operation] = FoldedNames()
+      self.blocked[failure.operation] = blocked
     } else {
       otherFailures.add(failure.operation, in: operations.fold(of: failure.operation))
     }
+  }
+
+  /// A service that ends by itself blocks what waits for it before its hooks have run, and so before it has its outcome.
+  private mutating func note(_ operation: OperationID, blockedBy root: OperationID) {
+    guard blocked[root] != nil || !hasEnded(root) else { return }
+    blocked[root, default: FoldedNames()].add(operation, in: operations.fold(of: operation))
   }
 
   /// What was blocked because of one of `failures`.

@@ -173,7 +173,7 @@ extension Summary {
   /// `(12.1s of work, critical path fetch > build 6.2s)`.
   private var work: [Piece] {
     let path = ledger.criticalPath
-    guard ledger.workCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
+    guard ledger.hasSeenAll, ledger.workCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
     let all = sink.captured {
       $0.write("(")
       $0.write(elapsed: ledger.work)

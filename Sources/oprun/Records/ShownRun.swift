@@ -107,8 +107,15 @@ struct ShownRun {
   /// What is said of what has no end.
   var runningWords: String { isInUse ? "running" : "was running when oprun died" }
 
+  /// What is said of a step that has no end. A first attempt that runs has no record of its own.
+  private func unendedWords(of step: RecordedStep) -> String {
+    let commands = commands[step.name] ?? []
+    let isBetweenAttempts = !commands.isEmpty && commands.allSatisfy { $0.end != nil }
+    return !isInUse && isBetweenAttempts ? "had not ended when oprun died" : runningWords
+  }
+
   private func endWords(of step: RecordedStep, _ place: String) -> String {
-    guard let ending = step.ending else { return runningWords }
+    guard let ending = step.ending else { return unendedWords(of: step) }
     if let origin = step.origin {
       return step.hasLostLogs ? "kept from a run that was removed" : "kept from \(origin)"
     }
