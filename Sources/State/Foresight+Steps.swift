@@ -79,11 +79,14 @@ extension Foresight {
   /// What becomes of an operation that has changed since one that waits for it began; for a group, what becomes of
   /// its first such member.
   private func change(of operation: OperationID, before other: OperationID) -> UpstreamChange {
-    if let member = plan.groups[operation]?.members.first(where: { !isUnchanged($0) }) {
+    let start = record(of: other)?.start ?? .last
+    if let member = plan.groups[operation]?.members.first(where: {
+      !isUnchanged($0, since: start)
+    }) {
       return change(of: member, before: other)
     }
     if leftOut[operation] != nil { return .isLeftOut }
-    if skippedAnew.contains(operation) { return .isSkipped }
+    if skippedAnew.contains(operation) || idle.contains(operation) { return .isSkipped }
     if replaced.contains(operation) { return .hasChanged }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       let isOfSameRun = settled[operation]?.run == record(of: other)?.origin
@@ -94,6 +97,7 @@ extension Foresight {
 
   private func hasRun(_ operation: OperationID) -> Bool {
     if !lateInstances.names(of: operation).isEmpty { return true }
+    if earlier.cutOff.contains(recordedName(of: operation)) { return true }
     guard let before = record(of: operation) else { return false }
     return !before.didNotRun
   }

@@ -19,10 +19,11 @@ extension Foresight {
       && settled[edge.from] ?? .first <= start
   }
 
-  /// When a recorded step had its outcome; before every run if it did not run.
+  /// When a recorded step had its outcome; if it did not run, when that began: before every run, or in a run that went on
+  /// with the earlier one.
   func settled(ofRecorded name: String) -> Moment {
     guard let before = earlier.steps[name], !before.outcome.ending.outcome.isOfNothing else {
-      return .first
+      return earlier.passedOver[name] ?? .first
     }
     return before.settled
   }
@@ -51,18 +52,16 @@ extension Foresight {
     else { return false }
     let names = recordedNames(of: operation)
     if names.contains(where: earlier.cutOff.contains) { return true }
-    let runs = names.compactMap { name in
-      earlier.steps[name].map { max($0.origin, earlier.skippedSince[name] ?? 0) }
-    }
-    guard let run = runs.min() else { return false }
+    guard let run = names.compactMap({ earlier.steps[$0]?.origin }).min() else { return false }
     return plan.graph.dependencies(of: operation).contains { hasRun($0.from, after: run) }
   }
 
-  private func recordedNames(of operation: OperationID) -> [String] {
+  /// Its own name, and those of its instances that become known only while running.
+  func recordedNames(of operation: OperationID) -> [String] {
     [recordedName(of: operation)] + lateInstances.names(of: operation)
   }
 
-  /// Whether an operation, or one in that group, ran in a later run than this one.
+  /// Whether an operation, or one in that group, ran in a later run than this one, or was passed over there.
   private func hasRun(_ operation: OperationID, after run: Int) -> Bool {
     recordedNames(of: operation).contains { settled(ofRecorded: $0).run > run }
       || plan.groups[operation]?.members.contains { hasRun($0, after: run) } == true

@@ -59,7 +59,10 @@ package struct Foresight {
   private(set) var intolerable: Set<String> = []
   /// The names of services and of kept groups that may give something else.
   private(set) var changingNames: Set<String> = []
-  /// When each of those that are kept had its outcome, or the last in a group.
+  /// Operations that did not run and will not, such as groups of which no step did.
+  private(set) var idle: Set<OperationID> = []
+  /// When each of those that are kept had its outcome, or the last in a group. If it ran before and not since, when that
+  /// began.
   private(set) var settled: [OperationID: Moment] = [:]
   /// The operations that are kept unless a file, or a value that another step gives again, turns out to be another one,
   /// or the cache decides otherwise.
@@ -172,8 +175,9 @@ package struct Foresight {
   private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
     guard group.members.allSatisfy(staysAsItWas) else { return }
     let newest = group.members.compactMap { settled[$0] }.max()
-    let newestRun = newest?.run ?? 0
-    guard !owesHooks(operation, named: recordedName(of: operation), newest: newestRun) else {
+    if group.members.allSatisfy(idle.contains) {
+      idle.insert(operation)
+    } else if owesHooks(operation, named: recordedName(of: operation), newest: newest?.run ?? 0) {
       owedHooks.append(operation)
       return
     }
@@ -194,10 +198,11 @@ package struct Foresight {
     let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.start)
     if before.outcome.ending.outcome == .blocked, effectOfUpstream(on: operation) == .blocks {
       blockedSteps.insert(operation)
+      passOver(operation)
     }
     if skipped.contains(operation) {
       // What depends on it had its success, or had none.
-      if before.wasSkipped { keptSteps.insert(operation) }
+      if before.wasSkipped { skipAgain(operation) }
     } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
       skippedAnew.insert(operation)
     } else if isKeepable(before, operation) {
@@ -225,7 +230,7 @@ package struct Foresight {
       if before.outcome.isLeftOut, step.late?.skipReason == nil {
         if !forced.contains(operation) { omitted.append(operation) }
       } else if !forced.contains(operation), isSkippedAgain(operation, step, before, written) {
-        keptSteps.insert(operation)
+        skipAgain(operation)
       }
     }
   }
@@ -233,6 +238,16 @@ package struct Foresight {
   private mutating func keep(_ operation: OperationID, _ before: EarlierStep) {
     keptSteps.insert(operation)
     settled[operation] = before.settled
+  }
+
+  private mutating func skipAgain(_ operation: OperationID) {
+    keptSteps.insert(operation)
+    passOver(operation)
+  }
+
+  private mutating func passOver(_ operation: OperationID) {
+    idle.insert(operation)
+    settled[operation] = earlier.passedOver[recordedName(of: operation)]
   }
 
   /// A step is skipped because of an edge, which is seen, or by its condition, which is assumed to have the same result
@@ -310,6 +325,7 @@ package struct Foresight {
       if found.others == 0, hasEnded {
         keptSteps.insert(operation)
         settled[operation] = kept.map { settled(ofRecorded: $0) }.max()
+        if done.isEmpty { idle.insert(operation) }
       }
     }
     instances[operation] = found
