@@ -177,7 +177,10 @@ package struct Foresight {
     let newest = group.members.compactMap { settled[$0] }.max()
     if group.members.allSatisfy(idle.contains) {
       idle.insert(operation)
-    } else if owesHooks(operation, named: recordedName(of: operation), newest: newest?.run ?? 0) {
+    } else if owesHooks(
+      operation, named: recordedName(of: operation),
+      newest: max(newest?.run ?? 0, lastRun(ofHooksIn: group)))
+    {
       owedHooks.append(operation)
       return
     }
@@ -283,8 +286,16 @@ package struct Foresight {
     return false
   }
 
+  /// The last run in which a used pipeline in the group ended: its hooks may have run, and nothing else. 0 if there is none.
+  private func lastRun(ofHooksIn group: GroupPlan) -> Int {
+    group.members.reduce(0) { last, member in
+      if hasHooks(member) { return max(last, record(of: member)?.origin ?? 0) }
+      return max(last, plan.groups[member].map(lastRun) ?? 0)
+    }
+  }
+
   /// Whether the hooks of a group, which is a used pipeline, are others now, or did not come to their end, or failed. `newest` is the last
-  /// run in which a step of it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
+  /// run in which something in it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
   func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
     guard hasHooks(group) else { return false }
     guard let before = earlier.steps[name] else { return true }

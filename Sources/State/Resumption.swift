@@ -210,7 +210,17 @@ package final class Resumption {
 
   private func owesHooks(_ group: OperationID, _ name: String) -> Bool {
     guard case .kept(let newest) = freshness(of: members(of: group)) else { return false }
-    return foreseen.owesHooks(added.planned(group), named: name, newest: newest.run)
+    return foreseen.owesHooks(
+      added.planned(group), named: name, newest: max(newest.run, lastRun(ofHooksIn: group)))
+  }
+
+  private func lastRun(ofHooksIn group: OperationID) -> Int {
+    members(of: group).reduce(0) { last, member in
+      guard foreseen.hasHooks(added.planned(member)) else {
+        return max(last, lastRun(ofHooksIn: member))
+      }
+      return max(last, name(of: member).flatMap { earlier.steps[$0]?.origin } ?? 0)
+    }
   }
 
   /// Whether a step in the group does not run only because a selection does not name it.
