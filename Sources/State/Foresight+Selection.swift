@@ -45,7 +45,7 @@ extension Foresight {
   var isOfAll: Bool { selectionInWords == nil }
 
   /// Whether the operation does not run, whatever it turns out to be, as a selection does not name it.
-  func isOutside(_ operation: OperationID) -> Bool {
+  package func isOutside(_ operation: OperationID) -> Bool {
     selectionInWords != nil && !inside.contains(operation) && !neededServices.contains(operation)
   }
 

@@ -214,7 +214,7 @@ package struct Foresight {
         if isSame { keep(operation, before) } else { replaced.insert(operation) }
       } else if before.written != written {
         edited.append(operation)
-      } else if cached.stale.contains(operation) {
+      } else if cached.stale.contains(operation), !isOutside(operation) {
         if !forced.contains(operation) { outdated.append(operation) }
       } else if before.outcome.isLeftOut {
         if !forced.contains(operation) { omitted.append(operation) }

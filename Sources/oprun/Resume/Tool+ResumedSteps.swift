@@ -117,7 +117,9 @@ extension Tool {
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
       case .kept(let isCertain):
-        if !isDecided {
+        // Nothing decides about what a selection does not name.
+        if !isDecided || resumption.foreseen.isOutside(operation) {
+          known.reasons[operation] = nil
           known.upToDate[operation] =
             isCertain ? "up to date" : "up to date, as far as is known now"
         }
