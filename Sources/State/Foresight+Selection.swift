@@ -45,7 +45,7 @@ extension Foresight {
   var isOfAll: Bool { selectionInWords == nil }
 
   /// Whether the operation does not run, whatever it turns out to be, as a selection does not name it.
-  package func isOutside(_ operation: OperationID) -> Bool {
+  func isOutside(_ operation: OperationID) -> Bool {
     selectionInWords != nil && !inside.contains(operation) && !neededServices.contains(operation)
   }
 
@@ -69,6 +69,7 @@ extension Foresight {
     if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
+      if unneededServices.contains(operation) { continue }
       let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
       if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
         leftOut[operation] = words

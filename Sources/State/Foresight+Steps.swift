@@ -22,6 +22,9 @@ struct ForeseenInstances {
 }
 
 extension Foresight {
+  /// Why a service does not run.
+  static let unneeded = "no step needs it"
+
   /// What the step comes to, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
@@ -30,6 +33,7 @@ extension Foresight {
       return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
+    if unneededServices.contains(operation) { return .didNotRun(Self.unneeded) }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
       return .selected(option)
     }

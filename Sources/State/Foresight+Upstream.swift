@@ -15,7 +15,7 @@ extension Foresight {
     // What is only to be ready may end later.
     if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
     if plan.graph.takesSlot(edge.from) { return isUnchanged(edge.from, since: start) }
-    return !restarting.contains(edge.from) && keptSteps.contains(edge.from)
+    return !restarting.contains(edge.from) && staysAsItWas(edge.from)
       && settled[edge.from] ?? .first <= start
   }
 
@@ -79,6 +79,7 @@ extension Foresight {
 
   func staysAsItWas(_ operation: OperationID) -> Bool {
     keptSteps.contains(operation) || blockedSteps.contains(operation)
+      || unneededServices.contains(operation)
   }
 
   /// What the ends of everything that it depends on mean for an operation; nil if they are not all known.
@@ -109,11 +110,15 @@ extension Foresight {
   /// The ending of an operation that does not run; nil if it runs, or if that is not known.
   private func foreseenEnding(of operation: OperationID) -> Ending? {
     if blockedSteps.contains(operation) { return Ending(.blocked) }
-    if skippedAnew.contains(operation) { return Ending(.skipped) }
+    if skippedAnew.contains(operation) || unneededServices.contains(operation) {
+      return Ending(.skipped)
+    }
     if replaced.contains(operation) { return Ending(.cached) }
     guard keptSteps.contains(operation), let before = record(of: operation) else { return nil }
     let ending = before.outcome.ending
-    guard ending.outcome.isFailure, plan.groups[operation] == nil else { return ending }
+    guard ending.outcome.isFailure else { return ending }
+    // What failed in a group that is kept, and was not allowed to, was a service.
+    if plan.groups[operation] != nil { return ending.isAllowed ? ending : Ending(.succeeded) }
     return Ending(ending.outcome, isAllowed: allowance(of: operation).allows(before.end))
   }
 

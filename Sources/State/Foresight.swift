@@ -27,6 +27,8 @@ package struct Foresight {
   private(set) var skipped: Set<OperationID> = []
   /// Services that are needed again.
   var neededServices: Set<OperationID> = []
+  /// Services that have no success to keep, and do not run for their own sake.
+  var unneededServices: Set<OperationID> = []
   package private(set) var keptCount = 0
   package private(set) var runCount = 0
   /// Steps that succeeded and were edited since.
@@ -60,7 +62,7 @@ package struct Foresight {
   /// The names of services and of kept groups that may give something else.
   private(set) var changingNames: Set<String> = []
   /// Operations that did not run and will not, such as groups of which no step did.
-  private(set) var idle: Set<OperationID> = []
+  var idle: Set<OperationID> = []
   /// When each of those that are kept had its outcome, or the last in a group. If it ran before and not since, when that
   /// began.
   private(set) var settled: [OperationID: Moment] = [:]
@@ -194,6 +196,12 @@ package struct Foresight {
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep?, _ written: Int
   ) {
     let isFresh = cached.fresh.contains(operation) && !forced.contains(operation)
+    if isUnneeded(operation, before) {
+      unneededServices.insert(operation)
+      idle.insert(operation)
+      settled[operation] = before.map { $0.didNotRun ? .first : $0.settled } ?? .last
+      return
+    }
     guard let before else {
       if isFresh { replaced.insert(operation) }
       return
@@ -250,6 +258,8 @@ package struct Foresight {
 
   private mutating func passOver(_ operation: OperationID) {
     idle.insert(operation)
+    // That a service does not run is no change.
+    guard plan.graph.takesSlot(operation) else { return }
     settled[operation] = earlier.passedOver[recordedName(of: operation)]
   }
 
@@ -258,8 +268,6 @@ package struct Foresight {
   private func isSkippedAgain(
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep, _ written: Int
   ) -> Bool {
-    // A service is skipped if nothing needs it.
-    if !plan.graph.takesSlot(operation) { return true }
     switch effectOfUpstream(on: operation) {
     case .skips: return true
     case .blocks: return false
@@ -277,31 +285,6 @@ package struct Foresight {
   private func usesRunName(_ operation: OperationID) -> Bool {
     guard let parts = plan.steps[operation.index].late?.parts else { return false }
     return (parts.expansion?.parts ?? parts).usesRunName
-  }
-
-  /// Whether it is a used pipeline with hooks.
-  func hasHooks(_ group: OperationID) -> Bool {
-    if plan.steps[group.index].settings.hooks.isEmpty { return false }
-    if case .nested? = plan.groups[group]?.kind { return true }
-    return false
-  }
-
-  /// The last run in which a used pipeline in the group ended: its hooks may have run, and nothing else. 0 if there is none.
-  private func lastRun(ofHooksIn group: GroupPlan) -> Int {
-    group.members.reduce(0) { last, member in
-      if hasHooks(member) { return max(last, record(of: member)?.origin ?? 0) }
-      return max(last, plan.groups[member].map(lastRun) ?? 0)
-    }
-  }
-
-  /// Whether the hooks of a group, which is a used pipeline, are others now, or did not come to their end, or failed. `newest` is the last
-  /// run in which something in it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
-  func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
-    guard hasHooks(group) else { return false }
-    guard let before = earlier.steps[name] else { return true }
-    return before.isFailedHook || before.outcome.ending.outcome == .cancelled
-      || before.outcome.isLeftOut || before.origin < newest
-      || earlier.isEdited(name, plan.steps[group.index], masker)
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of
@@ -379,7 +362,9 @@ package struct Foresight {
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
         // What was skipped, and will be again, is neither.
         if outcome(operation) != .skipped { keptCount += 1 }
-      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation) {
+      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation),
+        !unneededServices.contains(operation)
+      {
         runCount += 1
       }
     }

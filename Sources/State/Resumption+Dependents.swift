@@ -10,9 +10,9 @@ extension Resumption {
     by operation: OperationID, of planned: OperationID, named name: String
   ) -> [String] {
     // What became of a group is what became of its members.
-    guard members(of: operation).isEmpty, let before = earlier.steps[name], !before.didNotRun else {
-      return []
-    }
+    guard members(of: operation).isEmpty, plan.graph.takesSlot(planned),
+      let before = earlier.steps[name], !before.didNotRun
+    else { return [] }
     return names(behind: planned, named: name).filter { earlier.steps[$0] != nil }
   }
 
@@ -23,6 +23,7 @@ extension Resumption {
     var names = Array(earlier.passedOver.keys)
     for index in plan.steps.indices {
       let operation = OperationID(index)
+      if !plan.graph.takesSlot(operation) { continue }
       for name in foreseen.recordedNames(of: operation) {
         guard let moment = earlier.passedOver[name] else { continue }
         names += self.names(behind: operation, named: name).filter { other in

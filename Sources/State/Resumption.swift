@@ -71,6 +71,7 @@ package final class Resumption {
     if let reason = foreseen.leftOut[planned], !foreseen.keptInstances.contains(name) {
       return reason
     }
+    if foreseen.unneededServices.contains(planned) { return Foresight.unneeded }
     guard foreseen.isOutside(planned), usable(name, planned) == nil,
       !standsForSteps(planned, named: name)
     else { return nil }
@@ -86,7 +87,9 @@ package final class Resumption {
 
   /// Whether the step might have run if it had not been left out: before, it ran, or what skipped it has changed.
   func leavesGap(_ planned: OperationID, named name: String) -> Bool {
-    guard reasonToLeaveOut(planned, named: name) != nil else { return false }
+    guard reasonToLeaveOut(planned, named: name) != nil,
+      !foreseen.unneededServices.contains(planned)
+    else { return false }
     guard let before = earlier.steps[name], before.wasSkipped, !before.outcome.isLeftOut else {
       return true
     }
@@ -249,9 +252,12 @@ package final class Resumption {
       ? foreseen.recordedName(of: operation) : added[operation]?.id
   }
 
-  /// What stands behind an operation that does not run now.
+  /// What stands behind an operation that does not run now. That a service does not is no change: others only wait for
+  /// its end.
   private func passedOver(_ operation: OperationID) -> Freshness {
-    guard let name = name(of: operation) else { return .didNotRun(since: .first) }
+    guard let name = name(of: operation), plan.graph.takesSlot(added.planned(operation)) else {
+      return .didNotRun(since: .first)
+    }
     let hasRun = earlier.steps[name].map { !$0.didNotRun } ?? false
     return .didNotRun(since: hasRun ? .last : earlier.passedOver[name] ?? .first)
   }

@@ -117,8 +117,8 @@ extension Tool {
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
       case .kept(let isCertain):
-        // Nothing decides about what a selection does not name.
-        if !isDecided || resumption.foreseen.isOutside(operation) {
+        // What is not up to date is kept if a selection does not name it.
+        if !isDecided || known.reasons[operation] != nil {
           known.reasons[operation] = nil
           known.upToDate[operation] =
             isCertain ? "up to date" : "up to date, as far as is known now"
