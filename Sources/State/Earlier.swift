@@ -210,9 +210,15 @@ extension StateStore {
 
   /// What was asked of a recorded run; nil if there is none of that name.
   package func request(ofRun name: String) throws(StoreFailure) -> RunRequest? {
+    guard let number = try number(ofRun: name) else { return nil }
+    return try request(ofRun: number)
+  }
+
+  /// What was asked of the recorded run with a number; nil if there is none.
+  package func request(ofRun number: Int) throws(StoreFailure) -> RunRequest? {
     try perform { database throws(DatabaseFailure) in
-      let run = try database.prepare("SELECT file, request, id FROM run WHERE name = ?")
-      guard try run.bind(1, name).next(), let number = try run.number(2) else { return nil }
+      let run = try database.prepare("SELECT file, request FROM run WHERE id = ?")
+      guard try run.bind(1, number).next() else { return nil }
       return RunRequest(
         file: run.text(0), workspace: try database.fact(.workspace, ofRun: number),
         json: run.text(1) ?? "")

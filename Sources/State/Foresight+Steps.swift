@@ -120,6 +120,16 @@ extension Foresight {
       })
   }
 
+  /// The edited steps by the number of the run in which they ran, the last one of a step with instances, in the order of
+  /// these runs.
+  package var editedByRun: [(run: Int, operations: [OperationID])] {
+    let runs = edited.map { operation in
+      recordedNames(of: operation).compactMap { earlier.steps[$0]?.origin }.max() ?? 0
+    }
+    return Set(runs).sorted().map { run in (run, zip(edited, runs).filter { $0.1 == run }.map(\.0))
+    }
+  }
+
   /// The steps that have changed or are new; of a group that was edited only its members, if these have changed.
   package var differing: [OperationID] {
     let all = plan.steps.indices.lazy.map { OperationID($0) }
