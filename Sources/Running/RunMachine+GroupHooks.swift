@@ -16,14 +16,17 @@ extension RunMachine {
     }
   }
 
-  /// Sets which hooks run of a group whose members have all ended.
+  /// Sets which hooks run of a group whose members have all ended. Hooks that are owed are what runs first in the groups
+  /// around it.
   package mutating func setDuty(
     _ duty: GroupHookDuty, of group: OperationID, at now: Nanoseconds
   ) {
     switch duty {
     case .asUsual: break
     case .owed:
-      if case .idle = groupStates[group].hooks { groupStates[group].hooks = .owed(since: now) }
+      guard case .idle = groupStates[group].hooks else { return }
+      groupStates[group].hooks = .owed(since: now)
+      beginGroups(around: group, at: now)
     case .notOfSuccess: groupStates[group].isUnfinished = true
     }
   }

@@ -81,39 +81,16 @@ package struct EarlierRun {
   var failed: Set<String> = []
   /// The numbers of the runs that went on with it and of which the newest successes count, too, the oldest first; empty if
   /// that was not asked.
-  private(set) var successors: [Int] = []
-  /// Whether something ran in these.
-  package private(set) var hasRunSince = false
+  var successors: [Int] = []
+  /// Whether something ran in these, or was passed over.
+  package internal(set) var hasRunSince = false
   /// The steps that began in one of these, and have no end there that may be kept.
-  private(set) var cutOff: Set<String> = []
-  /// The numbers of the newest of these in which steps were skipped.
-  fileprivate(set) var skippedSince: [String: Int] = [:]
+  var cutOff: Set<String> = []
+  /// When steps that had run were skipped or blocked in one of these for the first time since then.
+  var passedOver: [String: Moment] = [:]
 }
 
 extension EarlierRun {
-  /// Lets what ran since in a run that went on with this one, and can be kept, count in place of what is recorded here.
-  fileprivate mutating func take(_ newer: [String: EarlierStep], of successor: Int) {
-    successors.append(successor)
-    for (name, step) in newer {
-      hasRunSince = true
-      steps[name] = step
-      unfinished.remove(name)
-      cutOff.remove(name)
-      if !step.outcome.ending.outcome.isFailure { failed.remove(name) }
-    }
-  }
-
-  /// Forgets what ran anew in a run that went on with this one, and did not succeed there.
-  fileprivate mutating func lose(_ names: [String: Bool]) {
-    for (name, isFailure) in names {
-      hasRunSince = true
-      steps[name] = nil
-      unfinished.insert(name)
-      cutOff.insert(name)
-      if isFailure { failed.insert(name) }
-    }
-  }
-
   /// Adds what the database may not have taken in from the journal. A step that is in it has begun: what was taken over
   /// for it says nothing any more.
   fileprivate mutating func complete(_ row: ResultRow) {
@@ -218,50 +195,9 @@ extension StateStore {
       if earlier.exitStatus == nil, let directory = folder.run(named: name) {
         for row in RunJournal.rows(in: directory) { earlier.complete(row) }
       }
-      for successor in successors ? try database.successors(of: number) : [] {
-        earlier.take(
-          try steps(of: successor, in: Database.ownResults(ofRun: "?1"), database), of: successor)
-        earlier.lose(try begunInVain(in: successor, database))
-        for name in try skippedSteps(of: successor, database) {
-          earlier.skippedSince[name] = successor
-        }
-      }
+      if successors { try addSuccessors(to: &earlier, database) }
       return earlier
     }
-  }
-
-  /// The steps that a run has skipped, not because it was of a part.
-  private func skippedSteps(
-    of run: Int, _ database: Database
-  ) throws(DatabaseFailure) -> [String] {
-    let rows = try database.prepare(
-      """
-      SELECT name FROM result JOIN step ON step.id = step WHERE run = ? AND origin IS NULL
-        AND outcome & 7 = \(Outcome.skipped.rawValue) AND outcome & \(RecordedOutcome.leftOut) = 0
-      """)
-    rows.bind(1, run)
-    var names: [String] = []
-    while try rows.next() { if let name = rows.text(0) { names.append(name) } }
-    return names
-  }
-
-  /// The steps that began in a run and have no end there that may be kept, and whether they failed.
-  private func begunInVain(
-    in run: Int, _ database: Database
-  ) throws(DatabaseFailure) -> [String: Bool] {
-    let rows = try database.prepare(
-      """
-      SELECT name, outcome FROM \(Database.begunInVain(inRun: "?1")) AS result
-        JOIN step ON step.id = result.step
-      """)
-    rows.bind(1, run)
-    var names: [String: Bool] = [:]
-    while try rows.next() {
-      guard let name = rows.text(0) else { continue }
-      let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
-      names[name] = outcome?.ending.outcome.isFailure == true
-    }
-    return names
   }
 
   /// The number of a recorded run, which is higher than those of all before it; nil if there is none of that name.
@@ -274,9 +210,15 @@ extension StateStore {
 
   /// What was asked of a recorded run; nil if there is none of that name.
   package func request(ofRun name: String) throws(StoreFailure) -> RunRequest? {
+    guard let number = try number(ofRun: name) else { return nil }
+    return try request(ofRun: number)
+  }
+
+  /// What was asked of the recorded run with a number; nil if there is none.
+  package func request(ofRun number: Int) throws(StoreFailure) -> RunRequest? {
     try perform { database throws(DatabaseFailure) in
-      let run = try database.prepare("SELECT file, request, id FROM run WHERE name = ?")
-      guard try run.bind(1, name).next(), let number = try run.number(2) else { return nil }
+      let run = try database.prepare("SELECT file, request FROM run WHERE id = ?")
+      guard try run.bind(1, number).next() else { return nil }
       return RunRequest(
         file: run.text(0), workspace: try database.fact(.workspace, ofRun: number),
         json: run.text(1) ?? "")
@@ -320,7 +262,7 @@ extension StateStore {
   }
 
   /// The steps of a run with an outcome, from this table expression.
-  private func steps(
+  func steps(
     of run: Int, in results: String, _ database: Database
   ) throws(DatabaseFailure) -> [String: EarlierStep] {
     var steps: [String: EarlierStep] = [:]

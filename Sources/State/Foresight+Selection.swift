@@ -69,6 +69,7 @@ extension Foresight {
     if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
+      if unneededServices.contains(operation) { continue }
       let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
       if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
         leftOut[operation] = words

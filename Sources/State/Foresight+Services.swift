@@ -23,6 +23,27 @@ extension Foresight {
       let members = plan.groups[service]?.members ?? []
       neededServices.formUnion(members.filter { !plan.graph.takesSlot($0) })
     }
+    unneededServices.subtract(neededServices)
+    idle.subtract(neededServices)
+  }
+
+  /// Whether a service has no success to keep, and does not run unless something needs it.
+  func isUnneeded(_ operation: OperationID, _ before: EarlierStep?) -> Bool {
+    guard !plan.graph.takesSlot(operation), !forced.contains(operation),
+      !skipped.contains(operation), isServing(operation)
+    else { return false }
+    guard let before else { return earlier.unfinished.contains(recordedName(of: operation)) }
+    return !isKeepable(before, operation)
+  }
+
+  /// Whether it is there for some steps. Others accompany all of their pipeline.
+  private func isServing(_ service: OperationID) -> Bool {
+    var isServing = false
+    plan.graph.forEachDependent(of: service) { edge in
+      let isInside = plan.groups[edge.to]?.members.contains(service) == true
+      if !isInside || !plan.graph.takesSlot(edge.to) { isServing = true }
+    }
+    return isServing
   }
 
   /// The services that `--from` or `--only` names, and that nothing needs which runs again.

@@ -22,6 +22,9 @@ struct ForeseenInstances {
 }
 
 extension Foresight {
+  /// Why a service does not run.
+  static let unneeded = "no step needs it"
+
   /// What the step comes to, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
@@ -30,6 +33,7 @@ extension Foresight {
       return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
+    if unneededServices.contains(operation) { return .didNotRun(Self.unneeded) }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
       return .selected(option)
     }
@@ -79,11 +83,14 @@ extension Foresight {
   /// What becomes of an operation that has changed since one that waits for it began; for a group, what becomes of
   /// its first such member.
   private func change(of operation: OperationID, before other: OperationID) -> UpstreamChange {
-    if let member = plan.groups[operation]?.members.first(where: { !isUnchanged($0) }) {
+    let start = record(of: other)?.start ?? .last
+    if let member = plan.groups[operation]?.members.first(where: {
+      !isUnchanged($0, since: start)
+    }) {
       return change(of: member, before: other)
     }
     if leftOut[operation] != nil { return .isLeftOut }
-    if skippedAnew.contains(operation) { return .isSkipped }
+    if skippedAnew.contains(operation) || idle.contains(operation) { return .isSkipped }
     if replaced.contains(operation) { return .hasChanged }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
       let isOfSameRun = settled[operation]?.run == record(of: other)?.origin
@@ -94,6 +101,7 @@ extension Foresight {
 
   private func hasRun(_ operation: OperationID) -> Bool {
     if !lateInstances.names(of: operation).isEmpty { return true }
+    if earlier.cutOff.contains(recordedName(of: operation)) { return true }
     guard let before = record(of: operation) else { return false }
     return !before.didNotRun
   }
@@ -110,6 +118,16 @@ extension Foresight {
         let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
         return !names.contains { earlier.isEdited($0, step, masker) }
       })
+  }
+
+  /// The edited steps by the number of the run in which they ran, the last one of a step with instances, in the order of
+  /// these runs.
+  package var editedByRun: [(run: Int, operations: [OperationID])] {
+    let runs = edited.map { operation in
+      recordedNames(of: operation).compactMap { earlier.steps[$0]?.origin }.max() ?? 0
+    }
+    return Set(runs).sorted().map { run in (run, zip(edited, runs).filter { $0.1 == run }.map(\.0))
+    }
   }
 
   /// The steps that have changed or are new; of a group that was edited only its members, if these have changed.

@@ -15,14 +15,15 @@ extension Foresight {
     // What is only to be ready may end later.
     if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
     if plan.graph.takesSlot(edge.from) { return isUnchanged(edge.from, since: start) }
-    return !restarting.contains(edge.from) && keptSteps.contains(edge.from)
+    return !restarting.contains(edge.from) && staysAsItWas(edge.from)
       && settled[edge.from] ?? .first <= start
   }
 
-  /// When a recorded step had its outcome; before every run if it did not run.
+  /// When a recorded step had its outcome; if it did not run, when that began: before every run, or in a run that went on
+  /// with the earlier one.
   func settled(ofRecorded name: String) -> Moment {
     guard let before = earlier.steps[name], !before.outcome.ending.outcome.isOfNothing else {
-      return .first
+      return earlier.passedOver[name] ?? .first
     }
     return before.settled
   }
@@ -51,18 +52,16 @@ extension Foresight {
     else { return false }
     let names = recordedNames(of: operation)
     if names.contains(where: earlier.cutOff.contains) { return true }
-    let runs = names.compactMap { name in
-      earlier.steps[name].map { max($0.origin, earlier.skippedSince[name] ?? 0) }
-    }
-    guard let run = runs.min() else { return false }
+    guard let run = names.compactMap({ earlier.steps[$0]?.origin }).min() else { return false }
     return plan.graph.dependencies(of: operation).contains { hasRun($0.from, after: run) }
   }
 
-  private func recordedNames(of operation: OperationID) -> [String] {
+  /// Its own name, and those of its instances that become known only while running.
+  func recordedNames(of operation: OperationID) -> [String] {
     [recordedName(of: operation)] + lateInstances.names(of: operation)
   }
 
-  /// Whether an operation, or one in that group, ran in a later run than this one.
+  /// Whether an operation, or one in that group, ran in a later run than this one, or was passed over there.
   private func hasRun(_ operation: OperationID, after run: Int) -> Bool {
     recordedNames(of: operation).contains { settled(ofRecorded: $0).run > run }
       || plan.groups[operation]?.members.contains { hasRun($0, after: run) } == true
@@ -80,6 +79,7 @@ extension Foresight {
 
   func staysAsItWas(_ operation: OperationID) -> Bool {
     keptSteps.contains(operation) || blockedSteps.contains(operation)
+      || unneededServices.contains(operation)
   }
 
   /// What the ends of everything that it depends on mean for an operation; nil if they are not all known.
@@ -110,11 +110,15 @@ extension Foresight {
   /// The ending of an operation that does not run; nil if it runs, or if that is not known.
   private func foreseenEnding(of operation: OperationID) -> Ending? {
     if blockedSteps.contains(operation) { return Ending(.blocked) }
-    if skippedAnew.contains(operation) { return Ending(.skipped) }
+    if skippedAnew.contains(operation) || unneededServices.contains(operation) {
+      return Ending(.skipped)
+    }
     if replaced.contains(operation) { return Ending(.cached) }
     guard keptSteps.contains(operation), let before = record(of: operation) else { return nil }
     let ending = before.outcome.ending
-    guard ending.outcome.isFailure, plan.groups[operation] == nil else { return ending }
+    guard ending.outcome.isFailure else { return ending }
+    // What failed in a group that is kept, and was not allowed to, was a service.
+    if plan.groups[operation] != nil { return ending.isAllowed ? ending : Ending(.succeeded) }
     return Ending(ending.outcome, isAllowed: allowance(of: operation).allows(before.end))
   }
 

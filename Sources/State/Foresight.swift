@@ -27,6 +27,8 @@ package struct Foresight {
   private(set) var skipped: Set<OperationID> = []
   /// Services that are needed again.
   var neededServices: Set<OperationID> = []
+  /// Services that have no success to keep, and do not run for their own sake.
+  var unneededServices: Set<OperationID> = []
   package private(set) var keptCount = 0
   package private(set) var runCount = 0
   /// Steps that succeeded and were edited since.
@@ -59,7 +61,10 @@ package struct Foresight {
   private(set) var intolerable: Set<String> = []
   /// The names of services and of kept groups that may give something else.
   private(set) var changingNames: Set<String> = []
-  /// When each of those that are kept had its outcome, or the last in a group.
+  /// Operations that did not run and will not, such as groups of which no step did.
+  var idle: Set<OperationID> = []
+  /// When each of those that are kept had its outcome, or the last in a group. If it ran before and not since, when that
+  /// began.
   private(set) var settled: [OperationID: Moment] = [:]
   /// The operations that are kept unless a file, or a value that another step gives again, turns out to be another one,
   /// or the cache decides otherwise.
@@ -172,8 +177,12 @@ package struct Foresight {
   private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
     guard group.members.allSatisfy(staysAsItWas) else { return }
     let newest = group.members.compactMap { settled[$0] }.max()
-    let newestRun = newest?.run ?? 0
-    guard !owesHooks(operation, named: recordedName(of: operation), newest: newestRun) else {
+    if group.members.allSatisfy(idle.contains) {
+      idle.insert(operation)
+    } else if owesHooks(
+      operation, named: recordedName(of: operation),
+      newest: max(newest?.run ?? 0, lastRun(ofHooksIn: group)))
+    {
       owedHooks.append(operation)
       return
     }
@@ -187,6 +196,12 @@ package struct Foresight {
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep?, _ written: Int
   ) {
     let isFresh = cached.fresh.contains(operation) && !forced.contains(operation)
+    if isUnneeded(operation, before) {
+      unneededServices.insert(operation)
+      idle.insert(operation)
+      settled[operation] = before.map { $0.didNotRun ? .first : $0.settled } ?? .last
+      return
+    }
     guard let before else {
       if isFresh { replaced.insert(operation) }
       return
@@ -194,10 +209,11 @@ package struct Foresight {
     let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.start)
     if before.outcome.ending.outcome == .blocked, effectOfUpstream(on: operation) == .blocks {
       blockedSteps.insert(operation)
+      passOver(operation)
     }
     if skipped.contains(operation) {
       // What depends on it had its success, or had none.
-      if before.wasSkipped { keptSteps.insert(operation) }
+      if before.wasSkipped { skipAgain(operation) }
     } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
       skippedAnew.insert(operation)
     } else if isKeepable(before, operation) {
@@ -206,7 +222,7 @@ package struct Foresight {
         if isSame { keep(operation, before) } else { replaced.insert(operation) }
       } else if before.written != written {
         edited.append(operation)
-      } else if cached.stale.contains(operation) {
+      } else if cached.stale.contains(operation), !isOutside(operation) {
         if !forced.contains(operation) { outdated.append(operation) }
       } else if before.outcome.isLeftOut {
         if !forced.contains(operation) { omitted.append(operation) }
@@ -225,7 +241,7 @@ package struct Foresight {
       if before.outcome.isLeftOut, step.late?.skipReason == nil {
         if !forced.contains(operation) { omitted.append(operation) }
       } else if !forced.contains(operation), isSkippedAgain(operation, step, before, written) {
-        keptSteps.insert(operation)
+        skipAgain(operation)
       }
     }
   }
@@ -235,13 +251,23 @@ package struct Foresight {
     settled[operation] = before.settled
   }
 
+  private mutating func skipAgain(_ operation: OperationID) {
+    keptSteps.insert(operation)
+    passOver(operation)
+  }
+
+  private mutating func passOver(_ operation: OperationID) {
+    idle.insert(operation)
+    // That a service does not run is no change.
+    guard plan.graph.takesSlot(operation) else { return }
+    settled[operation] = earlier.passedOver[recordedName(of: operation)]
+  }
+
   /// A step is skipped because of an edge, which is seen, or by its condition, which is assumed to have the same result
   /// as long as it is the same and what it looks at is.
   private func isSkippedAgain(
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep, _ written: Int
   ) -> Bool {
-    // A service is skipped if nothing needs it.
-    if !plan.graph.takesSlot(operation) { return true }
     switch effectOfUpstream(on: operation) {
     case .skips: return true
     case .blocks: return false
@@ -259,23 +285,6 @@ package struct Foresight {
   private func usesRunName(_ operation: OperationID) -> Bool {
     guard let parts = plan.steps[operation.index].late?.parts else { return false }
     return (parts.expansion?.parts ?? parts).usesRunName
-  }
-
-  /// Whether it is a used pipeline with hooks.
-  func hasHooks(_ group: OperationID) -> Bool {
-    if plan.steps[group.index].settings.hooks.isEmpty { return false }
-    if case .nested? = plan.groups[group]?.kind { return true }
-    return false
-  }
-
-  /// Whether the hooks of a group, which is a used pipeline, are others now, or did not come to their end, or failed. `newest` is the last
-  /// run in which a step of it ran: if that is a later one than the group ended in, oprun died before its hooks ended.
-  func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
-    guard hasHooks(group) else { return false }
-    guard let before = earlier.steps[name] else { return true }
-    return before.isFailedHook || before.outcome.ending.outcome == .cancelled
-      || before.outcome.isLeftOut || before.origin < newest
-      || earlier.isEdited(name, plan.steps[group.index], masker)
   }
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of
@@ -310,6 +319,7 @@ package struct Foresight {
       if found.others == 0, hasEnded {
         keptSteps.insert(operation)
         settled[operation] = kept.map { settled(ofRecorded: $0) }.max()
+        if done.isEmpty { idle.insert(operation) }
       }
     }
     instances[operation] = found
@@ -352,7 +362,9 @@ package struct Foresight {
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
         // What was skipped, and will be again, is neither.
         if outcome(operation) != .skipped { keptCount += 1 }
-      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation) {
+      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation),
+        !unneededServices.contains(operation)
+      {
         runCount += 1
       }
     }

@@ -10,10 +10,28 @@ extension Resumption {
     by operation: OperationID, of planned: OperationID, named name: String
   ) -> [String] {
     // What became of a group is what became of its members.
-    guard members(of: operation).isEmpty, let before = earlier.steps[name], !before.didNotRun else {
-      return []
-    }
+    guard members(of: operation).isEmpty, plan.graph.takesSlot(planned),
+      let before = earlier.steps[name], !before.didNotRun
+    else { return [] }
     return names(behind: planned, named: name).filter { earlier.steps[$0] != nil }
+  }
+
+  /// The recorded steps of which nothing is kept because a run that went on with the earlier one has passed them over, or
+  /// passed over what they depend on, and died before their turn.
+  var outdatedSince: [String] {
+    if earlier.passedOver.isEmpty { return [] }
+    var names = Array(earlier.passedOver.keys)
+    for index in plan.steps.indices {
+      let operation = OperationID(index)
+      if !plan.graph.takesSlot(operation) { continue }
+      for name in foreseen.recordedNames(of: operation) {
+        guard let moment = earlier.passedOver[name] else { continue }
+        names += self.names(behind: operation, named: name).filter { other in
+          earlier.steps[other].map { $0.start < moment } ?? false
+        }
+      }
+    }
+    return names
   }
 
   /// The names under which what waits for an operation may be recorded, also what waits for the groups that it is in.

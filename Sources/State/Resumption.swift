@@ -5,7 +5,7 @@
 import Diagnostics
 package import Masking
 package import Plans
-package import Scheduling
+import Scheduling
 
 /// A step as it would run now.
 struct RememberedStep: Hashable {
@@ -55,8 +55,9 @@ package final class Resumption {
 
   /// The execution that stands behind the ending of an operation.
   private enum Freshness {
-    /// It was skipped or blocked, or consists only of operations that were.
-    case didNotRun
+    /// It was skipped or blocked, or consists only of operations that were: before every run if it was so in all of them,
+    /// after all runs if it ran in the earlier one.
+    case didNotRun(since: Moment)
     /// It ran in an earlier run, and had its outcome then.
     case kept(Moment)
     case ranNow
@@ -70,6 +71,7 @@ package final class Resumption {
     if let reason = foreseen.leftOut[planned], !foreseen.keptInstances.contains(name) {
       return reason
     }
+    if foreseen.unneededServices.contains(planned) { return Foresight.unneeded }
     guard foreseen.isOutside(planned), usable(name, planned) == nil,
       !standsForSteps(planned, named: name)
     else { return nil }
@@ -85,7 +87,9 @@ package final class Resumption {
 
   /// Whether the step might have run if it had not been left out: before, it ran, or what skipped it has changed.
   func leavesGap(_ planned: OperationID, named name: String) -> Bool {
-    guard reasonToLeaveOut(planned, named: name) != nil else { return false }
+    guard reasonToLeaveOut(planned, named: name) != nil,
+      !foreseen.unneededServices.contains(planned)
+    else { return false }
     guard let before = earlier.steps[name], before.wasSkipped, !before.outcome.isLeftOut else {
       return true
     }
@@ -209,7 +213,17 @@ package final class Resumption {
 
   private func owesHooks(_ group: OperationID, _ name: String) -> Bool {
     guard case .kept(let newest) = freshness(of: members(of: group)) else { return false }
-    return foreseen.owesHooks(added.planned(group), named: name, newest: newest.run)
+    return foreseen.owesHooks(
+      added.planned(group), named: name, newest: max(newest.run, lastRun(ofHooksIn: group)))
+  }
+
+  private func lastRun(ofHooksIn group: OperationID) -> Int {
+    members(of: group).reduce(0) { last, member in
+      guard foreseen.hasHooks(added.planned(member)) else {
+        return max(last, lastRun(ofHooksIn: member))
+      }
+      return max(last, name(of: member).flatMap { earlier.steps[$0]?.origin } ?? 0)
+    }
   }
 
   /// Whether a step in the group does not run only because a selection does not name it.
@@ -233,13 +247,19 @@ package final class Resumption {
   }
 
   /// The name under which an operation is recorded; nil if there is no such operation.
-  private func name(of operation: OperationID) -> String? {
+  func name(of operation: OperationID) -> String? {
     plan.steps.indices.contains(operation.index)
       ? foreseen.recordedName(of: operation) : added[operation]?.id
   }
 
-  private func didNotRun(_ operation: OperationID) -> Bool {
-    name(of: operation).flatMap { earlier.steps[$0] }.map(\.didNotRun) ?? true
+  /// What stands behind an operation that does not run now. That a service does not is no change: others only wait for
+  /// its end.
+  private func passedOver(_ operation: OperationID) -> Freshness {
+    guard let name = name(of: operation), plan.graph.takesSlot(added.planned(operation)) else {
+      return .didNotRun(since: .first)
+    }
+    let hasRun = earlier.steps[name].map { !$0.didNotRun } ?? false
+    return .didNotRun(since: hasRun ? .last : earlier.passedOver[name] ?? .first)
   }
 
   /// Called when the operation begins. Returns what ended before its turn came and now counts as ended: this operation
@@ -276,7 +296,7 @@ package final class Resumption {
       return .awaiting
     }
     if members.isEmpty {
-      set(ending.outcome.isOfNothing ? .didNotRun : .ranNow, of: operation)
+      set(ending.outcome.isOfNothing ? passedOver(operation) : .ranNow, of: operation)
     } else {
       let isHooked = name(of: operation).map { hooks(of: operation, named: $0) == .owed } ?? false
       set(isHooked ? .ranNow : freshness(of: members), of: operation)
@@ -311,14 +331,17 @@ package final class Resumption {
 
   private func freshness(of members: [OperationID]) -> Freshness {
     var newest = Moment.first
+    var hasRun = false
     for member in members {
       switch freshness.indices.contains(member.index) ? freshness[member.index] : nil {
-      case .ranNow, nil: return .ranNow
-      case .kept(let moment): newest = max(newest, moment)
-      case .didNotRun: if !didNotRun(member) { return .ranNow }
+      case .ranNow, .didNotRun(since: .last), nil: return .ranNow
+      case .kept(let moment):
+        newest = max(newest, moment)
+        hasRun = true
+      case .didNotRun(let moment): newest = max(newest, moment)
       }
     }
-    return newest == .first ? .didNotRun : .kept(newest)
+    return hasRun ? .kept(newest) : .didNotRun(since: newest)
   }
 
   private func set(_ value: Freshness, of operation: OperationID) {
@@ -357,39 +380,8 @@ package final class Resumption {
   private func hasNotRun(_ operation: OperationID, since start: Moment) -> Bool {
     let own = freshness.indices.contains(operation.index) ? freshness[operation.index] : nil
     switch own ?? added.instances(of: operation).map({ freshness(of: $0) }) {
-    case .kept(let moment): return moment <= start
-    case .didNotRun: return didNotRun(operation)
+    case .kept(let moment), .didNotRun(let moment): return moment <= start
     case .ranNow, nil: return false
     }
-  }
-}
-
-// What a resumption says, for people to read.
-extension Resumption {
-  private static let shownCount = 8
-
-  /// The names of steps, without groups: the first few, and how many more there are.
-  package func names(of operations: [OperationID]) -> String {
-    firstIDs(of: operations.filter { !plan.standsForOthers($0) })
-  }
-
-  /// The same with groups.
-  package func allNames(of operations: [OperationID]) -> String { firstIDs(of: operations) }
-
-  /// The used pipelines whose hooks run again.
-  package var owedHooks: [OperationID] { foreseen.owedHooks.filter { !foreseen.isOutside($0) } }
-
-  private func firstIDs(of operations: [OperationID]) -> String {
-    firstNames(
-      of: operations.lazy.map { [plan] in printable(plan.steps[$0.index].id) },
-      most: Self.shownCount)
-  }
-
-  /// What is said at the end of what was kept although it would run again; nil if nothing was.
-  var noticeOfHeld: String? {
-    guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
-    let names = held.sorted().compactMap(name).map { printable($0) }
-    let shown = firstNames(of: names, most: Self.shownCount)
-    return "steps not run again (\(words)), although no longer up to date: \(shown)"
   }
 }

@@ -118,6 +118,7 @@ package final class RunRecorder: RunObserver {
     case .began(let beginning):
       hasBegun = true
       pending.append(.began(beginning))
+      pending += (run.resumption?.outdatedSince ?? []).map { .forgotten($0) }
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
     case .appended(let operation, let id, let group, let after):

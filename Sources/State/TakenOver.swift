@@ -69,6 +69,17 @@ extension Database {
     """
   }
 
+  /// A table expression for what was skipped or blocked in a run itself, by an option only if that names the step: without
+  /// those that were not decided about, for which there is something that it took over.
+  static func passedOver(inRun number: String) -> String {
+    let nothing = "\(Outcome.skipped.rawValue), \(Outcome.blocked.rawValue)"
+    return """
+      (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND outcome & 7 IN (\(nothing))
+        AND (outcome & \(RecordedOutcome.leftOut) = 0 OR cause LIKE 'condition --skip %')
+        AND step NOT IN (SELECT step FROM result WHERE run = -\(number)))
+      """
+  }
+
   /// A table expression for the results that count when a run is resumed: its own, and those that it took over for
   /// steps whose turn did not come.
   func memory(ofRun number: String) throws(DatabaseFailure) -> String {

@@ -27,9 +27,12 @@ struct ResumedRun {
   /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))
-    let recorded = earlier.request.parameters + earlier.secretsInVariables
-    return recorded.filter { !names.contains($0.name) }.map { $0.recorded(in: earlier.name) }
-      + given
+    return parameters(of: earlier.request).filter { !names.contains($0.name) } + given
+  }
+
+  /// The parameters that a run had, which is the one that is resumed or one whose results count.
+  func parameters(of request: RunRequest) -> [ParameterArgument] {
+    (request.parameters + earlier.secretsInVariables).map { $0.recorded(in: earlier.name) }
   }
 
   func resumption(

@@ -9,46 +9,6 @@ import Reporting
 import Scheduling
 import State
 
-/// The parameters to which `--param` gives another value than the run had that is resumed.
-private struct ChangedParameters {
-  let names: [String]
-  /// The pipeline with the values of that run; nil if nothing has changed, or if the file does not accept them any more.
-  let before: Plan?
-
-  init(since resumed: ResumedRun, _ planned: PlannedPipeline) {
-    let request = resumed.earlier.request
-    var names: [String] = []
-    for (name, value) in planned.invocation.assignments(Options.param) where !names.contains(name) {
-      let old =
-        request.parameters.last { $0.name == name }?.value
-        ?? planned.plan.parameters.first { $0.name == name }?.defaultValue
-      if old != value || request.secretParameters.contains(name) { names.append(name) }
-    }
-    self.names = names
-    if names.isEmpty {
-      before = nil
-    } else {
-      var options = planned.options.refusing(planned.reading.secrets)
-      options.parameters = resumed.parameters(with: [])
-      before = try? planned.pipeline.plan(options)
-    }
-  }
-
-  /// Why edited steps run again.
-  var edited: String {
-    names.isEmpty || before != nil
-      ? "edited since that run" : "edited since that run, or changed by '--param'"
-  }
-
-  /// Why the others do.
-  var words: String {
-    let shown = inWords(names.map(quoted), last: "and")
-    return names.count == 1
-      ? "parameter \(shown) has changed, which commands get as $\(parameterVariable(names[0]))"
-      : "parameters \(shown) have changed, which commands get as $OPRUN_PARAM_…"
-  }
-}
-
 extension Tool {
   /// Says what is kept and what runs again, and why.
   private func announce(
@@ -59,16 +19,14 @@ extension Tool {
       "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") up to date"
     let least = foreseen.isUncertain ? "at least " : ""
     say("resuming \(resumption.earlier.name): \(kept), \(least)\(foreseen.runCount) to run")
-    let parameters = ChangedParameters(since: resumed, planned)
-    let changed = parameters.before.map { foreseen.edited(onlySince: $0) } ?? []
-    let groups = [
-      (parameters.edited, "run again", foreseen.edited.filter { !changed.contains($0) }),
-      (parameters.words, "run again", foreseen.edited.filter(changed.contains)),
-      ("not up to date", "run again", foreseen.outdated),
-      ("gave an output with a secret", "run again", foreseen.secretGivers),
-      ("use the name of the run", "run again", foreseen.runNamers),
-      ("left out of that run", "run now", foreseen.omitted),
-    ]
+    let edits = reasonsOfEdited(foreseen, resumed, planned)
+    let groups =
+      edits.map { ($0.reason, "run again", $0.operations) } + [
+        ("not up to date", "run again", foreseen.outdated),
+        ("gave an output with a secret", "run again", foreseen.secretGivers),
+        ("use the name of the run", "run again", foreseen.runNamers),
+        ("left out of that run", "run now", foreseen.omitted),
+      ]
     for isEdited in [true, false] {
       let groups = resumption.owedHooks.filter { foreseen.isEdited($0) == isEdited }
       let reason = isEdited ? "edited since that run" : "failed or did not end"
@@ -117,7 +75,9 @@ extension Tool {
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
       case .kept(let isCertain):
-        if !isDecided {
+        // What is not up to date is kept if a selection does not name it.
+        if !isDecided || known.reasons[operation] != nil {
+          known.reasons[operation] = nil
           known.upToDate[operation] =
             isCertain ? "up to date" : "up to date, as far as is known now"
         }

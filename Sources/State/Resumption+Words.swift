@@ -1,0 +1,34 @@
+// What a resumption says, for people to read: names of steps, the first few of them.
+
+import Diagnostics
+import Plans
+package import Scheduling
+
+extension Resumption {
+  private static let shownCount = 8
+
+  /// The names of steps, without groups: the first few, and how many more there are.
+  package func names(of operations: [OperationID]) -> String {
+    firstIDs(of: operations.filter { !plan.standsForOthers($0) })
+  }
+
+  /// The same with groups.
+  package func allNames(of operations: [OperationID]) -> String { firstIDs(of: operations) }
+
+  /// The used pipelines whose hooks run again.
+  package var owedHooks: [OperationID] { foreseen.owedHooks.filter { !foreseen.isOutside($0) } }
+
+  private func firstIDs(of operations: [OperationID]) -> String {
+    firstNames(
+      of: operations.lazy.map { [plan] in printable(plan.steps[$0.index].id) },
+      most: Self.shownCount)
+  }
+
+  /// What is said at the end of what was kept although it would run again; nil if nothing was.
+  var noticeOfHeld: String? {
+    guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
+    let names = held.sorted().compactMap(name).map { printable($0) }
+    let shown = firstNames(of: names, most: Self.shownCount)
+    return "steps not run again (\(words)), although no longer up to date: \(shown)"
+  }
+}
