@@ -63,7 +63,9 @@ struct ShownRun {
     run.file != nil && (run.exitStatus != 0 || run.wasLeft) && !isInUse
       // What was left is with those who have resumed it.
       && !(run.wasLeft && resumer != nil)
-      && (run.endingCounts[.notEnded] > 0 || steps.contains(where: \.isUnsuccessful))
+      // One that died after its steps was in its hooks.
+      && (run.exitStatus == nil || run.endingCounts[.notEnded] > 0
+        || steps.contains(where: \.isUnsuccessful))
   }
 
   /// The path of a log; nil if there is none.

@@ -164,6 +164,11 @@ extension Tool {
       }
       let directory = claimed
       if let directory, !claim(directory, invocation, isPatient: choice == .ofSubmission) {
+        if directory.lockFailure == nil, !directory.isInUse,
+          try refusesSuccessors(of: name, in: store, isNamed: false)
+        {
+          return ExitStatus.inUse
+        }
         return sayInUse(directory)
       }
       let isNamed = choice == .named
@@ -287,40 +292,6 @@ extension Tool {
     selection.skipped = invocation.texts(Options.skip)
     selection.isOfFailed = invocation.isOn(Options.failed)
     return selection
-  }
-
-  /// Reserves a run. A child of its oprun that had not loaded its program when that died
-  /// still marks it as one in progress, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
-  /// node may go on for a while where it was, and nobody else would go on with its run.
-  private func claim(
-    _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
-  ) -> Bool {
-    let isDryRun = invocation.isOn(Options.dryRun)
-    for _ in 0..<200 {
-      if isDryRun ? !directory.isTaken : directory.takeClaim() { return true }
-      usleep(10_000)
-    }
-    guard isPatient, !isDryRun, directory.lockFailure == nil else { return false }
-    // Whoever has the run may wait for the lock of the pipeline.
-    pipelineLock.free()
-    say("run \(directory.name) is still running; it is resumed when it has ended")
-    errors.flush()
-    while !directory.takeClaim() { usleep(200_000) }
-    return true
-  }
-
-  private func sayInUse(_ directory: RunDirectory) -> Int32 {
-    if let failure = directory.lockFailure {
-      say("\(failure.message): whether another oprun resumes the run is unknown")
-      return ExitStatus.cannotWrite
-    }
-    let isRunning = directory.isInUse
-    say(
-      isRunning
-        ? "run \(directory.name) is still running"
-        : "another oprun is resuming run \(directory.name)",
-      help: "wait for it to end, or cancel it: oprun cancel \(directory.name)")
-    return ExitStatus.inUse
   }
 }
 

@@ -1,0 +1,45 @@
+// Reserving the run that is to be resumed, and what is said if another process has it.
+
+import Diagnostics
+import Glibc
+import Reporting
+import RunFiles
+
+extension Tool {
+  /// Reserves a run. A child of its oprun that had not loaded its program when that died
+  /// still marks it as one in progress, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
+  /// node may go on for a while where it was, and nobody else would go on with its run.
+  func claim(
+    _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
+  ) -> Bool {
+    let isDryRun = invocation.isOn(Options.dryRun)
+    for _ in 0..<200 {
+      if isDryRun ? !directory.isTaken : directory.takeClaim() { return true }
+      usleep(10_000)
+    }
+    guard isPatient, !isDryRun, directory.lockFailure == nil else { return false }
+    // Whoever has the run may wait for the lock of the pipeline.
+    pipelineLock.free()
+    say("run \(directory.name) is still running; it is resumed when it has ended")
+    errors.flush()
+    while !directory.takeClaim() { usleep(200_000) }
+    return true
+  }
+
+  /// Says that another process has the run, or that this is not known.
+  func sayInUse(_ directory: RunDirectory) -> Int32 {
+    if let failure = directory.lockFailure {
+      say("\(failure.message): whether another oprun resumes the run is unknown")
+      return ExitStatus.cannotWrite
+    }
+    if directory.isInUse {
+      say(
+        "run \(directory.name) is still running",
+        help: "wait for it to end, or cancel it: oprun cancel \(directory.name)")
+    } else {
+      // Its own run has no record yet.
+      say("another oprun is resuming run \(directory.name)", help: "wait for it to end")
+    }
+    return ExitStatus.inUse
+  }
+}
