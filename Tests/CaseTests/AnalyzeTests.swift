@@ -139,8 +139,8 @@ import Testing
         try 'oprun analyze --help'
         oprun: unknown run 'nothing'
           help: 'oprun history' lists the runs
-        oprun: '--jobs' wants a number of at least 1 for 'default', found '0'
-        try 'oprun analyze --help'
+        oprun: '--jobs' wants a whole number of at least 1, found '0'
+          help: leave it out for the usual number
         oprun: '--faster' wants the id of a step that runs, found 'unit[x=1]'
         try 'oprun analyze --help'
         oprun: '--faster' wants a step and a factor, as in test=2x, found 'build'
