@@ -199,7 +199,7 @@ struct StateStoreTests {
     }
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources/State/EmptyDatabase.swift")
+      .appending(path: "Sources/State/Store/EmptyDatabase.swift")
     let text = try String(contentsOf: file, encoding: .utf8)
     let head = try #require(text.range(of: "digits: StaticString)] = [\n"))
     let tail = try #require(text.range(of: "  ]\n"))
