@@ -229,6 +229,11 @@ final class RunLoop {
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }
+    // What ended while oprun was stopped, or had to wait for the processor, has not taken too long. That may have been
+    // between the look and the clock, so there is another look before a time limit passes.
+    if isDue(machine.deadline, at: time) {
+      for item in waiting.look() { pass(item, at: time) }
+    }
     // What the observers are due to do comes first: who asks the run something finds it recorded.
     if isDue(control.deadline, at: time), !isDue(observers.deadline, at: time) {
       tendControl(at: time)
@@ -236,7 +241,6 @@ final class RunLoop {
     retryLocked(at: time)
     useAnswers(at: time)
     executor.advance(to: time)
-    // What has ended while oprun was stopped, or had to wait for the processor, has not taken too long.
     for item in executor.takeNews() { hear(item, at: time) }
     machine.advance(to: time)
   }

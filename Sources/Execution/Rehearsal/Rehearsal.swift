@@ -51,4 +51,6 @@ final class RehearsalClock: Waiting {
     now = max(now, due)
     return []
   }
+
+  func look() -> [Ready] { [] }
 }

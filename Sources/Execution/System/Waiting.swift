@@ -27,6 +27,9 @@ protocol Waiting: AnyObject {
   /// one it waits for ever.
   func wait(until due: Nanoseconds?) -> [Ready]
 
+  /// Returns what is ready, without waiting.
+  func look() -> [Ready]
+
   /// Stops oprun as the signal would have, and returns when it goes on, or at once if nobody could let it
   /// go on.
   func obey(_ signal: Int32)
@@ -36,6 +39,8 @@ protocol Waiting: AnyObject {
 }
 
 extension Waiting {
+  func look() -> [Ready] { wait(until: now) }
+
   func obey(_ signal: Int32) {}
 
   func add(_ descriptor: Int32, for owner: Owner, number: Int) throws(SystemError) {

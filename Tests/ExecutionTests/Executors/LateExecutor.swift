@@ -15,7 +15,8 @@ import Scheduling
 /// `0@2` ends with 0 after 2 s, `sig9@2` by signal 9, `lost@2` without a status; `refused@2` cannot be
 /// started, which is known after 2 s; what is joined by `+` is told one after the other for the same
 /// start. `out@1` prints `words`, `x=1` gives an output. A command that is asked to end does after
-/// 1 s, or `stop@4`, one that is killed after 1 s, or `kill@4`; `deaf` hears no signal but KILL.
+/// 1 s, or `stop@4`, one that is killed after 1 s, or `kill@4`; `deaf` hears no signal but KILL. `seen@2` ends with 0
+/// after 2 s, which is known once somebody looks.
 final class LateExecutor: Executor {
   private struct Behaviour {
     var stopDelay = second
@@ -30,6 +31,7 @@ final class LateExecutor: Executor {
   private var behaviours: [CommandKey: Behaviour] = [:]
   private var coming: [(at: Nanoseconds, news: CommandNews)] = []
   private var news: [CommandNews] = []
+  private var unseen: (at: Nanoseconds, news: CommandNews)?
 
   init(_ directory: RunDirectory, commandLimit: Int = .max) {
     self.directory = directory
@@ -78,6 +80,9 @@ final class LateExecutor: Executor {
     case "kill":
       behaviour.killDelay = delay
       return
+    case "seen":
+      unseen = (now + delay, .ended(command.key, CommandEnd(.exited(0), duration: delay)))
+      return
     case "out":
       let size = write("words\n", to: command.logName, of: command.key)
       coming.append((now + delay, .outputGrew(command.key, byteCount: size)))
@@ -109,7 +114,12 @@ final class LateExecutor: Executor {
     coming.append((now + behaviour.killDelay, .ended(key, CommandEnd(.signalled(9)))))
   }
 
-  func ready(_ number: Int, at now: Nanoseconds) {}
+  func hasUnseenNews(at now: Nanoseconds) -> Bool { unseen.map { $0.at <= now } ?? false }
+
+  func ready(_ number: Int, at now: Nanoseconds) {
+    if let unseen { news.append(unseen.news) }
+    unseen = nil
+  }
 
   func advance(to now: Nanoseconds) {
     let due = coming.filter { $0.at <= now }.sorted { $0.at < $1.at }

@@ -26,6 +26,16 @@ import Testing
         + "5:+d 6:-d=0 6:d=succeeded 6:end=0")
   }
 
+  @Test
+  func
+    `does not time a step out that ended while oprun was stopped between the look and the clock`()
+    throws
+  {
+    let run = try LateRun(
+      "steps: [{id: a, run: 'seen@3', timeout: 4s}]", stop: (after: 4, until: 9))
+    #expect(run.timeline() == "0:+a 9:-a=0 9:a=succeeded 9:end=0")
+  }
+
   @Test func `hears late that a command cannot be started`() throws {
     let run = try LateRun(
       """

@@ -19,12 +19,13 @@ final class LateRun {
 
   init(
     _ pipeline: String, signals: [(second: Nanoseconds, signal: Int32)] = [],
-    commandLimit: Int = .max
+    stop: (after: Nanoseconds, until: Nanoseconds)? = nil, commandLimit: Int = .max
   ) throws {
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(pipeline.utf8), files: .system)
     let plan = try loaded.plan(PlanningOptions())
-    waiting = VirtualWaiting(signals: signals)
+    waiting = VirtualWaiting(signals: signals, stop: stop)
     executor = LateExecutor(folder.directory, commandLimit: commandLimit)
+    waiting.hasNews = executor.hasUnseenNews
     chronicle = Chronicle(plan)
     var options = RunOptions(runID: "r1", directory: folder.directory)
     options.environment = [EnvironmentVariable(name: "ADDED", value: "1")]

@@ -13,12 +13,23 @@ final class VirtualWaiting: Waiting {
   private var signals: [(second: Nanoseconds, signal: Int32)]
   /// True if the run waited for something that could not come, or again and again for nothing.
   private(set) var isStuck = false
+  /// Whether the executor has something that only a look shows.
+  var hasNews: ((Nanoseconds) -> Bool)?
   /// How often the run has waited since time last passed.
   private var idleWaits = 0
   /// More than any run needs at one moment.
   private static let mostIdleWaits = 10_000
 
-  init(signals: [(second: Nanoseconds, signal: Int32)] = []) { self.signals = signals }
+  /// When the process is stopped after a look, and goes on: what is ready by then is seen by the next look.
+  private var stop: (after: Nanoseconds, until: Nanoseconds)?
+
+  init(
+    signals: [(second: Nanoseconds, signal: Int32)] = [],
+    stop: (after: Nanoseconds, until: Nanoseconds)? = nil
+  ) {
+    self.signals = signals
+    self.stop = stop
+  }
 
   func add(_ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest) {}
 
@@ -32,6 +43,10 @@ final class VirtualWaiting: Waiting {
     return [Ready(owner: .signals, number: 2)]
   }
 
+  func look() -> [Ready] {
+    hasNews?(now) == true ? [Ready(owner: .executor, number: 0)] : []
+  }
+
   func wait(until due: Nanoseconds?) -> [Ready] {
     let next = signals.first.map { $0.second * second }
     guard let time = [due, next].compactMap({ $0 }).min() else {
@@ -40,7 +55,13 @@ final class VirtualWaiting: Waiting {
     idleWaits = time > now ? 0 : idleWaits + 1
     now = max(now, time)
     if idleWaits > Self.mostIdleWaits { return end() }
-    guard let signal = signals.first, signal.second * second <= now else { return [] }
+    if let stop {
+      guard now >= stop.after * second else { return [] }
+      now = stop.until * second
+      self.stop = nil
+      return []
+    }
+    guard let signal = signals.first, signal.second * second <= now else { return look() }
     signals.removeFirst()
     return [Ready(owner: .signals, number: Int(signal.signal))]
   }
