@@ -40,11 +40,8 @@ extension EarlierRun {
   /// Takes what ran in a run that went on with this one, and can be kept.
   fileprivate mutating func take(_ newer: [String: EarlierStep]) {
     for (name, step) in newer {
-      hasRunSince = true
+      forget(name)
       steps[name] = step
-      unfinished.remove(name)
-      cutOff.remove(name)
-      passedOver[name] = nil
       if !step.outcome.ending.outcome.isFailure { failed.remove(name) }
     }
   }
@@ -52,13 +49,20 @@ extension EarlierRun {
   /// Forgets what ran anew in a run that went on with this one, and did not succeed there.
   fileprivate mutating func lose(_ names: [String: Bool]) {
     for (name, isFailure) in names {
-      hasRunSince = true
-      steps[name] = nil
+      forget(name)
       unfinished.insert(name)
       cutOff.insert(name)
-      passedOver[name] = nil
       if isFailure { failed.insert(name) }
     }
+  }
+
+  /// Forgets everything of a step but whether it failed: something newer counts.
+  private mutating func forget(_ name: String) {
+    hasRunSince = true
+    steps[name] = nil
+    unfinished.remove(name)
+    cutOff.remove(name)
+    passedOver[name] = nil
   }
 
   /// Takes what was skipped or blocked in a run that went on with this one. The instances of a group that was have no end of
@@ -87,9 +91,7 @@ extension EarlierRun {
 
   private mutating func pass(over name: String, at moment: Moment) {
     guard unfinished.contains(name) || steps[name].map({ !$0.didNotRun }) == true else { return }
-    hasRunSince = true
+    forget(name)
     passedOver[name] = moment
-    unfinished.remove(name)
-    cutOff.remove(name)
   }
 }

@@ -66,11 +66,7 @@ extension Tool {
     _ path: String, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
     _ reading: SecretReading
   ) -> Result<Plan, ReportedFailure> {
-    do throws(PlanningFailure) {
-      return .success(try pipeline.plan(options.refusing(reading.secrets)))
-    } catch {
-      return .failure(ReportedFailure(status: explain(error, path, nil), reason: error))
-    }
+    plan(pipeline, options, reading) { explain($0, path, nil) }
   }
 
   /// The plan of what a command line asks for, whose first operand is the file.
@@ -78,11 +74,17 @@ extension Tool {
     _ invocation: Invocation, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
     _ reading: SecretReading
   ) -> Result<Plan, ReportedFailure> {
+    plan(pipeline, options, reading) { explain($0, invocation.operands[0], invocation) }
+  }
+
+  private func plan(
+    _ pipeline: LoadedPipeline, _ options: PlanningOptions, _ reading: SecretReading,
+    explain: (PlanningFailure) -> Int32
+  ) -> Result<Plan, ReportedFailure> {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      let status = explain(error, invocation.operands[0], invocation)
-      return .failure(ReportedFailure(status: status, reason: error))
+      return .failure(ReportedFailure(status: explain(error), reason: error))
     }
   }
 

@@ -14,7 +14,7 @@ extension Tool {
       var log = DiagnosticLog()
       for fault in error.faults {
         guard let name = fault.name, let place = planned.pipeline.place(ofSecret: name) else {
-          say(fault.message)
+          say(fault.message, help: fault.help)
           continue
         }
         log.report(Diagnostic(fault.message, at: place, help: fault.help))
