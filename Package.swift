@@ -102,15 +102,17 @@ let package = Package(
       swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-    tests("DiagnosticsTests", ["Diagnostics"]),
+    tests("DiagnosticsTests", ["Diagnostics", "TestSupport"]),
     tests("SchedulingTests", ["Scheduling", "TestSupport"]),
     tests("MaskingTests", ["Diagnostics", "Masking", "TestSupport"]),
     tests("OperationKitTests", ["OperationKit", "TestSupport"]),
     .target(
       name: "ExpressionSamples", dependencies: ["Diagnostics", "Expressions"],
       path: "Tests/ExpressionSamples", swiftSettings: settings),
-    tests("ExpressionsTests", ["Expressions", "ExpressionSamples", "Diagnostics"]),
-    tests("PlansTests", ["Plans", "Expressions", "Scheduling", "Diagnostics"]),
+    tests(
+      "ExpressionsTests", ["Expressions", "ExpressionSamples", "Diagnostics", "TestSupport"]),
+    tests(
+      "PlansTests", ["Plans", "Expressions", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "PipelinesTests",
       [

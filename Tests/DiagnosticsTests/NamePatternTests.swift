@@ -1,6 +1,7 @@
 // Which names a pattern matches, compared with `fnmatch` where that is right.
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Diagnostics
@@ -42,7 +43,7 @@ struct NamePatternTests {
       "[[:alpha:]]", "[![:punct:]]", "[[=a=]]", "[[.-.]b]", "[\\]]", "[b-a]", "[--a]", "[!-a]",
       "[a-c-]",
     ]
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: 0xD07)
     for _ in 0..<20_000 {
       let pattern = (0..<Int.random(in: 1...5, using: &random)).map { _ in
         pieces.randomElement(using: &random) ?? ""
@@ -52,8 +53,10 @@ struct NamePatternTests {
       }.joined()
       // Without a wildcard, a backslash is literal.
       guard NamePattern.hasSigns(pattern) else { continue }
+      // FNM_PERIOD would say this of the first dot, but the C library also heeds it after `*?`.
+      let isHidden = name.first == "." && pattern.first != "."
       #expect(
-        NamePattern(pattern).matches(name) == (fnmatch(pattern, name, FNM_PERIOD) == 0),
+        NamePattern(pattern).matches(name) == (fnmatch(pattern, name, 0) == 0 && !isHidden),
         "\(pattern) \(name)")
     }
   }

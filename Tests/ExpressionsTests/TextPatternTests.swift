@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Expressions
@@ -110,7 +111,7 @@ struct TextPatternTests {
   }
 
   @Test func `another engine finds the same`() throws {
-    var generator = SeededGenerator(state: 42)
+    var generator = SeededGenerator(seed: 42)
     for _ in 0..<3000 {
       let pattern = randomPattern(depth: 3, &generator)
       let text = String(
@@ -139,18 +140,5 @@ struct TextPatternTests {
     case 8: return "(?:\(part()))+"
     default: return "(\(part())){0,2}"
     }
-  }
-}
-
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  /// SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

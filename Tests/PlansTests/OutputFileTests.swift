@@ -1,6 +1,7 @@
 // The outputs in the file that OPRUN_OUTPUT names, and the messages about an invalid one.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Expressions
@@ -154,7 +155,7 @@ struct OutputFileTests {
   {
     let seconds = ProcessInfo.processInfo.environment["OPRUN_FUZZ_SECONDS"].flatMap { Double($0) }
     let end = ContinuousClock.now + .seconds(seconds ?? 1)
-    var random = SystemRandomNumberGenerator()
+    var random = SeededGenerator(seed: seconds == nil ? 3 : UInt64.random(in: 0...(.max)))
     var readCount = 0
     while ContinuousClock.now < end {
       for _ in 0..<1000 {
@@ -170,7 +171,7 @@ struct OutputFileTests {
     #expect(readCount > 0)
   }
 
-  private func hostileFile(_ random: inout SystemRandomNumberGenerator) -> [UInt8] {
+  private func hostileFile(_ random: inout SeededGenerator) -> [UInt8] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 0..<24, using: &random) {
       bytes += Array((fragments.randomElement(using: &random) ?? "").utf8)
