@@ -43,13 +43,27 @@ package final class StateFolder {
     return access(own, F_OK) == 0 ? own : nil
   }()
 
-  /// The absolute path that leads here now; nil if there is none any more. The kernel tells it in one call, where
-  /// realpath(3) looks at each directory on the way.
-  package var wholePath: String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/fd/\(descriptor)", &bytes, bytes.count)
-    guard count > 0, count < bytes.count else { return realPath(path(of: "")) }
-    return bytes[..<count].withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  /// A path for a library that would replace the links in `path(of:)` at once by what they lead to: the kernel tells that
+  /// in one call.
+  package func followedPath(of name: String) -> String {
+    guard let whole = linkTarget, whole.first == "/", !whole.hasSuffix(" (deleted)") else {
+      return path(of: name)
+    }
+    return "\(whole)/\(name)"
+  }
+
+  /// How many bytes the absolute path has that led here when this was asked first; nil if there was none.
+  package private(set) lazy var pathLength =
+    (linkTarget ?? realPath(path(of: "")))?.utf8.count
+
+  /// Where this is, as the kernel knows it; nil if that is too long.
+  private var linkTarget: String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      let count = readlink("/proc/self/fd/\(descriptor)", start, bytes.count)
+      guard count > 0, count < bytes.count else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
   }
 
   /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.

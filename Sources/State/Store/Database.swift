@@ -129,6 +129,11 @@ final class Database {
     return address + "?immutable=1"
   }
 
+  /// The log is copied back when a commit finds this many pages in it.
+  func setCheckpointDistance(_ pageCount: Int32) {
+    sqlite3_wal_autocheckpoint(handle, pageCount)
+  }
+
   /// Whether a call waits for another process that writes.
   func setPatience(_ isPatient: Bool) {
     sqlite3_busy_timeout(handle, isPatient ? Self.patience : 0)

@@ -18,14 +18,16 @@ package enum JournalKind: Hashable, Sendable {
 
 extension StateStore {
   /// Opens the file to read and to write it. One that has a rollback journal keeps it wherever it is: a directory that is
-  /// on a disk of this machine may be shared with others.
+  /// on a disk of this machine may be shared with others. What a new file has is known.
   static func open(
-    _ folder: StateFolder, patience: Nanoseconds = Nanoseconds(Database.patience) * 1_000_000
+    _ folder: StateFolder, isNew: Bool = false,
+    patience: Nanoseconds = Nanoseconds(Database.patience) * 1_000_000
   ) throws(DatabaseFailure) -> (Database, JournalKind) {
-    let path = folder.path(of: fileName)
+    let path = folder.followedPath(of: fileName)
     if folder.fileSystem.network == nil {
       let database = try Database(path, .writing)
-      return (database, try database.text("PRAGMA journal_mode") == "wal" ? .log : .rollback)
+      let journal = isNew ? "wal" : try database.text("PRAGMA journal_mode")
+      return (database, journal == "wal" ? .log : .rollback)
     }
     let end = monotonicTime() + patience
     while true {

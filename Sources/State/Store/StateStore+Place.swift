@@ -70,11 +70,8 @@ extension StateStore {
   /// yet, ask for the one that it would be made in.
   package static func placeRefusal(_ folder: StateFolder) -> StoreFailure? {
     // SQLite takes no path of a database that has more than 512 bytes with `-journal` behind it, and looks at the whole.
-    if let whole = folder.wholePath {
-      let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
-      let length = whole.utf8.count
-      if length > most { return .tooLong(length, most, folder) }
-    }
+    let most = 512 - "-journal".utf8.count - "/\(fileName)".utf8.count
+    if let length = folder.pathLength, length > most { return .tooLong(length, most, folder) }
     guard let kind = folder.fileSystem.network else { return nil }
     if let limit = folder.fileSystem.lockLimit { return .localLocks(kind, limit, folder) }
     return folder.lockFault.map { .noLocks(kind, $0, folder) }

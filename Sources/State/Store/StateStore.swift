@@ -71,8 +71,8 @@ package final class StateStore {
     try refusePlace(folder)
     var number: ino_t?
     do throws(StoreFailure) {
-      let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
-      if isNew { try makeFile(in: folder) }
+      let isThere = faccessat(folder.descriptor, fileName, F_OK, 0) == 0
+      let isNew = isThere ? false : try makeFile(in: folder)
       number = status(of: fileName, in: folder)?.st_ino
       let store = try connect(folder, migrations, isNew: isNew)
       if !isNew { try store.examineIfMarked { store.hasRunInProgress(besides: run) } }
@@ -107,7 +107,7 @@ package final class StateStore {
     guard let aside = try putAside(damaged, in: folder) else {
       return try connect(folder, Schema.migrations)
     }
-    let store = try connect(folder, Schema.migrations, isNew: true)
+    let store = try connect(folder, Schema.migrations, isNew: aside.isReplaced)
     if aside.isEmpty {
       folder.remove(aside.name)
     } else {
@@ -121,7 +121,7 @@ package final class StateStore {
   /// Gives a damaged database another name, and makes a file in its place; nil if another process has done so.
   private static func putAside(
     _ damaged: ino_t?, in folder: StateFolder
-  ) throws(StoreFailure) -> (name: String, isEmpty: Bool)? {
+  ) throws(StoreFailure) -> (name: String, isEmpty: Bool, isReplaced: Bool)? {
     // Whoever has locked a byte of the damaged file that SQLite does not use is the one. File systems may have no locks:
     // there is at least the comparison. The file is closed before a database is opened, which may be this one: SQLite
     // would lose its own locks.
@@ -133,7 +133,7 @@ package final class StateStore {
     }
     guard let found = Self.status(of: fileName, in: folder) else {
       // Another process has just put it aside, and makes one: this one is as good.
-      try makeFile(in: folder)
+      _ = try makeFile(in: folder)
       return nil
     }
     if found.st_ino != damaged { return nil }
@@ -148,8 +148,7 @@ package final class StateStore {
         ).message)
     }
     removeMark(of: found.st_ino, in: folder)
-    try makeFile(in: folder)
-    return (other, found.st_size == 0)
+    return (other, found.st_size == 0, try makeFile(in: folder))
   }
 
   /// An unused name for a damaged database.
@@ -170,13 +169,14 @@ package final class StateStore {
     let newest = migrations.count + 1
     var version = newest
     do throws(DatabaseFailure) {
-      let (database, journal) = try open(folder)
-      version = try database.number("PRAGMA user_version") ?? 0
+      let (database, journal) = try open(folder, isNew: isNew)
+      version = isNew ? Schema.version : try database.number("PRAGMA user_version") ?? 0
       if version < 1 { throw DatabaseFailure.noTables }
       if version <= newest {
+        // The first statement of a connection opens the log.
+        try setUp(database, journal, isNew: isNew)
         let store = StateStore(database, journal, in: folder)
         if version < newest { try store.migrate(from: version, by: migrations) }
-        try store.setUp(isNew: isNew)
         return store
       }
     } catch {
@@ -185,15 +185,16 @@ package final class StateStore {
     throw .newer(version, than: newest, folder)
   }
 
-  private func setUp(isNew: Bool) throws(DatabaseFailure) {
+  private static func setUp(
+    _ database: Database, _ journal: JournalKind, isNew: Bool
+  ) throws(DatabaseFailure) {
     switch journal {
     case .log:
       // The beginning of a new log waits for the disk, which a new file does not do either. Records are read and
       // written one after the other, so few pages are needed again: the cache has 200 KiB instead of 2,000.
       let synchronous = isNew ? "OFF" : "NORMAL"
-      try database.execute(
-        "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -200"
-      )
+      try database.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -200")
+      database.setCheckpointDistance(2000)
     case .rollback: try database.setUpRollback()
     }
   }
@@ -211,8 +212,9 @@ package final class StateStore {
         + "\(folder.shown(backup)) has the old format")
   }
 
-  /// Makes the file with its tables under another name, so that nobody finds half of it.
-  private static func makeFile(in folder: StateFolder) throws(StoreFailure) {
+  /// Makes the file with its tables under another name, so that nobody finds half of it. False if another oprun has made
+  /// one meanwhile, which is as good.
+  private static func makeFile(in folder: StateFolder) throws(StoreFailure) -> Bool {
     let name = "\(fileName).\(randomName()).new"
     defer { folder.remove(name) }
     let file = openat(
@@ -223,23 +225,20 @@ package final class StateStore {
     }
     fchmod(file, 0o600)
     let isShared = folder.fileSystem.network != nil
-    let error = writeAll(EmptyDatabase.bytes(isShared ? .rollback : .log), to: file)
+    let error = EmptyDatabase.withBytes(isShared ? .rollback : .log) {
+      writeFully($0, to: file) ? 0 : errno
+    }
     close(file)
     guard error == 0 else {
       throw StoreFailure(
         SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: error).message)
     }
-    // Another oprun may have made one meanwhile: that one is as good.
-    guard linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 || errno == EEXIST
-    else {
+    if linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 { return true }
+    guard errno == EEXIST else {
       throw StoreFailure(
         SystemError("cannot create \(quoted(folder.shown(fileName)))", errno: errno).message)
     }
-  }
-
-  /// The errno of a failure, or 0. A disk that becomes full says so only to the next write.
-  private static func writeAll(_ content: [UInt8], to file: Int32) -> Int32 {
-    writeFully(content, to: file) ? 0 : errno
+    return false
   }
 
   /// Does something with the database; failures are in words.
