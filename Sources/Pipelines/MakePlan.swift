@@ -32,12 +32,11 @@ package struct PlanningOptions: Sendable {
   /// The arguments after `--`, for the parameter that takes them; empty if there are none.
   package var rest: [String] = []
   /// The variables that oprun inherited: `OPRUN_PARAM_<NAME>` is used if there is no argument.
-  package var environment: [String: String] = [:]
+  /// A value that is not UTF-8 is refused where it is used.
+  package var inherited = InheritedVariables()
   /// Whether such variables count only for parameters that must be given: the others of a run that is resumed had their
   /// defaults.
   package var prefersDefaults = false
-  /// The variables whose value is not UTF-8; they are refused where they are used.
-  package var undecodable: [String: TextDecodingFailure] = [:]
   /// Whether a required parameter without a value is a failure; otherwise its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()

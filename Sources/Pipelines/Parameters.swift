@@ -18,8 +18,7 @@ struct Parameters {
   /// variables count for nothing else.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], rest: [String] = [],
-    environment: [String: String], undecodable: [String: TextDecodingFailure], demandsAll: Bool,
-    prefersDefaults: Bool = false
+    inherited: InheritedVariables, demandsAll: Bool, prefersDefaults: Bool = false
   ) {
     let names = Set(params.map(\.name))
     let suggester = Suggester()
@@ -40,13 +39,13 @@ struct Parameters {
         continue
       }
       let mayLook = !prefersDefaults || param.isRequired && param.defaultValue == nil
-      let inherited = mayLook ? environment[param.variable] : nil
+      let variable = mayLook ? inherited.value(param.variable) : nil
       let given =
         given[param.name].map { ($0.run.map { "run \($0)" } ?? "--param \(param.name)", $0.value) }
-        ?? inherited.map { (param.variable, $0) }
+        ?? (try? variable?.get()).map { (param.variable, $0) }
       if let (origin, text) = given {
         take(text, from: origin, for: param)
-      } else if mayLook, let text = undecodable[param.variable] {
+      } else if case .failure(let text)? = variable {
         faults.append(
           ParameterMessage.refused(
             param.name, "must be UTF-8, not '\(text.shown)'", param.variable))

@@ -100,7 +100,7 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
   func outcome(_ otherFiles: [String: String]? = nil) -> String {
     var options = PlanningOptions(processorCount: 2, selection: selection)
     options.parameters = parameters
-    options.environment = environment
+    options.inherited = InheritedVariables(environment)
     let files = otherFiles ?? self.files
     options.files = PipelineFiles { path, _ in .success(files[path].map { Array($0.utf8) }) }
     switch planned(Array((files["pipeline.yml"] ?? "").utf8), options) {

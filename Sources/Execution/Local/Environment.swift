@@ -25,7 +25,13 @@ final class Environment {
     for variable in added.reversed() where set.insert(variable.name).inserted {
       if let text = strdup("\(variable.name)=\(variable.value)") { owned.append(text) }
     }
+    // Few inherited variables begin like one of the set, and only their names are needed as strings.
+    var isInitial = [Bool](repeating: false, count: 256)
+    for name in set { isInitial[Int(name.utf8.first ?? 0)] = true }
     let inherited = Environment.inherited().filter { variable in
+      guard names != nil || isInitial[Int(UInt8(bitPattern: variable.pointee))] else {
+        return true
+      }
       let name = Environment.name(of: variable)
       return !set.contains(name) && names?.contains(name) != false
     }
@@ -98,6 +104,16 @@ package func inheritedEnvironment() -> InheritedEnvironment {
     found.add(Environment.name(of: variable), equals + 1)
   }
   return found
+}
+
+/// An inherited variable: its value, or its bytes if they are not UTF-8; nil if there is none.
+package func inheritedVariable(_ name: String) -> Result<String, TextDecodingFailure>? {
+  guard !name.utf8.contains(UInt8(ascii: "=")), let value = getenv(name) else { return nil }
+  do throws(TextDecodingFailure) {
+    return .success(try text(of: value))
+  } catch {
+    return .failure(error)
+  }
 }
 
 /// The names of inherited variables that begin with `OPRUN_`, sorted.

@@ -7,8 +7,9 @@ import Expressions
 package struct KeyRow: Sendable {
   package let name: StaticString
   package let type: ValueType
-  /// One line of documentation, for the reference and the schema.
-  package let doc: String
+  /// What it is, and what is said of several keys, which is put behind it only when somebody reads it.
+  private let summary: String
+  private let addition: String
   /// The default as it would be written; nil if the key is required or has none.
   package let defaultValue: String?
   /// An example, if the type does not say everything.
@@ -18,18 +19,22 @@ package struct KeyRow: Sendable {
   let isItem: Bool
 
   init(
-    _ name: StaticString, _ type: ValueType, _ doc: String, default defaultValue: String? = nil,
-    example: String? = nil, isRequired: Bool = false
+    _ name: StaticString, _ type: ValueType, _ summary: String, _ addition: String = "",
+    default defaultValue: String? = nil, example: String? = nil, isRequired: Bool = false
   ) {
     self.name = name
     freeName = nil
     self.type = type
-    self.doc = doc
+    self.summary = summary
+    self.addition = addition
     self.defaultValue = defaultValue
     self.example = example
     self.isRequired = isRequired
     isItem = false
   }
+
+  /// One line of documentation, for the reference and the schema.
+  package var doc: String { addition.isEmpty ? summary : "\(summary) \(addition)" }
 
   package var key: String { freeName ?? name.description }
 
@@ -41,7 +46,8 @@ package struct KeyRow: Sendable {
     self.name = ""
     freeName = name
     self.type = type
-    doc = ""
+    summary = ""
+    addition = ""
     defaultValue = nil
     example = nil
     isRequired = false

@@ -248,10 +248,11 @@ package enum SecretKey: UInt8, ObjectKey {
 /// The row of a hook; hooks of steps and of runs have the same form.
 func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
   KeyRow(
-    kind.keyText, .hook,
-    when
-      + " A string is a script; a list of strings is one argument vector; a list that contains lists or "
-      + "maps with `run` is several commands. Each has ten minutes, or what its `timeout` says.",
+    kind.keyText, .hook, when,
+    """
+    A string is a script; a list of strings is one argument vector; a list that contains lists or \
+    maps with `run` is several commands. Each has ten minutes, or what its `timeout` says.
+    """,
     example: "[{run: ./unlock.sh, timeout: 30s}, echo bye]")
 }
 

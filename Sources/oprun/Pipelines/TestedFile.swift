@@ -66,7 +66,8 @@ struct TestedFile {
     var options = PlanningOptions(
       processorCount: 4, maxParallel: test.jobs, selection: test.selection)
     options.parameters = test.parameters.map { ParameterArgument(name: $0.name, value: $0.value) }
-    options.environment = Dictionary(test.environment.map { ($0.name, $0.value) }) { $1 }
+    options.inherited = InheritedVariables(
+      Dictionary(test.environment.map { ($0.name, $0.value) }) { $1 })
     options.files = .system
     options.host.name = "test"
     options.host.architecture = "x86_64"

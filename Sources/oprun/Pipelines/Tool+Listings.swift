@@ -104,8 +104,7 @@ extension Tool {
   func validationOptions() -> PlanningOptions {
     var options = PlanningOptions()
     setSurroundings(of: &options)
-    options.environment = [:]
-    options.undecodable = [:]
+    options.inherited = InheritedVariables()
     options.demandsAllParameters = false
     options.showsEveryStep = true
     return options

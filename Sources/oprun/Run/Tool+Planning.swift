@@ -108,9 +108,8 @@ extension Tool {
 
   /// Sets what planning may use in addition to the file.
   func setSurroundings(of options: inout PlanningOptions) {
-    let inherited = inheritedEnvironment()
-    options.environment = inherited.values
-    options.undecodable = inherited.undecodable
+    options.inherited = InheritedVariables(
+      value: { inheritedVariable($0) }, names: { Array(inheritedEnvironment().values.keys) })
     options.files = .system
     options.host = hostFacts()
     options.workspace = currentDirectory()

@@ -62,7 +62,7 @@ private final class PipelineValues {
   let host: Value
   /// The variables that oprun inherited; nil if the plan is not for a run: then they become known
   /// later.
-  let inherited: [String: String]?
+  let inherited: InheritedVariables?
   let secretHeld: (@Sendable (String) -> String?)?
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
@@ -70,7 +70,7 @@ private final class PipelineValues {
     self.budget = budget
     host = options.host.value
     secretHeld = options.secretHeld
-    inherited = options.demandsAllParameters ? options.environment : nil
+    inherited = options.demandsAllParameters ? options.inherited : nil
   }
 }
 
@@ -181,7 +181,7 @@ struct KnownValues: ExpressionBindings {
   func secret(heldBy text: String) -> String? { pipeline.secretHeld?(text) }
 
   func variable(closestTo name: String) -> String? {
-    let inherited = (pipeline.inherited ?? [:]).keys.sorted()
+    let inherited = pipeline.inherited?.names().sorted() ?? []
     return suggestion(for: name, among: pipeline.inputs.environment.map(\.name) + inherited)
   }
 
@@ -198,6 +198,6 @@ struct KnownValues: ExpressionBindings {
     }
     if pipeline.inputs.secretVariables[name] != nil { return .later }
     guard let inherited = pipeline.inherited else { return .later }
-    return .known(inherited[name].map { .string($0) } ?? .null)
+    return .known(inherited.text(name).map { .string($0) } ?? .null)
   }
 }

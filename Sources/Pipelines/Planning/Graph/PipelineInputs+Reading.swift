@@ -14,7 +14,7 @@ extension PipelineInputs {
     self.budget = budget
     secretVariables = options.secretVariables
     isForRun = options.demandsAllParameters
-    if options.demandsAllParameters { undecodable = options.undecodable }
+    if options.demandsAllParameters { inherited = options.inherited }
     for param in model.params { paramTypes[param.name] = param.type }
     restParam = model.params.first(where: \.takesRest)?.name
   }
@@ -40,8 +40,7 @@ extension PipelineInputs {
     self.init(model, options: options, PlanBudget())
     let parameters = Parameters(
       model.params, arguments: options.parameters, rest: options.rest,
-      environment: options.environment,
-      undecodable: options.undecodable, demandsAll: options.demandsAllParameters,
+      inherited: options.inherited, demandsAll: options.demandsAllParameters,
       prefersDefaults: options.prefersDefaults)
     params = parameters.values
     faults = parameters.faults

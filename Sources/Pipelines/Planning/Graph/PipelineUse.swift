@@ -272,8 +272,8 @@ struct PipelineInputs {
   /// The variables that a run knows before its plan, though they are not known now.
   private var openVariables: Set<String> = []
 
-  /// Inherited variables that are not text.
-  var undecodable: [String: TextDecodingFailure] = [:]
+  /// The inherited variables, if they are known.
+  var inherited = InheritedVariables()
 
   /// Whether what it names is a secret, or contains one.
   func isSecret(_ reference: Expression.Reference) -> Bool {

@@ -187,7 +187,7 @@ struct StepScope: ExpressionScope {
     case true: .known(.string)
     case false: .known(.string.optional)
     case nil:
-      pipeline.inputs.undecodable[name] == nil
+      pipeline.inputs.inherited.undecodable(name) == nil
         ? .known(.string.optional) : .refused(ScopeMessage.undecodable(name))
     }
   }
