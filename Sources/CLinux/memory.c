@@ -53,6 +53,8 @@ static void reserve(void) {
   if (is_refused) return;
   int error = errno;
   mallopt(M_MMAP_THRESHOLD, most_kept);
+  // The C library asks the kernel for as much at a time as a short run needs.
+  mallopt(M_TOP_PAD, 256 << 10);
   for (size_t size = most_reserved; size >= least_reserved; size /= 4) {
     void *start = mmap(NULL, size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -15,7 +15,7 @@ extern char __bss_start[], _end[];
 
 // What a run of one step writes to, in pages; each that is asked for and not used costs its 1 us all the same. The linker
 // places the variables that such a run changes before the others (Scripts/order-functions).
-enum { page_size = 4096, variables = 48 * page_size, stack = 16 * page_size, pieces = 22 * page_size };
+enum { page_size = 4096, variables = 40 * page_size, stack = 16 * page_size, pieces = 22 * page_size };
 
 // A kernel before 5.14 refuses it, and nothing is lost.
 static void populate(uintptr_t start, uintptr_t end) {

@@ -80,6 +80,7 @@ package func run(
   let executor = try LocalProcesses(
     options, workspace: workspace, wanted: plan.commandCounts,
     besides: DescriptorUses(plan, options), jobs: jobs.slots?.access, waiting)
+  if options.cache == nil, plan.slurm == nil, !plan.steps.isEmpty { executor.expectCommands() }
   let parts = RunParts(
     waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
     workspace: workspace,

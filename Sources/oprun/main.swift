@@ -26,4 +26,5 @@ if clinux_word_count() > 1, let word = clinux_word(1), strcmp(word, NodeTask.wor
 if clinux_word_count() > 1, let word = clinux_word(1), word[0] != CChar(UInt8(ascii: "-")) {
   clinux_touch_memory()
 }
-exit(Tool().perform())
+// Everything is written by now, so nothing of the C library is left to be done.
+_exit(Tool().perform())

@@ -133,6 +133,7 @@ final class LocalProcesses {
     guardian?.note(group: process, slot: pipe.token)
     if pipe.isTerminal { terminalsDue = now }
     if keyboard != nil { giveKeys() }
+    peakMemory.look()
   }
 
   /// Makes what the command of a cached step needs to start.
@@ -149,6 +150,11 @@ final class LocalProcesses {
   func forgetRules() {
     if !slotsWithRules.isEmpty { slotsWithRules.removeAll { $0.forgetRules() } }
   }
+
+  /// Starts the guardian for a run that is about to start commands. Until the first of them, oprun has some 100 µs of
+  /// other work: then the guardian sleeps again, and the kernel gives its processor to the command. Where it did not, the
+  /// command would wait until oprun has nothing to do. If it cannot be started, the first command says why.
+  func expectCommands() { try? startGuardian() }
 
   private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
     if controlGroup == nil, conditions.limits.hasControlGroup {
@@ -357,6 +363,7 @@ final class LocalProcesses {
     commands.removeAll { $0 === command }
     if let end = command.end(at: now) { news.append(.ended(command.key, end)) }
     if keyboard != nil { giveKeys() }
+    peakMemory.look()
   }
 
   /// Why a command failed, or did not do all that it was to, if its confinement or its shell may be the reason; nil

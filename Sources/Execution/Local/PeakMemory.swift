@@ -12,6 +12,10 @@ struct PeakMemory {
   /// Our own, in bytes, as far as it was needed. It only grows.
   private var own = 0
 
+  /// Reads how much memory we have. To be called while something runs and there is nothing else to do: then the first
+  /// command that ends need not wait for it.
+  mutating func look() { if own == 0 { own = Self.readCurrent() ?? 0 } }
+
   /// The largest resident set of any process of a command that has ended, in bytes; nil if it is not known.
   mutating func ofCommand(_ usage: rusage) -> Int64? {
     let peak = usage.ru_maxrss << 10

@@ -23,6 +23,7 @@ final class RunWriter {
   private let findStep: Statement
   private let addStep: Statement
   private let result: Statement
+  private let end: Statement
   private var statements: [String: Statement] = [:]
   /// Whether the table of placements is known to be there.
   private var hasPlacements = false
@@ -39,6 +40,12 @@ final class RunWriter {
     findStep = try database.prepare("SELECT id FROM step WHERE name = ?")
     addStep = try database.prepare("INSERT INTO step(name) VALUES(?)")
     result = try database.prepare(ResultRow.insertion("?2", "INSERT OR REPLACE"))
+    // A run that waits for its first step has time for it, and none when that has ended.
+    end = try database.prepare(
+      """
+      UPDATE run SET duration = ?, exit_status = ?, stop = ?, ok = ?, failed = ?, allowed = ?,
+        kept = ?, log_bytes = ?, steps = ? WHERE id = ?
+      """)
   }
 
   /// The newest run that goes on with this one, or with one that this one goes on with. The runs after this one are few,
@@ -234,23 +241,17 @@ final class RunWriter {
   }
 
   private func write(
-    _ end: RunEnd, at time: Nanoseconds, _ tally: Tally
+    _ runEnd: RunEnd, at time: Nanoseconds, _ tally: Tally
   ) throws(DatabaseFailure) {
-    try statement(
-      """
-      UPDATE run SET duration = ?, exit_status = ?, stop = ?, ok = ?, failed = ?, allowed = ?,
-        kept = ?, log_bytes = ?, steps = ? WHERE id = ?
-      """
-    )
-    .bind(1, Int(time / 1000)).bind(2, Int(end.exitStatus)).bind(3, tally.stop).bind(4, tally.ok)
-    .bind(5, tally.failed).bind(6, tally.allowed).bind(7, tally.kept).bind(8, tally.logBytes)
-    .bind(9, tally.steps).bind(10, number).run()
+    try end.bind(1, Int(time / 1000)).bind(2, Int(runEnd.exitStatus)).bind(3, tally.stop)
+      .bind(4, tally.ok).bind(5, tally.failed).bind(6, tally.allowed).bind(7, tally.kept)
+      .bind(8, tally.logBytes).bind(9, tally.steps).bind(10, number).run()
     if let passedOn = tally.passedOn {
       try database.write(.passedOn, passedOn, ofRun: number)
     }
     // What was taken over for steps that are gone is of no use any more. With a selection, it may be for instances of a
     // matrix that was not looked at.
-    if end.exitStatus == 0, !end.wasLeft, run.resumption?.foreseen.isOfAll == true {
+    if runEnd.exitStatus == 0, !runEnd.wasLeft, run.resumption?.foreseen.isOfAll == true {
       try database.removeTakenOver(by: [number])
     }
   }
