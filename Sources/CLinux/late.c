@@ -25,9 +25,23 @@ const char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name) {
   return NULL;
 }
 
-// The C library asks where the program is, for shared libraries beside it; a static program has none.
+// The C library asks where the program is and in which directories shared libraries may be; a static program has none.
 char *__wrap__dl_get_origin(void);
 char *__wrap__dl_get_origin(void) { return (char *)-1; }
+void __wrap__dl_init_paths(void);
+void __wrap__dl_init_paths(void) {}
+
+// SQLite would load extensions with these, and the C library tables of character sets: there are none to load.
+#define LOADS_NOTHING(name) \
+  void *__wrap_##name(void); \
+  void *__wrap_##name(void) { return NULL; }
+LOADS_NOTHING(dlopen)
+LOADS_NOTHING(dlsym)
+LOADS_NOTHING(dlclose)
+LOADS_NOTHING(dlerror)
+LOADS_NOTHING(__libc_dlopen_mode)
+LOADS_NOTHING(__libc_dlsym)
+LOADS_NOTHING(__libc_dlclose)
 
 // Before `main`, the Swift runtime looks for the command line in the list of all mappings: 45 µs. words.c has
 // it anyway.
@@ -36,6 +50,21 @@ FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode) {
   return strcmp(path, "/proc/self/maps") == 0 ? NULL : __real_fopen(path, mode);
 }
+
+// With this, it would read that list.
+int __wrap___isoc99_sscanf(void);
+int __wrap___isoc99_sscanf(void) { return EOF; }
+
+// The C library translates its messages, and writes a letter that a character set does not have with others. oprun has
+// the locale "C", in which both change nothing, and 6 says that there is no such letter.
+const char *__wrap___dcigettext(const char *domain, const char *message);
+const char *__wrap___dcigettext(const char *domain, const char *message) {
+  (void)domain;
+  return message;
+}
+int __wrap___gconv_transliterate(void);
+int __wrap___gconv_transliterate(void) { return 6; }
+
 // The compiler of patterns to machine code, which is not used, and what the rest of PCRE2 asks of it: whether
 // something was compiled (-45: it was not), how large it is, for which processor, and to free it.
 int __wrap_pcre2_jit_match_8(void);
