@@ -9,6 +9,13 @@ package func realPath(_ path: String) -> String? {
   return String(cString: resolved)
 }
 
+/// The path of a file that a command names, which runs in a directory: both as the user wrote them.
+package func path(of name: String, in directory: String?) -> String {
+  let isHere = name.hasPrefix("./") && !name.hasPrefix("./-")
+  let tail = isHere ? String(name.dropFirst(2)) : name
+  return name.hasPrefix("/") ? name : directory.map { "\($0)/\(tail)" } ?? tail
+}
+
 /// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE: the descriptor identifies a file without opening it for
 /// reading, and a directory can be entered that cannot be listed.
 package let onlyAPlace: Int32 = 0o10_000_000
