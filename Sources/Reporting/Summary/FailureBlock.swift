@@ -44,6 +44,9 @@ struct FailureBlock {
       let stream = Stream(operation: failure.operation, role: decisive.role)
       let command = operations.command(of: failure)
       writeOutput(of: decisive, command, stream, lineLimit, step.settings)
+      if case .service = failure.cause, decisive.end.status == .exited(0) {
+        writeHelp("the command of a service must run in the foreground until oprun stops it")
+      }
     }
     if blocked.count > 0 {
       sink.write(spaces: 2)
