@@ -10,7 +10,7 @@ package final class Suggester {
   /// name, counts as several.
   package init(budget: Int = 500_000) { self.budget = budget }
 
-  /// The closest candidate within reach, the first of equals; nil if none is close, or the budget
+  /// The closest candidate within reach, of equals one with the same letters, or else the first; nil if none is close, or the budget
   /// is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is closest, however many letters
   /// differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
@@ -20,6 +20,7 @@ package final class Suggester {
     guard typed.count <= 128, budget > 0 else { return nil }
     var best: String?
     var reach = typed.count < 4 ? 1 : 2
+    var hasSwap = false
     for candidate in candidates() {
       guard budget > 0 else { break }
       budget -= 1
@@ -27,15 +28,19 @@ package final class Suggester {
       budget -= typed.count / 8
       let known = Array(candidate.utf8)
       if known != typed, isSameInLowerCase(known, typed) { return candidate }
-      if reach == 0 { continue }
+      if reach == 0, hasSwap { continue }
       // With one letter changed, any name of one letter is any other.
       if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
-      if let distance = editDistance(typed, known, atMost: reach) {
+      if let distance = editDistance(typed, known, atMost: max(reach, 1)) {
         guard distance > 0 else { continue }
+        // Letters in the wrong order are what happens most often: `tset` is `test` rather than `set`.
+        let isSwap = distance == 1 && known.count == typed.count && known.sorted() == typed.sorted()
+        if reach == 0, !isSwap { continue }
         // Two wrong letters of four are another word: `tcsh`, `bash`.
         if distance > 1, typed.count < 5, !Set(typed).isSubset(of: known) { continue }
         best = candidate
         reach = distance - 1
+        hasSwap = isSwap
       }
     }
     return best

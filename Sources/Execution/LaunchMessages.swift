@@ -12,9 +12,7 @@ extension LaunchFailure {
     if isConfinement {
       return "cannot confine '\(name)' to what its step declares: \(SystemError.reason(errno))"
     }
-    let isHere = name.hasPrefix("./") && !name.hasPrefix("./-")
-    let tail = isHere ? String(name.dropFirst(2)) : name
-    let path = name.hasPrefix("/") ? name : directory.map { "\($0)/\(tail)" } ?? tail
+    let path = path(of: name, in: directory)
     return switch errno {
     case ENOENT where name.contains("/") && access(path, F_OK) == 0:
       "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"

@@ -19,12 +19,14 @@ struct SuggestionTests {
     #expect(suggestion(for: name, among: keys) == expected)
   }
 
-  @Test func `the closest wins, of equals the first`() {
+  @Test func `the closest wins, of equals one with the same letters, or else the first`() {
     #expect(suggestion(for: "build", among: ["guilds", "builds", "built"]) == "builds")
     #expect(suggestion(for: "test-1", among: ["test-2", "test-3"]) == "test-2")
     #expect(suggestion(for: "c", among: ["a", "b"]) == nil)
     #expect(suggestion(for: "c", among: ["a", "cc"]) == "cc")
     #expect(suggestion(for: "ab", among: ["cd", "ba"]) == "ba")
+    #expect(suggestion(for: "tset", among: ["set", "test", "tste"]) == "test")
+    #expect(suggestion(for: "tset", among: ["tent", "test", "set", "TSET"]) == "TSET")
   }
 
   @Test func `the work over a whole file is bounded`() {

@@ -63,7 +63,8 @@ extension Decoder {
   private mutating func triggers(_ value: NodeIndex) -> [RetryTrigger]? {
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
-      reportType(value, RetryKey.on.row)
+      let meant = tree.nodes[list].isScalar ? statusTrigger(tree.string(list)) : nil
+      reportType(value, RetryKey.on.row, help: meant.map { "write a list: [\($0)]" })
       return nil
     }
     let items = items(of: list)
@@ -86,8 +87,15 @@ extension Decoder {
     }
     guard log.hasRoom(at: span(node)) else { return nil }
     let close = log.suggester.closest(to: text, among: ["failed", "timeout", "signal"])
-    reportType(item, row, help: didYouMean(close))
+    reportType(item, row, help: didYouMean(statusTrigger(text) ?? close))
     return nil
+  }
+
+  /// How the exit status at the end of a text is written as a trigger.
+  private func statusTrigger(_ text: String) -> String? {
+    let digits = text.reversed().prefix { ("0"..."9").contains($0) }.reversed()
+    guard let code = Int32(String(digits)), (1...255).contains(code) else { return nil }
+    return "exit \(code)"
   }
 
   mutating func allowFailureSetting(_ value: NodeIndex) -> Setting? {

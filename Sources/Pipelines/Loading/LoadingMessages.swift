@@ -33,11 +33,12 @@ enum LoadingMessage {
 
   /// `directory` is that of the file that names the other one.
   static func missing(
-    _ what: String, _ path: String, from directory: String, at span: Span
+    _ what: String, _ path: String, from directory: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
       "\(what) \(quoted(path)) does not exist", at: span,
-      help: "it is looked for from the directory of this file"
+      help: didYouMean(suggestion)
+        ?? "it is looked for from the directory of this file"
         + (directory == "." ? "" : ", " + quoted(directory)))
   }
 
@@ -45,10 +46,12 @@ enum LoadingMessage {
     Diagnostic("neither this file nor what it includes has 'steps'", at: span)
   }
 
-  static func missingVariables(_ path: String, at span: Span) -> Diagnostic {
+  static func missingVariables(
+    _ path: String, suggestion: String?, at span: Span
+  ) -> Diagnostic {
     Diagnostic(
       ".env file \(quoted(path)) does not exist", at: span,
-      help: "a file whose name ends in '?' may be missing")
+      help: didYouMean(suggestion) ?? "a file whose name ends in '?' may be missing")
   }
 
   static func badVariables(

@@ -14,15 +14,20 @@ package struct PipelineFiles: Sendable {
   /// The same for all paths of one file.
   package let identity: @Sendable (_ path: String) -> String
 
+  /// The paths of what is in the same directory, for suggestions.
+  let neighbours: @Sendable (_ path: String) -> [String]
+
   package init(
     read:
       @escaping @Sendable (_ path: String, _ directory: String?) -> Result<
         [UInt8]?, InputFailure
       >,
-    identity: @escaping @Sendable (_ path: String) -> String = { $0 }
+    identity: @escaping @Sendable (_ path: String) -> String = { $0 },
+    neighbours: @escaping @Sendable (_ path: String) -> [String] = { _ in [] }
   ) {
     self.read = read
     self.identity = identity
+    self.neighbours = neighbours
   }
 
   /// The same files, read through a function that may answer in their place.
@@ -33,11 +38,14 @@ package struct PipelineFiles: Sendable {
       >
   ) -> PipelineFiles {
     PipelineFiles(
-      read: { [read] path, directory in body(path) { read(path, directory) } }, identity: identity)
+      read: { [read] path, directory in body(path) { read(path, directory) } },
+      identity: identity, neighbours: neighbours)
   }
 
   /// The file system.
-  package static let system = PipelineFiles(read: readSystemFile) { realPath($0) ?? $0 }
+  package static let system = PipelineFiles(
+    read: readSystemFile, identity: { realPath($0) ?? $0 },
+    neighbours: { entries(at: $0) { _ in true } })
 
   /// No file can be read.
   package static let none = PipelineFiles { _, _ in .success(nil) }

@@ -243,7 +243,10 @@ struct PipelineLoader {
         log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
       case .success(nil):
         guard !isOptional else { continue }
-        log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
+        let meant = fileMeant(by: path, reference) { !$0.hasSuffix("/") }
+        log.report(at: reference.span) {
+          LoadingMessage.missingVariables(path, suggestion: meant, at: $0)
+        }
       case .success(let bytes?):
         byteCount += bytes.count
         let file = readVariables(bytes)
@@ -308,13 +311,31 @@ struct PipelineLoader {
     switch files.read(path, file.directory) {
     case .success(let bytes?): return bytes
     case .success(nil):
+      let meant = fileMeant(by: path, reference) { path in
+        isPipelineName(path) && !open.contains { $0.identity == files.identity(path) }
+      }
       log.report(at: reference.span) {
-        LoadingMessage.missing(what, path, from: file.directory, at: $0)
+        LoadingMessage.missing(what, path, from: file.directory, suggestion: meant, at: $0)
       }
     case .failure(let failure):
       log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
     }
     return nil
+  }
+
+  /// A file beside one that does not exist, with a name like it, in the words of who has named it.
+  private func fileMeant(
+    by path: String, _ reference: Reference, takesFile: (String) -> Bool
+  ) -> String? {
+    guard log.hasRoom(at: reference.span) else { return nil }
+    let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+    let close = log.suggester.closest(
+      to: String(path.dropFirst(directory.count)),
+      among: files.neighbours(path).lazy.filter(takesFile).map {
+        String($0.dropFirst(directory.count))
+      })
+    let written = reference.name
+    return close.map { (written.lastIndex(of: "/").map { String(written[...$0]) } ?? "") + $0 }
   }
 }
 

@@ -44,6 +44,9 @@ struct FailureBlock {
       let stream = Stream(operation: failure.operation, role: decisive.role)
       let command = operations.command(of: failure)
       writeOutput(of: decisive, command, stream, lineLimit, step.settings)
+      if case .service = failure.cause, decisive.end.status == .exited(0) {
+        writeHelp("the command of a service must run in the foreground until oprun stops it")
+      }
     }
     if blocked.count > 0 {
       sink.write(spaces: 2)
@@ -75,7 +78,7 @@ struct FailureBlock {
     _ settings: StepSettings
   ) {
     if result.end.outputByteCount > 0 {
-      writeLog(stream, result.log, lineLimit, settings)
+      writeLog(stream, result, lineLimit, settings)
     } else if !result.end.isStopped {
       switch result.end.status {
       case .exited, .signalled: writeSilence(of: command)
@@ -102,7 +105,7 @@ struct FailureBlock {
     sink.write(operations.name(service))
     sink.write(":\n")
     writeLog(
-      Stream(operation: service, role: command.role), command.log, Self.serviceTailLength,
+      Stream(operation: service, role: command.role), command, Self.serviceTailLength,
       operations.step(service).settings)
   }
 
@@ -207,15 +210,19 @@ struct FailureBlock {
   }
 
   private func writeLog(
-    _ stream: Stream, _ identity: FileIdentity?, _ lineLimit: Int, _ settings: StepSettings
+    _ stream: Stream, _ result: CommandResult, _ lineLimit: Int, _ settings: StepSettings
   ) {
     do throws(LogReadFailure) {
-      let log = try operations.log(of: stream, writtenTo: identity)
+      let log = try operations.log(of: stream, writtenTo: result.log)
       let tail = LogTail(
         of: log, limit: lineLimit, columns: screen.columns - 4, buffer: screen.scratch)
       write(tail, at: place(of: stream))
       if !settings.usesTerminal, tail.lines.contains(where: TerminalWish.isSaid) {
         writeHelp("if the command needs a terminal, set 'tty: true'")
+      }
+      if result.end.status == .exited(126), let name = tail.lines.last.flatMap(refusedProgram) {
+        let path = shellQuoted(path(of: name, in: settings.workingDirectory))
+        writeHelp("if it is a program, make it executable: chmod +x \(path)")
       }
     } catch {
       screen.writeUnreadable(operations.logPath(of: stream), error)

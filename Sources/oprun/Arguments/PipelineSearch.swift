@@ -1,5 +1,7 @@
 // Finds the pipeline file for a command line that names none.
 
+import Diagnostics
+
 /// What parsing a command line may use to distinguish files from steps. Tests provide their own.
 struct PipelineSearch: Sendable {
   let fileExists: @Sendable (String) -> Bool

@@ -23,9 +23,18 @@ extension ValueKind {
     case .assignment:
       source.hasPrefix("--") && UsageFailure.isParameterName(text)
         ? "write '\(source) \(text)=VALUE'" : nil
-    case .choice(let words): didYouMean(suggestion(for: text, among: words))
+    case .choice(let words):
+      didYouMean(suggestion(for: text, among: words) ?? wordMeant(by: text, among: words))
     case .text: nil
     }
+  }
+}
+
+/// `always` for `yes`, `off` for `false`.
+private func wordMeant(by text: String, among words: [String]) -> String? {
+  let answers = [["yes", "true", "on", "1", "always"], ["no", "false", "off", "0", "never"]]
+  return answers.first { $0.contains(text.lowercased()) }.flatMap { alike in
+    words.first { alike.contains($0) }
   }
 }
 

@@ -1,33 +1,7 @@
-// What is in a directory beside a path that somebody types, or has mistyped.
+// The pipeline that somebody means who names a directory, or mistypes a path.
 
 import Diagnostics
 import Glibc
-
-/// The directories, which end with a slash, and some files in the directory of an unfinished path, sorted; hidden ones
-/// only if its name begins with a dot.
-func entries(at path: String, takesFile: (String) -> Bool) -> [String] {
-  let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-  let name = path.dropFirst(directory.count)
-  guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
-  defer { closedir(stream) }
-  var paths: [String] = []
-  while let entry = readdir(stream) {
-    let text = withUnsafeBytes(of: entry.pointee.d_name) {
-      String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-    }
-    if text == "." || text == ".." || text.hasPrefix(".") && !name.hasPrefix(".") { continue }
-    var status = stat()
-    guard stat(directory + text, &status) == 0 else { continue }
-    if status.st_mode & S_IFMT == S_IFDIR {
-      paths.append(directory + text + "/")
-    } else if takesFile(text) {
-      paths.append(directory + text)
-    }
-  }
-  return paths.sorted()
-}
-
-func isPipelineName(_ name: String) -> Bool { name.hasSuffix(".yml") || name.hasSuffix(".yaml") }
 
 /// The path of a pipeline in a directory, which ends with a slash or is empty: the usual one, or the first with a step of
 /// that id, or else the first.

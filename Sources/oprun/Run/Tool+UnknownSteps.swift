@@ -55,7 +55,7 @@ extension Tool {
 
   private func otherHelp(_ word: String, _ invocation: Invocation) -> String? {
     if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
-      return didYouMean("oprun \(command)")
+      return commandHelp(command, invocation) ?? didYouMean("oprun \(command)")
     }
     let parts = word.split { $0 == "," || $0 == " " }
     if parts.count > 1 { return "write steps as separate words: \(parts.joined(separator: " "))" }
