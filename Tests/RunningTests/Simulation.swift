@@ -459,7 +459,7 @@ private struct Playback {
     case .heldUp(let operation, let heldUp):
       return "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
-    case .appended(_, let name, let group, _): return "\(id(group))>\(name)"
+    case .appended(_, let name, let group, _, _): return "\(id(group))>\(name)"
     case .controlled(let note):
       return "\(note.words(queue: { _ in "default" }, step: id).replacing(" ", with: "_"))"
     case .reopened(let operation, let ending): return "\(id(operation))~\(ending.outcome)"
