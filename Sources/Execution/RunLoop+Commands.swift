@@ -87,7 +87,7 @@ extension RunLoop {
   /// Does what an event means for commands elsewhere.
   func follow(_ event: RunEvent.Kind, at time: Nanoseconds) {
     switch event {
-    case .appended(let operation, let id, let group, let after):
+    case .appended(let operation, let id, let group, let after, _):
       added.append(operation, id: id, from: group, after: after)
       if executor.isOnCluster { promise(operation, of: id) }
     case .reopened(let operation, _): forget(operation)

@@ -45,8 +45,8 @@ extension RunLoop {
     guard let (waiting, since) = waitingHooks[key.operation], waiting == key else { return false }
     waitingHooks[key.operation] = nil
     for slot in hashing.keep(where: { $0 != key.operation }) { closeHashing(slot) }
-    let reason = "it was stopped before its files were hashed"
-    let end = CommandEnd(.notStarted(reason, exitCode: 126), duration: time - since)
+    let end = CommandEnd(
+      .notStarted(CommandEnd.stoppedEarly, exitCode: 126), duration: time - since)
     ownNews.append(.ended(key, end))
     return true
   }

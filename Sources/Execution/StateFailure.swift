@@ -6,19 +6,26 @@ import Glibc
 /// Why nothing may run: the state of a run would not be safe, or cannot be kept.
 package struct StateFailure: Error, Hashable, Sendable {
   package let message: String
+  /// What to do about it to run something.
   package let help: String?
+  /// What to do about it to see or change the runs that are there, for which no other place will do.
+  package let helpWithRuns: String?
 
-  init(_ message: String, help: String? = nil) {
+  init(_ message: String, help: String? = nil, helpWithRuns: String? = nil) {
     self.message = message
     self.help = help
+    self.helpWithRuns = helpWithRuns ?? help
   }
 
   init(_ error: SystemError) { self.init(error.message) }
 
   static func foreignFolder(_ path: String, owner: uid_t) -> StateFailure {
-    StateFailure(
+    let asOwner = "run oprun as \(userName(owner))"
+    let toOwnIt = owner == 0 ? "run chown -R \(geteuid()) \(quoted(path)) as root" : asOwner
+    return StateFailure(
       "the state directory \(quoted(path)) belongs to \(userName(owner)), wanted \(userName(geteuid())), "
-        + "the user that runs oprun", help: anotherPlace)
+        + "the user that runs oprun", help: "\(toOwnIt), or \(anotherPlace)",
+      helpWithRuns: asOwner)
   }
 
   static func foreignLink(_ path: String, owner: uid_t) -> StateFailure {
@@ -43,7 +50,10 @@ package struct StateFailure: Error, Hashable, Sendable {
   /// The failure for something that cannot be opened as a directory.
   static func unusable(_ path: String, _ status: stat, _ error: SystemError) -> StateFailure {
     let kind = FileKind(status.st_mode)
-    if kind == .folder { return StateFailure(error) }
+    if kind == .folder {
+      return status.st_uid == geteuid()
+        ? StateFailure(error) : foreignFolder(path, owner: status.st_uid)
+    }
     return StateFailure(
       "the state directory \(quoted(path)) is \(kind.words), wanted a directory", help: anotherPlace
     )

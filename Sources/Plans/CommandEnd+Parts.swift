@@ -1,6 +1,16 @@
 // How a command ended as a word, a number and a text: the database, control lines, events and the results
 // of tasks say it with these. Nothing else takes a status apart or puts one together.
 
+extension CommandEnd {
+  /// What is said of a command that never ran because it was to end before it began, whatever else was in its way.
+  package static let stoppedEarly = "stopped before it started"
+
+  /// It never ran, because the run, or its step, was cancelled.
+  package var isStoppedEarly: Bool {
+    if case .notStarted = status { isStopped } else { false }
+  }
+}
+
 extension CommandEnd.Status {
   /// The word for the way in which the command ended; one of `words`.
   package var word: StaticString {

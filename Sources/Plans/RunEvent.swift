@@ -32,8 +32,9 @@ package struct RunEvent: Sendable {
     case ended(OperationID, CommandRole, CommandEnd)
     /// A step was expanded during the run: a new operation, an instance of the step that the group
     /// stands for. Its number follows those of all others. `after` are those that it waits for in
-    /// particular; empty if these are what the step waits for.
-    case appended(OperationID, id: String, group: OperationID, after: [OperationID] = [])
+    /// particular; empty if these are what the step waits for. `isGroup` if it runs nothing and stands for others.
+    case appended(
+      OperationID, id: String, group: OperationID, after: [OperationID] = [], isGroup: Bool = false)
     /// The step's command and its name for people, now that the values of its expressions are known; nil for what
     /// was known before.
     case resolved(OperationID, command: String?, name: String? = nil)

@@ -28,7 +28,7 @@ extension RunMachine {
       if number == 1 + (state?.attemptsBefore ?? 0) { state?.runsNoHooks = true }
       if state?.stopCause == nil { state?.stopCause = .cancelled }
     }
-    let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
+    let end = CommandEnd(.notStarted(CommandEnd.stoppedEarly, exitCode: 126))
     ended(key, end, at: now)
     return false
   }

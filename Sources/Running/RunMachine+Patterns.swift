@@ -142,7 +142,7 @@ extension RunMachine {
       say(
         .appended(
           operation, id: step.id, group: draft.originals[index],
-          after: addition.dependencies.map(\.0)))
+          after: addition.dependencies.map(\.0), isGroup: copiedGroup(operation) != nil))
     }
     gather(draft, of: group, pattern)
     if !services.isEmpty {

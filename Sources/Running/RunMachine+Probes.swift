@@ -22,6 +22,10 @@ struct Probing {
   var phase: Int
   /// When this condition was first looked at.
   var since: Nanoseconds = 0
+  /// When the last probe was started or, once it has ended, when the next one is due.
+  var moment: Nanoseconds = 0
+  /// True if the time limit is over, and only the end of the last probe is waited for.
+  var isLast = false
 
   /// `attempt` is the last attempt, for a service: late probes of an earlier one are not mistaken for those of this
   /// one.
@@ -33,6 +37,12 @@ struct Probing {
   }
 
   var probe: Probe { probes[index] }
+
+  /// Whether oprun did not look in time before the limit, because it was stopped or had to wait for the processor: a
+  /// probe has only just been started, or is overdue.
+  fileprivate func isLate(for limit: Nanoseconds, at now: Nanoseconds) -> Bool {
+    isRunning ? moment > limit : moment < now
+  }
 
   /// The key of the last probe.
   func key(for operation: OperationID) -> CommandKey {
@@ -50,6 +60,7 @@ extension RunMachine {
     var probing = probing
     probing.phase += 1
     probing.since = now
+    probing.isLast = false
     if let timeout = probing.probe.timeout {
       set(.probeLimit, at: now + timeout, operation, probing)
     }
@@ -63,11 +74,15 @@ extension RunMachine {
   /// running.
   private static let probeDelay: Nanoseconds = 50_000_000
 
+  /// How long the last probe may take if it starts when the time limit is over.
+  private static let lastProbeTime: Nanoseconds = 5_000_000_000
+
   private mutating func startProbe(
     _ operation: OperationID, _ probing: Probing, at now: Nanoseconds
   ) {
     var probing = probing
     probing.isRunning = hasRoom
+    probing.moment = now
     if probing.isRunning { probing.repetition += 1 }
     setGate(of: operation, to: gates[operation]?.with(probing) ?? .waiting(probing))
     guard probing.isRunning else {
@@ -102,8 +117,10 @@ extension RunMachine {
       probing.isReported = true
       say(.waiting(key.operation, words))
     }
+    if probing.isLast { return expire(key.operation, probing, at: now) }
+    probing.moment = now + probing.probe.every
     setGate(of: key.operation, to: gate.with(probing))
-    set(.probeDue, at: now + probing.probe.every, key.operation, probing)
+    set(.probeDue, at: probing.moment, key.operation, probing)
   }
 
   /// Whether a probe of the operation that nothing waits for any more has still to end.
@@ -112,21 +129,36 @@ extension RunMachine {
   }
 
   mutating func fireProbe(_ timer: Timer, at now: Nanoseconds) {
-    guard let gate = gates[timer.operation], let probing = gate.probing,
+    guard let gate = gates[timer.operation], var probing = gate.probing,
       probing.phase == timer.phase
     else { return }
-    if timer.purpose == .probeDue { return startProbe(timer.operation, probing, at: now) }
-    let words = probing.probe.words + (probing.obstacle.map { ": \($0)" } ?? "")
-    if case .starting = gate {
-      setGate(of: timer.operation, to: nil)
-      return fail(timer.operation, because: words, at: now)
+    if timer.purpose == .probeDue {
+      if !probing.isRunning { startProbe(timer.operation, probing, at: now) }
+      return
     }
-    setGate(of: timer.operation, to: nil)
-    steps.resolve(timer.operation, as: probing.step)
-    let state = ActiveOperation(
-      settings: probing.step.settings, after: attempts(of: timer.operation))
+    guard !probing.isLast, probing.isLate(for: timer.at, at: now) else {
+      return expire(timer.operation, probing, at: now)
+    }
+    probing.isLast = true
+    set(.probeLimit, at: now + RunMachine.lastProbeTime, timer.operation, probing)
+    if probing.isRunning { return setGate(of: timer.operation, to: gate.with(probing)) }
+    startProbe(timer.operation, probing, at: now)
+  }
+
+  /// The condition has not come to hold in time.
+  private mutating func expire(
+    _ operation: OperationID, _ probing: Probing, at now: Nanoseconds
+  ) {
+    let words = probing.probe.words + (probing.obstacle.map { ": \($0)" } ?? "")
+    if case .starting = gates[operation] {
+      setGate(of: operation, to: nil)
+      return fail(operation, because: words, at: now)
+    }
+    setGate(of: operation, to: nil)
+    steps.resolve(operation, as: probing.step)
+    let state = ActiveOperation(settings: probing.step.settings, after: attempts(of: operation))
     state.waitExpired(words)
-    awaitHooks(of: timer.operation, state, at: now)
+    awaitHooks(of: operation, state, at: now)
   }
 
   private mutating func set(

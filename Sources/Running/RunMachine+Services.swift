@@ -228,7 +228,7 @@ extension RunMachine {
     } else if !ready.isEmpty {
       cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
     } else if !services.releaseCompany() {
-      return
+      return watchServices(at: now)
     }
     startReady(at: now)
   }

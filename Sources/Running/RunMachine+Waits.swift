@@ -15,6 +15,8 @@ struct WaitWatch {
   /// The operations that were reported as holding something; the next report comes only when none of them holds it
   /// any more.
   var told: [HeldUp.Shared: Set<OperationID>] = [:]
+  /// It was reported that only the end of a service is waited for.
+  var hasToldOfService = false
 }
 
 extension RunMachine {
@@ -26,13 +28,47 @@ extension RunMachine {
     guard !waits.isWatching, waits.watchedCount != waits.changeCount, scheduler.hasReady(),
       !active.isEmpty
     else { return }
-    waits.isWatching = true
     waits.watchedCount = waits.changeCount
     waits.witnesses = scheduler.firstReady()
+    startWatch(at: now)
+  }
+
+  private mutating func startWatch(at now: Nanoseconds) {
+    waits.isWatching = true
     timers.set(
       Timer(
         at: now + RunMachine.longWait, operation: .run, purpose: .longWait,
         phase: 0))
+  }
+
+  /// Services are all that goes on, and they go on until they end by themselves. Starts the watch, if anything waits for
+  /// that.
+  mutating func watchServices(at now: Nanoseconds) {
+    if waits.isWatching || waits.hasToldOfService || awaitedService == nil { return }
+    startWatch(at: now)
+  }
+
+  private mutating func tellAwaitedService() {
+    guard !waits.hasToldOfService, isIdle, let found = awaitedService else { return }
+    waits.hasToldOfService = true
+    let (step, service) = (steps[found.step].id, steps[found.service].id)
+    say(.notice("'\(step)' waits for the service '\(service)' to end by itself"))
+  }
+
+  /// A service that goes on, or the step whose instance it is, and the first step that waits for its end.
+  private var awaitedService: (step: OperationID, service: OperationID)? {
+    for service in active.keys.sorted() {
+      let groups = groups.around(service)
+      for source in [service] + groups {
+        var found: OperationID?
+        scheduler.graph.forEachDependent(of: source) { edge in
+          if edge.condition.waitsForReadiness || groups.contains(edge.to) { return }
+          if scheduler.state(of: edge.to) == .waiting { found = min(found ?? edge.to, edge.to) }
+        }
+        if let found { return (found, source) }
+      }
+    }
+    return nil
   }
 
   mutating func tellLongWaits() {
@@ -50,6 +86,7 @@ extension RunMachine {
       waits.told[shared] = Set(holders)
       say(.heldUp(waiting[0], HeldUp(shared, holders: holders)))
     }
+    if !services.isEmpty { tellAwaitedService() }
   }
 
   /// Nil if nothing that somebody holds keeps the operation from starting.

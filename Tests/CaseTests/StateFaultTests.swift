@@ -235,6 +235,50 @@ import Testing
         == "\(locked)run waited for the lock for TIME, and steps that ended in this time may seem to have taken longer\n"
   }
 
+  @Test(.enabled(if: getuid() == 0, "only root can be two users"))
+  func `belongs to one user, of whom others are told, and how it changes hands`() throws {
+    let place = try workspace("steps: [{id: a, run: exit}]")
+    let end = try place.run(
+      """
+      exec 2>&1; chmod 777 . ..
+      as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups -- oprun "$@"; }
+      oprun pipeline.yml --output quiet
+      for words in "run pipeline.yml" status "cancel last"; do echo "# $words"; as_nobody $words; done
+      chown 65534 .oprun .oprun/runs; echo "# halfway"; as_nobody pipeline.yml; as_nobody history
+      chown -R 65534 .oprun; echo "# wholly"; as_nobody pipeline.yml --output quiet; echo $?
+      for words in "run pipeline.yml" status "resume last"; do echo "# $words"; oprun $words; done
+      """)
+    #expect(
+      end.output == """
+        # run pipeline.yml
+        oprun: the state directory '.oprun' belongs to root, wanted user 65534, the user that runs oprun
+          help: run chown -R 65534 '.oprun' as root, or choose another with --state-dir or OPRUN_STATE_DIR
+        # status
+        oprun: the state directory '.oprun' belongs to root, wanted user 65534, the user that runs oprun
+          help: run oprun as root
+        # cancel last
+        oprun: the state directory '.oprun' belongs to root, wanted user 65534, the user that runs oprun
+          help: run oprun as root
+        # halfway
+        oprun: cannot write '.oprun/state.db': permission denied
+          help: run chown -R 65534 '.oprun' as root, or choose another directory with --state-dir
+        oprun: cannot open '.oprun/state.db': permission denied
+          help: run chown -R 65534 '.oprun' as root
+        # wholly
+        0
+        # run pipeline.yml
+        oprun: the state directory '.oprun' belongs to user 65534, wanted root, the user that runs oprun
+          help: run oprun as user 65534, or choose another with --state-dir or OPRUN_STATE_DIR
+        # status
+        oprun: the state directory '.oprun' belongs to user 65534, wanted root, the user that runs oprun
+          help: run oprun as user 65534
+        # resume last
+        oprun: the state directory '.oprun' belongs to user 65534, wanted root, the user that runs oprun
+          help: run oprun as user 65534
+
+        """)
+  }
+
   @Test func `cannot be added to in a read-only database, so nothing starts`() throws {
     let place = try workspace(chain(5))
     let end = try place.run(

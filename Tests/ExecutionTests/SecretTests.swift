@@ -72,8 +72,8 @@ import Testing
       (.resolved(operation, command: "hunter22"), .resolved(operation, command: "***")),
       (.waiting(operation, "for hunter22"), .waiting(operation, "for ***")),
       (
-        .appended(operation, id: "a[b=hunter22]", group: operation),
-        .appended(operation, id: "a[b=***]", group: operation)
+        .appended(operation, id: "a[b=hunter22]", group: operation, isGroup: true),
+        .appended(operation, id: "a[b=***]", group: operation, isGroup: true)
       ),
       (
         .ended(operation, .attempt(1), end),

@@ -100,7 +100,8 @@ import Testing
       fault()
         == StateFailure(
           "the state directory '\(place.state)' belongs to user 1234, wanted root, the user "
-            + "that runs oprun", help: anotherPlace))
+            + "that runs oprun", help: "run oprun as user 1234, or \(anotherPlace)",
+          helpWithRuns: "run oprun as user 1234"))
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give files away"))

@@ -79,7 +79,7 @@ final class Scribe: RunObserver {
     case .started(let operation, let role): return "started \(id(operation))\(suffix(role))"
     case .ended(let operation, let role, let end):
       return "ended \(id(operation))\(suffix(role)): \(words(end.status))"
-    case .appended(_, let id, let group, _):
+    case .appended(_, let id, let group, _, _):
       appended.append(id)
       return "appended \(id) to \(self.id(group))"
     case .settled(let operation, let ending, _): return "settled \(id(operation)) \(ending.outcome)"

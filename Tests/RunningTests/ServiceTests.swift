@@ -16,6 +16,20 @@ import Testing
         + "3:b=succeeded 3:stop(db) 3:-db=sig15 3:db=succeeded 3:end=0")
   }
 
+  @Test func `that others wait for in vain is named after ten seconds`() {
+    var run = Simulation(graph: "&db; b: db?done; c: b", scripts: ["db": "ok@30"])
+    #expect(
+      run.timeline()
+        == "0:+db 0:db!ready 10:notice('b'_waits_for_the_service_'db'_to_end_by_itself) "
+        + "30:-db=0 30:db=succeeded 30:+b 31:-b=0 31:b=succeeded 31:+c 32:-c=0 32:c=succeeded "
+        + "32:end=0")
+    run.scripts = ["db": "ok@9"]
+    #expect(!run.timeline().contains("notice"))
+    run.graph = "&db; &web; a: db?ready; b: db?done"
+    run.scripts = ["db": "hang", "web": "hang", "a": "ok@20"]
+    #expect(!run.timeline().contains("notice"))
+  }
+
   @Test func `takes no slot`() {
     let run = Simulation(graph: "&db; a: db?ready", scripts: ["db": "hang"], width: 1)
     #expect(

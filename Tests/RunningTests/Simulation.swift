@@ -54,6 +54,8 @@ struct Simulation {
   var elsewhere: Set<String> = []
   /// The second in which it is found that another run goes on with this one.
   var overtaken: Nanoseconds?
+  /// From one second to another, oprun is stopped by a signal.
+  var stopped: Range<Nanoseconds>?
   var canBeChangedFromOutside = false
   /// Questions about what an end has led to are answered after the timers that are due in the same turn.
   var answersAfterTimers = false
@@ -231,6 +233,9 @@ private struct Playback {
         .compactMap { $0 }
       guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
       now = max(now, next)
+      if let stopped = simulation.stopped, stopped.contains(now / second) {
+        now = stopped.upperBound * second
+      }
       if let signal = signals.first, signal.0 <= now {
         signals.removeFirst()
         words.append("\(now / second):signal\(signal.1)")
@@ -459,7 +464,7 @@ private struct Playback {
     case .heldUp(let operation, let heldUp):
       return "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
-    case .appended(_, let name, let group, _): return "\(id(group))>\(name)"
+    case .appended(_, let name, let group, _, _): return "\(id(group))>\(name)"
     case .controlled(let note):
       return "\(note.words(queue: { _ in "default" }, step: id).replacing(" ", with: "_"))"
     case .reopened(let operation, let ending): return "\(id(operation))~\(ending.outcome)"

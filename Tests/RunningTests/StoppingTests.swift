@@ -206,7 +206,7 @@ struct `Stopping a run` {
     #expect(!mayStart)
     let told = machine.takeActions().map { "\($0)" }
     #expect(told.count == 3)
-    #expect(told[0].contains("it was stopped before it started"))
+    #expect(told[0].contains("stopped before it started"))
     #expect(told[1].contains("cancelled, Scheduling.Cause.stopped(Scheduling.StopReason.\(reason)"))
     #expect(machine.active.isEmpty)
   }

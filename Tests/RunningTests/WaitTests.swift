@@ -60,6 +60,34 @@ import Testing
     #expect(run.timeline() == "0:probe(a) 5:kill(a.wait.1) 5:a=timedOut<it 5:end=1")
   }
 
+  @Test func `what came while oprun was stopped is found when the limit is over`() {
+    var run = Simulation(
+      graph: "a", scripts: ["a.wait.1": "1@0 1@0 ok@0"], decisions: ["a": "wait 2 5"],
+      stopped: 3..<9)
+    let found = "9:probe(a) 9:+a 10:-a=0 10:a=succeeded 10:end=0"
+    #expect(run.timeline() == "0:probe(a) 0:a?it 2:probe(a) " + found)
+    run.decisions = ["a": "wait 3 5"]
+    run.stopped = 4..<9
+    #expect(run.timeline() == "0:probe(a) 0:a?it 3:probe(a) " + found)
+    run.decisions = ["a": "wait 5 7"]
+    run.stopped = 6..<9
+    #expect(run.timeline() == "0:probe(a) 0:a?it 5:probe(a) 9:a=timedOut<it 9:end=1")
+  }
+
+  @Test func `the look after the limit is the last one, and is not waited for for long`() {
+    var run = Simulation(
+      graph: "a", scripts: ["a.wait.1": "1@0"], decisions: ["a": "wait 2 5"], stopped: 3..<9)
+    #expect(
+      run.timeline() == "0:probe(a) 0:a?it 2:probe(a) 9:probe(a) 9:a=timedOut<it 9:end=1")
+    run.scripts = ["a.wait.1": "1@0 1@0 hang"]
+    #expect(
+      run.timeline()
+        == "0:probe(a) 0:a?it 2:probe(a) 9:probe(a) 14:kill(a.wait.1) 14:a=timedOut<it 14:end=1")
+    run.scripts = ["a.wait.1": "1@0 hang"]
+    #expect(
+      run.timeline() == "0:probe(a) 0:a?it 2:probe(a) 9:kill(a.wait.1) 9:a=timedOut<it 9:end=1")
+  }
+
   @Test func `an allowed timeout stays green`() {
     let run = Simulation(
       graph: "a; b: a", scripts: ["a.wait.1": "1@0"],

@@ -62,6 +62,7 @@ struct `The end of a recorded command` {
     CommandEnd(.exited(3), timedOut: true), CommandEnd(.signalled(15), timedOut: true),
     CommandEnd(.signalled(15), isStopped: true),
     CommandEnd(.notStarted("command not found: mkae", exitCode: 127)),
+    CommandEnd(.notStarted("stopped before it started", exitCode: 126), isStopped: true),
     CommandEnd(.outputsRefused("no such type")), CommandEnd(.abandoned),
     CommandEnd(.lost("node n3 failed")),
   ])

@@ -112,7 +112,7 @@ private final class ObservedRun {
     #expect(
       run.trace(of: "screen") == [
         "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
-        "stopping: \(fault)", "settled c cancelled", "ended b: it was stopped before it started",
+        "stopping: \(fault)", "settled c cancelled", "ended b: stopped before it started",
         "settled b cancelled", "finished 74", "commit",
       ])
     #expect(
@@ -152,7 +152,7 @@ private final class ObservedRun {
         "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
         "stopping: one cannot take 'settled a succeeded'",
         "notice: two cannot take 'settled a succeeded'",
-        "ended b: it was stopped before it started", "settled b cancelled",
+        "ended b: stopped before it started", "settled b cancelled",
         "notice: three cannot take 'finished 74'", "finished 74", "commit",
       ])
   }

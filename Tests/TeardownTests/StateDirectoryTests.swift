@@ -20,7 +20,7 @@ import Testing
     #expect(
       oprun.standardError == """
         oprun: the state directory '.oprun' belongs to user 65534, wanted root, the user that runs oprun
-          help: choose another with --state-dir or OPRUN_STATE_DIR
+          help: run oprun as user 65534, or choose another with --state-dir or OPRUN_STATE_DIR
 
         """)
     #expect(!oprun.exists("ran"))

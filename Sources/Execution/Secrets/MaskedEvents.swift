@@ -13,8 +13,8 @@ extension RunEvent.Kind {
       self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
-    case .appended(let operation, let id, let group, let after):
-      .appended(operation, id: masker.mask(id), group: group, after: after)
+    case .appended(let operation, let id, let group, let after, let isGroup):
+      .appended(operation, id: masker.mask(id), group: group, after: after, isGroup: isGroup)
     case .resolved(let operation, let command, let name):
       .resolved(
         operation, command: command.map { masker.mask($0) }, name: name.map { masker.mask($0) })

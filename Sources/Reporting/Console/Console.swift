@@ -123,7 +123,7 @@ package final class Console: RunObserver {
       // Nobody types where a CI runner reads.
       if screen.ci == nil { takeTerminal(for: Stream(operation: operation, role: role)) }
     case .terminalReturned: if screen.ci == nil { returnTerminal(at: event.time) }
-    case .appended(let operation, let id, let group, let after):
+    case .appended(let operation, let id, let group, let after, _):
       operations.append(operation, id: id, to: group, after: after)
       lines.makeRoom(for: id)
     case .resolved(let operation, let command, let name):

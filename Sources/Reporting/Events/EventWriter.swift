@@ -104,9 +104,10 @@ extension EventWriter {
         sink.write(field: "log")
         sink.write(json: operations.logPath(of: Stream(operation: operation, role: role)))
       }
-    case .appended(let operation, let id, let group, let after):
+    case .appended(let operation, let id, let group, let after, let isGroup):
       operations.append(operation, id: id, to: group, after: after)
       write(operation)
+      write("kind", own: isGroup ? "group" : "step")
       write("group", operations.name(group))
     case .resolved(let operation, let command, let name):
       write(operation, command: command, name: name)

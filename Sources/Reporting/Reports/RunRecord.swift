@@ -75,7 +75,7 @@ struct RunRecord {
       start(Stream(operation: operation, role: role), at: event.time)
     case .ended(let operation, let role, let end):
       finish(Stream(operation: operation, role: role), end, at: event.time)
-    case .appended(let operation, let id, let group, let after):
+    case .appended(let operation, let id, let group, let after, _):
       operations.append(operation, id: id, to: group, after: after)
     case .resolved(let operation, let command, let name):
       ledger.resolve(operation, command: command)

@@ -135,6 +135,7 @@ struct RunLedger {
     }
     settled.command = command
     settled.isAskedFor = askedFor.contains(operation)
+    settled.isService = operations.isService(operation)
     collect(settled)
     return settled
   }

@@ -17,6 +17,7 @@ struct SettledOperation {
   var command: String?
   /// Somebody has asked for its last attempt, or for one before: it may be tried more often than its file says.
   var isAskedFor = false
+  var isService = false
 
   /// The command whose end decided; nil if none ran.
   var decisive: CommandResult? {
@@ -24,11 +25,18 @@ struct SettledOperation {
     if isUnended { return record?.failedHook ?? record?.last }
     // It had succeeded, and was stopped in a hook.
     if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
-      record?.last?.end.isSuccess ?? true
+      hadSucceeded
     {
       return hook
     }
     return record?.last
+  }
+
+  /// Whether its command had done what it was meant for. What ends a service that nothing needs any more is a signal.
+  private var hadSucceeded: Bool {
+    guard let end = record?.last?.end else { return true }
+    if !isService { return end.isSuccess }
+    return !end.isStopped && !end.timedOut && end.notReadyAfter == nil
   }
 }
 

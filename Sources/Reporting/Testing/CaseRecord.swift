@@ -30,7 +30,7 @@ package final class CaseRecord: RunObserver {
 
   package func observe(_ event: RunEvent) {
     switch event.kind {
-    case .appended(let operation, let id, _, _): added[operation] = id
+    case .appended(let operation, let id, _, _, _): added[operation] = id
     case .started(let operation, let role): started(operation, role, at: event.time)
     case .ended(let operation, let role, let end):
       if let text = words(of: end) { add("\(name(operation, role)): \(text)", at: event.time) }

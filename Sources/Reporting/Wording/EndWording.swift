@@ -18,10 +18,15 @@ extension ByteSink {
       if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
       return
     }
-    if end.isStopped { return writeStopped(end) }
+    if end.isStoppedEarly { return write(CommandEnd.stoppedEarly) }
     if let time = end.notReadyAfter {
       write("not ready after ")
       return write(elapsed: time)
+    }
+    if end.isStopped {
+      // The signal that ended it was ours.
+      write("stopped after ")
+      return write(elapsed: end.duration)
     }
     switch end.status {
     case .exited(let status):
@@ -37,14 +42,6 @@ extension ByteSink {
     case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }
-    write(" after ")
-    write(elapsed: end.duration)
-  }
-
-  /// Writes `stopped after 3.4s`: the signal that ended it was ours.
-  private func writeStopped(_ end: CommandEnd) {
-    write("stopped")
-    if case .notStarted = end.status { return write(" before it started") }
     write(" after ")
     write(elapsed: end.duration)
   }

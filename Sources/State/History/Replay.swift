@@ -73,7 +73,7 @@ private final class Replaying {
   private let operations: RecordedNames
   private let late: LateInstances
   /// What was made during the run, and from what.
-  private var made: [(name: String, origin: OperationID)] = []
+  private var made: [(name: String, origin: OperationID, isGroup: Bool)] = []
   /// The steps that were recorded, and their operations; nil for those that the plan does not have.
   private var steps: [RecordedStep] = []
   private var found: [OperationID?] = []
@@ -151,19 +151,20 @@ private final class Replaying {
     }
     let operation = OperationID(plan.steps.count + made.count)
     operations[name] = operation
-    made.append((name, origin))
+    made.append((name, origin.operation, origin.makesGroup))
     return operation
   }
 
   /// What an instance with this name was made from. A matrix that is known from the beginning makes none: what the plan
   /// lacks of it, the file does not have any more.
-  private func origin(ofMade name: String) -> OperationID? {
+  private func origin(ofMade name: String) -> (operation: OperationID, makesGroup: Bool)? {
     for origin in InstanceName(name).origins {
       guard let operation = operations[origin] else { continue }
       let planned = planned(operation)
+      let group = plan.groups[planned]
       let isInstance = name.hasSuffix("]") && !origin.hasSuffix("]")
-      if isInstance ? plan.groups[planned]?.isExpanding == true : late.hasGroup(planned) {
-        return operation
+      if isInstance ? group?.isExpanding == true : late.hasGroup(planned) {
+        return (operation, isInstance ? group?.pattern != nil : group != nil)
       }
     }
     return nil
@@ -179,7 +180,7 @@ private final class Replaying {
         at: 0,
         .appended(
           OperationID(plan.steps.count + index), id: InstanceName.withoutNumber(instance.name),
-          group: instance.origin, after: after ?? []))
+          group: instance.origin, after: after ?? [], isGroup: instance.isGroup))
     }
   }
 

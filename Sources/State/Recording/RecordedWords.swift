@@ -62,6 +62,7 @@ extension CommandEnd {
   /// The details of the end.
   var recordedDetail: String? {
     switch status {
+    case .notStarted where isStopped: Self.stoppedEarly
     case .exited, .signalled:
       timedOut
         ? Self.timeoutDetail
@@ -80,9 +81,11 @@ extension CommandEnd {
     let (timedOut, isStopped) = (detail == Self.timeoutDetail, detail == Self.stoppedDetail)
     let notReadyAfter = detail.flatMap(Self.notReadyTime)
     let isPlain = timedOut || isStopped || notReadyAfter != nil
+    let isStoppedEarly = detail == Self.stoppedEarly
     self.init(
-      Self.status(status, isPlain ? nil : detail), timedOut: timedOut, isStopped: isStopped,
-      notReadyAfter: notReadyAfter, duration: Nanoseconds(duration ?? 0) * 1000,
+      Self.status(status, isPlain ? nil : detail), timedOut: timedOut,
+      isStopped: isStopped || isStoppedEarly, notReadyAfter: notReadyAfter,
+      duration: Nanoseconds(duration ?? 0) * 1000,
       processorTime: Nanoseconds(processor ?? 0) * 1000,
       peakMemory: memory.map { Int64($0) << 10 }, outputByteCount: output ?? 0)
   }
@@ -103,6 +106,7 @@ extension CommandEnd {
     guard let detail else {
       return code.map { $0 < 0 ? .signalled(-max($0, -.max)) : .exited($0) } ?? .abandoned
     }
+    if detail == stoppedEarly { return .notStarted(detail, exitCode: code ?? 126) }
     if detail.hasPrefix(notStarted) {
       return .notStarted(String(detail.dropFirst(notStarted.count)), exitCode: code ?? 127)
     }

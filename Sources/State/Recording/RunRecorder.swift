@@ -121,7 +121,7 @@ package final class RunRecorder: RunObserver {
       pending += (run.resumption?.outdatedSince ?? []).map { .forgotten($0) }
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
-    case .appended(let operation, let id, let group, let after):
+    case .appended(let operation, let id, let group, let after, _):
       added.append(operation, id: id, from: group, after: after)
       // Only the latest count is of interest: there may be thousands of instances.
       if case .counted? = pending.last { pending.removeLast() }

@@ -16,10 +16,33 @@ extension StateStore {
   /// Why nothing can be written to the database; nil if that is not known. It opens nothing, so it may be called
   /// while the database is open.
   package static func writeRefusal(in folder: StateFolder) -> StoreFailure? {
-    guard faccessat(folder.descriptor, fileName, W_OK, 0) != 0, errno != ENOENT else { return nil }
+    guard let (failure, advice) = refusal(to: "write", W_OK, in: folder) else { return nil }
     return StoreFailure(
-      SystemError("cannot write \(quoted(folder.shown(fileName)))", errno: errno).message,
-      help: "make it writable, or choose another directory with --state-dir")
+      failure.message, help: "\(advice), or choose another directory with --state-dir")
+  }
+
+  /// Why the database cannot be read; nil if that is not known.
+  static func readRefusal(in folder: StateFolder) -> StoreFailure? {
+    refusal(to: "open", R_OK, in: folder).map { StoreFailure($0.message, help: $1) }
+  }
+
+  private static func refusal(
+    to verb: String, _ access: Int32, in folder: StateFolder
+  ) -> (SystemError, advice: String)? {
+    guard faccessat(folder.descriptor, fileName, access, 0) != 0, errno != ENOENT else {
+      return nil
+    }
+    let error = SystemError("cannot \(verb) \(quoted(folder.shown(fileName)))", errno: errno)
+    var status = stat()
+    let isForeign =
+      errno == EACCES && fstatat(folder.descriptor, fileName, &status, AT_SYMLINK_NOFOLLOW) == 0
+      && status.st_uid != geteuid()
+    return (
+      error,
+      isForeign
+        ? "run chown -R \(geteuid()) \(quoted(folder.path)) as root"
+        : access == R_OK ? "make it readable" : "make it writable"
+    )
   }
 
   /// The kind of journal that the database of a state directory has, or would get.

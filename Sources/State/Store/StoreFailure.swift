@@ -34,7 +34,10 @@ package struct StoreFailure: Error, Hashable, Sendable {
         "cannot \(action) \(quoted(file)): it is damaged (\(failure.reason))",
         help: "the next run moves the file aside and starts a new history")
       isDamage = true
-    case .full, .other: self.init("cannot \(action) \(quoted(file)): \(failure.reason)")
+    case .full, .other:
+      self =
+        StateStore.readRefusal(in: folder)
+        ?? StoreFailure("cannot \(action) \(quoted(file)): \(failure.reason)")
     }
     successor = failure.successor
   }

@@ -122,7 +122,9 @@ final class FollowedRun {
       names.append(name)
       numbers[name] = operation
       if number >= plannedCount, let group = row.number("in"), known.indices.contains(group) {
-        tell(.appended(operation, id: name, group: OperationID(group)))
+        tell(
+          .appended(
+            operation, id: name, group: OperationID(group), isGroup: row.text("group") != nil))
       }
     }
     guard known.indices.contains(number) else { return }

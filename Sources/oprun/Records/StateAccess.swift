@@ -30,7 +30,7 @@ extension Tool {
     do throws(StateFailure) {
       if let folder = try StateDirectory(path: path).open() { return folder }
     } catch {
-      throw .unusableState(error.message, help: error.help)
+      throw .unusableState(error.message, help: error.helpWithRuns)
     }
     say("no run is recorded: directory \(quoted(path)) does not exist")
     return nil
