@@ -49,6 +49,10 @@ package protocol RunMemory: AnyObject {
   /// everything that it depends on has ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
 
+  /// The same for a step that was given up before it began, together with another one that is kept now and that it waits
+  /// for; nil if it was not.
+  func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep?
+
   /// Whether nothing that the step depends on has run since that run, which this one resumes, or one before it: what
   /// that run has started of the step may be taken over. Asked when everything that it depends on has ended.
   func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool

@@ -129,6 +129,13 @@ extension RunMachine {
     noteFailed(operation, ending)
   }
 
+  /// Ends operations that have not begun as they ended in an earlier run, where all were cancelled at once for the same
+  /// reason: none of them is blocked by another.
+  package mutating func keepGivenUp(_ operations: [OperationID], _ cause: Cause) {
+    scheduler.settle(operations, as: Ending(.cancelled), cause: cause)
+    tellSettled()
+  }
+
   /// A group that cannot be decided about, or all members of which have ended, has failed.
   private mutating func fail(
     group: OperationID, because reason: String, at now: Nanoseconds

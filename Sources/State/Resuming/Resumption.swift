@@ -157,18 +157,12 @@ package final class Resumption {
     switch outcome {
     case .succeeded, .cached: return KeptStep(Ending(.cached), outputs: before.outputs)
     case .cancelled:
-      return KeptStep(Ending(.cancelled), reason(givingUpFor: before.givenUpFor), outputs: [])
+      return KeptStep(Ending(.cancelled), reason(givingUp: before), outputs: [])
     case .failed, .timedOut, .skipped, .blocked:
       // What only its group allows is a failure inside the group.
       return KeptStep(
         Ending(outcome, isAllowed: allowance.allows(before.end)), outputs: before.outputs)
     }
-  }
-
-  private func reason(givingUpFor culprit: String?) -> Cause {
-    guard let operation = culprit.flatMap({ self.operation(named: $0) }) else { return .itself }
-    let isGroup = !members(of: operation).isEmpty
-    return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
   }
 
   func operation(named name: String) -> OperationID? {
@@ -179,22 +173,6 @@ package final class Resumption {
       operations = Dictionary(names, uniquingKeysWith: { first, _ in first })
     }
     return operations?[name]
-  }
-
-  /// Whether the time limit of a group was over, which was allowed, and it keeps steps that were cancelled then.
-  func hadTimedOut(_ group: OperationID) -> Bool {
-    guard let name = name(of: group), let before = earlier.steps[name],
-      before.outcome.ending == Ending(.timedOut, isAllowed: true)
-    else { return false }
-    return keepsGivenUp(in: group, for: name)
-  }
-
-  private func keepsGivenUp(in group: OperationID, for culprit: String) -> Bool {
-    members(of: group).contains { member in
-      keeping.contains(member)
-        && name(of: member).flatMap { earlier.steps[$0]?.givenUpFor } == culprit
-        || keepsGivenUp(in: member, for: culprit)
-    }
   }
 
   /// The hooks that a group, which is a used pipeline, has to run. Asked when its members have ended.
