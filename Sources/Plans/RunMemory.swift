@@ -34,6 +34,9 @@ package protocol RunMemory: AnyObject {
   /// are told of that become known while running.
   var isOfEarlierRun: Bool { get }
 
+  /// Instances of matrices, of several steps each, in which nothing is expected to run.
+  var keptInstances: Set<OperationID> { get }
+
   /// Why the step does not run, although nothing is known to be wrong with it; asked before its
   /// conditions are looked at.
   func reasonToLeaveOut(_ operation: OperationID) -> String?

@@ -104,6 +104,10 @@ extension RunMachine {
       tellSettled()
       return startReady(at: now)
     }
+    if !instanceLimits.isEmpty, decision.mayRun, !instanceLimits.admitsToRun(operation, groups) {
+      setGate(of: operation, to: .held)
+      return startReady(at: now)
+    }
     switch decision {
     case .run(let step): run(operation, as: step)
     case .fail(let reason): fail(group: operation, because: reason, at: now)

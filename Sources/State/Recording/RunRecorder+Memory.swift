@@ -6,6 +6,8 @@ package import Scheduling
 extension RunRecorder: RunMemory {
   package var isOfEarlierRun: Bool { run.resumption != nil }
 
+  package var keptInstances: Set<OperationID> { run.resumption?.foreseen.keptInstanceGroups ?? [] }
+
   package func reasonToLeaveOut(_ operation: OperationID) -> String? {
     run.resumption?.reasonToLeaveOut(planned(operation), named: name(of: operation))
   }
