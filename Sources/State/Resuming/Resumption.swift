@@ -177,7 +177,7 @@ package final class Resumption {
 
   /// The hooks that a group, which is a used pipeline, has to run. Asked when its members have ended.
   func hooks(of group: OperationID, named name: String) -> GroupHookDuty {
-    guard foreseen.hasHooks(added.planned(group)) else { return .asUsual }
+    guard hasOwnHooks(group) else { return .asUsual }
     if isCutShort(group) { return .notOfSuccess }
     return owesHooks(group, name) && !foreseen.isOutside(added.planned(group)) ? .owed : .asUsual
   }
@@ -185,8 +185,13 @@ package final class Resumption {
   /// Whether a group, which is a used pipeline, has not come to its end: a selection leaves something of it out, or its
   /// hooks. Asked like the hooks.
   func isUnfinished(_ group: OperationID, named name: String) -> Bool {
-    guard foreseen.hasHooks(added.planned(group)) else { return false }
+    guard hasOwnHooks(group) else { return false }
     return isCutShort(group) || owesHooks(group, name) && foreseen.isOutside(added.planned(group))
+  }
+
+  /// Whether it is a used pipeline with hooks; not one that stands for its copies, which have them.
+  private func hasOwnHooks(_ group: OperationID) -> Bool {
+    foreseen.hasHooks(added.planned(group)) && !copied.contains(group)
   }
 
   private func owesHooks(_ group: OperationID, _ name: String) -> Bool {
