@@ -33,7 +33,7 @@ extension RunLoop {
       return decision
     }
     findings.refusals[operation] = nil
-    return .keep(held.ending, held.cause)
+    return keeping(operation, as: held)
   }
 
   /// The instances of a group that was expanded before and is no longer to run, which keep what they were; nil if there
@@ -84,6 +84,30 @@ extension RunLoop {
     }
     let kept = memory?.kept(operation, as: ready)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
+    return keeping(operation, as: kept)
+  }
+
+  /// Ends an operation as it ended in an earlier run. What was given up together with it there, and waits for it, ends
+  /// before it, or it would be blocked.
+  private func keeping(_ operation: OperationID, as kept: KeptStep) -> Decision {
+    if kept.ending.outcome == .cancelled {
+      var others: Set<OperationID> = []
+      var cause = Cause.itself
+      var open = [operation]
+      while let next = open.popLast() {
+        for edge in machine.scheduler.graph.dependents(of: next)
+        where !others.contains(edge.to) && edge.condition.effect(of: kept.ending) == .blocks
+          && machine.groupPlan(edge.to) == nil
+          && !machine.scheduler.state(of: edge.to).hasEnded
+        {
+          guard let other = options.memory?.keptGivenUp(edge.to, with: operation) else { continue }
+          others.insert(edge.to)
+          cause = other.cause
+          open.append(edge.to)
+        }
+      }
+      machine.keepGivenUp(others.sorted(), cause)
+    }
     return .keep(kept.ending, kept.cause)
   }
 

@@ -11,11 +11,15 @@ package struct InstanceLimits: Sendable {
   private var held: [OperationID: [OperationID: [OperationID]]] = [:]
   /// Steps whose instance may begin; they are asked again.
   private var released: [OperationID] = []
+  /// Instances that are expected to run nothing.
+  private var idle: Set<OperationID>
 
   package var isEmpty: Bool { widths.isEmpty }
 
-  /// If `makesCopies` is false, a group whose matrix is not known has no instances.
-  package init(_ plan: Plan, makesCopies: Bool = true) {
+  /// If `makesCopies` is false, a group whose matrix is not known has no instances. Those in `idle` are expected to run
+  /// nothing, and do not count until one of their steps is to run.
+  package init(_ plan: Plan, makesCopies: Bool = true, idle: Set<OperationID> = []) {
+    self.idle = idle
     for (group, plan) in plan.groups where makesCopies || plan.pattern == nil { add(group, plan) }
   }
 
@@ -28,7 +32,7 @@ package struct InstanceLimits: Sendable {
     var limits: [(group: OperationID, instance: OperationID)] = []
     var instance = operation
     while let group = groups.group(of: instance) {
-      if widths[group] != nil { limits.append((group, instance)) }
+      if widths[group] != nil, !idle.contains(instance) { limits.append((group, instance)) }
       instance = group
     }
     for (group, instance) in limits.reversed() {
@@ -41,6 +45,20 @@ package struct InstanceLimits: Sendable {
       underWay[group, default: []].insert(instance)
     }
     return true
+  }
+
+  /// Whether the operation, which was admitted and is to run, may do so now: its instances count from now on. Otherwise it
+  /// waits.
+  package mutating func admitsToRun(_ operation: OperationID, _ groups: Groups) -> Bool {
+    let around = groups.around(operation)
+    if idle.isDisjoint(with: around) { return true }
+    idle.subtract(around)
+    return admits(operation, groups)
+  }
+
+  /// A step runs again.
+  package mutating func reopened(_ step: OperationID, _ groups: Groups) {
+    idle.subtract(groups.around(step))
   }
 
   /// An instance may have ended: another one begins.

@@ -34,6 +34,9 @@ package protocol RunMemory: AnyObject {
   /// are told of that become known while running.
   var isOfEarlierRun: Bool { get }
 
+  /// Instances of matrices, of several steps each, in which nothing is expected to run.
+  var keptInstances: Set<OperationID> { get }
+
   /// Why the step does not run, although nothing is known to be wrong with it; asked before its
   /// conditions are looked at.
   func reasonToLeaveOut(_ operation: OperationID) -> String?
@@ -48,6 +51,10 @@ package protocol RunMemory: AnyObject {
   /// What became of the step before, if it is still what it was; nil if it must run. Asked when
   /// everything that it depends on has ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
+
+  /// The same for a step that was given up before it began, together with another one that is kept now and that it waits
+  /// for; nil if it was not.
+  func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep?
 
   /// Whether nothing that the step depends on has run since that run, which this one resumes, or one before it: what
   /// that run has started of the step may be taken over. Asked when everything that it depends on has ended.

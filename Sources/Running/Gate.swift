@@ -92,6 +92,14 @@ package enum Decision: Sendable {
   /// It waits for these conditions, one after the other, and runs this step; then the next question
   /// is asked.
   case wait([Probe], ReadyStep)
+
+  /// Whether something of it may run.
+  var mayRun: Bool {
+    switch self {
+    case .run, .wait, .expand: true
+    case .fail, .skip, .skipGroup, .keep, .join, .later: false
+    }
+  }
 }
 
 /// An operation that is added during the run.

@@ -162,7 +162,11 @@ extension RunMachine {
   /// Notes a step that somebody cancelled: it did not do what the run was for, so it counts as a failed one. A group
   /// is cancelled for the first reason among its members.
   mutating func noteCancelled(_ operation: OperationID, _ cause: Cause) {
-    guard case .stopped(let reason) = cause else { return }
+    let reason: StopReason
+    switch cause {
+    case .stopped(let own), .stoppedEarlier(let own): reason = own
+    case .itself, .dependency, .condition, .wait, .timeLimit, .service, .notReady, .hook: return
+    }
     if let group = groups.group(of: operation), groupStates[group].cancelReason == nil {
       groupStates[group].cancelReason = reason
     }

@@ -104,6 +104,10 @@ extension RunMachine {
       tellSettled()
       return startReady(at: now)
     }
+    if !instanceLimits.isEmpty, decision.mayRun, !instanceLimits.admitsToRun(operation, groups) {
+      setGate(of: operation, to: .held)
+      return startReady(at: now)
+    }
     switch decision {
     case .run(let step): run(operation, as: step)
     case .fail(let reason): fail(group: operation, because: reason, at: now)
@@ -127,6 +131,13 @@ extension RunMachine {
   private mutating func keep(_ operation: OperationID, as ending: Ending, _ cause: Cause) {
     scheduler.settle(operation, as: ending, cause: cause)
     noteFailed(operation, ending)
+  }
+
+  /// Ends operations that have not begun as they ended in an earlier run, where all were cancelled at once for the same
+  /// reason: none of them is blocked by another.
+  package mutating func keepGivenUp(_ operations: [OperationID], _ cause: Cause) {
+    scheduler.settle(operations, as: Ending(.cancelled), cause: cause)
+    tellSettled()
   }
 
   /// A group that cannot be decided about, or all members of which have ended, has failed.

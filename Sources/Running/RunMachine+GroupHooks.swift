@@ -113,7 +113,7 @@ extension RunMachine {
     tellSettled()
     switch cause {
     case .hook, .condition, .timeLimit: noteFailure(of: group, ending, at: now)
-    case .itself, .dependency, .wait, .service, .notReady, .stopped: break
+    case .itself, .dependency, .wait, .service, .notReady, .stopped, .stoppedEarlier: break
     }
   }
 

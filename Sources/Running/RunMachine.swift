@@ -106,7 +106,7 @@ package struct RunMachine {
     groupStates = GroupStates(plan)
     services = Services(plan, groups)
     patterns = Patterns(plan)
-    instanceLimits = InstanceLimits(plan)
+    instanceLimits = InstanceLimits(plan, idle: rules.keptInstances)
     random = RandomSource(seed: seed)
   }
 

@@ -146,6 +146,8 @@ package enum Cause: Hashable, Sendable {
   case timeLimit(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
+  /// It ran in an earlier run until that was stopped, or the part of it that it is in, and is kept as it was then.
+  case stoppedEarlier(StopReason)
   /// A service ended before its time: in words.
   case service(String)
   /// A service was not ready in time, or gave what cannot be used: in words.
@@ -159,7 +161,7 @@ package enum Cause: Hashable, Sendable {
   package var isOfGroupItself: Bool {
     switch self {
     case .condition, .timeLimit, .hook: true
-    case .itself, .dependency, .wait, .service, .notReady, .stopped: false
+    case .itself, .dependency, .wait, .service, .notReady, .stopped, .stoppedEarlier: false
     }
   }
 }

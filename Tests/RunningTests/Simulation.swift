@@ -507,7 +507,7 @@ private struct Playback {
     switch cause {
     case .itself: ""
     case .dependency(let root): "<\(id(root))"
-    case .stopped(let reason): "<\(reason.short(id))"
+    case .stopped(let reason), .stoppedEarlier(let reason): "<\(reason.short(id))"
     case .hook(let kind): "<\(kind.key)"
     case .condition(let reason), .timeLimit(let reason), .wait(let reason), .service(let reason),
       .notReady(let reason):

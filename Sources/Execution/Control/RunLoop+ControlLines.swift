@@ -235,7 +235,7 @@ extension RunLoop {
     switch fault {
     case .condition(let words), .timeLimit(let words): fields.add("reason", masked(words))
     case .hook(let kind): fields.add("failed_hook", kind.key)
-    case .itself, .dependency, .wait, .service, .notReady, .stopped: break
+    case .itself, .dependency, .wait, .service, .notReady, .stopped, .stoppedEarlier: break
     }
   }
 

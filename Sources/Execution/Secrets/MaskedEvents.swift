@@ -87,6 +87,7 @@ extension Cause {
     case .notReady(let words): .notReady(masker.mask(words))
     case .wait(let words): .wait(masker.mask(words))
     case .stopped(let reason): .stopped(reason.masked(by: masker))
+    case .stoppedEarlier(let reason): .stoppedEarlier(reason.masked(by: masker))
     }
   }
 }

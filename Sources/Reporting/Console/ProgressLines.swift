@@ -92,7 +92,7 @@ struct ProgressLines {
       sink.write(restored.remove(settled.operation) == nil ? "up to date" : "up to date, restored")
     case .cancelled:
       sink.write(
-        settled.record == nil ? "did not start" : goesOn ? "goes on in Slurm" : "cancelled")
+        settled.hasNotStarted ? "did not start" : goesOn ? "goes on in Slurm" : "cancelled")
     case .skipped: sink.write("skipped")
     case .blocked: sink.write("blocked")
     }

@@ -299,7 +299,7 @@ extension EventWriter {
     case .notReady(let text):
       write("cause", "not_ready" as StaticString)
       write("reason", text)
-    case .stopped(let reason):
+    case .stopped(let reason), .stoppedEarlier(let reason):
       write("cause", "stopped" as StaticString)
       write(reason)
     case .hook(let kind):

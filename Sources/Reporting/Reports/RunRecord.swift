@@ -209,7 +209,8 @@ extension RunRecord {
       sink.write(decisive.place)
       switch step.settled.cause {
       case .notReady(let words), .service(let words): sink.write(": \(oneLine(words))")
-      case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
+      case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .stoppedEarlier, .hook:
+        break
       }
     }
   }

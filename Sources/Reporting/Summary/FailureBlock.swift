@@ -141,7 +141,8 @@ struct FailureBlock {
     case .notReady(let words), .service(let words):
       sink.write(": ")
       sink.write(oneLine(words))
-    case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .hook: break
+    case .itself, .dependency, .condition, .timeLimit, .wait, .stopped, .stoppedEarlier, .hook:
+      break
     }
   }
 

@@ -50,6 +50,12 @@ extension SettledOperation {
   /// The run was left before its end: it goes on elsewhere, or was to begin after what does.
   var isLeft: Bool { cause == .stopped(.left) }
 
+  /// It did not start, neither in this run nor in one before from which it is kept.
+  var hasNotStarted: Bool {
+    if case .stoppedEarlier = cause { return false }
+    return record == nil
+  }
+
   /// It was not seen to come to its end.
   var hasNoEnd: Bool { isUnended || isLeft }
 

@@ -80,7 +80,8 @@ package final class CaseRecord: RunObserver {
     case .condition(let reason), .timeLimit(let reason), .wait(let reason), .service(let reason),
       .notReady(let reason):
       text += ": \(reason)"
-    case .stopped(let reason): text += ": \(reason.words { self.name($0) })"
+    case .stopped(let reason), .stoppedEarlier(let reason):
+      text += ": \(reason.words { self.name($0) })"
     case .hook(let kind): text += ": \(kind.key) failed"
     case .itself: break
     }

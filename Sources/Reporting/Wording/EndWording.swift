@@ -119,7 +119,7 @@ extension SettledOperation {
     case .condition(let text), .timeLimit(let text), .service(let text), .notReady(let text):
       oneLine(text)
     case .wait(let text): "waiting for \(shortName(text))"
-    case .stopped(let reason): reason.words(operations)
+    case .stopped(let reason), .stoppedEarlier(let reason): reason.words(operations)
     case .dependency(let root):
       "'\(operations.compactName(root))' "
         // What is known to have failed may not have ended: a service, with its hooks, or a group.

@@ -135,7 +135,7 @@ extension Cause {
     case .service(let text): "service \(text)"
     case .notReady(let text): "not_ready \(text)"
     case .hook(let kind): "hook \(kind.key)"
-    case .stopped(let reason): "stopped \(reason.words(name))"
+    case .stopped(let reason), .stoppedEarlier(let reason): "stopped \(reason.words(name))"
     }
   }
 }

@@ -6,6 +6,8 @@ package import Scheduling
 extension RunRecorder: RunMemory {
   package var isOfEarlierRun: Bool { run.resumption != nil }
 
+  package var keptInstances: Set<OperationID> { run.resumption?.foreseen.keptInstanceGroups ?? [] }
+
   package func reasonToLeaveOut(_ operation: OperationID) -> String? {
     run.resumption?.reasonToLeaveOut(planned(operation), named: name(of: operation))
   }
@@ -19,14 +21,23 @@ extension RunRecorder: RunMemory {
   }
 
   package func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? {
-    guard let resumption = run.resumption else { return nil }
-    let base = planned(operation)
-    let written = fingerprints.written(run.plan.steps[base.index])
-    return resumption.kept(
-      operation, of: base,
-      as: RememberedStep(
-        id: name(of: operation), written: written, resolved: resolved[operation] ?? 0,
-        allowance: step.settings.allowFailure))
+    run.resumption?.kept(
+      operation, of: planned(operation), as: remembered(operation, step.settings.allowFailure))
+  }
+
+  package func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep? {
+    run.resumption?.keptGivenUp(
+      operation, of: planned(operation), with: other, as: remembered(operation, .never))
+  }
+
+  /// A step as it would run now, as far as it is known.
+  private func remembered(
+    _ operation: OperationID, _ allowance: AllowFailure
+  ) -> RememberedStep {
+    RememberedStep(
+      id: name(of: operation),
+      written: fingerprints.written(run.plan.steps[planned(operation).index]),
+      resolved: resolved[operation] ?? 0, allowance: allowance)
   }
 
   package func isUpstreamUnchanged(of operation: OperationID, since name: String) -> Bool {

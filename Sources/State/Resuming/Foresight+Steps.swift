@@ -108,6 +108,24 @@ extension Foresight {
 }
 
 extension Foresight {
+  /// The instances of matrices with `max_parallel`, of several steps each, in which everything is kept. What the cache
+  /// would put back may be in the way of an instance that runs.
+  var keptInstanceGroups: Set<OperationID> {
+    var kept: Set<OperationID> = []
+    for group in plan.groups.values where group.width != nil {
+      kept.formUnion(group.members.filter { plan.groups[$0] != nil && isKeptWithoutCache($0) })
+    }
+    return kept
+  }
+
+  private func isKeptWithoutCache(_ operation: OperationID) -> Bool {
+    keptSteps.contains(operation) && !isOutside(operation)
+      && plan.steps[operation.index].settings.cache == nil
+      && plan.groups[operation]?.members.allSatisfy(isKeptWithoutCache) ?? true
+  }
+}
+
+extension Foresight {
   /// The edited steps that are what they were according to another plan of the same file: only what differs between the
   /// two has changed them.
   package func edited(onlySince former: Plan) -> Set<OperationID> {

@@ -71,6 +71,10 @@ package struct Foresight {
   private(set) var unsure: Set<OperationID> = []
   /// Used pipelines that are kept, and whose hooks run again.
   private(set) var owedHooks: [OperationID] = []
+  /// Used pipelines whose hooks run again only because those of a pipeline inside do.
+  private(set) var hooksAround: [OperationID] = []
+  /// Groups in which nothing but hooks of used pipelines runs again.
+  private var rehooked: Set<OperationID> = []
   /// True if more may run than is known.
   package private(set) var isUncertain = false
   /// What a selection is about: nothing else runs.
@@ -175,7 +179,7 @@ package struct Foresight {
   }
 
   private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
-    guard group.members.allSatisfy(staysAsItWas) else { return }
+    guard group.members.allSatisfy({ staysAsItWas($0) || rehooked.contains($0) }) else { return }
     let newest = group.members.compactMap { settled[$0] }.max()
     if group.members.allSatisfy(idle.contains) {
       idle.insert(operation)
@@ -184,6 +188,11 @@ package struct Foresight {
       newest: max(newest?.run ?? 0, lastRun(ofHooksIn: group)))
     {
       owedHooks.append(operation)
+      if !isOutside(operation) { rehooked.insert(operation) }
+      return
+    } else if !rehooked.isDisjoint(with: group.members) {
+      rehooked.insert(operation)
+      if hasHooks(operation) { hooksAround.append(operation) }
       return
     }
     keptSteps.insert(operation)

@@ -18,6 +18,11 @@ extension Resumption {
   /// The used pipelines whose hooks run again.
   package var owedHooks: [OperationID] { foreseen.owedHooks.filter { !foreseen.isOutside($0) } }
 
+  /// The used pipelines whose hooks run again only because those of a pipeline inside do.
+  package var hooksAround: [OperationID] {
+    foreseen.hooksAround.filter { !foreseen.isOutside($0) }
+  }
+
   private func firstIDs(of operations: [OperationID]) -> String {
     firstNames(
       of: operations.lazy.map { [plan] in printable(plan.steps[$0.index].id) },

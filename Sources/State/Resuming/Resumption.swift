@@ -157,18 +157,12 @@ package final class Resumption {
     switch outcome {
     case .succeeded, .cached: return KeptStep(Ending(.cached), outputs: before.outputs)
     case .cancelled:
-      return KeptStep(Ending(.cancelled), reason(givingUpFor: before.givenUpFor), outputs: [])
+      return KeptStep(Ending(.cancelled), reason(givingUp: before), outputs: [])
     case .failed, .timedOut, .skipped, .blocked:
       // What only its group allows is a failure inside the group.
       return KeptStep(
         Ending(outcome, isAllowed: allowance.allows(before.end)), outputs: before.outputs)
     }
-  }
-
-  private func reason(givingUpFor culprit: String?) -> Cause {
-    guard let operation = culprit.flatMap({ self.operation(named: $0) }) else { return .itself }
-    let isGroup = !members(of: operation).isEmpty
-    return .stopped(isGroup ? .groupTimeout(operation) : .failure(operation))
   }
 
   func operation(named name: String) -> OperationID? {
@@ -181,25 +175,9 @@ package final class Resumption {
     return operations?[name]
   }
 
-  /// Whether the time limit of a group was over, which was allowed, and it keeps steps that were cancelled then.
-  func hadTimedOut(_ group: OperationID) -> Bool {
-    guard let name = name(of: group), let before = earlier.steps[name],
-      before.outcome.ending == Ending(.timedOut, isAllowed: true)
-    else { return false }
-    return keepsGivenUp(in: group, for: name)
-  }
-
-  private func keepsGivenUp(in group: OperationID, for culprit: String) -> Bool {
-    members(of: group).contains { member in
-      keeping.contains(member)
-        && name(of: member).flatMap { earlier.steps[$0]?.givenUpFor } == culprit
-        || keepsGivenUp(in: member, for: culprit)
-    }
-  }
-
   /// The hooks that a group, which is a used pipeline, has to run. Asked when its members have ended.
   func hooks(of group: OperationID, named name: String) -> GroupHookDuty {
-    guard foreseen.hasHooks(added.planned(group)) else { return .asUsual }
+    guard hasOwnHooks(group) else { return .asUsual }
     if isCutShort(group) { return .notOfSuccess }
     return owesHooks(group, name) && !foreseen.isOutside(added.planned(group)) ? .owed : .asUsual
   }
@@ -207,8 +185,13 @@ package final class Resumption {
   /// Whether a group, which is a used pipeline, has not come to its end: a selection leaves something of it out, or its
   /// hooks. Asked like the hooks.
   func isUnfinished(_ group: OperationID, named name: String) -> Bool {
-    guard foreseen.hasHooks(added.planned(group)) else { return false }
+    guard hasOwnHooks(group) else { return false }
     return isCutShort(group) || owesHooks(group, name) && foreseen.isOutside(added.planned(group))
+  }
+
+  /// Whether it is a used pipeline with hooks; not one that stands for its copies, which have them.
+  private func hasOwnHooks(_ group: OperationID) -> Bool {
+    foreseen.hasHooks(added.planned(group)) && !copied.contains(group)
   }
 
   private func owesHooks(_ group: OperationID, _ name: String) -> Bool {

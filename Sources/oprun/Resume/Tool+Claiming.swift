@@ -7,13 +7,14 @@ import RunFiles
 
 extension Tool {
   /// Reserves a run. A child of its oprun that had not loaded its program when that died
-  /// still marks it as one in progress, for a moment. Who is patient waits for as long as it takes: a job that Slurm has started on another
+  /// still marks it as one in progress, for a moment: that is waited for, with `--no-wait` only as long as it takes where
+  /// processors are free. Who is patient waits for as long as it takes: a job that Slurm has started on another
   /// node may go on for a while where it was, and nobody else would go on with its run.
   func claim(
     _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
   ) -> Bool {
     let isDryRun = invocation.isOn(Options.dryRun)
-    for _ in 0..<200 {
+    for _ in 0..<(invocation.isOn(Options.noWait) ? 20 : 200) {
       if isDryRun ? !directory.isTaken : directory.takeClaim() { return true }
       usleep(10_000)
     }

@@ -27,11 +27,13 @@ extension Tool {
         ("use the name of the run", "run again", foreseen.runNamers),
         ("left out of that run", "run now", foreseen.omitted),
       ]
-    for isEdited in [true, false] {
-      let groups = resumption.owedHooks.filter { foreseen.isEdited($0) == isEdited }
-      let reason = isEdited ? "edited since that run" : "failed or did not end"
-      if groups.isEmpty { continue }
-      say("hooks to run again (\(reason)): \(resumption.allNames(of: groups))")
+    let owed = resumption.owedHooks
+    for (reason, pipelines) in [
+      ("edited since that run", owed.filter(foreseen.isEdited)),
+      ("failed or did not end", owed.filter { !foreseen.isEdited($0) }),
+      ("those of a pipeline inside do", resumption.hooksAround),
+    ] where !pipelines.isEmpty {
+      say("hooks to run again (\(reason)): \(resumption.allNames(of: pipelines))")
     }
     let undecided = foreseen.cached.undecided
     for (reason, verb, operations) in groups {

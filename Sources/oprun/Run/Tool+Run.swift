@@ -71,7 +71,9 @@ extension Tool {
     _ planned: PlannedPipeline, resuming resumed: ResumedRun?, part: AffectedPart? = nil
   ) throws(UsageFailure) -> Int32 {
     let (invocation, reading) = (planned.invocation, planned.reading)
-    try check(planned.plan, invocation)
+    try check(
+      planned.plan, invocation,
+      isResumed: resumed != nil || invocation.isOn(Options.resume))
     let isDone = resumed?.hasNothingLeft(of: planned) == true
     if let resumed, isDone || invocation.isOn(Options.dryRun) {
       sayLostParameters(resumed, planned.plan)
@@ -94,10 +96,12 @@ extension Tool {
       ?? ExitStatus.usage
   }
 
-  /// Refuses options that mean nothing for a plan.
-  private func check(_ plan: Plan, _ invocation: Invocation) throws(UsageFailure) {
+  /// Refuses options that mean nothing for a plan. A run that is to be resumed may be waited for, too.
+  private func check(
+    _ plan: Plan, _ invocation: Invocation, isResumed: Bool
+  ) throws(UsageFailure) {
     if invocation.isGiven(Options.noWait), invocation.isOn(Options.noWait), !plan.isExclusive,
-      !invocation.isOn(Options.lock)
+      !invocation.isOn(Options.lock), !isResumed
     {
       throw .waitsForNothing(invocation.command)
     }

@@ -221,6 +221,10 @@ private final class ChangedUpstream: RunMemory {
   func noteResolved(_ operation: OperationID, as step: ReadyStep) {}
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? { nil }
   func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool { false }
+  let keptInstances: Set<OperationID> = []
+
+  func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep? { nil }
+
   func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep? { nil }
   func mayHold(_ operation: OperationID) -> Bool { false }
   func hooks(of group: OperationID) -> GroupHookDuty { .asUsual }

@@ -134,7 +134,7 @@ struct Simulation {
     case .itself: ""
     case .dependency(let root): "(\(operations[root.index].name))"
     case .stopped(.failure(let id)): "(stop \(operations[id.index].name))"
-    case .stopped(let reason): "(\(reason))"
+    case .stopped(let reason), .stoppedEarlier(let reason): "(\(reason))"
     case .hook(let kind): "(\(kind))"
     case .condition(let text), .timeLimit(let text), .wait(let text), .service(let text),
       .notReady(let text):
