@@ -10,9 +10,9 @@ package final class Suggester {
   /// name, counts as several.
   package init(budget: Int = 500_000) { self.budget = budget }
 
-  /// The closest candidate within reach, of equals one with the same letters, or else the first; nil if none is close, or the budget
-  /// is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is closest, however many letters
-  /// differ. Once the budget is spent, the candidates are not evaluated.
+  /// The closest candidate within reach, of equals one with the same letters, or else the first; nil if none is close, or
+  /// the budget is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is
+  /// closest, however many letters differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
   ) -> String? {

@@ -44,9 +44,10 @@ package final class StateFolder {
   }()
 
   /// A path for a library that would replace the links in `path(of:)` at once by what they lead to: the kernel tells that
-  /// in one call.
+  /// in one call. A name on the way need not be UTF-8.
   package func followedPath(of name: String) -> String {
-    guard let whole = linkTarget, whole.first == "/", !whole.hasSuffix(" (deleted)") else {
+    let whole = withLinkTarget { String(validating: $0, as: UTF8.self) } ?? nil
+    guard let whole, whole.first == "/", !whole.hasSuffix(" (deleted)") else {
       return path(of: name)
     }
     return "\(whole)/\(name)"
@@ -54,15 +55,15 @@ package final class StateFolder {
 
   /// How many bytes the absolute path has that led here when this was asked first; nil if there was none.
   package private(set) lazy var pathLength =
-    (linkTarget ?? realPath(path(of: "")))?.utf8.count
+    withLinkTarget(\.count) ?? realPath(path(of: ""))?.utf8.count
 
-  /// Where this is, as the kernel knows it; nil if that is too long.
-  private var linkTarget: String? {
+  /// Calls `body` with the path of this, as the kernel knows it; nil if that is too long.
+  private func withLinkTarget<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { bytes in
       guard let start = bytes.baseAddress else { return nil }
       let count = readlink("/proc/self/fd/\(descriptor)", start, bytes.count)
       guard count > 0, count < bytes.count else { return nil }
-      return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+      return body(UnsafeRawBufferPointer(start: start, count: count))
     }
   }
 
