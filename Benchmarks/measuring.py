@@ -1,5 +1,6 @@
 """Runs runners side by side and keeps what each run used."""
 
+import shutil
 import statistics
 import subprocess
 import sys
@@ -85,6 +86,11 @@ class Bench:
         if sample.processes < runner.least_processes:
             return f"only {sample.processes} processes were started"
         return runner.check(output) if runner.check else None
+
+    def clear(self):
+        """Removes what the rows so far have left."""
+        shutil.rmtree(self.scratch)
+        self.scratch.mkdir()
 
     def measure(self, runners, rounds):
         """A B C, A B C, ...: so that a slow moment of the machine meets all of them."""
