@@ -26,49 +26,6 @@ protocol Executor: AnyObject {
   /// Kills a command now, with everything that belongs to it. Its end is still reported as news.
   func kill(_ key: CommandKey, at now: Nanoseconds)
 
-  /// The earlier runs that may still run something of the step elsewhere, which can be taken over.
-  func earlierRuns(of step: String) -> Set<String>
-
-  /// Whether the command would, if it were started now, take over what an earlier run has of its step as it is.
-  func takesOver(_ command: Command) -> Bool
-
-  /// Ends what earlier runs may still run of the step of an operation, and says `isOver` when nothing of that is left. The
-  /// operation has ended without a start, or starts then.
-  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool)
-
-  /// The run is to end: what `endEarlier` was called for, or is, is waited for only for a while.
-  func runStops(at now: Nanoseconds)
-
-  /// A step waits for the job of a run that is over: if that is gone without a result, it is to be known. Called again and
-  /// again as long as the step waits. `lock` is the name of its lock, which nobody gets during the call.
-  func watchJob(making lock: String, at now: Nanoseconds)
-
-  /// Whether these commands, which are all that run, go on elsewhere even if oprun ends now, and nothing is being asked
-  /// there.
-  func areElsewhere(_ commands: [CommandKey]) -> Bool
-
-  /// Leaves what goes on elsewhere to itself, unless it was asked to end: returns these commands, of which there will be
-  /// no news any more.
-  func leave(at now: Nanoseconds) -> Set<CommandKey>
-
-  /// Leaves to another run, which goes on with this one, whatever that has taken over, even if it was asked to end: returns
-  /// these commands, of which there will be no news any more.
-  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey>
-
-  /// From now on, nothing elsewhere is waited for that is asked to end, or was: it has ended for this run, and the next
-  /// one sees to it.
-  func hurry(at now: Nanoseconds)
-
-  /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not kept
-  /// yet. The step is nil if another run may still need what earlier ones have of it: it has not succeeded.
-  func decided(_ operation: OperationID, of step: String?)
-
-  /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.
-  func kept()
-
-  /// Every step has its outcome, and nothing stopped the run: whatever is left of other runs is reported.
-  func conclude()
-
   /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's
   /// choice.
   func ready(_ number: Int, at now: Nanoseconds)
@@ -104,6 +61,9 @@ protocol Executor: AnyObject {
   /// Whether others may look at the run from machines that share only its files.
   var isOnCluster: Bool { get }
 
+  /// The jobs that need not end with their run; nil if commands always do.
+  var openJobs: (any OpenJobs)? { get }
+
   /// Called when the run is over and nothing is waited for: whatever must not live on is ended. This may take some
   /// seconds.
   func close()
@@ -114,34 +74,11 @@ extension Executor {
   var startTimes: [CommandKey: Nanoseconds] { [:] }
   var spareDescriptorCount: Int { 0 }
   var isOnCluster: Bool { false }
+  var openJobs: (any OpenJobs)? { nil }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
 
   func holders(of server: LocalServer) -> [PortHolder] { [] }
-
-  func earlierRuns(of step: String) -> Set<String> { [] }
-
-  func takesOver(_ command: Command) -> Bool { false }
-
-  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {}
-
-  func runStops(at now: Nanoseconds) {}
-
-  func watchJob(making lock: String, at now: Nanoseconds) {}
-
-  func areElsewhere(_ commands: [CommandKey]) -> Bool { false }
-
-  func leave(at now: Nanoseconds) -> Set<CommandKey> { [] }
-
-  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> { [] }
-
-  func hurry(at now: Nanoseconds) {}
-
-  func decided(_ operation: OperationID, of step: String?) {}
-
-  func kept() {}
-
-  func conclude() {}
 }
 
 /// News about commands, or about the executor.

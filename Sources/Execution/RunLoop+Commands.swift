@@ -44,16 +44,22 @@ extension RunLoop {
     return built
   }
 
+  /// The earlier runs that may still run something of a step, which can be taken over.
+  func earlierRuns(of step: String) -> Set<String> {
+    executor.openJobs?.earlierRuns(of: step) ?? []
+  }
+
   /// Whether a step that could start takes over what an earlier run has of it elsewhere.
   func takesOver(_ operation: OperationID) -> Bool {
+    guard let openJobs = executor.openJobs else { return false }
     let key = CommandKey(operation: operation, role: .attempt(1))
     // What a command can reach is not compared.
-    return executor.takesOver(built(key, machine.command(of: key), nil))
+    return openJobs.takesOver(built(key, machine.command(of: key), nil))
   }
 
   /// Keeps for steps of which an earlier run has jobs what these have.
   func promiseWhatGoesOn() {
-    guard executor.isOnCluster else { return }
+    if executor.openJobs == nil { return }
     for index in machine.plan.steps.indices {
       promise(OperationID(index), of: machine.steps[OperationID(index)].id)
     }
@@ -61,7 +67,7 @@ extension RunLoop {
 
   /// Keeps for a step of which an earlier run has a job what this has: a job is taken over only when its step starts.
   func promise(_ operation: OperationID, of step: String) {
-    if !executor.earlierRuns(of: step).isEmpty { machine.goesOn(operation) }
+    if !earlierRuns(of: step).isEmpty { machine.goesOn(operation) }
   }
 
   /// Adds what Slurm is asked for, if the command runs there.
@@ -77,7 +83,7 @@ extension RunLoop {
     order.replaceable = replaceableOutputs(of: operation)
     // What a cached step depends on is in its key.
     if order.basis == nil {
-      order.outdatedRuns = executor.earlierRuns(of: machine.steps[operation].id).filter {
+      order.outdatedRuns = earlierRuns(of: machine.steps[operation].id).filter {
         options.memory?.isUpstreamUnchanged(of: operation, since: $0) == false
       }
     }
@@ -89,18 +95,18 @@ extension RunLoop {
     switch event {
     case .appended(let operation, let id, let group, let after, _):
       added.append(operation, id: id, from: group, after: after)
-      if executor.isOnCluster { promise(operation, of: id) }
+      if executor.openJobs != nil { promise(operation, of: id) }
     case .reopened(let operation, _): forget(operation)
     case .settled(let operation, let ending, _):
       let isDone = ending.outcome == .succeeded || ending.outcome == .cached
-      executor.decided(operation, of: isDone ? step(of: operation) : nil)
+      executor.openJobs?.decided(operation, of: isDone ? step(of: operation) : nil)
       if machine.mustEndElsewhere(operation) {
-        executor.endEarlier(operation, of: step(of: operation) ?? "", startsThen: false)
+        executor.openJobs?.endEarlier(operation, of: step(of: operation) ?? "", startsThen: false)
       }
-    case .retrying(let operation, _, _): executor.decided(operation, of: nil)
+    case .retrying(let operation, _, _): executor.openJobs?.decided(operation, of: nil)
     // After a failure what runs comes to its end.
     case .stopping(.failure): break
-    case .stopping: executor.runStops(at: time)
+    case .stopping: executor.openJobs?.runStops(at: time)
     case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
       .resolved, .waiting, .ready, .heldUp, .published, .orphansFound, .outOfReach, .restored,
       .controlled, .notice, .finished:

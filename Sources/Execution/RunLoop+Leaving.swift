@@ -10,7 +10,8 @@ extension RunLoop {
   /// The first signal asks everything to end. Who has logged out wants jobs to go on.
   func signalled(_ signal: Int32, at time: Nanoseconds) {
     if machine.signalCount == 0, signal == SIGHUP {
-      return machine.leave(executor.leave(at: time), because: signal, at: time)
+      let left = executor.openJobs?.leave(at: time) ?? []
+      return machine.leave(left, because: signal, at: time)
     }
     hurryIfAskedBefore(at: time)
     machine.signalled(signal, at: time)
@@ -18,16 +19,17 @@ extension RunLoop {
 
   /// Called when somebody asks for the end of the run: for the second time, nothing elsewhere is waited for.
   func hurryIfAskedBefore(at time: Nanoseconds) {
-    if machine.signalCount > 0 { executor.hurry(at: time) }
+    if machine.signalCount > 0 { executor.openJobs?.hurry(at: time) }
   }
 
   /// Leaves a run that is to be left as soon as jobs alone go on; false if it is not, or not yet. Called when nothing is
   /// left to do in a turn.
   func leavesJobs(at time: Nanoseconds) -> Bool {
     guard options.isDetached, jobs == nil || !machine.lacksGrant(),
-      let commands = machine.commandsAlone(), executor.areElsewhere(commands)
+      let openJobs = executor.openJobs,
+      let commands = machine.commandsAlone(), openJobs.areElsewhere(commands)
     else { return false }
-    let left = executor.leave(at: time)
+    let left = openJobs.leave(at: time)
     for item in executor.takeNews() { hear(item, at: time) }
     machine.leave(left, at: time)
     return true
@@ -37,7 +39,7 @@ extension RunLoop {
   /// has jobs of it.
   func hear(_ failure: ObserverFailure, at time: Nanoseconds) {
     guard let run = failure.successor else { return machine.stateFailed(failure.message, at: time) }
-    let left = executor.leave(to: run, at: time)
+    let left = executor.openJobs?.leave(to: run, at: time) ?? []
     for item in executor.takeNews() { hear(item, at: time) }
     machine.overtaken(failure.message, leaving: left, at: time)
   }

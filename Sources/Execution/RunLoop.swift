@@ -342,7 +342,7 @@ final class RunLoop {
   }
 
   private func tellKept() {
-    if observers.hasKeptAll { executor.kept() }
+    if observers.hasKeptAll { executor.openJobs?.recorded() }
   }
 
   /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch, or the
@@ -352,7 +352,7 @@ final class RunLoop {
     // How the run was ended says more than how one of its steps ended.
     if !end.wasStopped { end.passedOn = passedOn }
     if !end.wasStopped, executor.isOnCluster {
-      executor.conclude()
+      executor.openJobs?.conclude()
       for case .event(let event) in executor.takeNews() { tell(event, at: time) }
     }
     if closesEarly { executor.close() }

@@ -10,7 +10,7 @@ extension RunLoop {
   func attemptBegins(_ key: CommandKey) {
     // A job that an earlier run has left may be taken over: its attempt has begun then.
     guard let caching, let lookup = caching.lookups[key.operation],
-      executor.earlierRuns(of: machine.steps[key.operation].id).isEmpty
+      earlierRuns(of: machine.steps[key.operation].id).isEmpty
     else { return }
     do throws(CacheFailure) {
       try caching.cache.attemptBegins(lookup)

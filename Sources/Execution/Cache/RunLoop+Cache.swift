@@ -33,7 +33,7 @@ extension RunLoop {
       caching.lookups[operation] = lookup
     } else {
       let upstream = upstream(of: operation, step.settings.workingDirectory, caching)
-      let isBeingMade = !executor.earlierRuns(of: id).isEmpty
+      let isBeingMade = !earlierRuns(of: id).isEmpty
       if !isBeingMade,
         let hit = caching.cache.unchanged(asked, upstream: upstream)
       {
@@ -274,7 +274,9 @@ extension RunLoop {
     for operation in waiting.long {
       let step = quoted(machine.steps[operation].id)
       say("\(step) waits for \(caching.maker(of: operation))", caching)
-      caching.withLockOfJob(operation) { executor.watchJob(making: $0, at: time) }
+      caching.withLockOfJob(operation) {
+        executor.openJobs?.watchJob(making: $0, at: time)
+      }
     }
     decideAgain(waiting.asked, at: time)
     machine.startDeferred(waiting.deferred, at: time)

@@ -65,7 +65,7 @@ extension RunLoop {
     guard lookup.isBeingMade, lookup.fault == nil, !takesOver(operation) else { return false }
     caching.cache.release(lookup)
     caching.awaitingJobs.insert(operation)
-    executor.endEarlier(operation, of: machine.steps[operation].id, startsThen: true)
+    executor.openJobs?.endEarlier(operation, of: machine.steps[operation].id, startsThen: true)
     return true
   }
 

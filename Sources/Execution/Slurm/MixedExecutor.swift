@@ -37,36 +37,6 @@ final class MixedExecutor: Executor {
 
   func kill(_ key: CommandKey, at now: Nanoseconds) { executor(of: key).kill(key, at: now) }
 
-  func earlierRuns(of step: String) -> Set<String> { slurm.earlierRuns(of: step) }
-
-  func takesOver(_ command: Command) -> Bool { slurm.takesOver(command) }
-
-  func endEarlier(_ operation: OperationID, of step: String, startsThen: Bool) {
-    slurm.endEarlier(operation, of: step, startsThen: startsThen)
-  }
-
-  func runStops(at now: Nanoseconds) { slurm.runStops(at: now) }
-
-  func watchJob(making lock: String, at now: Nanoseconds) { slurm.watchJob(making: lock, at: now) }
-
-  func areElsewhere(_ commands: [CommandKey]) -> Bool { slurm.areElsewhere(commands) }
-
-  func leave(at now: Nanoseconds) -> Set<CommandKey> { slurm.leave(at: now) }
-
-  func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
-    slurm.leave(to: run, at: now)
-  }
-
-  func hurry(at now: Nanoseconds) { slurm.hurry(at: now) }
-
-  func decided(_ operation: OperationID, of step: String?) {
-    slurm.decided(operation, of: step)
-  }
-
-  func kept() { slurm.kept() }
-
-  func conclude() { slurm.conclude() }
-
   func ready(_ number: Int, at now: Nanoseconds) {
     let isOfSlurm =
       (ResultWatch.number..<SlurmProcesses.firstNumber + SlurmCall.Channel.allCases.count)
@@ -98,6 +68,8 @@ final class MixedExecutor: Executor {
   var spareDescriptorCount: Int { local.spareDescriptorCount }
 
   var isOnCluster: Bool { true }
+
+  var openJobs: (any OpenJobs)? { slurm }
 
   func close() {
     slurm.close()

@@ -29,7 +29,7 @@ struct SlurmParts {
   var copiesProgram = true
 }
 
-final class SlurmExecutor: Executor {
+final class SlurmExecutor: Executor, OpenJobs {
   static let second: Nanoseconds = 1_000_000_000
 
   let parts: SlurmParts
