@@ -52,18 +52,18 @@ extension Inputs {
     RetryPolicy(limit: integer("retries"), delay: max(1_000_000, duration("retry_delay")))
   }
 
-  var cacheLimits: CacheLimits {
-    CacheLimits(size: size("cache_size"), age: Int(duration("cache_age") / 1_000_000_000))
+  var cacheLimits: DownloadCacheLimits {
+    DownloadCacheLimits(size: size("cache_size"), age: Int(duration("cache_age") / 1_000_000_000))
   }
 
   /// Opens the cache; throws if there is no directory for it, or one that must not be used.
   func openCache(
     warn: @escaping @Sendable (String) -> Void
-  ) throws(SystemError) -> Cache {
-    guard let path = text("cache_dir") ?? CacheFolder.usual else {
+  ) throws(SystemError) -> DownloadCache {
+    guard let path = text("cache_dir") ?? DownloadCacheFolder.usual else {
       throw SystemError("no directory for the cache: set 'cache_dir' or HOME", errno: 0)
     }
-    return try Cache(CacheFolder(path), cacheLimits, warn: warn)
+    return try DownloadCache(DownloadCacheFolder(path), cacheLimits, warn: warn)
   }
 
   /// How many downloads may run at once. Each has a socket, up to two connections that are kept, a
@@ -75,7 +75,7 @@ extension Inputs {
   /// A downloader with the thread that drives the transfers; nil if the system provides none. `count`
   /// is how many downloads run at once.
   func downloader(
-    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter, count: Int
+    _ settings: TransferSettings, _ cache: DownloadCache?, _ meter: Meter, count: Int
   ) -> Downloader? {
     guard let loop = TransferLoop(keeping: 2 * count) else { return nil }
     let fetcher = Fetcher(loop: loop, settings: settings, meter: meter)

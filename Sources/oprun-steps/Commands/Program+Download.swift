@@ -66,7 +66,7 @@ extension Program {
   }
 
   /// The cache. Without one, nothing is remembered; only contents that must be kept there need it.
-  private func usableCache(_ inputs: Inputs, _ progress: BatchProgress) -> Cache? {
+  private func usableCache(_ inputs: Inputs, _ progress: BatchProgress) -> DownloadCache? {
     do throws(SystemError) {
       return try inputs.openCache { progress.tell($0) }
     } catch {

@@ -36,7 +36,7 @@ struct DownloadTurn: Sendable {
 
 extension Downloader {
   /// Waits for another process that fetches the same, but no longer than one attempt could take.
-  func takeTurn(_ source: Source, in cache: Cache) throws(ItemFailure) -> DownloadTurn {
+  func takeTurn(_ source: Source, in cache: DownloadCache) throws(ItemFailure) -> DownloadTurn {
     let began = calendarTime()
     let limit = fetcher.settings.limits.total
     let turn = try system { try cache.turn(source.key, named: source.shown, limit: limit) }
@@ -47,7 +47,7 @@ extension Downloader {
   /// `hold`. A cached content is checked against its hash unless `isUnread` says that it will not
   /// be read.
   func acquire(
-    _ source: Source, in cache: Cache, isUnread: (CachedObject) -> Bool = { _ in false }
+    _ source: Source, in cache: DownloadCache, isUnread: (CachedDownload) -> Bool = { _ in false }
   ) throws(ItemFailure) -> Acquired {
     let turn = try takeTurn(source, in: cache)
     defer { withExtendedLifetime(turn) {} }
@@ -73,7 +73,7 @@ extension Downloader {
   }
 
   private func kept(
-    _ fetched: Fetched, _ part: PartFile, _ source: Source, in cache: Cache
+    _ fetched: Fetched, _ part: PartFile, _ source: Source, in cache: DownloadCache
   ) throws(ItemFailure) -> Acquired {
     var acquired = Acquired(path: part.path, digest: fetched.digest, size: fetched.size)
     if !fetched.facts.forbidsKeeping {
@@ -93,7 +93,7 @@ extension Downloader {
     return acquired
   }
 
-  private func acquired(_ object: CachedObject) -> Acquired {
+  private func acquired(_ object: CachedDownload) -> Acquired {
     var acquired = Acquired(path: object.path, digest: object.digest, size: object.size)
     acquired.isCached = true
     acquired.hold = object

@@ -51,7 +51,7 @@ extension Downloader {
   }
 
   private func keep(
-    _ fetched: Fetched, from target: String, _ source: Source, in cache: Cache
+    _ fetched: Fetched, from target: String, _ source: Source, in cache: DownloadCache
   ) throws(ItemFailure) {
     let part = try copy(target, fetched.digest, toPart: cache.folder.part(source.key), mode: 0o600)
     let object = try system {
@@ -61,7 +61,7 @@ extension Downloader {
   }
 
   private func atHand(
-    _ record: CacheRecord, _ object: CachedObject?, _ target: String
+    _ record: CacheRecord, _ object: CachedDownload?, _ target: String
   ) throws(ItemFailure) -> Acquired {
     if let object { try copy(object.path, record.digest, to: target) }
     return present(target, record.digest, record.size)

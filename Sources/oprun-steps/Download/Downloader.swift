@@ -7,7 +7,7 @@ import Glibc
 struct Downloader: Sendable {
   let fetcher: Fetcher
   /// The cache; nil if there is none that can be used.
-  let cache: Cache?
+  let cache: DownloadCache?
   /// How old a confirmation may be to be used without asking the server, in seconds.
   var maxAge = 0
   var mayResume = true

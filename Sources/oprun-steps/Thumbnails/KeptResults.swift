@@ -6,7 +6,7 @@ import Diagnostics
 import Glibc
 
 struct KeptResults: Sendable {
-  let cache: Cache
+  let cache: DownloadCache
   let settings: ResizeSettings
 
   /// The generation; raise it whenever our own code for images changes the results.
@@ -28,7 +28,7 @@ struct KeptResults: Sendable {
   }
 
   /// Whether all results of a content exist, so that it need not be read.
-  func areAll(of object: CachedObject) -> Bool {
+  func areAll(of object: CachedDownload) -> Bool {
     guard
       let image = try? SourceImage(object.path, reading: settings.reading.formats)
     else { return false }
@@ -40,7 +40,7 @@ struct KeptResults: Sendable {
   /// Whether a content from the cache may be decoded, because results may have been removed since
   /// they were looked up.
   func isIntact(_ source: Acquired) -> Bool {
-    guard let object = source.hold as? CachedObject else { return true }
+    guard let object = source.hold as? CachedDownload else { return true }
     let record = CacheRecord(
       digest: source.digest, size: source.size, confirmed: 0, isKept: true)
     return cache.isIntact(object, record)
@@ -51,7 +51,7 @@ struct KeptResults: Sendable {
   func publish(
     _ source: Acquired, as format: ImageFormat, path: (ResultSpec) throws(ItemFailure) -> String
   ) throws(ItemFailure) -> [ItemFile]? {
-    var found: [(record: CacheRecord, object: CachedObject, result: ResultSpec)] = []
+    var found: [(record: CacheRecord, object: CachedDownload, result: ResultSpec)] = []
     for result in settings.results(for: format) {
       guard let record = cache.record(key(source.digest, result)),
         let object = cache.object(of: record)

@@ -41,7 +41,7 @@ final class ThumbnailBatch: Sendable {
   struct Machinery: Sendable {
     let processing: ImageProcessing
     let downloader: Downloader
-    let cache: Cache
+    let cache: DownloadCache
     let progress: BatchProgress
     let downloadCount: Int
     /// How many sources are begun and not finished.

@@ -6,14 +6,14 @@ import Glibc
 import OperationKit
 
 /// How much is kept, and for how long.
-struct CacheLimits: Hashable, Sendable {
+struct DownloadCacheLimits: Hashable, Sendable {
   var size = 2 << 30
   /// The maximum time without use, in seconds.
   var age = 30 * 86_400
 }
 
 /// A content of the cache, which stays there as long as this object exists.
-final class CachedObject: Sendable {
+final class CachedDownload: Sendable {
   let digest: Digest
   let path: String
   fileprivate let file: OpenFile
@@ -27,7 +27,7 @@ final class CachedObject: Sendable {
   var size: Int { file.size }
 }
 
-final class Cache: Sendable {
+final class DownloadCache: Sendable {
   /// Identifies a file that was hashed before in this run.
   struct Fingerprint: Hashable, Sendable {
     let size: Int
@@ -52,14 +52,15 @@ final class Cache: Sendable {
   /// The maximum number of records in memory; then they are all dropped.
   static let memoryLimit = 20_000
 
-  let folder: CacheFolder
-  let limits: CacheLimits
+  let folder: DownloadCacheFolder
+  let limits: DownloadCacheLimits
   let memory = Guarded(Memory())
   let changes: Guarded<OpenFile>
   private let warn: @Sendable (String) -> Void
 
   init(
-    _ folder: CacheFolder, _ limits: CacheLimits, warn: @escaping @Sendable (String) -> Void
+    _ folder: DownloadCacheFolder, _ limits: DownloadCacheLimits,
+    warn: @escaping @Sendable (String) -> Void
   ) throws(SystemError) {
     self.folder = folder
     self.limits = limits
@@ -98,24 +99,24 @@ final class Cache: Sendable {
   }
 
   /// The content of a record, checked against its hash; nil if it does not exist.
-  func object(of record: CacheRecord) -> CachedObject? {
+  func object(of record: CacheRecord) -> CachedDownload? {
     uncheckedObject(of: record).flatMap { isIntact($0, record) ? $0 : nil }
   }
 
   /// Like `object`, for callers that may not read it at all; they must call `isIntact` before
   /// reading it.
-  func uncheckedObject(of record: CacheRecord) -> CachedObject? {
+  func uncheckedObject(of record: CacheRecord) -> CachedDownload? {
     guard record.isKept,
       let file = try? OpenFile.own(folder.object(record.digest), O_RDONLY)
     else { return nil }
     file.lock(LOCK_SH)
     // It may have been evicted between opening and locking.
-    return file.status.st_nlink > 0 ? CachedObject(record.digest, file) : nil
+    return file.status.st_nlink > 0 ? CachedDownload(record.digest, file) : nil
   }
 
   /// Whether a content has the hash under which it is kept; it is read once per run. If not, it is
   /// removed.
-  func isIntact(_ object: CachedObject, _ record: CacheRecord) -> Bool {
+  func isIntact(_ object: CachedDownload, _ record: CacheRecord) -> Bool {
     let fingerprint = Fingerprint(object.file.status)
     if memory.withLock({ $0.verified[record.digest] == fingerprint }) { return true }
     guard fingerprint.size == record.size, (try? object.file.digest()) == record.digest else {
@@ -157,16 +158,16 @@ final class Cache: Sendable {
   }
 }
 
-extension Cache {
+extension DownloadCache {
   /// Adds a content and returns it; nil if there is no room, in which case the part file is
   /// unchanged. The limit is never exceeded, because room is made first.
   func keep(
     _ part: PartFile, as record: CacheRecord, for key: Digest
-  ) throws(SystemError) -> CachedObject? {
+  ) throws(SystemError) -> CachedDownload? {
     try part.synchronize()
     let path = folder.object(record.digest)
     try Files.makeFolder(of: path, mode: 0o700)
-    let object = try changing { () throws(SystemError) -> CachedObject? in
+    let object = try changing { () throws(SystemError) -> CachedDownload? in
       if let object = self.object(of: record) {
         part.discard()
         try note(record, for: key)
@@ -182,7 +183,7 @@ extension Cache {
       let file = try OpenFile.own(path, O_RDONLY)
       file.lock(LOCK_SH)
       memory.withLock { $0.verified[record.digest] = Fingerprint(file.status) }
-      return CachedObject(record.digest, file)
+      return CachedDownload(record.digest, file)
     }
     return object
   }

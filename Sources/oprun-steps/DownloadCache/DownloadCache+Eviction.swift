@@ -6,7 +6,7 @@ import Glibc
 import OperationKit
 
 /// What the cache contains.
-struct CacheStatistics: Hashable, Sendable {
+struct DownloadCacheStatistics: Hashable, Sendable {
   var recordCount = 0
   var objectCount = 0
   var byteCount = 0
@@ -14,7 +14,7 @@ struct CacheStatistics: Hashable, Sendable {
   var oldestUse: Int?
 }
 
-extension Cache {
+extension DownloadCache {
   private struct Entry {
     let path: String
     let object: String?
@@ -114,9 +114,9 @@ extension Cache {
     }
   }
 
-  func statistics() throws(SystemError) -> CacheStatistics {
+  func statistics() throws(SystemError) -> DownloadCacheStatistics {
     try changing { () throws(SystemError) in
-      var statistics = CacheStatistics()
+      var statistics = DownloadCacheStatistics()
       folder.forEachFile(of: "records") { _, _, status in
         statistics.recordCount += 1
         statistics.oldestUse = min(statistics.oldestUse ?? .max, status.st_mtim.tv_sec)
@@ -130,7 +130,7 @@ extension Cache {
   }
 
   /// Removes everything that is not in use; returns what was removed.
-  func clear() throws(SystemError) -> CacheStatistics {
+  func clear() throws(SystemError) -> DownloadCacheStatistics {
     let before = try statistics()
     try changing { () throws(SystemError) in
       folder.forEachFile(of: "records") { path, _, _ in Files.remove(path) }
@@ -143,7 +143,7 @@ extension Cache {
       setUsage(left)
     }
     let after = try statistics()
-    return CacheStatistics(
+    return DownloadCacheStatistics(
       recordCount: before.recordCount - after.recordCount,
       objectCount: before.objectCount - after.objectCount,
       byteCount: before.byteCount - after.byteCount)

@@ -10,21 +10,22 @@ import Testing
 /// A cache in its own folder.
 private final class CacheBench {
   let workspace: Workspace
-  let folder: CacheFolder
-  let cache: Cache
+  let folder: DownloadCacheFolder
+  let cache: DownloadCache
 
-  init(_ limits: CacheLimits = CacheLimits(), in workspace: Workspace? = nil) throws {
+  init(_ limits: DownloadCacheLimits = DownloadCacheLimits(), in workspace: Workspace? = nil) throws
+  {
     let workspace = try workspace ?? Workspace()
     self.workspace = workspace
-    folder = try CacheFolder(workspace.path("cache"))
-    cache = try Cache(folder, limits) { _ in }
+    folder = try DownloadCacheFolder(workspace.path("cache"))
+    cache = try DownloadCache(folder, limits) { _ in }
   }
 
   func key(_ name: String) -> Digest { SHA256.hash("key " + name) }
 
   /// Adds a content, as a download does.
   @discardableResult
-  func keep(_ content: String, as name: String) throws -> CachedObject? {
+  func keep(_ content: String, as name: String) throws -> CachedDownload? {
     let part = try PartFile.open(at: folder.part(key(name)), mode: 0o600)
     try part.restart()
     try Array(content.utf8).withUnsafeBytes { try part.append($0) }
@@ -118,7 +119,7 @@ private final class CacheBench {
     let path = try #require(try bench.keep("hello", as: "a")).path
     try "hellO".write(toFile: path, atomically: false, encoding: .utf8)
     let warnings = Warnings()
-    let other = try Cache(bench.folder, CacheLimits()) { warnings.append($0) }
+    let other = try DownloadCache(bench.folder, DownloadCacheLimits()) { warnings.append($0) }
     let record = try #require(other.record(bench.key("a")))
     #expect(other.object(of: record) == nil)
     #expect(other.object(of: record) == nil)
@@ -137,7 +138,7 @@ private final class CacheBench {
   }
 
   @Test func `the least recently used goes when there is no room`() throws {
-    let bench = try CacheBench(CacheLimits(size: 100))
+    let bench = try CacheBench(DownloadCacheLimits(size: 100))
     for (index, name) in ["a", "b", "c"].enumerated() {
       try bench.keep(String(repeating: name, count: 30), as: name)
       bench.age(name, by: 100 - index)
@@ -149,7 +150,7 @@ private final class CacheBench {
   }
 
   @Test func `the limit holds at every moment`() throws {
-    let bench = try CacheBench(CacheLimits(size: 1000))
+    let bench = try CacheBench(DownloadCacheLimits(size: 1000))
     for index in 0..<200 {
       try bench.keep("\(index) " + String(repeating: "x", count: index % 97), as: "\(index)")
       #expect(try bench.cache.statistics().byteCount <= 1000)
@@ -158,7 +159,7 @@ private final class CacheBench {
   }
 
   @Test func `what is used does not go, and what finds no room is not kept`() throws {
-    let bench = try CacheBench(CacheLimits(size: 50))
+    let bench = try CacheBench(DownloadCacheLimits(size: 50))
     let used = try bench.keep(String(repeating: "a", count: 40), as: "a")
     bench.age("a", by: 1000)
     #expect(try bench.keep(String(repeating: "b", count: 40), as: "b") == nil)
@@ -168,14 +169,14 @@ private final class CacheBench {
   }
 
   @Test func `once it is not used any more it can go`() throws {
-    let bench = try CacheBench(CacheLimits(size: 50))
+    let bench = try CacheBench(DownloadCacheLimits(size: 50))
     try bench.keep(String(repeating: "a", count: 40), as: "a")
     #expect(try bench.keep(String(repeating: "b", count: 40), as: "b") != nil)
     #expect(bench.content("a") == nil)
   }
 
   @Test func `what was not used for long goes`() throws {
-    let bench = try CacheBench(CacheLimits(age: 3600))
+    let bench = try CacheBench(DownloadCacheLimits(age: 3600))
     try bench.keep("old", as: "old")
     try bench.keep("new", as: "new")
     bench.age("old", by: 3601)
@@ -201,9 +202,9 @@ private final class CacheBench {
     let path = workspace.path("shared")
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     chmod(path, 0o777)
-    #expect(throws: (any Error).self) { try CacheFolder(path) }
+    #expect(throws: (any Error).self) { try DownloadCacheFolder(path) }
     symlink(workspace.path("."), workspace.path("link"))
-    #expect(throws: (any Error).self) { try CacheFolder(workspace.path("link")) }
+    #expect(throws: (any Error).self) { try DownloadCacheFolder(workspace.path("link")) }
   }
 
   @Test func `nobody else can read it, whatever the mask`() throws {
@@ -228,7 +229,7 @@ private final class CacheBench {
     let folder = bench.folder
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       // Each with a cache of its own, as processes have.
-      guard let cache = try? Cache(folder, CacheLimits(), warn: { _ in }),
+      guard let cache = try? DownloadCache(folder, DownloadCacheLimits(), warn: { _ in }),
         let downloader = try? Self.downloader(cache),
         let acquired = try? downloader.acquire(source, in: cache)
       else { return }
@@ -251,7 +252,7 @@ private final class CacheBench {
     let threads = (0..<8).map { number in
       Thread {
         // Each with a cache of its own, as processes have; half of them want a file.
-        guard let cache = try? Cache(folder, CacheLimits(), warn: { _ in }),
+        guard let cache = try? DownloadCache(folder, DownloadCacheLimits(), warn: { _ in }),
           let downloader = try? Self.downloader(cache, maxAge: 0),
           let acquired = try? number % 2 == 0
             ? downloader.acquire(source, in: cache)
@@ -298,7 +299,7 @@ private final class CacheBench {
     let server = try LoopbackServer { _, connection in connection.answer("200 OK", [], "hello") }
     let workspace = try Workspace()
     let url = server.url + "/x"
-    let folder = try CacheFolder(workspace.path("cache"))
+    let folder = try DownloadCacheFolder(workspace.path("cache"))
     let key = try #require(Source(url)).key
     let owner = try #require(try CacheTurn(folder.turn(key), limit: 0) { _ in })
     let end = try workspace.run(
@@ -318,7 +319,7 @@ private final class CacheBench {
     }
   }
 
-  private static func downloader(_ cache: Cache, maxAge: Int = 60) throws -> Downloader {
+  private static func downloader(_ cache: DownloadCache, maxAge: Int = 60) throws -> Downloader {
     var settings = TransferSettings()
     settings.policy.allowsPrivate = true
     let loop = try #require(TransferLoop(keeping: 4))

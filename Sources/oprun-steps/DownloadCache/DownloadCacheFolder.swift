@@ -12,17 +12,17 @@ import Glibc
 ///     turns/abc          locked while somebody fetches a key that begins so
 ///     lock, usage        the lock for changes, and the bytes of all objects
 ///     swept              its time of change is when old things were last removed
-struct CacheFolder: Hashable, Sendable {
+struct DownloadCacheFolder: Hashable, Sendable {
   let path: String
 
   /// Creates the directory if it does not exist; refuses one that others could have written to.
   init(_ path: String) throws(SystemError) {
     self.path = path
     try Files.makeFolder(path, mode: 0o700)
-    try CacheFolder.check(path)
+    try DownloadCacheFolder.check(path)
     for name in ["records", "objects", "parts", "turns"] {
       try Files.makeFolder("\(path)/\(name)", mode: 0o700)
-      try CacheFolder.check("\(path)/\(name)")
+      try DownloadCacheFolder.check("\(path)/\(name)")
     }
   }
 
