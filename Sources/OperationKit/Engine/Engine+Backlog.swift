@@ -7,7 +7,7 @@ internal import Scheduling
 struct StartedOperations {
   private struct Entry {
     var reference: Unmanaged<Operation>?
-    /// How many had been started before.
+    /// The number of operations that had been started before.
     var order = 0
   }
 
