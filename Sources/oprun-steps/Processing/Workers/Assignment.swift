@@ -29,6 +29,6 @@ struct ActiveAssignment: Sendable {
   let worker: WorkerProcess
   /// The deadline in milliseconds of the monotonic clock.
   let deadline: Int
-  /// Why it was killed, if it was; it will end in a moment.
+  /// Why the worker was killed, if it was; it will end in a moment.
   var stopReason: StopReason?
 }
