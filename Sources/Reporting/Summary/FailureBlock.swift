@@ -22,6 +22,7 @@ struct FailureBlock {
   private static let widestCommand = 156
   /// The lines that are shown of a script.
   private static let longestScript = 6
+  /// A longer reason has lines of its own.
   private static let widestReason = 60
 
   init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
