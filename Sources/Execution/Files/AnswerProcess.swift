@@ -5,7 +5,7 @@ import Glibc
 import Processes
 import RunFiles
 
-/// One question. Its answer is complete when the pipe ends.
+/// A child process that answers one question. The answer is complete when the pipe ends.
 final class AnswerProcess {
   let processID: Int32
   /// The descriptor that the answer comes from; close-on-exec and non-blocking.

@@ -8,7 +8,7 @@ import Glibc
 /// Two processes that watch oprun and each other, as oprun sees them. The first is our child; it
 /// starts the second, and whichever is left replaces the other.
 ///
-/// They read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
+/// The guardians read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
 /// of file comes when oprun is gone, and with it every child that had not loaded its program yet:
 /// from then on nothing can start that a sweep could miss.
 struct Guardian: ~Copyable {

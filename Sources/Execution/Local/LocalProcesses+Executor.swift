@@ -20,7 +20,7 @@ extension LocalProcesses: Executor {
     Dictionary(commands.map { ($0.key, $0.startedAt) }) { first, _ in first }
   }
 
-  /// None in a frugal run; otherwise half of the spare ones, because the others are for pipes of
+  /// Half of the spare descriptors, none in a frugal run, because the others are for pipes of
   /// processes that live on.
   var spareDescriptorCount: Int {
     limits.isFrugal ? 0 : limits.spareCount(besides: wanted) / 2

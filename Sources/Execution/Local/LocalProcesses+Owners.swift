@@ -7,7 +7,7 @@ import Scheduling
 
 extension LocalProcesses {
   /// The time for which a process that shows no environment is taken for one that starts a program.
-  /// That takes less than a millisecond, unless there is no processor for it.
+  /// A start takes less than a millisecond, unless there is no processor for it.
   private static let longestStart: Nanoseconds = 60_000_000
   private static let nextLook: Nanoseconds = 2_000_000
 

@@ -30,7 +30,7 @@ struct HeldTasks {
     wake(at: time)
   }
 
-  /// Has the tasks looked at again: one of them may be ready by then.
+  /// Makes the tasks be looked at again at this time: one of them may be ready by then.
   private mutating func wake(at time: Nanoseconds) { readyAt = min(readyAt ?? .max, time) }
 
   /// Notes the end of something that tasks may have waited for.

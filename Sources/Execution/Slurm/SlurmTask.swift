@@ -58,7 +58,7 @@ final class TaskHome {
     return true
   }
 
-  /// Has the results listed again, because some could not be read.
+  /// Makes the results be listed again, because some could not be read.
   func distrust() { unchanged = nil }
 
   func settle(_ number: Int) {
@@ -74,7 +74,7 @@ final class SlurmTask {
     /// An earlier run may have a job of the task: the next look at the queue tells.
     case examined
     case submitting
-    /// It is unknown whether the task was submitted: a look that begins after this time tells.
+    /// The task may have been submitted: a look at the queue that begins after this time tells.
     case unsure(since: Nanoseconds)
     case submitted(since: Nanoseconds)
   }
@@ -189,7 +189,7 @@ extension SlurmTask.Phase {
 final class SlurmCounts {
   /// The number of tasks that Slurm has, as far as is known.
   private(set) var out = 0
-  /// That number, with the tasks of earlier runs that Slurm may have.
+  /// The same number, including the tasks of earlier runs that Slurm may have.
   private(set) var open = 0
   /// The number of times that a task changed its phase.
   private(set) var changes = 0

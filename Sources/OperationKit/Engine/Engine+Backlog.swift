@@ -57,7 +57,7 @@ extension Engine {
     return reference
   }
 
-  /// Has the scheduler know every operation that is added to the queue until it is empty, and all
+  /// Lets the scheduler know every operation that is added to the queue until it is empty, and all
   /// that have not started: the order in which they were added does not suffice any more.
   func mix(_ queueNumber: Int) {
     let queue = QueueID(queueNumber)

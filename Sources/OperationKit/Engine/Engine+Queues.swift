@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Has the operation's changes reported from now on.
+  /// Makes the operation's changes be reported from now on.
   func countObserved(_ operation: Operation) {
     locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }

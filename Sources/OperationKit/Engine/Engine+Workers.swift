@@ -238,7 +238,7 @@ extension Engine {
     }
   }
 
-  /// Has the next operation on its way into the processor's cache while this one runs: another
+  /// Prefetches the next operation into the processor's cache while this one runs: another
   /// thread has made it, or it was made long ago.
   private func fetchNext(of queue: QueueID) {
     guard let address = (queues[queue.index].backlog.first ?? firstReady(in: queue))?.toOpaque()

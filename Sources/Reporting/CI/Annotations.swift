@@ -140,7 +140,7 @@ extension CIOptions {
 }
 
 extension ByteSink {
-  /// Has a CI runner show the faults of a pipeline beside its lines. The sink must be harmless to the runner.
+  /// Makes a CI runner show the faults of a pipeline beside its lines. The sink must be harmless to the runner.
   package func write(
     annotationsOf diagnostics: [Diagnostic], in sources: SourceMap, for options: CIOptions
   ) {

@@ -59,7 +59,7 @@ package final class ByteSink {
     }
   }
 
-  /// Has lines that are too wide for the terminal go on in further ones, if there is a terminal.
+  /// Folds lines that are too wide for the terminal, if there is a terminal.
   package func fitToTerminal() {
     lineWidth = Terminal.width(of: descriptor)
     foldsLines = true
@@ -232,7 +232,7 @@ package final class ByteSink {
     }
   }
 
-  /// Has `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds.
+  /// Lets `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds.
   /// `fill` returns the number of bytes.
   @inline(__always)
   func write(atMost limit: Int, _ fill: (UnsafeMutableRawPointer) -> Int) {

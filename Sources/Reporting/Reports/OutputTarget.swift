@@ -44,7 +44,7 @@ package final class OutputTarget {
     try? replaceFile(path, makesDirectories: false, with: write)
   }
 
-  /// Has `write` write the contents, perhaps a second time if they did not reach their place.
+  /// Lets `write` write the contents, perhaps a second time if they did not reach their place.
   func replace(with write: (ByteSink) -> Void) throws(SystemError) {
     guard descriptor >= 0 else { return try replaceFile(path, with: write) }
     let error = pass(to: descriptor, write)

@@ -194,7 +194,7 @@ final class FolderWatch {
     return target
   }
 
-  /// Has changes of places noted as those of a path that leads there.
+  /// Notes changes of places, from now on, as those of a path that leads there.
   private func follow(_ places: ArraySlice<String>, as path: String) throws(SystemError) {
     var status = stat()
     let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

@@ -9,7 +9,7 @@ import RunFiles
 /// The notes in `cache/open` of a state directory. A note is changed only by the holder of its
 /// step's lock; a note about a task that has ended has no meaning.
 package struct OpenSteps {
-  /// What was seen of runs a moment ago: many steps may wait for jobs of one run, and ask again and
+  /// The state of runs as seen a moment ago: many steps may wait for jobs of one run, and ask again and
   /// again. Only unfinished tasks are remembered: that a task is finished could be older than a
   /// note.
   private final class Seen {

@@ -38,7 +38,7 @@ struct ResultSpec: Hashable, Sendable {
   var background = Color(red: 255, green: 255, blue: 255)
 }
 
-/// One request.
+/// A request to a worker.
 enum ImageJob: Hashable, Sendable {
   /// Makes results of an image. Descriptors: the image, then one to write for each result.
   case resize(format: ImageFormat, allFrames: Bool, [ResultSpec])

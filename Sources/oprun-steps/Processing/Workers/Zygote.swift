@@ -10,7 +10,7 @@ import Glibc
 
 /// The program's side of the zygote. One thread at a time may use it.
 struct Zygote: ~Copyable {
-  /// The time to wait for an answer, in milliseconds.
+  /// The time in milliseconds after which a zygote that does not answer may have been stopped.
   private static let patience: Int32 = 500
 
   private let socket: Int32
