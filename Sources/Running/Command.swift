@@ -159,7 +159,7 @@ package struct Confinement: Hashable, Sendable {
 
 /// The limits of a command.
 package struct CommandLimits: Hashable, Sendable {
-  /// The number of bytes at its start that the log keeps.
+  /// The number of bytes of the start of the output that the log keeps.
   package let logSize: Int
   /// The niceness that is added to oprun's own.
   package let nice: Int32

@@ -8,7 +8,7 @@ struct Probing {
   /// The step, with the values that are known while it waits.
   let step: ReadyStep
   let probes: [Probe]
-  /// The index of the condition that it waits for.
+  /// The index of the condition that the step waits for.
   var index = 0
   /// Counts the probes that were started.
   var repetition: Int

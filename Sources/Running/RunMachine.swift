@@ -14,7 +14,7 @@ package struct RunMachine {
     case start(CommandKey)
     /// Ask the command to end.
     case stop(CommandKey, signal: Int32)
-    /// End it now.
+    /// End the command now.
     case kill(CommandKey)
     /// Answer the question about the operation, in the same turn or any later one: `decided`.
     case decide(OperationID, Question)

@@ -137,7 +137,7 @@ private struct GlobSearch {
     return status
   }
 
-  /// True if it is the directory that is not searched, or in it.
+  /// True if the path is the directory that is not searched, or in it.
   private func isClosed(_ path: FileName) -> Bool {
     guard let closed, let real = realPath(path) else { return false }
     return real.hasSameBytes(as: closed.path) || real.isBelow(closed.path)

@@ -15,7 +15,7 @@ struct MakeFlags: Hashable, Sendable {
 
   init(_ text: String) { words = MakeFlags.words(of: text) }
 
-  /// True if it names a jobserver, even one that cannot be used.
+  /// True if the flags name a jobserver, even one that cannot be used.
   var namesJobserver: Bool { flags.contains { $0.hasPrefix("--jobserver-") } }
 
   /// The jobserver; nil if there is none, or none that this process could use. The last one that is

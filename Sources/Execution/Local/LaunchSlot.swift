@@ -27,7 +27,7 @@ struct LaunchRequest {
   let nice: Int32
   /// The files and rules that were made for the command; nil if it needs none.
   var prepared: PreparedStart?
-  /// The number in its mark.
+  /// The number in the mark of the command.
   var number = 0
   /// Two descriptors that stay open, with the numbers that they have here.
   var kept: (Int32, Int32)?
@@ -252,7 +252,7 @@ final class LaunchSlot {
 struct LaunchFailure: Hashable {
   /// True if the working directory could not be entered.
   let isDirectory: Bool
-  /// True if the kernel refused the rules of its confinement.
+  /// True if the kernel refused the rules of the confinement.
   var isConfinement = false
   let errno: Int32
   /// The directories in which a program without a slash was looked for.

@@ -27,7 +27,7 @@ final class TemporaryFolders {
   private var lastNumber = 0
   /// The names of the directories that are to be removed.
   private var filled: [String] = []
-  /// The process that removes some of them.
+  /// The process that removes some of the directories.
   private var remover: Int32?
 
   init(in directory: RunDirectory, own: OwnProcesses) {

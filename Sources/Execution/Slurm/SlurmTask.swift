@@ -19,7 +19,7 @@ final class TaskHome {
   /// The tasks that must not go on, because the steps have changed since, and their numbers in the journal of this
   /// run. Their jobs are cancelled when a look shows them: a number from a journal may be that of another job by now.
   var forbidden: [Int: Int] = [:]
-  /// True if it was reported that its results cannot be listed.
+  /// True if it was reported that the results cannot be listed.
   var isBlind = false
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1

@@ -200,7 +200,7 @@ extension Engine {
       && !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
   }
 
-  /// The operations in queues that depend on it. Linear.
+  /// The operations in queues that depend on `operation`. Linear.
   func dependents(of operation: Operation) -> [Operation] {
     if operation.number < 0 { return operation.ties?.waiting.all.filter { $0.number >= 0 } ?? [] }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))

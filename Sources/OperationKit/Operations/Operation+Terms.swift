@@ -50,7 +50,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Runs `main()` under its terms.
+  /// Runs `main()` under the operation's terms.
   func runOnTerms() {
     startClock()
     let priority = threadPriority

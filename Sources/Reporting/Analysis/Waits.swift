@@ -20,7 +20,7 @@ struct Wait: Hashable {
 }
 
 extension RunAnalysis {
-  /// Shorter waits are the time that it takes to start a step.
+  /// The shortest wait that counts: a shorter one is the time that it takes to start a step.
   private static let shortest: Nanoseconds = 5_000_000
 
   /// The waits, the longest first. The cause of each is what the step got when it started: a share of

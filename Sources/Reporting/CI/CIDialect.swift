@@ -89,7 +89,7 @@ package enum CIRunner: String, CaseIterable, Sendable {
     }
   }
 
-  /// True if its log shows colours.
+  /// True if the log of the CI system shows colours.
   var showsColors: Bool {
     switch self {
     case .github, .gitlab, .buildkite: true

@@ -279,7 +279,7 @@ struct GroupedOutput: StepOutput {
     return isSuspended ? nil : lastTurn + 1
   }
 
-  /// When the command on the stage leaves it.
+  /// When the command on the stage leaves the stage.
   private var silenceEnd: Nanoseconds? {
     guard live != nil, screen.isShared else { return nil }
     let silence = lastOutput + Self.longestSilence

@@ -6,8 +6,8 @@ import Scheduling
 
 struct PrefixedOutput: StepOutput {
   private struct Position {
-    /// The position up to which it has been shown, the start of a line or of a piece of a very long
-    /// one.
+    /// The position up to which the log has been shown, the start of a line or of a piece of a very
+    /// long one.
     var shown = 0
     /// The position up to which there is no newline after `shown`.
     var searched = 0

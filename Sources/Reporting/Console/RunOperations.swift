@@ -87,7 +87,7 @@ final class RunOperations {
     return !plan.graph.takesSlot(planned(operation))
   }
 
-  /// True if its output may tell a CI runner something.
+  /// True if the output may tell a CI runner something.
   func isTrusted(_ stream: Stream) -> Bool {
     stream.operation.rawValue < 0 || !step(stream.operation).settings.hasUntrustedOutput
   }

@@ -16,7 +16,7 @@ struct LiveRow {
   fileprivate(set) var byteCount = 0
   /// The next attempt, and when it starts.
   fileprivate(set) var retry: (attempt: Int, time: Nanoseconds)?
-  /// The place of its command; nil if that is here.
+  /// The place of the step's command; nil if that is here.
   fileprivate(set) var place: CommandPlacement?
   /// True if the service is ready, and goes on beside the steps that need it.
   fileprivate(set) var isReady = false

@@ -10,7 +10,7 @@ struct LiveView: Hashable {
     let mark: Mark
     let name: String
     var elapsed: Nanoseconds?
-    /// A note about it besides its last line.
+    /// A note about the step besides its last line.
     var note = ""
     var lastLine = LastLine()
   }
@@ -24,7 +24,7 @@ struct LiveView: Hashable {
   var pauses: [String] = []
   /// The time since the start of the run.
   var elapsed: Nanoseconds = 0
-  /// The time until its end; nil if that cannot be estimated.
+  /// The time until the end of the run; nil if that cannot be estimated.
   var left: Nanoseconds?
   /// The rows, the oldest first; perhaps more than fit.
   var rows: [Row] = []

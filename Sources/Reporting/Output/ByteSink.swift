@@ -8,7 +8,7 @@ package import Masking
 /// masker no secret passes: in text for people however it is split between two writes, in a format
 /// for programs in none of its values.
 ///
-/// After the first failed write it is silent: everything is accepted, nothing is written.
+/// After the first failed write the sink is silent: everything is accepted, nothing is written.
 package final class ByteSink {
   package let descriptor: Int32
   /// Used in place of the descriptor if writing must not wait.

@@ -18,7 +18,7 @@ package struct PreviousRun: Sendable {
   }
 
   let name: String
-  /// The time at which it started, since 1970.
+  /// The time at which the run started, since 1970.
   let started: Nanoseconds
   let wallTime: Nanoseconds
   let exitStatus: Int

@@ -147,7 +147,7 @@ extension Plan {
     self = empty.adding(stepsNamed: ids, labels: labels)
   }
 
-  /// The same plan with such steps after its own.
+  /// The same plan with steps of these names and labels after its own.
   package func adding(stepsNamed ids: [String], labels: [String?]) -> Plan {
     let settings = StepSettings()
     return adding(

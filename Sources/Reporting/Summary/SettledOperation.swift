@@ -33,7 +33,7 @@ struct SettledOperation {
     return record?.last
   }
 
-  /// True if its command had done its work. A service that nothing needs any more is ended by a signal.
+  /// True if the operation's command had done its work. A service that nothing needs any more is ended by a signal.
   private var hadSucceeded: Bool {
     guard let end = record?.last?.end else { return true }
     if !isService { return end.isSuccess }
@@ -60,7 +60,7 @@ extension SettledOperation {
   /// True if the end of the operation was not seen.
   var hasNoEnd: Bool { isUnended || isLeft }
 
-  /// True if its command ran until the run or its group was ended from outside, or by a limit:
+  /// True if the command ran until the run or its group was ended from outside, or by a limit:
   /// nothing else reports what it did.
   var isInterrupted: Bool {
     guard ending.outcome == .cancelled, (record?.last ?? record?.failedHook) != nil,
@@ -77,9 +77,9 @@ extension SettledOperation {
 struct CommandResult {
   let role: CommandRole
   let end: CommandEnd
-  /// The file of its output; nil if there was none.
+  /// The file of the command's output; nil if there was none.
   var log: FileIdentity?
-  /// The place where it ran; nil if that was here.
+  /// The place where the command ran; nil if that was here.
   @Rare var place: CommandPlacement?
 }
 

@@ -39,7 +39,7 @@ package struct Graph: Sendable {
   struct Link {
     /// The operation at the other end; `none` once the edge is cut off there.
     var end: Int32
-    /// The edge after it in the list of this end.
+    /// The edge after this one in the list of this end.
     var next: Int32
   }
 

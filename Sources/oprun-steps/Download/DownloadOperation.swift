@@ -12,7 +12,7 @@ final class DownloadTask: Sendable {
     /// The number of bytes received in all attempts.
     let receivedByteCount: Int
     let nanoseconds: Int64
-    /// When it ended, by the monotonic clock.
+    /// When the download ended, by the monotonic clock.
     let time: Int64
   }
 

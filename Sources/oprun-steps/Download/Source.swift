@@ -13,7 +13,7 @@ struct Source: Hashable, Sendable {
   let key: Digest
   let expected: Digest?
 
-  /// Nil if it is not a URL of http or https.
+  /// Nil if `url` is not a URL of http or https.
   init?(_ url: String, headers: [(name: String, value: String)] = [], expected: Digest? = nil) {
     guard let address = WebAddress(url), address.isWeb else { return nil }
     self.url = url

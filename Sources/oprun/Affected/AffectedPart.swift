@@ -12,7 +12,7 @@ import Scheduling
 struct AffectedPart {
   /// The commit as it was named.
   let reference: String
-  /// The names that select it for a run; empty if nothing is affected.
+  /// The names that select the part for a run; empty if nothing is affected.
   let selection: [String]
   let isEverything: Bool
   /// The affected steps, and the number of all steps.

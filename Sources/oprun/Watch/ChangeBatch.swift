@@ -5,14 +5,14 @@ import Caching
 struct ChangeBatch {
   /// The changes of one path.
   struct Entry: Hashable {
-    /// True if the path existed before all of them.
+    /// True if the path existed before all of the changes.
     let existed: Bool
     var kind: NotedChange.Kind
     /// True if all changes have happened while a run was in progress.
     var isOfRun: Bool
     /// True if all changes have happened in a place to which only a link leads.
     var isBehindLink = false
-    /// True if it was a directory, or a link to one, and became a file, or the other way round.
+    /// True if a directory, or a link to one, became a file, or the other way round.
     var isAlsoFile = false
   }
 

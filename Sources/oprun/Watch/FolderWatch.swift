@@ -39,9 +39,9 @@ struct NotedChange: Hashable {
 final class FolderWatch {
   private struct Folder {
     let place: String
-    /// The paths under which changes in it are noted; empty if only targets of links matter.
+    /// The paths under which changes in the directory are noted; empty if only targets of links matter.
     var paths: [WatchedPath] = []
-    /// The known names in it that are text; nil if it was not listed.
+    /// The known names in the directory that are text; nil if it was not listed.
     var names: Set<PathName>?
     /// Names in it that links lead to or through, with the paths of these links.
     var ends: [PathName: Set<PathName>] = [:]

@@ -35,7 +35,7 @@ struct WatchedPipeline {
     return result
   }
 
-  /// The paths that are to be watched for it.
+  /// The paths that are to be watched for the pipeline.
   func scope(without ignored: IgnoredFiles) -> WatchScope {
     let others = (sources.map(\.text) + declarations.inputs.map(\.fixedPath)).filter {
       !isInWorkspace($0) && !isOfOthers($0)

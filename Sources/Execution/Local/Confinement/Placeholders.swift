@@ -11,7 +11,7 @@ struct Placeholders {
   private struct Placeholder {
     let path: String
     let isFolder: Bool
-    /// The state when it was marked.
+    /// The state when the placeholder was marked.
     var stamp: Stamp?
   }
 
@@ -39,7 +39,7 @@ struct Placeholders {
       size = isFolder ? nil : status.st_size
     }
 
-    /// True if it is the stamp of an empty file, or of a directory, that nobody has touched since it was marked.
+    /// True if this is the stamp of an empty file, or of a directory, that nobody has touched since it was marked.
     var isMarked: Bool { modified == Time(markTime) && (size ?? 0) == 0 }
   }
 
@@ -154,7 +154,7 @@ struct Placeholders {
     return now?.number == stamp.number && now?.size == 0
   }
 
-  /// True if it looks like a placeholder that nobody has touched since it was marked.
+  /// True if the path looks like a placeholder that nobody has touched since it was marked.
   private static func wasLeft(_ path: String, isFolder: Bool) -> Bool {
     Stamp(of: path, isFolder: isFolder)?.isMarked == true
   }

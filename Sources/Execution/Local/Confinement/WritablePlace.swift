@@ -41,7 +41,7 @@ struct WritablePlace {
   /// False if there is something other than a placeholder.
   private var isMissing: Bool { found.map(Placeholders.isLeft) ?? true }
 
-  /// True if it is a file in a directory that another place opens: the command makes it there
+  /// True if the place is a file in a directory that another place opens: the command makes it there
   /// itself, as it could not where a placeholder is.
   func isFile(inAnyOf folders: [WritablePlace]) -> Bool {
     kind == .file && folders.contains { path.isBelow($0.path) }
@@ -65,7 +65,7 @@ struct WritablePlace {
     placeholders.makeFolder(around: path)
   }
 
-  /// True if it is one of these directories.
+  /// True if the place is one of these directories.
   func isOne(of folders: Set<FileIdentity>) -> Bool {
     found.map { kind != .file && folders.contains(FileIdentity($0)) } ?? false
   }

@@ -14,7 +14,7 @@ final class PlacedCommand {
   let startedAt: Nanoseconds
   /// The index of its node; nil while the command waits for one.
   var node: Int?
-  /// The number of its task; 0 if the command is a process of this node.
+  /// The number of the command's task; 0 if the command is a process of this node.
   var number = 0
   /// The name of its step in Slurm, by which the step is found after oprun has died.
   var jobName = ""

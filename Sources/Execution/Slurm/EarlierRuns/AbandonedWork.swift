@@ -47,7 +47,7 @@ package struct AbandonedWork {
   private struct Item: Hashable {
     /// The id: `12.3` is a step, `12` and `12_3` are jobs.
     let id: String
-    /// The time that it may take to end, in milliseconds.
+    /// The time that the step or job may take to end, in milliseconds.
     let grace: Int
 
     var isStep: Bool { id.contains(".") }

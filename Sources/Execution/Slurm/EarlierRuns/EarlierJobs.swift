@@ -15,7 +15,7 @@ package struct EarlierJobs: Hashable, Sendable {
     self.folder = folder
   }
 
-  /// Removes its files for nodes, which hold secrets, if no work of the run is open.
+  /// Removes the run's files for nodes, which hold secrets, if no work of the run is open.
   package func removeFilesIfDone() {
     guard access("\(folder)/\(NodeFiles.folderName)", F_OK) == 0,
       (try? OpenWork(of: self))?.isEmpty == true

@@ -5,7 +5,7 @@ import Running
 /// A task that an earlier run has given to Slurm, and whose end it has not recorded.
 struct AdoptableTask {
   let entry: JournalEntry
-  /// The run to which its files belong.
+  /// The run to which the task's files belong.
   let origin: JournalEntry.Origin
   /// The number in the journal of this run.
   let number: Int

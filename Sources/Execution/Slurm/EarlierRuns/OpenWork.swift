@@ -20,7 +20,7 @@ package struct OpenWork: Sendable {
   /// One command that was given to Slurm.
   struct Task: Hashable, Sendable {
     let entry: JournalEntry
-    /// The place of its files: in the directory of that run, or of one before.
+    /// The place of the task's files: in the directory of that run, or of one before.
     let origin: JournalEntry.Origin
   }
 

@@ -21,7 +21,7 @@ struct WireWriter {
   }
 }
 
-/// Reads them back; returns nil from the first one that is missing or invalid.
+/// Reads values back; returns nil from the first one that is missing or invalid.
 struct WireReader {
   private var rest: ArraySlice<Int64>
 

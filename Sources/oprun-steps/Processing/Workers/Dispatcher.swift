@@ -147,7 +147,7 @@ struct Dispatcher: ~Copyable {
     }
   }
 
-  /// Called when its worker has died.
+  /// Called when the worker of an entry has died.
   private mutating func end(_ entry: ActiveAssignment) {
     guard let status = zygote.status(of: entry.worker) else {
       active.append(entry)
