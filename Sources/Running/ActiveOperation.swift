@@ -14,13 +14,13 @@ final class ActiveOperation {
   /// Why its command was asked to end.
   enum StopCause {
     case timeLimit, cancelled
-    /// A service that is not ready in time, or gives what cannot be used.
+    /// A service that was not ready in time, or whose outputs cannot be used.
     case notReady
-    /// A service that nothing needs any more.
+    /// A service that no step needs any more.
     case unneeded
 
-    /// Whether a cancellation takes the place of this cause. What was to be tried again, or to count as a
-    /// failure, was cancelled while it was ending; a service that did its work has nothing to lose.
+    /// True if a cancellation replaces this cause: an attempt that would be retried or count as a
+    /// failure becomes cancelled; an unneeded service has done its work.
     var yieldsToCancellation: Bool {
       switch self {
       case .timeLimit, .notReady: true
@@ -38,13 +38,14 @@ final class ActiveOperation {
   var phase = 0
   var stop = Stop.none
   var stopCause: StopCause?
-  /// Why it was cancelled.
+  /// Why the operation was cancelled.
   var cancelReason: StopReason?
   /// When the last attempt of a service was started, and how long it had run when it was given up.
   var serviceStart: Nanoseconds = 0
   var notReadyAfter: Nanoseconds?
 
-  /// True if no hook of it runs: its first attempt was stopped before it started, or another run goes on with this one.
+  /// True if no hook of the operation runs: its first attempt was stopped before it started, or
+  /// another run goes on with this one.
   var runsNoHooks = false
   /// How the last attempt ended.
   var attemptEnd: CommandEnd?
@@ -58,7 +59,7 @@ final class ActiveOperation {
   /// The attempts that were made before somebody asked for another one; `retry` counts from there.
   let attemptsBefore: Int
 
-  /// The attempts since then.
+  /// The number of attempts since then.
   var attemptsOfRetry: Int { attempt - attemptsBefore }
 
   init(settings: StepSettings, after attempts: Int = 0) {
@@ -75,8 +76,7 @@ final class ActiveOperation {
     notReadyAfter = nil
   }
 
-  /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
-  /// ran has no hooks to run.
+  /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step that never ran a command has none.
   func planHooks(for ending: Ending) {
     if runsNoHooks || settings.hooks.isEmpty { return }
     hooksLeft = ending.outcome.hooks.flatMap { kind in
@@ -84,13 +84,13 @@ final class ActiveOperation {
     }
   }
 
-  /// Called when its hooks belong to another run.
+  /// Drops the hooks, which belong to another run.
   func dropHooks() {
     hooksLeft = []
     runsNoHooks = true
   }
 
-  /// Called when it timed out waiting: it makes no attempt.
+  /// Ends an operation whose `wait_for` timed out: it makes no attempt.
   func waitExpired(_ words: String) {
     ending = Ending(.timedOut, isAllowed: settings.allowFailure == .always)
     cause = .wait(words)
@@ -108,8 +108,8 @@ final class ActiveOperation {
     hooksLeft.removeAll { $0.kind == kind }
   }
 
-  /// Called when a hook was stopped. This turns success into what ends like this, and ends the list of hooks that it
-  /// is in; those of the new outcome follow one of success.
+  /// Called when a hook was stopped, which ends the list of hooks that it is in. A success becomes
+  /// `outcome`; after a hook of success, the hooks of that outcome follow.
   func hookStopped(_ kind: HookKind, _ reason: StopReason, outcome: Outcome) {
     hasFailedHook = true
     hooksLeft.removeAll { $0.kind == kind }
@@ -144,7 +144,7 @@ extension ActiveOperation {
     }
   }
 
-  /// Says why oprun ended the command that ran, if it did.
+  /// The end, marked with the reason if oprun ended the command.
   func marked(_ end: CommandEnd) -> CommandEnd {
     guard let cause = stopCause(of: end) else { return end }
     return end.marked(
@@ -154,7 +154,7 @@ extension ActiveOperation {
 }
 
 extension RetryPolicy {
-  /// Whether an attempt that ended like this is tried again.
+  /// True if an attempt that ended like this is tried again.
   func covers(_ outcome: Outcome, _ end: CommandEnd) -> Bool {
     guard outcome.isFailure else { return false }
     if triggers.isEmpty { return true }

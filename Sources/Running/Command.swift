@@ -6,11 +6,11 @@ package import Scheduling
 
 /// One command of a run, ready to be started, here or on another machine.
 package struct Command: Sendable {
-  /// What runs.
+  /// What the command runs.
   package enum Work: Hashable, Sendable {
     /// A program and its arguments; never empty.
     case words([String])
-    /// A script, for the shell with these words.
+    /// A script, with the words of the shell that runs it.
     case script(String, shell: [String])
     /// Arguments of the program of the built-in steps; the executor knows where that is.
     case builtin([String])
@@ -31,12 +31,12 @@ package struct Command: Sendable {
   package let limits: CommandLimits
   /// What a cached step declares about the files in the workspace; nil for another command.
   package let confinement: Confinement?
-  /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
+  /// True if the command gets a terminal of its own in place of a pipe, and as its input if it has none.
   package let usesTerminal: Bool
   package let orphans: OrphanAction
-  /// The executor lets it share the slots of the run through a jobserver, as far as it has one.
+  /// True if the command may share the slots of the run through a jobserver of the executor, if there is one.
   package let sharesJobs: Bool
-  /// What its job asks of Slurm; nil if it does not run there.
+  /// The job that Slurm is asked for; nil if the command does not run there.
   package var slurm: SlurmOrder?
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
@@ -65,21 +65,21 @@ package struct Command: Sendable {
   }
 }
 
-/// What is asked of Slurm for one command, and what the job itself takes care of.
+/// The job that Slurm is asked to run for one command, and what the job itself takes care of.
 package struct SlurmOrder: Hashable, Sendable {
   package let request: SlurmRequest
   package let timeLimit: Nanoseconds?
   package let stop: StopSequence
   package let priority: Int16
-  /// A limit that Slurm keeps for oprun: that of a matrix.
+  /// The limit of a matrix, which Slurm keeps for oprun.
   package let width: SlurmWidth?
-  /// What it runs on, if that is known: another run takes its job over only if it is the same there.
+  /// The key of a cached step, if it is known: another run takes the job over only if the key is the same there.
   package var basis: String?
   /// The name of the lock of the step, if it is cached: only one job at a time makes its result.
   package var lock: String?
-  /// Outputs of the step that are the work of this attempt alone, whatever is in their place.
+  /// Outputs of the step that are the work of this attempt alone: one that is repeated removes them first.
   package var replaceable: [String] = []
-  /// Earlier runs whose jobs of the step ran on something else.
+  /// Earlier runs in which the steps before this one had other results: their jobs are not taken over.
   package var outdatedRuns: Set<String> = []
 
   package init(
@@ -93,13 +93,13 @@ package struct SlurmOrder: Hashable, Sendable {
   }
 }
 
-/// Variables that many commands of a run have in common. Whoever runs commands may keep what it
-/// makes of them by the object's identity, as long as it keeps the object.
+/// Variables that many commands of a run share. An executor may cache what it makes of them under
+/// the object's identity, as long as it keeps the object.
 package final class CommandEnvironment: Sendable {
   /// The variables. They win over those of the machine that runs the command; of equal names the
   /// last one wins.
   package let variables: [EnvironmentVariable]
-  /// The variables of that machine that the command gets; nil means all.
+  /// The variables that the command inherits from that machine; nil means all.
   package let inherited: Set<String>?
 
   package init(_ variables: [EnvironmentVariable], inherited: Set<String>? = nil) {
@@ -108,10 +108,10 @@ package final class CommandEnvironment: Sendable {
   }
 }
 
-/// What a command can reach in the directory that oprun was started in. Outside of it nothing is
-/// different. docs/confined-steps.md
+/// The files that a command can reach in the directory that oprun was started in. Files outside of
+/// it are not restricted. docs/confined-steps.md
 package struct Confinement: Hashable, Sendable {
-  /// Patterns of files that belong together, as in `cache`: one that begins with `!` takes out files
+  /// Patterns of files that belong together, as in `cache`: one that begins with `!` excludes files
   /// that the others name. They are absolute, or relative to `directory`.
   package struct Patterns: Hashable, Sendable {
     package let directory: String
@@ -123,17 +123,17 @@ package struct Confinement: Hashable, Sendable {
     }
   }
 
-  /// Patterns of the files that it can read and that nobody has looked for yet, also behind links that the patterns
-  /// lead through.
+  /// Patterns of files that the command can read and that nobody has looked for yet, also behind
+  /// links that the patterns lead through.
   package let inputs: Patterns
-  /// What it can read, as far as that is known: paths of files, and of directories with everything in them. These are its
-  /// inputs, and what the steps before it have made.
+  /// Paths of files, and of directories with everything in them, that the command can read: its
+  /// known inputs, and what the steps before it have made.
   package let readable: [String]
   /// Patterns of the files that earlier steps may have made, where it is not known what they made.
   package let outputsBefore: [Patterns]
-  /// What it can read, write and make.
+  /// Patterns of the files that the command can read, write and create.
   package let writable: Patterns
-  /// False if it can reach everything all the same, so that only the directories of what it writes are made.
+  /// False if the command can reach everything, so that only the directories of what it writes are made.
   package let isEnforced: Bool
 
   package init(
@@ -147,7 +147,7 @@ package struct Confinement: Hashable, Sendable {
     self.isEnforced = isEnforced
   }
 
-  /// Whether there are patterns of which it is not known what the command can read by them.
+  /// True if there are patterns whose files are not known yet.
   package var hasOpenPatterns: Bool { !inputs.patterns.isEmpty || !outputsBefore.isEmpty }
 
   /// The same for a command that can reach everything.
@@ -159,7 +159,7 @@ package struct Confinement: Hashable, Sendable {
 
 /// The limits of a command.
 package struct CommandLimits: Hashable, Sendable {
-  /// The number of bytes at its start that the log keeps.
+  /// The number of bytes of the start of the output that the log keeps.
   package let logSize: Int
   /// The niceness that is added to oprun's own.
   package let nice: Int32

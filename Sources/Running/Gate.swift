@@ -6,20 +6,19 @@ package import Scheduling
 /// The state of an operation at its gate. An operation that is not in the table of gates has not
 /// reached its gate, or has passed it.
 enum Gate {
-  /// A question about it was asked; the answer may take several turns.
+  /// A question about the operation was asked; the answer may take several turns.
   case asked(Question)
-  /// It waits for the conditions of `wait_for`, without a slot.
+  /// The operation waits for the conditions of `wait_for`, without a slot.
   case waiting(Probing)
-  /// A service runs and is not ready: it is asked for its conditions.
+  /// A service runs and is not ready: its conditions are checked.
   case starting(Probing)
-  /// It is a group that was expanded during the run, or stands for its copies, and this many of its
-  /// members have not ended.
+  /// The operation ends after its members, or the copies that it stands for; this many of them have not ended.
   case gathering(unendedCount: Int)
-  /// It is in a group whose instances are made now: they get copies of it.
+  /// The operation is in a group whose instances are made now: they get copies of it.
   case unexpanded
-  /// It is in an instance that begins when another one has ended.
+  /// The operation is in an instance that begins when another one has ended.
   case held
-  /// It could have started, and waits for another run that does the same.
+  /// The operation could have started, and waits for another run that does the same.
   case deferred
 
   /// True if news about it will come, whatever happens to the other operations: the run is not at
@@ -39,7 +38,7 @@ enum Gate {
     }
   }
 
-  /// What it waits for; nil if it waits for nothing.
+  /// The conditions that the operation waits for; nil if there are none.
   var probing: Probing? {
     switch self {
     case .waiting(let probing), .starting(let probing): probing
@@ -47,7 +46,7 @@ enum Gate {
     }
   }
 
-  /// Whether nobody is surprised that it waits, so that no event reports it.
+  /// True if the wait is expected, so that an event reports it only after some time.
   var isQuiet: Bool { if case .starting = self { true } else { false } }
 
   /// The same gate, with its conditions as the last probe has left them.
@@ -58,11 +57,11 @@ enum Gate {
 
 /// A question about an operation at its gate.
 package enum Question: Hashable, Sendable {
-  /// Its dependencies have ended. Does it run, and what does it run?
+  /// The dependencies of the operation have ended. Does it run, and what does it run?
   case entry
-  /// The conditions that it waited for hold. What does it run?
+  /// The conditions that the operation waited for hold. What does it run?
   case conditionsHold
-  /// It has its slot and claims. Must it still run?
+  /// The operation has its slot and claims. Must it still run?
   case start
   /// All members of the group have ended. What are the outputs of the group?
   case join
@@ -72,28 +71,27 @@ package enum Question: Hashable, Sendable {
 
 /// The answer to a question.
 package enum Decision: Sendable {
-  /// It is ready, and runs this step.
+  /// The operation is ready, and runs this step.
   case run(ReadyStep)
-  /// It has failed before it could start; the string says why.
+  /// The operation has failed before it could start; the string says why.
   case fail(String)
-  /// It does not run; the string says why.
+  /// The operation does not run; the string says why.
   case skip(String)
-  /// The enclosing step does not run, and so none of its steps does; `held` are those that keep what they did in an
-  /// earlier run.
+  /// The enclosing step does not run, and neither do its steps. Those in `held` keep what they did in an earlier run.
   case skipGroup(OperationID, String, held: Set<OperationID> = [])
-  /// Instances take its place; there may be none.
+  /// Instances take the place of the operation; there may be none.
   case expand([NewOperation])
-  /// It does not run, because it did in an earlier run, and ended like this.
+  /// The operation does not run, because it did in an earlier run, and ended like this.
   case keep(Ending, Cause = .itself)
   /// All members of the group have ended.
   case join
-  /// Another run does the same: it gives back its slot and claims until `startDeferred`.
+  /// Another run does the same: the operation gives back its slot and claims until `startDeferred`.
   case later
-  /// It waits for these conditions, one after the other, and runs this step; then the next question
-  /// is asked.
+  /// The operation waits for these conditions, one after the other; then `conditionsHold` is asked.
+  /// The step is known as far as it can be before that.
   case wait([Probe], ReadyStep)
 
-  /// Whether something of it may run.
+  /// True if the operation, or an instance of it, may run.
   var mayRun: Bool {
     switch self {
     case .run, .wait, .expand: true
@@ -106,7 +104,7 @@ package enum Decision: Sendable {
 package struct NewOperation: Sendable {
   let step: PlannedStep
   let spec: OperationSpec
-  /// If it is a group, a failure of it is allowed; nil means as planned.
+  /// True if a failure of the group is allowed; nil means as planned.
   let allowsFailure: Bool?
 
   package init(step: PlannedStep, spec: OperationSpec, allowsFailure: Bool? = nil) {

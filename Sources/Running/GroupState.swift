@@ -1,14 +1,14 @@
-// What groups have come to, besides how their members ended.
+// The state of groups, besides how their members ended.
 
 import Plans
 import Scheduling
 
-/// What happens to a group while its members run.
+/// The state of a group while its members run.
 struct GroupState {
-  /// The time that its steps may take together.
+  /// The time limit of the steps of the group together.
   enum Limit {
     case none
-    /// None of its steps has started.
+    /// No step of the group has started.
     case unstarted
     case running, over
   }
@@ -16,42 +16,42 @@ struct GroupState {
   /// The hooks of a used pipeline.
   enum Hooks {
     case none
-    /// None of its steps has started.
+    /// No step of the group has started.
     case idle
-    /// They run when its steps have ended, the first of which started then.
+    /// The hooks run when the steps have ended, the first of which started at this time.
     case owed(since: Nanoseconds)
-    /// They wait for room, or run. Its steps took so long.
+    /// The hooks wait for room, or run; the steps took this long.
     case due(after: Nanoseconds)
   }
 
-  /// The outputs of a group in the background, which it gives to others before it ends.
+  /// The state of the outputs that a group in the background gives to others before it ends.
   enum Offer {
     case none
-    /// It is asked for them.
+    /// The outputs were asked for.
     case asked
-    /// It cannot give them; in words, why.
+    /// The outputs cannot be made; the string says why.
     case refused(String)
   }
 
   var limit = Limit.none
   var hooks = Hooks.none
-  /// A part of it was left out, so that it has not succeeded yet.
+  /// True if a part of the group was left out: it has not succeeded yet, and runs no hooks of success.
   var isUnfinished = false
   var offer = Offer.none
-  /// A step of it has failed, and its failure policy lets nothing new start in it, and no further attempts.
+  /// True if a step has failed and the failure policy lets nothing new start in the group, and no further attempts.
   var startsNothing = false
-  /// Why the first of its members was cancelled.
+  /// Why the first cancelled member was cancelled.
   var cancelReason: StopReason?
-  /// Why it failed, if that was not because of a member.
+  /// The cause of a failure of the group itself, not of a member.
   var fault: Cause?
 
-  /// Something begins with the first of its steps.
+  /// True if hooks or a time limit begin with the first step of the group.
   fileprivate var isIdle: Bool {
     if case .idle = hooks { return true }
     return limit == .unstarted
   }
 
-  /// True if it ends as its members did, and nothing else follows.
+  /// True if the group ends as its members did: no hooks are owed, no outputs refused, no time limit exceeded.
   var endsPlainly: Bool {
     if case .owed = hooks { return false }
     if case .refused = offer { return false }
@@ -64,7 +64,7 @@ struct GroupState {
 /// The states of groups; most have none but the initial one, which is not stored.
 struct GroupStates {
   private var states: [OperationID: GroupState] = [:]
-  /// The number of groups with which something begins.
+  /// The number of groups whose hooks or time limit begin with their first step.
   private var idleCount = 0
   /// The number of groups that are asked for their outputs.
   private var askedCount = 0
@@ -88,25 +88,25 @@ struct GroupStates {
     }
   }
 
-  /// Whether the first step of some group is still to start.
+  /// True if hooks or a time limit of some group begin with a step that has not started.
   var hasIdle: Bool { idleCount > 0 }
 
-  /// Whether some group is asked for its outputs.
+  /// True if the outputs of some group are asked for.
   var hasAsked: Bool { askedCount > 0 }
 
   func isAsked(_ group: OperationID) -> Bool { hasAsked && self[group].isAsked }
 
-  /// Nobody waits any more for the answer of a group that is asked for its outputs.
+  /// Withdraws the question about the outputs of a group: nobody waits for the answer any more.
   mutating func withdrawQuestion(to group: OperationID) {
     if isAsked(group) { self[group].offer = .none }
   }
 
-  /// How long the steps of a group took whose hooks wait or run; nil for every other operation.
+  /// The time that the steps of a group took, while its hooks wait or run; nil for every other operation.
   func durationBeforeHooks(of group: OperationID) -> Nanoseconds? {
     if case .due(let duration) = self[group].hooks { duration } else { nil }
   }
 
-  /// No hooks begin any more.
+  /// Drops the owed hooks of all groups.
   mutating func forgetOwedHooks() {
     for group in states.keys {
       if case .owed = self[group].hooks { self[group].hooks = .none }

@@ -3,7 +3,7 @@
 package import Plans
 package import Scheduling
 
-/// What is run for an operation.
+/// A command of an operation: an action, with its settings and variables.
 package struct OperationCommand: Sendable {
   /// The id of the step; nil for a hook of the run itself.
   package let step: String?
@@ -15,8 +15,8 @@ package struct OperationCommand: Sendable {
 }
 
 extension RunMachine {
-  /// The command for an attempt, a hook or a probe; `ready` is that of a hook that was not known
-  /// before. Traps for one that is refused.
+  /// The command for an attempt, a hook or a probe; `ready` is the resolved form of a late hook.
+  /// Traps if the command is not known.
   package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> OperationCommand
   {
     let isRun = key.operation == .run
@@ -46,14 +46,14 @@ extension RunMachine {
     }
   }
 
-  /// What the hooks of an operation, or of the run, have in common.
+  /// The settings that the hooks of an operation, or of the run, share.
   package mutating func hookSettings(of operation: OperationID) -> StepSettings {
     if operation == .run { return plan.settings }
     if groupStates.durationBeforeHooks(of: operation) != nil { return steps[operation].settings }
     return steps.ready(operation).settings
   }
 
-  /// How an operation ended; while its hooks run, how it will end unless one of them fails.
+  /// The ending of an operation; while its hooks run, the one that it gets unless one of them fails.
   package mutating func ending(of operation: OperationID) -> Ending? {
     scheduler.ending(of: operation) ?? active[operation]?.ending
   }
@@ -67,7 +67,7 @@ extension RunMachine {
     return state.settings
   }
 
-  /// The settings of a service that is ready now, and whose outputs are read.
+  /// The settings of a ready service whose outputs are read now; nil if it was asked to end.
   package mutating func settingsOfService(_ operation: OperationID) -> StepSettings? {
     active[operation].flatMap { $0.stop == .none ? $0.settings : nil }
   }

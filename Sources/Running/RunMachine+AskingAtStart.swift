@@ -5,8 +5,8 @@ import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// Asks whether the operation, which has its slot, must still run; false if that is known. It is asked before the first
-  /// attempt.
+  /// Asks, before the first attempt, whether the operation, which has its slot, must still run;
+  /// false if that is known.
   mutating func asksFirst(about operation: OperationID) -> Bool {
     guard rules.asksAtStart, active[operation] == nil, steps.ready(operation).settings.cache != nil
     else {
@@ -35,7 +35,7 @@ extension RunMachine {
     }
   }
 
-  /// Operations that were deferred compete for slots again.
+  /// Lets deferred operations compete for slots again.
   package mutating func startDeferred(_ operations: [OperationID], at now: Nanoseconds) {
     for operation in operations {
       guard case .deferred = gate(of: operation) else { continue }

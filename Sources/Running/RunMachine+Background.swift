@@ -1,12 +1,12 @@
-// Groups in the background: ready as soon as all that lasts in them is, and all else has ended. They end,
-// like any group, after their members.
+// Groups in the background: ready as soon as all services and such groups in them are, and all else
+// has ended. They end, like any group, after their members.
 
 import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// A member of groups in the background is ready, or has ended, with this ending. `root` is the operation where the
-  /// problem began, if there was one.
+  /// Passes on that a member of groups in the background is ready, or has ended, with this ending.
+  /// `root` is the operation where the problem began, if there was one.
   mutating func settleMember(
     _ member: OperationID, as ending: Ending, root: OperationID? = nil
   ) {
@@ -23,8 +23,8 @@ extension RunMachine {
     settleMember(group, as: ending, root: root)
   }
 
-  /// A group of which nothing goes on any more ends now, like any other group. The outputs of one that goes on are
-  /// evaluated before the steps that depend on it start.
+  /// Leaves a group in which nothing goes on to end like any other. If something does, its outputs
+  /// are evaluated before the steps that depend on it start.
   private mutating func complete(_ group: OperationID, root: OperationID?) {
     let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
     guard lasts else { return }
@@ -54,7 +54,7 @@ extension RunMachine {
     return ending.outcome == .skipped || ending.outcome == .cached ? Ending(.succeeded) : ending
   }
 
-  /// The answer about the outputs of a group in the background, while it goes on.
+  /// Handles the answer about the outputs of a group in the background that goes on.
   mutating func offered(_ group: OperationID, _ decision: Decision, at now: Nanoseconds) {
     groupStates[group].offer = .none
     switch decision {
@@ -72,7 +72,7 @@ extension RunMachine {
     startReady(at: now)
   }
 
-  /// Copies were made of the operations of a pattern.
+  /// Tells the services about copies of the operations of a pattern.
   mutating func noteCopies(_ copies: [(copy: OperationID, original: OperationID)]) {
     let copies = copies.map { copy, original in
       ServiceCopy(

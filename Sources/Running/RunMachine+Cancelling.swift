@@ -1,5 +1,5 @@
-// What ends a part of a run while the rest goes on: `fail_fast`, the failure policies of used pipelines, time limits of
-// groups, and people. It does not know the end of the whole run.
+// Ends a part of a run while the rest goes on: `fail_fast`, the failure policies of used pipelines,
+// time limits of groups, and people. It does not know the end of the whole run.
 
 import Plans
 import Scheduling
@@ -33,8 +33,8 @@ extension RunMachine {
     }
   }
 
-  /// Cancels a group all members of which have ended well, and whose outputs are not known yet. Its hooks are those of
-  /// what was cancelled.
+  /// Cancels a group whose members have all ended well and whose outputs are not known yet. It runs
+  /// the hooks of a cancelled group.
   private mutating func cancelGathered(
     _ group: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
@@ -44,7 +44,7 @@ extension RunMachine {
     endByItself(group, as: Ending(.cancelled), .stopped(reason), at: now)
   }
 
-  /// The operation and everything inside it, as far as it has not ended. Groups come behind their members.
+  /// The operation and everything inside it that has not ended. Groups come after their members.
   func unendedParts(of operation: OperationID) -> [OperationID] {
     let inner = groups.members(of: operation).flatMap { unendedParts(of: $0) }
     return scheduler.state(of: operation).hasEnded ? inner : inner + [operation]
@@ -66,7 +66,7 @@ extension RunMachine {
     }
   }
 
-  /// What happens to the other steps of the pipeline that the operation is in: its failure policy.
+  /// Applies the failure policy of the pipeline that the operation is in to its other steps.
   private mutating func followPolicy(
     of group: OperationID, _ failed: OperationID, at now: Nanoseconds
   ) {

@@ -1,12 +1,11 @@
-// What those who run commands ask the run machine: whether a command may start, whether its end is
-// expected.
+// Queries of those who run commands: whether a command may start, whether its end is expected.
 
 import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// Whether the end of this command is still to come. Callers must ask this if they may hear of an
-  /// end twice, or of one that is no longer expected.
+  /// True if the end of this command is still expected. Callers must ask this if they may hear of
+  /// an end twice, or of one that is no longer expected.
   package mutating func awaitsEnd(of key: CommandKey) -> Bool {
     guard end == nil else { return false }
     switch key.role {
@@ -19,8 +18,8 @@ extension RunMachine {
   }
 
   /// Must be called right before a command is started. If something stopped the run or the command
-  /// since the decision to start it, the command ends here, like one that was cancelled; a step of
-  /// which nothing ran has no hooks to run.
+  /// since the decision to start it, the command ends here, like one that was cancelled; a step
+  /// that never ran a command has no hooks.
   package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
     if isWanted(key) { return true }
     if case .attempt(let number) = key.role {

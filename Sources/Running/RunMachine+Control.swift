@@ -1,20 +1,20 @@
-// What somebody asks for from outside while the run goes on: queues that are paused or get another width,
-// steps that are cancelled, run again or get another priority.
+// Requests from outside while the run goes on: queues that are paused or get another width, steps
+// that are cancelled, run again or get another priority.
 
 package import Plans
 package import Scheduling
 
-/// What came of a request.
+/// The answer to a request.
 package enum ControlAnswer: Hashable, Sendable {
   case done
-  /// What was asked for is done; the string says what was.
+  /// Nothing had to be changed; the string says why.
   case unchanged(String)
   /// Nothing was changed; the strings say why, and what would help.
   case refused(String, help: String? = nil)
 }
 
 extension RunMachine {
-  /// Changes the run. What follows from it is reported after the change itself.
+  /// Changes the run as requested. The consequences are reported after the change itself.
   package mutating func control(_ note: ControlNote, at now: Nanoseconds) -> ControlAnswer {
     if let answer = objection(to: note.action) { return answer }
     say(.controlled(note))
@@ -75,7 +75,8 @@ extension RunMachine {
     return nil
   }
 
-  /// Whether everything in it that has not ended is being stopped already, so that cancelling it changes nothing.
+  /// The answer if everything in the operation that has not ended is being stopped already, so that
+  /// cancelling it changes nothing; nil otherwise.
   private func objection(toCancelling operation: OperationID) -> ControlAnswer? {
     let unended = unendedParts(of: operation).filter {
       groups.members(of: $0).isEmpty || active[$0] != nil
@@ -95,12 +96,12 @@ extension RunMachine {
       ?? (plan.queues.count == 1 ? "the run is" : "all queues are")
   }
 
-  /// The queue, or all those of the plan.
+  /// The given queue, or all queues of the plan.
   private func queues(_ queue: QueueID?) -> [QueueID] {
     queue.map { [$0] } ?? plan.queues.indices.map { QueueID($0) }
   }
 
-  /// One that began suspended is a gate: only its name opens it.
+  /// The queues to resume. One that began suspended is a gate: only its name opens it.
   private func queues(toResume queue: QueueID?) -> [QueueID] {
     queue.map { [$0] } ?? queues(nil).filter { !isClosed($0) }
   }
@@ -133,7 +134,7 @@ extension RunMachine {
 
   // MARK: A run that waits
 
-  /// Whether the run can start nothing only because of a change that somebody outside can take back.
+  /// True if the run can start nothing only because of a change that somebody outside can take back.
   mutating func waitsForChange() -> Bool {
     guard canBeChangedFromOutside else { return false }
     let held = plan.queues.indices.lazy.map { QueueID($0) }.filter { [scheduler, plan] queue in
@@ -159,8 +160,8 @@ extension RunMachine {
 
   // MARK: Steps that were cancelled
 
-  /// Notes a step that somebody cancelled: it did not do what the run was for, so it counts as a failed one. A group
-  /// is cancelled for the first reason among its members.
+  /// Notes a cancelled step: it did not do what the run was for, so it counts as a failed one. A
+  /// group is cancelled for the first reason among its members.
   mutating func noteCancelled(_ operation: OperationID, _ cause: Cause) {
     let reason: StopReason
     switch cause {
@@ -178,7 +179,7 @@ extension RunMachine {
     if patterns.groups[operation] != nil { patterns.cancelled[operation] = reason }
   }
 
-  /// A group that failed by itself counts beside its members.
+  /// Notes why a group failed by itself: it then counts beside its members.
   mutating func noteFault(of operation: OperationID, _ ending: Ending, _ cause: Cause) {
     guard ending.outcome.isFailure, cause.isOfGroupItself,
       !groups.members(of: operation).isEmpty
@@ -187,23 +188,23 @@ extension RunMachine {
   }
 }
 
-// What is asked about operations, to tell somebody outside.
+// Queries about operations, to answer somebody outside.
 extension RunMachine {
-  /// The command that runs for it.
+  /// The role of the command that runs for the operation; nil if none does.
   package func role(of operation: OperationID) -> CommandRole? { active[operation]?.role }
 
-  /// The number of its last attempt; nil if it does not run and waits for no other attempt.
+  /// The number of the operation's last attempt; nil if it neither runs nor waits for another one.
   package func attempt(of operation: OperationID) -> Int? { active[operation]?.attempt }
 
-  /// Why a group failed, if that was not because of a member.
+  /// The cause of a failure of the group itself, not of a member.
   package func fault(ofGroup group: OperationID) -> Cause? { groupStates[group].fault }
 
-  /// Whether people count its members in its place.
+  /// True if people count the members of the operation in its place.
   private func standsForOthers(_ operation: OperationID) -> Bool {
     !groups.members(of: operation).isEmpty && groupStates[operation].fault == nil
   }
 
-  /// Whether it runs, waits for another attempt, or has failed; a group only if it failed by itself.
+  /// True if the operation runs, waits for another attempt, or has failed; a group only if it failed by itself.
   package func isOfInterest(_ operation: OperationID) -> Bool {
     guard !standsForOthers(operation) else { return false }
     return switch scheduler.state(of: operation) {
@@ -222,7 +223,7 @@ extension RunMachine {
     return index
   }
 
-  /// The numbers of steps in each state. Groups are counted only if they failed by themselves: their members are.
+  /// The numbers of steps in each state. A group counts only if it failed by itself; otherwise its members do.
   package struct StateCounts: Equatable, Sendable {
     package var steps = 0
     package var waiting = 0
@@ -230,7 +231,7 @@ extension RunMachine {
     package var running = 0
     /// The number of steps that failed although that is allowed.
     package var allowed = 0
-    /// All other ones that have ended, by the raw value of the outcome.
+    /// The numbers of all other steps that have ended, by the raw value of the outcome.
     package var ended = [Int](repeating: 0, count: Outcome.allCases.count)
   }
 

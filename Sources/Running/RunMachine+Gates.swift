@@ -14,7 +14,7 @@ extension RunMachine {
     }
   }
 
-  /// Gives a gate to every operation that has reached one. Groups that end in doing so may let others reach theirs.
+  /// Gives a gate to every operation that has reached one. Groups that end thereby may let others reach theirs.
   mutating func receiveReached() {
     while true {
       var reached = scheduler.takeReached()
@@ -31,8 +31,8 @@ extension RunMachine {
     let isWholeGroup =
       groupPlan(operation).map { !$0.isExpanding || $0.pattern != nil } ?? false
     let pattern = openPattern(around: operation)
-    // A group that has come so far has no step that could start. One without members, in a group that has no
-    // instances yet, is copied like a step.
+    // All members of a group here have ended. An empty group in an unexpanded group is copied like
+    // a step.
     if isWholeGroup, pattern == nil || !groups.members(of: operation).isEmpty {
       gathered(operation)
     } else if let group = pattern {
@@ -44,8 +44,8 @@ extension RunMachine {
     }
   }
 
-  /// All members of the group have ended. One that blocks what depends on it has nothing to give, and ends with
-  /// them: it is then as if its dependents were those of its members. Others are asked.
+  /// Called when all members of the group have ended. One that blocks its dependents has no outputs
+  /// to give, so it ends at once; other groups are asked for theirs.
   mutating func gathered(_ group: OperationID) {
     guard blocksDependents(group), !rules.gatesAll, groupStates[group].endsPlainly else {
       return ask(.join, about: group)
@@ -54,7 +54,7 @@ extension RunMachine {
     endByMembers(group)
   }
 
-  /// Whether nothing that depends on the group by default can run, as far as its members have ended.
+  /// True if the members of the group that have ended block the steps that depend on it by default.
   func blocksDependents(_ group: OperationID) -> Bool {
     !EdgeCondition.ok.isSatisfied(by: groups.ending(of: group, in: scheduler).ending)
   }
@@ -70,15 +70,15 @@ extension RunMachine {
     perform(.decide(operation, question))
   }
 
-  /// The question that was asked about the operation and is not answered yet.
+  /// The unanswered question about the operation; nil if there is none.
   package func question(about operation: OperationID) -> Question? {
     if operation == .run { return asksForOutputs ? .join : nil }
     if case .asked(let question) = gates[operation] { return question }
     return groupStates.isAsked(operation) ? .ready : nil
   }
 
-  /// Whether the question is not answered yet. It is asked for every step, and changes nothing: only a mutating
-  /// function gets the machine without a copy.
+  /// True if the question is not answered yet. Called for every step; mutating, because other calls
+  /// would copy the machine.
   package mutating func isOpen(_ question: Question, about operation: OperationID) -> Bool {
     self.question(about: operation) == question
   }
@@ -140,7 +140,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// A group that cannot be decided about, or all members of which have ended, has failed.
+  /// Fails an operation at its gate: it cannot be decided about, or the outputs of the group cannot be made.
   private mutating func fail(
     group: OperationID, because reason: String, at now: Nanoseconds
   ) {
@@ -150,7 +150,7 @@ extension RunMachine {
   private mutating func decided(
     _ group: OperationID, _ pattern: GroupPattern, _ decision: Decision, at now: Nanoseconds
   ) {
-    // A group of which all steps have ended meanwhile, as cancelled, is asked the next question.
+    // A group whose steps have all ended meanwhile, as cancelled, is asked the next question.
     if groups.unendedSteps(of: group, in: scheduler).isEmpty { return }
     switch decision {
     case .skip(let reason): skipPattern(group, reason)
@@ -208,7 +208,7 @@ extension RunMachine {
     endByMembers(group)
   }
 
-  /// Ends a group as the worst of its members.
+  /// Ends a group with the worst ending of its members.
   mutating func endByMembers(_ group: OperationID) {
     let end = groups.ending(of: group, in: scheduler)
     scheduler.settle(group, as: end.ending, cause: cause(of: group, end))
@@ -218,8 +218,9 @@ extension RunMachine {
     groups.cause(of: end, in: scheduler, stop: groupStates[group].cancelReason ?? stopReason)
   }
 
-  /// Skips the members of a group, none of which has started, but not those that are `held`: they are asked when their
-  /// turn comes. The groups among them end by themselves, after their own members.
+  /// Skips the steps in a group, none of which has started, except those in `held`, which are asked
+  /// when their turn comes. The groups among its members end by themselves, after their own
+  /// members.
   mutating func skipMembers(
     of group: OperationID, _ reason: String, except held: Set<OperationID> = []
   ) {
@@ -228,8 +229,8 @@ extension RunMachine {
     scheduler.settle(steps, as: Ending(.skipped), cause: .condition(reason))
   }
 
-  /// Called when an operation has ended: the group that was expanded to it, and what it is a copy of,
-  /// may have ended with it.
+  /// Called when an operation has ended: the group that was expanded to it, and the operation that
+  /// it is a copy of, may end with it.
   mutating func memberEnded(_ member: OperationID) {
     if groups.isEmpty { return }
     if !standsForCopies(member), let group = groups.group(of: member) {

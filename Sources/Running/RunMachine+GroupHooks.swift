@@ -1,12 +1,11 @@
-// The hooks of a pipeline that is used: they are for its own steps.
+// The hooks of a used pipeline, which are for its own steps.
 
 package import Plans
 package import Scheduling
 
-// Hooks.
 extension RunMachine {
-  /// The first command in a group: its time begins, and from here on its hooks will run, so it ends by its members
-  /// alone.
+  /// Called before a command in groups: the first one starts their time limits, and from then on
+  /// their hooks will run, so that they end by their members alone.
   mutating func beginGroups(around operation: OperationID, at now: Nanoseconds) {
     beginLimits(around: operation, at: now)
     for group in groups.around(operation) {
@@ -16,8 +15,8 @@ extension RunMachine {
     }
   }
 
-  /// Sets which hooks run of a group whose members have all ended. Hooks that are owed are what runs first in the groups
-  /// around it.
+  /// Sets which hooks run for a group whose members have all ended. Owed hooks count as the first
+  /// command in the groups around it.
   package mutating func setDuty(
     _ duty: GroupHookDuty, of group: OperationID, at now: Nanoseconds
   ) {
@@ -31,7 +30,7 @@ extension RunMachine {
     }
   }
 
-  /// From here on the group ends by its members alone.
+  /// Makes the group end by its members alone from now on.
   private mutating func gather(_ group: OperationID) {
     scheduler.detach(group)
     let unended = groups.members(of: group).count { !scheduler.state(of: $0).hasEnded }
@@ -39,8 +38,9 @@ extension RunMachine {
     if unended == 0 { gathered(group) }
   }
 
-  /// Called before everything that waits is ended: groups end after their members, with the worst of their endings. A
-  /// group whose members all did well waits for something else, and is ended with everything that waits.
+  /// Called before all waiting operations end: groups end after their members, with the worst of
+  /// their endings. A group whose members all did well waits for something else, and is ended with
+  /// everything that waits.
   mutating func keepGroups() {
     for group in groups.all where scheduler.state(of: group) == .waiting {
       let hasUnended = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
@@ -48,13 +48,13 @@ extension RunMachine {
     }
   }
 
-  /// All members of the group have ended. False if it has no hooks to run.
+  /// Runs the hooks of a group whose members have all ended; false if it has none to run.
   mutating func runHooks(
     of group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) -> Bool {
     guard case .owed(let start) = groupStates[group].hooks else { return false }
     groupStates[group].hooks = .none
-    // They belong to the run that sees the end of what goes on in the group.
+    // Its hooks belong to the run that sees the end of what goes on in the group.
     if left.contains(group) || isOvertaken { return false }
     let state = ActiveOperation(settings: steps[group].settings)
     // Hooks that are owed run for steps that succeeded in an earlier run.
@@ -71,8 +71,8 @@ extension RunMachine {
     return true
   }
 
-  /// Whether a run of the pipeline by itself would have succeeded: what failed in it was allowed to
-  /// by its own steps. Its hooks see that; for other steps it is a failure that was allowed.
+  /// True if a run of the pipeline by itself would have succeeded: every failure in it was allowed
+  /// by the step that failed. The hooks see a success; for other steps it is an allowed failure.
   private func isSuccess(_ group: OperationID, _ cause: Cause) -> Bool {
     guard case .dependency = cause else { return false }
     return failures(in: group).isEmpty
@@ -99,7 +99,7 @@ extension RunMachine {
     }
   }
 
-  /// The hooks of a group have ended.
+  /// Settles a group whose hooks have ended.
   mutating func settleGroup(
     _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) {
@@ -122,7 +122,7 @@ extension RunMachine {
     let open = gates.keys.filter { endsByItsMembers($0) } + dueGroupHooks.map { $0.group }
     groupStates.forgetOwedHooks()
     dueGroupHooks = []
-    // What is in another group ends before it.
+    // A group ends before those around it.
     let depths = open.map { (depth: groups.around($0).count, group: $0) }
     for (_, group) in depths.sorted(by: { ($1.depth, $0.group) < ($0.depth, $1.group) })
     where !scheduler.state(of: group).hasEnded {
@@ -132,7 +132,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// Whether it is a group that will end by itself, after its members.
+  /// True if the operation will end by itself, after its members.
   func endsByItsMembers(_ operation: OperationID) -> Bool {
     switch gates[operation] {
     case .gathering, .asked(.join): true
@@ -140,8 +140,8 @@ extension RunMachine {
     }
   }
 
-  /// What failed in the group and was not allowed to: its steps, and groups in it that failed by
-  /// themselves.
+  /// The steps of the group that failed and were not allowed to (in a strict run, all that failed),
+  /// and groups in it that failed by themselves.
   func failures(in group: OperationID) -> [OperationID] {
     var found: [OperationID] = []
     var rest = Array(groups.members(of: group).reversed())

@@ -4,7 +4,7 @@ import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// The first command in a group starts the time of all groups that it is in.
+  /// Starts the time limit of each group around the operation whose first command this is.
   mutating func beginLimits(around operation: OperationID, at now: Nanoseconds) {
     for group in groups.around(operation) where groupStates[group].limit == .unstarted {
       groupStates[group].limit = .running
@@ -13,7 +13,7 @@ extension RunMachine {
     }
   }
 
-  /// What has not ended in the group is cancelled; the group has timed out when all of it has ended.
+  /// Cancels everything in the group that has not ended; the group times out when all of it has ended.
   mutating func expire(_ group: OperationID, at now: Nanoseconds) {
     let members = groups.members(of: group)
     guard members.contains(where: { !scheduler.state(of: $0).hasEnded }) else { return }
@@ -22,7 +22,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// The time limit of the group was over in an earlier run, and the group keeps the steps that were cancelled in it.
+  /// Marks the time limit of the group as exceeded in an earlier run, from which it keeps the cancelled steps.
   package mutating func rememberTimeout(of group: OperationID) { groupStates[group].limit = .over }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {

@@ -4,8 +4,8 @@ import Plans
 import Scheduling
 
 extension RunMachine {
-  /// Runs the hooks of an operation of which no attempt runs, if there are any: like an attempt, they wait for
-  /// slot, mutex and resources.
+  /// Runs the hooks, if any, of an operation that has no running attempt: like an attempt, they
+  /// wait for slot, mutex and resources.
   mutating func awaitHooks(
     of operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
@@ -18,7 +18,7 @@ extension RunMachine {
     limitWait(forHooksOf: operation, at: now)
   }
 
-  /// The end of the run does not wait for other runs, which may keep a mutex for as long as they like.
+  /// Limits the wait for hooks at the end of the run: other runs may keep a mutex for as long as they like.
   mutating func limitWait(forHooksOf operation: OperationID, at now: Nanoseconds) {
     guard hasHostMutexes, stopReason?.isUrgent == true, let state = active[operation] else {
       return
@@ -26,7 +26,7 @@ extension RunMachine {
     set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
   }
 
-  /// Hooks that have waited for too long do not run.
+  /// Leaves out hooks that have waited for too long.
   mutating func leaveOutHooks(of operation: OperationID, at now: Nanoseconds) {
     guard let state = active[operation] else { return }
     tellLeftOutHooks(of: operation)

@@ -11,24 +11,24 @@ extension RunMachine {
     hasRoom && scheduler.lacksGrant(mutex)
   }
 
-  /// True if a step holds it.
+  /// True if a step holds the mutex.
   package mutating func holds(_ mutex: PoolID) -> Bool { scheduler.isInUse(mutex) }
 
-  /// The step that waits for it.
+  /// The first step that waits for the mutex.
   package mutating func waiter(for mutex: PoolID) -> OperationID? {
     scheduler.firstAwaiting(mutex)
   }
 
-  /// The run has the mutex now.
+  /// Opens a mutex that the run has now.
   package mutating func open(_ mutex: PoolID, at now: Nanoseconds) {
     scheduler.open(mutex)
     startReady(at: now)
   }
 
-  /// The run has it no more.
+  /// Closes a mutex that the run no longer has.
   package mutating func close(_ mutex: PoolID) { scheduler.close(mutex) }
 
-  /// True if steps wait for what another run has, which will end one day.
+  /// True if steps wait for a mutex of another run, which will give it back one day.
   var waitsForOtherRuns: Bool {
     hasHostMutexes && scheduler.grantedPools.contains { scheduler.awaitsGrant($0) }
   }

@@ -22,15 +22,15 @@ extension RunMachine {
     advance(to: now)
   }
 
-  /// Another run goes on with this one, and for everybody else this one is over: it has lost what keeps others from it. So it
-  /// ends like one whose oprun was killed: these commands are left to the other run, the rest is killed, and no hook runs.
-  /// The exit status is 74, unless something else has stopped the run before.
+  /// Ends a run that another one goes on with, because its lock was lost. It ends like one whose
+  /// oprun was killed: these commands are left to the other run, the rest is killed, and no hook
+  /// runs. The exit status is 74, unless something else has stopped the run before.
   package mutating func overtaken(
     _ message: String, leaving commands: Set<CommandKey>, at now: Nanoseconds
   ) {
     guard end == nil else { return }
     isOvertaken = true
-    // The other run ends what was to end: the journal says so.
+    // The other run ends these jobs: the journal says so.
     endingElsewhere = []
     if let stopReason, !stopReason.isFailure { say(.notice(message)) }
     stop(.overtaken(message), leaving: running(commands), at: now)
@@ -50,7 +50,7 @@ extension RunMachine {
     advance(to: now)
   }
 
-  /// The operations of those commands that run.
+  /// The operations of those of the commands that still run.
   private func running(_ commands: Set<CommandKey>) -> [OperationID] {
     commands.filter { active[$0.operation]?.role == $0.role }.map(\.operation).sorted()
   }
@@ -73,11 +73,12 @@ extension RunMachine {
     }
   }
 
-  /// Why the run ends early. What goes on says more of it than the signal, unless it is no longer of this run.
+  /// Why the run ends early: `.left` counts more than the signal while commands go on, unless they
+  /// belong to another run.
   var reasonOfEnd: StopReason? { left.isEmpty || isOvertaken ? stopReason : .left }
 
-  /// The commands that run, if nothing can begin before one of them has ended; nil if something may, because a timer, an
-  /// answer or another run is waited for.
+  /// The commands that run, if nothing can begin before one of them has ended; nil if a timer, an
+  /// answer or another run may start something.
   package mutating func commandsAlone() -> [CommandKey]? {
     guard !hasConcluded, signalCount == 0, expectedCount == 0, probeCount == 0,
       dueGroupHooks.isEmpty, !groupStates.hasAsked, !waitsForOtherRuns

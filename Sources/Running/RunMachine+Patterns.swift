@@ -5,17 +5,17 @@ package import Expressions
 package import Plans
 package import Scheduling
 
-/// What was made of the patterns so far.
+/// The patterns, and the copies that were made of them.
 struct Patterns {
   /// Groups that have no instances yet.
   var open: Set<OperationID> = []
-  /// What each copy was made from.
+  /// The original of each copy.
   var originals: [OperationID: OperationID] = [:]
   /// All operations that are, or will be, copied, with the group that they are in.
   private(set) var groups: [OperationID: OperationID] = [:]
-  /// The values of the instances of a group.
+  /// The values of the instances of each group.
   var matrices: [OperationID: [ValueMap]] = [:]
-  /// Operations that somebody cancelled before there were copies, which are cancelled, too.
+  /// Operations that were cancelled before they had copies; the copies are cancelled, too.
   var cancelled: [OperationID: StopReason] = [:]
   /// The plans of groups that are copies.
   var copiedGroups: [OperationID: GroupPlan] = [:]
@@ -34,7 +34,7 @@ struct Patterns {
 
 // Asked.
 extension RunMachine {
-  /// What the plan says of a group, or of what it is a copy of; nil for a step.
+  /// The plan of a group, also of one that is a copy; nil for a step.
   package mutating func groupPlan(_ operation: OperationID) -> GroupPlan? {
     plan.groups[operation] ?? copiedGroup(operation)
   }
@@ -55,7 +55,7 @@ extension RunMachine {
     }
   }
 
-  /// Whether it is a group that has no instances, or none yet.
+  /// True if the group is a pattern without instances so far.
   package mutating func isUnexpanded(_ group: OperationID) -> Bool {
     patterns.open.contains(group)
   }
@@ -75,21 +75,21 @@ extension RunMachine {
     return found
   }
 
-  /// A step of a pattern could start: now the instances are made.
+  /// Called when a step of a pattern could start: now the instances are made.
   mutating func awaitInstances(of group: OperationID, _ operation: OperationID) {
     setGate(of: operation, to: .unexpanded)
-    // A stop has ended it with what waits, and ends what is at its gate next.
+    // A stop has ended the group with what waits, and ends what is at its gate next.
     if gates[group] != nil || scheduler.state(of: group).hasEnded { return }
     ask(.entry, about: group)
   }
 
-  /// The group does not run.
+  /// Skips the members of a group that does not run.
   mutating func skipPattern(_ group: OperationID, _ reason: String) {
     setGate(of: group, to: nil)
     skipMembers(of: group, reason)
   }
 
-  /// Its matrix cannot be made.
+  /// Fails a group whose matrix cannot be made.
   mutating func failPattern(_ group: OperationID, _ reason: String, at now: Nanoseconds) {
     let ending = ownFailure(of: group)
     end(
@@ -98,7 +98,7 @@ extension RunMachine {
     noteFailure(of: group, ending, at: now)
   }
 
-  /// Neither the group nor anything in it runs: it ends as in an earlier run, in which the consequences took place.
+  /// Ends a group as in an earlier run, in which the consequences took place; nothing in it runs.
   mutating func keepPattern(_ group: OperationID, _ ending: Ending, _ cause: Cause) {
     end(pattern: group, as: (ending, cause), steps: (Ending(.cached), .itself))
     noteFailed(group, ending)
@@ -189,7 +189,7 @@ extension RunMachine {
     let step = PlannedStep(
       id: instance.step.id, span: instance.step.span, work: .none,
       settings: instance.step.settings, late: instance.step.late.map { copier.copy($0) })
-    // Besides its members it waits for commands of `vars` that its outputs name.
+    // Besides its members, the instance waits for commands of `vars` that its outputs name.
     let commands = scheduler.graph.dependencies(of: group).filter {
       $0.condition == .done && !pattern.group.members.contains($0.from)
     }
@@ -208,7 +208,7 @@ extension RunMachine {
     if plan.allowsFailure { groups.forgive(group) }
   }
 
-  /// From now on the originals stand for their copies, and the group for its instances.
+  /// Makes the originals stand for their copies, and the group for its instances.
   private mutating func gather(
     _ draft: InstanceDraft, of group: OperationID, _ pattern: GroupPattern
   ) {
@@ -230,7 +230,7 @@ extension RunMachine {
     setGate(of: operation, to: .gathering(unendedCount: groups.members(of: operation).count))
   }
 
-  /// Whether it stands for its copies.
+  /// True if the operation stands for its copies.
   package mutating func standsForCopies(_ operation: OperationID) -> Bool {
     patterns.groups[operation].map { patterns.matrices[$0] != nil } ?? false
   }
@@ -238,7 +238,7 @@ extension RunMachine {
 
 /// The operations that the instances of a group become.
 private struct InstanceDraft {
-  /// The number of the first.
+  /// The number of the first operation.
   let first: Int
   private(set) var steps: [PlannedStep] = []
   private(set) var additions: [Scheduler.Addition] = []
@@ -259,7 +259,7 @@ private struct InstanceDraft {
 }
 
 extension GroupPlan {
-  /// The same; nil means as planned.
+  /// The plan with failures allowed or not; nil means as planned.
   fileprivate func allowing(_ allowsFailure: Bool?) -> GroupPlan {
     guard let allowsFailure else { return self }
     return GroupPlan(

@@ -8,7 +8,7 @@ struct Probing {
   /// The step, with the values that are known while it waits.
   let step: ReadyStep
   let probes: [Probe]
-  /// The index of the condition that it waits for.
+  /// The index of the condition that the step waits for.
   var index = 0
   /// Counts the probes that were started.
   var repetition: Int
@@ -20,7 +20,7 @@ struct Probing {
   var obstacle: String?
   /// Counts the conditions: timers of an earlier one are ignored.
   var phase: Int
-  /// When this condition was first looked at.
+  /// When this condition was first checked.
   var since: Nanoseconds = 0
   /// When the last probe was started or, once it has ended, when the next one is due.
   var moment: Nanoseconds = 0
@@ -38,8 +38,8 @@ struct Probing {
 
   var probe: Probe { probes[index] }
 
-  /// Whether oprun did not look in time before the limit, because it was stopped or had to wait for the processor: a
-  /// probe has only just been started, or is overdue.
+  /// True if oprun could not check in time before the limit, because it was stopped or had to wait
+  /// for the processor: a probe has only just been started, or is overdue.
   fileprivate func isLate(for limit: Nanoseconds, at now: Nanoseconds) -> Bool {
     isRunning ? moment > limit : moment < now
   }
@@ -67,7 +67,7 @@ extension RunMachine {
     startProbe(operation, probing, at: now)
   }
 
-  /// A service that is not ready after this time is reported as being waited for.
+  /// The time after which an event reports that a service is waited for.
   private static let quietTime: Nanoseconds = 3_000_000_000
 
   /// The time between two attempts to start a probe while the maximum number of commands is
@@ -92,7 +92,7 @@ extension RunMachine {
     perform(.start(probing.key(for: operation)))
   }
 
-  /// Called when a probe has ended. If it says nothing, the words of an earlier one are kept.
+  /// Called when a probe has ended. If it printed nothing, the words of an earlier one are kept.
   mutating func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
   ) {
@@ -123,7 +123,7 @@ extension RunMachine {
     set(.probeDue, at: probing.moment, key.operation, probing)
   }
 
-  /// Whether a probe of the operation that nothing waits for any more has still to end.
+  /// True if an abandoned probe of the operation has not ended yet.
   func awaitsAbandonedProbe(of operation: OperationID) -> Bool {
     abandonedProbes.contains { $0.operation == operation }
   }
@@ -145,7 +145,7 @@ extension RunMachine {
     startProbe(timer.operation, probing, at: now)
   }
 
-  /// The condition has not come to hold in time.
+  /// Ends the wait for a condition that did not hold in time.
   private mutating func expire(
     _ operation: OperationID, _ probing: Probing, at now: Nanoseconds
   ) {

@@ -1,11 +1,12 @@
-// Steps that failed, and run again because somebody outside asks for it while the run goes on. What was
-// blocked because of them waits again. docs/control.md says what can be run again, and what cannot.
+// Retries that somebody outside asks for while the run goes on: failed steps run again, and what
+// was blocked because of them waits again. docs/control.md says what can be run again, and what
+// cannot.
 
 import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// Runs a step again, or those that failed in a group; one that waits for its next attempt starts it.
+  /// Runs a step again, or the failed steps of a group; a step that waits for its next attempt starts it.
   mutating func retry(_ operation: OperationID) {
     for step in steps(of: operation) where objection(toRetryingStep: step) == nil {
       if active[step] != nil {
@@ -37,7 +38,7 @@ extension RunMachine {
     }
   }
 
-  /// An ending as events have it: a failure in a group that may fail is allowed.
+  /// The ending that events report: a failure in a group that may fail is allowed.
   package func asReported(_ ending: Ending, of operation: OperationID) -> Ending {
     let isForgiven = ending.outcome.isFailure && groups.isForgiven(operation)
     return isForgiven ? Ending(ending.outcome, isAllowed: true) : ending
@@ -47,7 +48,7 @@ extension RunMachine {
     lastAttempts.isEmpty ? 0 : lastAttempts[operation] ?? 0
   }
 
-  /// Called when an operation ends: another attempt gets the next number.
+  /// Records the number of the last attempt of an operation that ends: another attempt gets the next number.
   mutating func noteAttempts(of operation: OperationID, _ state: ActiveOperation) {
     if canBeChangedFromOutside, state.ending?.outcome.canBeTakenBack == true, state.attempt > 0 {
       lastAttempts[operation] = state.attempt
@@ -56,7 +57,7 @@ extension RunMachine {
 
   // MARK: What cannot be run again
 
-  /// Why nothing of it can be run again; nil if something can.
+  /// Why nothing of the operation can be run again; nil if something can.
   func objection(toRetrying operation: OperationID) -> ControlAnswer? {
     let steps = steps(of: operation)
     let objections = steps.map { objection(toRetryingStep: $0) }
@@ -68,7 +69,7 @@ extension RunMachine {
   private func objection(toRetryingStep step: OperationID) -> ControlAnswer? {
     let name = "'\(steps[step].id)'"
     guard let ending = scheduler.ending(of: step) else {
-      // It waits between two attempts.
+      // The step waits between two attempts.
       let isWaiting = active[step].map { $0.role == nil } ?? false
       if isWaiting, scheduler.state(of: step) == .paused { return nil }
       return .refused("\(name) has not ended")
@@ -97,7 +98,7 @@ extension RunMachine {
     }
   }
 
-  /// The run has gone on since, and some of that cannot be taken back.
+  /// Why the step cannot run again: the run has gone on since, and some of that cannot be taken back. Nil if it can.
   private func objection(toReopening step: OperationID) -> ControlAnswer? {
     let help = "'oprun resume' runs it when this run has ended"
     let name = "'\(steps[step].id)'"
@@ -134,12 +135,12 @@ extension RunMachine {
     }
   }
 
-  /// It ends after its steps, and nothing else happens then.
+  /// True if the group ends after its steps and nothing else happens then.
   private func isPlain(_ group: OperationID, _ plan: GroupPlan) -> Bool {
     !plan.isExpanding && plan.timeout == nil && steps[group].settings.hooks.isEmpty
   }
 
-  /// The groups that the step is in, and that have ended.
+  /// The ended groups that the step is in.
   private func endedGroups(around step: OperationID) -> [OperationID] {
     var ended: [OperationID] = []
     var next = groups.group(of: step)
@@ -152,7 +153,7 @@ extension RunMachine {
 }
 
 extension Outcome {
-  /// Whether somebody may ask for another attempt.
+  /// True if somebody may ask for another attempt.
   fileprivate var canBeTakenBack: Bool {
     switch self {
     case .failed, .timedOut, .cancelled: true

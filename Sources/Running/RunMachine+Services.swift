@@ -1,29 +1,30 @@
-// Services: commands that go on while others need them. When one is ready, when it is stopped, and what
-// its end does to those that count on it.
+// Services: commands that go on while others need them. Decides when one is ready, when it is
+// stopped, and how its end affects the steps that count on it.
 
 import Plans
 package import Scheduling
 
 // Getting ready.
 extension RunMachine {
-  /// A service without conditions is ready when it has run for this long: what cannot be started, or
-  /// is called wrongly, has ended by then.
+  /// The time after which a service without conditions is ready: one that cannot be started, or is
+  /// called wrongly, has ended by then.
   package static let settlingTime: Nanoseconds = 50_000_000
 
   package func isService(_ operation: OperationID) -> Bool {
     services.isEmpty ? false : services.isService(operation)
   }
 
-  /// Whether an attempt that is about to start is that of a service. Mutating, because a call that changes nothing
-  /// would copy the machine.
+  /// True if the attempt that is about to start is that of a service. Mutating, because a call that
+  /// changes nothing would copy the machine.
   package mutating func startsService(_ operation: OperationID) -> Bool { isService(operation) }
 
-  /// How something counts for others that goes on and is ready: a service, or a group in the background.
+  /// The ending that a ready service, or a ready group in the background, has for others while it
+  /// goes on; nil for anything else.
   package mutating func endingWhileReady(of operation: OperationID) -> Ending? {
     services.isEmpty ? nil : services.readyEnding(of: operation)
   }
 
-  /// An attempt of a service was started.
+  /// Called when an attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
     guard let state = active[operation] else {
       preconditionFailure("a service runs once it was started")
@@ -38,7 +39,7 @@ extension RunMachine {
     probe(operation, for: probing, at: now)
   }
 
-  /// All its conditions hold. What it gives to others is looked at before they start.
+  /// Called when all conditions of a service hold. Its outputs are read before the steps that depend on it start.
   mutating func conditionsOfServiceHold(_ operation: OperationID) {
     setGate(of: operation, to: nil)
     guard let role = active[operation]?.role, case .attempt = role else {
@@ -47,8 +48,8 @@ extension RunMachine {
     perform(.publish(CommandKey(operation: operation, role: role)))
   }
 
-  /// The answer to `.publish`: the outputs of the service were taken, or cannot be used; in words, why. It is
-  /// ignored if the service has ended meanwhile, or was asked to.
+  /// The answer to `.publish`: the outputs of the service were taken, or `refusal` says why they
+  /// cannot be used. It is ignored if the service has ended meanwhile, or was asked to.
   package mutating func published(
     _ key: CommandKey, refusal: String? = nil, at now: Nanoseconds
   ) {
@@ -68,7 +69,7 @@ extension RunMachine {
     startReady(at: now)
   }
 
-  /// It will not be ready: it is stopped, and has failed.
+  /// Stops a service that will not be ready: it has failed.
   mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
     guard let state = active[service] else {
       preconditionFailure("only a service that runs can fail to become ready")
@@ -81,8 +82,8 @@ extension RunMachine {
 
 // Its end.
 extension RunMachine {
-  /// What it means that the attempt of a service ended. By itself that is a failure, unless it goes on
-  /// for its own sake.
+  /// Judges the end of the attempt of a service. Ending by itself is a failure, unless it is an
+  /// endless service, whose exit status counts.
   mutating func judgeService(
     _ service: OperationID, _ state: ActiveOperation, _ outcome: inout Outcome
   ) {
@@ -94,14 +95,14 @@ extension RunMachine {
     state.cause = .service("the service ended before \(earliestEnd(of: service))")
   }
 
-  /// What a service may not end before.
+  /// In words, the moment before which a service may not end.
   private func earliestEnd(of service: OperationID) -> String {
     if !services.isReady(service) { return "it was ready" }
     return services.hasUsers(service)
       ? "the steps that depend on it" : "the other steps of its pipeline"
   }
 
-  /// A service is ready and ends unasked: what has not started cannot count on it.
+  /// Called when a service has ended: if it was ready and failed, steps that have not started cannot count on it.
   mutating func serviceFell(_ service: OperationID, _ ending: Ending) {
     guard services.isReady(service), !EdgeCondition.ready.isSatisfied(by: ending) else { return }
     blockUnstarted(after: service, ending, root: service)
@@ -109,7 +110,7 @@ extension RunMachine {
     tellSettled()
   }
 
-  /// What was ready in a group has failed; a group that may fail goes on without it.
+  /// Fails the groups of a ready member that has failed; a group that may fail goes on without it.
   private mutating func memberFell(
     _ member: OperationID, _ ending: Ending, root: OperationID
   ) {
@@ -149,8 +150,8 @@ extension RunMachine {
     }
   }
 
-  /// An operation has ended: services that only it needed are not needed any more, and groups in the
-  /// background may know more of themselves.
+  /// Called when an operation has ended: services that only it needed can be stopped, and groups in
+  /// the background may be complete.
   mutating func noteServices(_ operation: OperationID, _ ending: Ending) {
     services.ended(operation, in: scheduler.graph)
     groupStates.withdrawQuestion(to: operation)
@@ -158,7 +159,7 @@ extension RunMachine {
     settleMember(operation, as: ending, root: scheduler.root(of: operation) ?? operation)
   }
 
-  /// Services that nobody needs any more are stopped, or do not start.
+  /// Stops services that nobody needs any more, or does not start them.
   mutating func endReleased(at now: Nanoseconds) {
     if services.isEmpty { return }
     while true {
@@ -190,12 +191,12 @@ extension RunMachine {
 
 // Standstill.
 extension RunMachine {
-  /// Nothing runs, and nothing but a slot or a claim is waited for.
+  /// True if nothing runs, and everything else waits for a slot or a claim.
   var isStill: Bool {
     mutating get { active.allSatisfy { $1.role == nil && scheduler.state(of: $0) == .ready } }
   }
 
-  /// All that goes on are services that are ready, besides what waits for a slot or a claim.
+  /// True if only ready services go on, and everything else waits for a slot or a claim.
   var isIdle: Bool {
     active.allSatisfy { operation, state in
       if state.role == nil { return scheduler.state(of: operation) == .ready }
@@ -204,7 +205,8 @@ extension RunMachine {
     }
   }
 
-  /// Services are all that goes on, and what waits waits for them: one gives way.
+  /// Resolves a standstill in which only services go on and the rest waits for them. The first
+  /// ready operation gives way; if nothing is ready, services are released.
   mutating func endStandstill(at now: Nanoseconds) {
     let ready = (0..<steps.count).lazy.map { OperationID($0) }.filter { [scheduler] in
       scheduler.state(of: $0) == .ready

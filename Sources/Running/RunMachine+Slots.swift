@@ -23,30 +23,31 @@ extension RunMachine {
   /// The number of slots of the default queue that are in use.
   package mutating func slotsInUse() -> Int { scheduler.counts(of: .default).running }
 
-  /// Called before a step can start, of which something goes on that an earlier run has started: nobody else gets what it
-  /// has, and it starts first.
+  /// Called before a step can start whose job of an earlier run goes on: nobody else gets what the
+  /// job holds, and the step starts first.
   package mutating func goesOn(_ operation: OperationID) {
     goingOn.insert(operation)
     scheduler.promise(operation)
   }
 
-  /// Called when such a step has ended without a start: nobody needs what goes on of it. It is to end, and until then the
-  /// run waits, and nobody gets what it has: unless the run ends early and lets go on what others have started.
+  /// Called when a step has ended without a start while its job of an earlier run goes on. The job
+  /// is to end; until then the run waits, and nobody gets what it holds, unless the run ends early
+  /// and lets such jobs go on.
   mutating func endsElsewhere(_ operation: OperationID) {
     if stopReason?.leavesJobs != true { endingElsewhere.insert(operation) }
   }
 
-  /// Whether what goes on of a step is to end, because the step has ended without a start.
+  /// True if the step has ended without a start, and its job of an earlier run is to end.
   package mutating func mustEndElsewhere(_ operation: OperationID) -> Bool {
     endingElsewhere.contains(operation)
   }
 
-  /// Whether something is awaited that decides what is next.
+  /// True if news is awaited that decides what is next.
   var awaitsNews: Bool {
     expectedCount > 0 || groupStates.hasAsked || !endingElsewhere.isEmpty
   }
 
-  /// Nothing of the step goes on any more, or it is not waited for.
+  /// Called when the job of an earlier run has ended, or is not waited for.
   package mutating func isOver(_ operation: OperationID, at now: Nanoseconds) {
     guard endingElsewhere.remove(operation) != nil else { return }
     scheduler.endPromise(to: operation)
@@ -55,7 +56,7 @@ extension RunMachine {
 }
 
 extension StopReason {
-  /// Whether a run that ends early for this reason lets go on what others have started.
+  /// True if a run that ends early for this reason lets jobs of earlier runs go on.
   fileprivate var leavesJobs: Bool {
     switch self {
     case .left, .overtaken, .stateFailure, .failure, .died, .signal(RunMachine.hangup): true

@@ -22,7 +22,7 @@ extension RunMachine {
     }
   }
 
-  /// Somebody asks for the end from outside: the same as a signal, but oprun itself does not end at once.
+  /// Handles a request from outside to end the run: like a signal, but oprun itself does not end at once.
   package mutating func endRequested(by user: String, at now: Nanoseconds) {
     if signalCount == 0 {
       signalCount = 1
@@ -35,7 +35,7 @@ extension RunMachine {
 
   /// A run that was cancelled from outside ends like one that got this signal.
   static let cancelSignal: Int32 = 15
-  /// The signal after which jobs go on.
+  /// SIGHUP, after which jobs go on.
   static let hangup: Int32 = 1
 
   private mutating func killWhatWasAsked() {
@@ -171,7 +171,7 @@ extension RunMachine {
     awaitHooks(of: operation, state, at: now)
   }
 
-  /// Asks what runs for the operation to end. Of several reasons the first one counts.
+  /// Asks the command of the operation to end. Of several reasons the first one counts.
   mutating func cancelCommand(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
@@ -180,12 +180,12 @@ extension RunMachine {
     if state.stop == .none {
       askToEnd(operation, .cancelled, at: now)
     } else {
-      // It is ending already: what follows from that is what changes.
+      // The command is ending already: only the consequence changes.
       state.stopCause = .cancelled
     }
   }
 
-  /// Whether its command was asked to end already, so that cancelling it changes nothing.
+  /// True if the command was asked to end already, so that cancelling it changes nothing.
   func isEnding(_ state: ActiveOperation) -> Bool {
     state.role != nil && state.stop != .none && state.stopCause?.yieldsToCancellation != true
   }
@@ -205,7 +205,7 @@ extension RunMachine {
     set(.killDue, at: now + sequence.grace, operation, state)
   }
 
-  /// Whatever runs for the operation. The cause is that of a command that nobody asked to end before.
+  /// Kills the command of the operation. The cause counts if nobody asked it to end before.
   mutating func kill(_ operation: OperationID, because cause: ActiveOperation.StopCause) {
     guard let state = active[operation], let role = state.role, state.stop != .killed else {
       return
@@ -217,7 +217,7 @@ extension RunMachine {
 
   // MARK: The end
 
-  /// Something is ready that would start if its queue were resumed.
+  /// True if an operation is ready that would start if its queue were resumed.
   var isHeldBySuspension: Bool {
     (0..<scheduler.queueCount).lazy.map { QueueID($0) }.contains {
       scheduler[$0].isSuspended && scheduler[$0].width > 0 && scheduler.counts(of: $0).ready > 0
@@ -233,7 +233,7 @@ extension RunMachine {
     perform(.decide(.run, .join))
   }
 
-  /// The answer about the outputs. Those of a run that succeeded must be there.
+  /// Handles the answer about the outputs of the pipeline. A run without a failure fails if they cannot be made.
   mutating func concluded(_ decision: Decision, at now: Nanoseconds) {
     guard end == nil else { return }
     asksForOutputs = false
@@ -247,7 +247,7 @@ extension RunMachine {
   private mutating func beginHooksOfRun(at now: Nanoseconds) {
     let run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
-    // The hooks of a run that was left belong to the one that sees its end.
+    // The hooks of a run that was left belong to the run that sees its end.
     if left.isEmpty, !isOvertaken { run.planHooks(for: Ending(runOutcome)) }
     continueHooks(of: .run, run, at: now)
   }
@@ -286,7 +286,7 @@ extension RunMachine {
 
   // MARK: What hooks see
 
-  /// `OPRUN_STATUS` and the others, for a hook of this operation.
+  /// The variables for a hook of this operation: `OPRUN_STATUS` and the others.
   func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
     let isRun = operation == .run
@@ -307,7 +307,7 @@ extension RunMachine {
     return variables.map { EnvironmentVariable($0.0, $0.1) }
   }
 
-  /// The end as it stands: another hook may still fail.
+  /// The end of the run as it stands: another hook may still fail.
   private func runEnd(_ run: ActiveOperation) -> StepEnd {
     var end = StepEnd(nil)
     end.exitCode = String(exitStatus(hookFailed: run.hasFailedHook))
@@ -331,14 +331,14 @@ extension RunMachine {
   private static let longestNameList = 1 << 16
 }
 
-/// What hooks see of how something ended.
+/// The end of a step, group or run, as hooks see it.
 private struct StepEnd {
-  /// Empty where there is none.
+  /// The exit code; empty if there is none.
   var exitCode = ""
   var signal = ""
   var duration: Nanoseconds
 
-  /// Makes that of a group, as if it had been a run of its own.
+  /// The end of a group, as if it had been a run of its own.
   init(group ending: Ending?, _ duration: Nanoseconds) {
     self.duration = duration
     switch ending?.outcome {
@@ -349,7 +349,7 @@ private struct StepEnd {
     }
   }
 
-  /// Takes the end of the last attempt; nil if there was none.
+  /// The end of the last attempt; nil if there was none.
   init(_ end: CommandEnd?) {
     duration = end?.duration ?? 0
     guard let status = end?.status else { return }
@@ -361,10 +361,10 @@ private struct StepEnd {
 extension StopReason {
   var isFailure: Bool { if case .failure = self { true } else { false } }
 
-  /// The end of the run cannot wait for long hooks.
+  /// True if the end of the run cannot wait for long hooks.
   var isUrgent: Bool { !isFailure && self != .noOutputs }
 
-  /// What runs is asked to end, running hooks too.
+  /// True if running hooks are asked to end, too.
   var endsHooks: Bool {
     switch self {
     case .signal, .request, .runTimeout, .groupTimeout, .overtaken: true

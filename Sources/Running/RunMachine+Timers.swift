@@ -1,4 +1,4 @@
-// What is due at moments of the run: what the timers do, and which of them mean nothing any more.
+// Timers of the run: what they do when they are due, and which of them are not wanted any more.
 
 package import Scheduling
 

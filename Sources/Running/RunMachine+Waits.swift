@@ -3,19 +3,19 @@
 import Plans
 package import Scheduling
 
-/// What is watched for long waits.
+/// The watch for long waits.
 struct WaitWatch {
   /// The operations that were ready when the watch began, and may have waited since.
   var witnesses: [OperationID] = []
   var isWatching = false
-  /// Counts what may have changed who waits for whom.
+  /// Counts changes that may affect who waits for whom.
   var changeCount = 0
   /// The count as it was when the watch began.
   var watchedCount = -1
   /// The operations that were reported as holding something; the next report comes only when none of them holds it
   /// any more.
   var told: [HeldUp.Shared: Set<OperationID>] = [:]
-  /// It was reported that only the end of a service is waited for.
+  /// True if it was reported that only the end of a service is waited for.
   var hasToldOfService = false
 }
 
@@ -41,8 +41,7 @@ extension RunMachine {
         phase: 0))
   }
 
-  /// Services are all that goes on, and they go on until they end by themselves. Starts the watch, if anything waits for
-  /// that.
+  /// Starts the watch if only services go on, until they end by themselves, and something waits for that.
   mutating func watchServices(at now: Nanoseconds) {
     if waits.isWatching || waits.hasToldOfService || awaitedService == nil { return }
     startWatch(at: now)
@@ -89,7 +88,7 @@ extension RunMachine {
     if !services.isEmpty { tellAwaitedService() }
   }
 
-  /// Nil if nothing that somebody holds keeps the operation from starting.
+  /// The queue or pool that keeps the operation from starting because somebody holds it; nil if there is none.
   private func shared(keeping operation: OperationID) -> HeldUp.Shared? {
     let queue = scheduler.graph.queue(of: operation)
     let spec = scheduler[queue]

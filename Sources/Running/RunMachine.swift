@@ -10,16 +10,15 @@ package import Scheduling
 /// otherwise copy the whole value first.
 package struct RunMachine {
   package enum Action: Hashable, Sendable {
-    /// Start the command, unless `mayStart` says no by then: what was reported before must be kept
-    /// first.
+    /// Start the command, unless `mayStart` is false by then: earlier events must be recorded first.
     case start(CommandKey)
     /// Ask the command to end.
     case stop(CommandKey, signal: Int32)
-    /// End it now.
+    /// End the command now.
     case kill(CommandKey)
     /// Answer the question about the operation, in the same turn or any later one: `decided`.
     case decide(OperationID, Question)
-    /// Read the outputs of the service, which is ready otherwise; the answer is `published`.
+    /// Read the outputs of the service, which is ready apart from that; the answer is `published`.
     case publish(CommandKey)
     case tell(RunEvent.Kind)
   }
@@ -27,7 +26,7 @@ package struct RunMachine {
   /// How far the run has come.
   enum Course {
     case underWay
-    /// Every operation has its outcome, the last one since then, and the run's own hooks follow.
+    /// Every operation has its outcome since this time, and the run's own hooks follow.
     case concluding(since: Nanoseconds)
     case over(RunEnd)
   }
@@ -43,9 +42,9 @@ package struct RunMachine {
   var hasToldWaiting = false
   /// True if steps share a mutex with other runs.
   let hasHostMutexes: Bool
-  /// The last attempts of steps that ended in a way that lets them be run again.
+  /// The numbers of the last attempts of ended steps that may be run again.
   var lastAttempts: [OperationID: Int] = [:]
-  /// How often steps that had ended were run again.
+  /// The number of times that each ended step was run again.
   var reopenings: [OperationID: Int] = [:]
   package internal(set) var scheduler: Scheduler
   var queuesOpenedByName: Set<QueueID> = []
@@ -73,24 +72,24 @@ package struct RunMachine {
   var endingElsewhere: Set<OperationID> = []
   /// Steps whose jobs of an earlier run go on, until they start here or end.
   var goingOn: Set<OperationID> = []
-  /// What the run has left to itself, with all groups around it.
+  /// Operations whose commands were left to go on, with all groups around them.
   var left: Set<OperationID> = []
-  /// True if another run goes on with this one, and its hooks are for that.
+  /// True if another run goes on with this one, and runs its hooks.
   var isOvertaken = false
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
-  /// What could not be kept, in words; each is told once.
+  /// Messages about what could not be kept; each is told once.
   var stateFailures: Set<String> = []
-  /// What failed although that was not allowed (in a strict run no failure is), and what somebody cancelled.
+  /// Operations that failed without permission (in a strict run, all that failed), and those that somebody cancelled.
   var failedSteps: [OperationID] = []
   private(set) var course = Course.underWay
   /// True while the outputs of the pipeline are being made, before the hooks of the run.
   var asksForOutputs = false
   private var random: RandomSource
 
-  /// The time limit of each hook, which is killed then, while the run is being stopped for another
-  /// reason than a failure, and after the operation was cancelled.
+  /// The time after which a hook is killed while the run is being stopped for another reason than a
+  /// failure, or after its operation was cancelled.
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(plan: Plan, rules: RunRules = RunRules(), seed: UInt64 = 1) {
@@ -122,7 +121,7 @@ package struct RunMachine {
   }
 
   /// Called when a command that was started has ended, or could not be started. `lastWords` are
-  /// those of a probe. After a failure of the state nothing follows from the end.
+  /// those of a probe. `stateFailure` stops the run before anything else starts.
   package mutating func ended(
     _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFailure: String? = nil,
     at now: Nanoseconds
@@ -166,11 +165,11 @@ package struct RunMachine {
 
   // MARK: Attempts
 
-  /// Whether one more command may run.
+  /// True if one more command may run.
   var hasRoom: Bool { scheduler.runningCount + probeCount < rules.commandLimit }
 
-  /// Whether one more attempt may run. Services never take the last place, which is for the commands that look after
-  /// them.
+  /// True if one more attempt may run. Services never take the last place, which is for the
+  /// commands that look after them.
   private var hasRoomForAttempt: Bool {
     services.isEmpty
       ? hasRoom : scheduler.runningCount + probeCount + 1 < max(2, rules.commandLimit)
@@ -195,7 +194,7 @@ package struct RunMachine {
     if isStill, scheduler.isFinished { return concludeRun(at: now) }
     // After a stop, only hooks are ready, beside services.
     guard stopReason == nil || !isStill && scheduler.hasReady() else { return }
-    // What is paused, or waits for another run, is not in the way of itself.
+    // Promises do not hold up operations that are paused or wait for another run.
     if !waitsForOtherRuns, !isHeldBySuspension, scheduler.breakPromises() {
       return startReady(at: now)
     }
@@ -217,7 +216,7 @@ package struct RunMachine {
     if groupStates.hasIdle { beginGroups(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, state)
-    // The job's side keeps to the limit of a command that first waits in a queue of Slurm.
+    // A job enforces its own time limit, because it first waits in a queue of Slurm.
     if let limit = state.settings.timeout, state.settings.slurm == nil {
       set(.timeLimit, at: now + limit, operation, state)
     }
@@ -268,7 +267,7 @@ package struct RunMachine {
     state.cause = .itself
     if delay > 0 { set(.retryDue, at: now + delay, operation, state) }
     scheduler.pause(operation)
-    // Without a delay it competes for the slot that it frees.
+    // Without a delay the operation competes for the slot that it frees.
     if delay == 0 { scheduler.resume(operation) }
     say(.retrying(operation, nextAttempt: state.attempt + 1, delay: delay))
   }
@@ -342,7 +341,7 @@ package struct RunMachine {
     memberEnded(operation)
   }
 
-  /// Called when every operation has its outcome; false if that was known.
+  /// Called when every operation has its outcome; false if that was known already.
   mutating func concludes(at now: Nanoseconds) -> Bool {
     guard case .underWay = course else { return false }
     course = .concluding(since: now)

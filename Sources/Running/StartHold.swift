@@ -1,6 +1,7 @@
-// Several decisions are taken at one moment. What they make ready is compared before the first of it starts: else it
-// would be the first decision that counts, and not the priority. For the same reason nothing starts while somebody
-// has yet to hear a question that can be answered at once: the answer may make something more urgent ready.
+// Several decisions are taken at one moment. The operations that they make ready are compared
+// before the first of them starts, so that the priority counts and not the order of the decisions.
+// For the same reason nothing starts while a question waits to be handed out that can be answered
+// at once: the answer may make something more urgent ready.
 
 package import Scheduling
 
@@ -24,7 +25,7 @@ struct StartHold {
     return true
   }
 
-  /// Whether something was postponed.
+  /// Ends the hold; true if a start was postponed.
   mutating func end() -> Bool {
     defer { (isOn, isDue) = (false, false) }
     return isDue

@@ -19,7 +19,7 @@ struct Timer: Hashable {
     case probeLimit
     /// The steps of the group have taken as long as they may.
     case groupTimeLimit
-    /// Something may have waited for long.
+    /// Long waits are looked for and reported.
     case longWait
     /// A service without conditions is ready.
     case readyDue
@@ -33,7 +33,7 @@ struct Timer: Hashable {
   /// Valid only while the operation is in the phase with this number.
   let phase: Int
 
-  /// A moment after the last one of virtual time is taken for the last.
+  /// Limits the time to the last moment of virtual time.
   init(at time: Nanoseconds, operation: OperationID, purpose: Purpose, phase: Int) {
     at = min(time, lastMoment)
     self.operation = operation
@@ -53,7 +53,7 @@ struct Timers {
 
   var earliest: Timer? { heap.first?.timer }
 
-  /// Whether so many were set since then that removing the unwanted ones costs little.
+  /// True if so many timers were set since then that removing the unwanted ones costs little.
   var mayHoldMany: Bool { heap.count > 2 * wantedCount + 64 }
 
   mutating func set(_ timer: Timer) {
@@ -79,7 +79,7 @@ struct Timers {
     }
   }
 
-  /// Forgets all other timers. `n log n`.
+  /// Keeps the wanted timers and forgets all others. `n log n`.
   mutating func keep(where isWanted: (Timer) -> Bool) {
     // A sorted array is a heap.
     heap = heap.filter { isWanted($0.timer) }.sorted { one, other in

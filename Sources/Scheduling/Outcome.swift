@@ -9,8 +9,8 @@ package enum Outcome: UInt8, CaseIterable, Sendable {
   case failed
   case timedOut
   case cancelled
-  /// Its own condition was false, its matrix was empty, or an edge cannot be satisfied because nothing
-  /// went wrong.
+  /// The operation's own condition was false, its matrix was empty, or an edge cannot be satisfied
+  /// because nothing went wrong.
   case skipped
   /// An edge cannot be satisfied because something failed, was cancelled or was blocked.
   case blocked
@@ -83,7 +83,7 @@ package enum EdgeEffect: UInt8, CaseIterable, Sendable {
 }
 
 extension EdgeCondition {
-  /// What it means for a dependent that an operation ended like this.
+  /// The effect on a dependent of an operation that ended like this.
   package func effect(of ending: Ending) -> EdgeEffect {
     switch (self, ending.outcome) {
     case (.done, _), (.readyOrDone, _): .runs
@@ -102,7 +102,7 @@ extension EdgeCondition {
 
   package func isSatisfied(by ending: Ending) -> Bool { effect(of: ending) == .runs }
 
-  /// A dependent may be skipped because of it.
+  /// True if an edge with this condition may skip its dependent.
   package var maySkip: Bool {
     switch self {
     case .succeeded, .failed: true
@@ -110,7 +110,7 @@ extension EdgeCondition {
     }
   }
 
-  /// Whether a service that is ready satisfies it, and goes on as long as the dependent has not ended.
+  /// True if a ready service satisfies the condition, and goes on until the dependent has ended.
   package var waitsForReadiness: Bool { self == .ready || self == .readyOrDone }
 }
 
@@ -138,26 +138,26 @@ package enum Cause: Hashable, Sendable {
   case itself
   /// The operation where the problem began, not merely the nearest one.
   case dependency(OperationID)
-  /// Its `if` was false, or its matrix is empty, as described by the string.
+  /// The operation's `if` was false, or its matrix is empty, as described by the string.
   case condition(String)
   /// A condition of `wait_for` was not met in time, as described by the string.
   case wait(String)
-  /// The time limit of a group was over before its members had ended: in words.
+  /// The time limit of a group was over before its members had ended, as described by the string.
   case timeLimit(String)
-  /// The run was stopped before it could start, or while it ran.
+  /// The run was stopped before the operation could start, or while it ran.
   case stopped(StopReason)
-  /// It ran in an earlier run until that was stopped, or the part of it that it is in, and is kept as it was then.
+  /// The operation ran until an earlier run, or its part of that run, was stopped, and is kept as it was then.
   case stoppedEarlier(StopReason)
-  /// A service ended before its time: in words.
+  /// A service ended too early, as described by the string.
   case service(String)
-  /// A service was not ready in time, or gave what cannot be used: in words.
+  /// A service was not ready in time, or its outputs cannot be used, as described by the string.
   case notReady(String)
   /// A hook failed after the command had succeeded.
   case hook(HookKind)
 
-  /// Whether a group that fails for this reason does so by itself and not because of a member: its hooks
-  /// failed, its time was over, its outputs could not be evaluated, or its matrix not be expanded. It then counts
-  /// beside its members.
+  /// True if a group that fails for this reason does so by itself and not because of a member: its
+  /// hooks failed, its time was over, its outputs could not be evaluated, or its matrix could not
+  /// be expanded. It then counts beside its members.
   package var isOfGroupItself: Bool {
     switch self {
     case .condition, .timeLimit, .hook: true
@@ -178,27 +178,27 @@ package enum StopReason: Hashable, Sendable {
   case noWidth
   /// Everything that is left is in queues that are suspended, and nothing resumes them.
   case suspended
-  /// What goes on elsewhere was left to itself: another run waits for it.
+  /// Commands that go on elsewhere were left to themselves: another run waits for them.
   case left
-  /// Somebody asked for it from outside: a user of this machine.
+  /// Somebody asked for the end from outside: the name of a user of this machine.
   case request(String)
   /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
   /// All steps have ended well, and the outputs of the pipeline cannot be made.
   case noOutputs
-  /// Another run goes on with this one, and has done so before this one had ended: in words.
+  /// Another run went on with this one before it had ended, as described by the string.
   case overtaken(String)
-  /// oprun itself was killed. No run says so; it is found out afterwards.
+  /// oprun itself was killed. No run reports this; it is found out afterwards.
   case died
 }
 
 extension StopReason {
-  /// Who asks for the end of a run of `oprun watch`, which starts the next one.
+  /// The name under which `oprun watch` ends a run to start the next one.
   package static let watcher = "oprun watch"
 }
 
 extension HookKind {
-  /// Nil if no hook has this key.
+  /// The kind with this key; nil if there is none.
   package init?(key: some StringProtocol) {
     guard let kind = Self.allCases.first(where: { $0.key == key }) else { return nil }
     self = kind

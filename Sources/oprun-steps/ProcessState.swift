@@ -1,5 +1,5 @@
-// What the program inherits from whoever starts it, made fit for its work: standard streams, signals,
-// and how many descriptors there may be.
+// The state that the program inherits from whoever starts it, made fit for its work: standard
+// streams, signals, and the number of descriptors.
 
 import Glibc
 
@@ -13,15 +13,15 @@ enum ProcessState {
     }
     // A reader that has gone away must not end the work.
     signal(SIGPIPE, SIG_IGN)
-    // If it is ignored, the status of a process is lost: waitpid(2).
+    // If SIGCHLD is ignored, the status of a process is lost: waitpid(2).
     signal(SIGCHLD, SIG_DFL)
   }
 }
 
 /// The descriptors that work may use, so that it is never more at once than they suffice for.
 struct DescriptorBudget: Sendable {
-  /// Descriptors set aside for what does not depend on the amount of work: standard streams, the lock of the cache,
-  /// what the libraries and processes need.
+  /// Descriptors set aside for uses that do not depend on the amount of work: standard streams, the
+  /// lock of the cache, libraries and processes.
   private static let reserve = 32
 
   private let count: Int
@@ -40,7 +40,7 @@ struct DescriptorBudget: Sendable {
     count = Int(clamping: limit.rlim_cur) - Self.reserve
   }
 
-  /// How many of something there may be: as many as wanted, or fewer if each needs so many
+  /// The number that there may be of something: as many as wanted, or fewer if each needs so many
   /// descriptors that a part of all would not suffice; at least one.
   func most(_ wanted: Int, each: Int, ofParts parts: Int = 1) -> Int {
     max(1, min(wanted, count / parts / each))

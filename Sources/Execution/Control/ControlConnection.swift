@@ -1,5 +1,5 @@
-// One connection to the socket of a run: a request in one line, then an answer in lines. It knows nothing of
-// what they mean, waits for nothing, and its memory does not grow with what the other side does.
+// One connection to the socket of a run: a request in one line, then an answer in lines. It does
+// not know their meaning, never waits, and its memory does not grow with what the other side does.
 
 import Glibc
 import Plans
@@ -10,7 +10,7 @@ final class ControlConnection {
   enum News {
     /// Nothing is to be done yet.
     case nothing
-    /// It has said all that it had to say, and still listens.
+    /// The client has sent everything, and still listens.
     case said
     case request(ArraySlice<UInt8>)
     /// The connection is of no use any more.
@@ -19,30 +19,31 @@ final class ControlConnection {
 
   let descriptor: Int32
   let user: UInt32
-  /// The number under which the loop hears of it.
+  /// The number under which the loop reports its events.
   let number: Int
   /// The events that the loop waits for: readable, writable, or both.
   var interest = Interest.reading
-  /// When it is given up, unless something comes or goes before.
+  /// When the client is given up, unless bytes come or go before.
   var due: Nanoseconds?
-  /// True if nothing follows what is to be sent.
+  /// True if the connection ends when everything is sent.
   var endsWhenSent = false
-  /// The name of its request, if that is a file on which nobody waits: then the answer is written to one.
+  /// The name of the file of its request, from another machine: then the answer is written to a
+  /// file. Nil for a socket.
   var mail: String?
-  /// What it wants to be told.
+  /// The state that the client is told.
   var feed: ControlFeed?
   private var received: [UInt8] = []
   private var hasAsked = false
-  /// True if it has closed its side; one that has sent its request may do so.
+  /// True if the client has closed its side, which it may do after its request.
   private var hasSaidAll = false
   private var pending: [UInt8] = []
   private var sentCount = 0
 
-  /// The time in which it must send its request, if its place is wanted.
+  /// The time in which the client must send its request, if its place is wanted.
   private static let requestPatience: Nanoseconds = 2_000_000_000
-  /// The time in which it must take something, if its place is wanted.
+  /// The time in which the client must accept something, if its place is wanted.
   private static let patience: Nanoseconds = 5_000_000_000
-  /// While more than this is to be sent, nothing is added.
+  /// The number of pending bytes from which nothing is added.
   static let fullBuffer = 64 << 10
 
   /// Takes ownership of the descriptor.
@@ -55,18 +56,18 @@ final class ControlConnection {
 
   deinit { close(descriptor) }
 
-  /// Postpones when it is given up.
+  /// Postpones the time at which the client is given up.
   func giveMoreTime(at now: Nanoseconds) {
     due = now + (hasAsked ? Self.patience : Self.requestPatience)
   }
 
-  /// What is to be waited for now.
+  /// The events to wait for now.
   var wantedInterest: Interest { hasPending ? .writing : hasSaidAll ? .leaving : .reading }
 
   var isFull: Bool { pending.count - sentCount >= Self.fullBuffer }
   var hasPending: Bool { sentCount < pending.count }
 
-  /// Reads what has come.
+  /// Reads the bytes that have come.
   func read() -> News {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -75,7 +76,7 @@ final class ControlConnection {
       hasSaidAll = true
       return hasAsked && (hasPending || feed?.follows == true) ? .said : .over
     }
-    // One that sends more has not understood.
+    // A client that sends more has not understood.
     if hasAsked { return .over }
     let newline = buffer[..<count].firstIndex(of: UInt8(ascii: "\n"))
     received += buffer[..<(newline ?? count)]
@@ -89,7 +90,7 @@ final class ControlConnection {
 
   func add(_ line: String) { pending += line.utf8 }
 
-  /// Sends what the other side takes now; false if there is nobody any more.
+  /// Sends as much as the other side accepts now; false if it is gone.
   func send(at now: Nanoseconds) -> Bool {
     while hasPending {
       let count = pending.withUnsafeBytes { bytes in

@@ -1,5 +1,6 @@
-// What one client is still to be told: the state of steps, never events. So it is bounded by the number of
-// steps, however slow the client is, and one that follows the run may miss what did not last.
+// The state that one client is still to be told: of steps, never events. So it is bounded by the
+// number of steps, however slow the client is, and a client that follows the run may miss states
+// that did not last.
 
 import Plans
 import Scheduling
@@ -9,8 +10,7 @@ struct EndedCommand {
   let role: CommandRole
   let end: CommandEnd
 
-  /// The one of two ends of a step that is reported if both are new: the one that says more about how the step came
-  /// out.
+  /// The end that is reported of two new ends of a step: the one that says more about its result.
   func orEarlier(_ earlier: EndedCommand?) -> EndedCommand {
     guard let earlier, earlier.role.isAttempt, !role.isAttempt,
       !earlier.end.isSuccess || end.isSuccess
@@ -20,9 +20,9 @@ struct EndedCommand {
 }
 
 struct ControlFeed {
-  /// What a client is told next.
+  /// The next item for a client.
   enum Item {
-    /// A step as it is, with the last command that ended.
+    /// A step in its present state, with the last command that ended.
     case step(OperationID, EndedCommand?)
     /// A step that is not planned, because nothing of it has changed; by its place among these.
     case unplanned(Int)
@@ -30,9 +30,9 @@ struct ControlFeed {
     case complete
   }
 
-  /// Every step is told, not only those that run or have failed.
+  /// True if every step is told, not only those that run or have failed.
   let isWhole: Bool
-  /// What changes is told until the end.
+  /// True if changes are told until the end.
   let follows: Bool
   /// The first operation that has not been told.
   private(set) var cursor = 0
@@ -40,10 +40,10 @@ struct ControlFeed {
   private var unplannedCursor = 0
   /// The operations that have changed since they were reported, with the last command that ended.
   private var changed: [OperationID: EndedCommand?] = [:]
-  /// The same, in the order in which they changed; also some that were told since.
+  /// The changed operations in the order in which they changed, including some that were told since.
   private var order: [OperationID] = []
   private var orderStart = 0
-  /// True if the run itself has changed: what is paused, why it stops.
+  /// True if the run itself has changed: its pauses, or why it stops.
   var isRunChanged = false
   private(set) var hasToldAll = false
 
@@ -55,19 +55,17 @@ struct ControlFeed {
   var isUpToDate: Bool { hasToldAll && changed.isEmpty && !isRunChanged }
 
   mutating func note(_ operation: OperationID, _ end: EndedCommand? = nil) {
-    // What has not been told yet will be told as it is then.
+    // A step that has not been told yet will be told with its state at that time.
     guard operation.index >= 0, operation.index < cursor || end != nil else { return }
     let known: EndedCommand? = changed[operation] ?? nil
     let told = end?.orEarlier(known) ?? known
     if changed.updateValue(told, forKey: operation) == nil { order.append(operation) }
   }
 
-  /// Leaves out the operations before this one that have not been told. What becomes of them is
-  /// told only as a change.
+  /// Leaves out the untold operations before this one. They are told only when they change.
   mutating func skip(to index: Int) { cursor = max(cursor, index) }
 
-  /// The next thing to tell; nil if there is nothing at present. What has changed is told again when all steps have
-  /// been told once.
+  /// The next item; nil if there is none at present. Changes are told when all steps have been told once.
   mutating func next(of count: Int, unplanned unplannedCount: Int) -> Item? {
     if cursor < count {
       let operation = OperationID(cursor)

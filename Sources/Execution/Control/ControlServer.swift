@@ -1,5 +1,5 @@
-// The socket of a run, and who is connected to it. Nobody there can hold the run up, and what is kept for
-// them is bounded. docs/design-execution.md, “Requests from outside”.
+// The socket of a run, and its clients. No client can hold the run up, and what is kept for them is
+// bounded. docs/design-execution.md, “Requests from outside”.
 
 import CLinux
 import Diagnostics
@@ -13,22 +13,23 @@ final class ControlServer {
   private let listener: Int32
   private let directory: RunDirectory
   private let waiting: any Waiting
-  /// The number of clients that may be connected at the same time; others wait until one has gone.
+  /// The largest number of connected clients; others wait until one has gone.
   private let limit: Int
   private var isListening = false
-  /// When it listens again; nil if nothing was refused.
+  /// When the server listens again; nil if nothing was refused.
   private var listeningDue: Nanoseconds?
   private var isOver = false
   private(set) var connections: [Int: ControlConnection] = [:]
   private var lastNumber = ControlServer.listenerNumber
   /// Requests from other machines; nil if none are expected.
   private let mailbox: RunMailbox?
-  /// When it is looked into.
+  /// When the mailbox is looked into.
   private var mailDue: Nanoseconds = 0
 
   static let listenerNumber = 0
   private static let mostConnections = 16
-  /// The number of clients that may stay until the end of the run: the other places are for those who ask and go.
+  /// The largest number of clients that may stay until the end of the run: the other places are for
+  /// those who ask and go.
   private var followerLimit: Int { limit * 3 / 4 }
   /// The time between two looks into the mailbox.
   private static let mailInterval: Nanoseconds = 1_000_000_000
@@ -37,8 +38,8 @@ final class ControlServer {
   /// The number of clients that may wait to be accepted.
   private static let backlog: Int32 = 64
 
-  /// Nil if there can be no socket, which no run needs. `spare` is the number of descriptors that it may
-  /// use; `hasMailbox` if other machines may ask.
+  /// Nil if there can be no socket, which no run needs. `spare` is the number of descriptors that
+  /// it may use; `hasMailbox` is true if other machines may ask.
   init?(in directory: RunDirectory, _ waiting: any Waiting, spare: Int, hasMailbox: Bool) {
     limit = min(Self.mostConnections, spare - 1)
     self.directory = directory
@@ -50,7 +51,7 @@ final class ControlServer {
       listener = clinux_listen(directory.controlPath, Self.backlog)
     }
     self.listener = listener
-    // After the socket: who finds a mailbox and no socket does not wait for one.
+    // After the socket: a client that finds a mailbox and no socket does not wait for one.
     mailbox = hasMailbox ? RunMailbox.make(in: directory) : nil
     guard listener >= 0 || mailbox != nil else { return nil }
     listen()
@@ -62,7 +63,7 @@ final class ControlServer {
 
   deinit { if listener >= 0 { close(listener) } }
 
-  /// When someone is given up, or the mailbox is looked into.
+  /// When a client is given up, or the mailbox is looked into.
   var deadline: Nanoseconds? {
     let due = connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
     return earlier(earlier(due, listeningDue), mailbox == nil ? nil : mailDue)
@@ -74,11 +75,11 @@ final class ControlServer {
       try waiting.add(listener, for: .control, number: Self.listenerNumber, .reading)
       isListening = true
     } catch {
-      // Those who are connected are still heard, and then it is tried again.
+      // Connected clients are still heard, and then the server tries again.
     }
   }
 
-  /// Accepts who waits. Others than the user of the run, and root, have no business here.
+  /// Accepts clients that wait: only those of the user of the run, and of root.
   func accept(at now: Nanoseconds) {
     while connections.count < limit {
       var user: UInt32 = 0
@@ -112,13 +113,14 @@ final class ControlServer {
     listeningDue = now + Self.nextAttempt
   }
 
-  /// Whether one more client may stay.
+  /// True if one more client may stay.
   var hasRoomForFollower: Bool {
     connections.values.lazy.filter { $0.feed?.follows == true }.count < followerLimit
   }
 
-  /// Takes what other machines ask, each request with the connection by which it is answered. One whose answer cannot be
-  /// written, for lack of space or of descriptors, is carried out all the same: that may be what it is about.
+  /// Takes requests of other machines, each with the connection for its answer. A request whose
+  /// answer cannot be written, for lack of space or of descriptors, is carried out all the same: it
+  /// may be about that.
   func takeMail(at now: Nanoseconds) -> [(connection: ControlConnection, line: [UInt8])] {
     guard let mailbox, mailDue <= now else { return [] }
     mailDue = now + Self.mailInterval
@@ -165,7 +167,7 @@ final class ControlServer {
     watch(connection)
   }
 
-  /// Waits for what the connection is to do next.
+  /// Waits for the next event of the connection.
   func watch(_ connection: ControlConnection) {
     let interest = connection.wantedInterest
     if interest == connection.interest { return }
@@ -178,14 +180,14 @@ final class ControlServer {
     }
   }
 
-  /// Nobody else is heard any more.
+  /// Accepts no more clients.
   func stopAccepting() {
     stopListening()
     listeningDue = nil
     isOver = true
   }
 
-  /// The run is over.
+  /// Closes the server at the end of the run.
   func end() {
     stopAccepting()
     for connection in connections.values { drop(connection) }

@@ -1,9 +1,9 @@
-// What a run keeps for those who ask it something from outside, or follow it.
+// The state that a run keeps for those who ask it something from outside, or follow it.
 
 import Plans
 import Scheduling
 
-/// Who paused a queue.
+/// The user who paused a queue, and since when.
 struct Pause {
   let user: String
   let since: Nanoseconds
@@ -14,25 +14,25 @@ struct RunControl {
   var server: ControlServer?
   /// When the run begins to listen to clients.
   var listeningDue: Nanoseconds?
-  /// When those who follow the run are told what has changed.
+  /// When clients that follow the run are told changes.
   var feedDue: Nanoseconds?
-  /// Who paused a queue, and when.
+  /// The pauses of queues.
   private(set) var pauses: [QueueID: Pause] = [:]
-  /// Who changed something last.
+  /// The user who changed something last.
   private(set) var lastUser: String?
-  /// Where commands are that do not run here.
+  /// The places of commands that do not run here.
   private(set) var places: [OperationID: CommandPlacement] = [:]
-  /// How the last attempts of steps ended that failed.
+  /// The ends of the last attempts of steps that failed.
   private(set) var failedEnds: [OperationID: EndedCommand] = [:]
 
-  /// Whether somebody may ask, now or later.
+  /// True if somebody may ask, now or later.
   var isOpen: Bool { server != nil || listeningDue != nil }
 
   var deadline: Nanoseconds? {
     server == nil ? listeningDue : earlier(server?.deadline, feedDue)
   }
 
-  /// Notes what those who ask later are told. `queueCount` is the number of all queues.
+  /// Notes an event for later questions. `queueCount` is the number of all queues.
   mutating func note(_ event: RunEvent.Kind, at time: Nanoseconds, queueCount: Int) {
     switch event {
     case .controlled(let note):

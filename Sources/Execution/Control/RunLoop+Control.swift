@@ -1,4 +1,5 @@
-// Requests from outside while the run goes on: who is meant, what the machine does, what they are answered.
+// Requests from outside while the run goes on: the steps or queues that they name, the calls of the
+// machine, and the answers.
 
 import CLinux
 import Caching
@@ -11,14 +12,14 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// A run that is over by then has no socket: most steps take longer than this, and a socket costs as much
-  /// as a tenth of a step.
+  /// The time before the run listens. A run that is over by then has no socket: most steps take
+  /// longer than this, and a socket costs as much as a tenth of a step.
   static let listeningDelay: Nanoseconds = 10_000_000
 
-  /// The hashes of so many steps cost more than to ask the processor how it hashes fastest.
+  /// The number of steps whose hashes cost more than asking the processor how it hashes fastest.
   private static let manySteps = 100
 
-  /// The time between two looks at what those who follow the run are to be told.
+  /// The time between two looks at what followers of the run are to be told.
   private static let feedPause: Nanoseconds = 50_000_000
 
   /// Handles everything that is due by now.
@@ -38,22 +39,22 @@ extension RunLoop {
 
   private func openControl(at time: Nanoseconds) {
     control.listeningDue = nil
-    // What is recorded of a step takes four hashes.
+    // The record of a step takes four hashes.
     if machine.steps.count >= RunLoop.manySteps { clinux_prepare_hashing() }
     control.server = ControlServer(
       in: options.directory, waiting, spare: executor.spareDescriptorCount,
       hasMailbox: executor.isOnCluster || options.directory.state?.fileSystem.network != nil)
     if control.server != nil || options.canBeChangedFromOutside { return }
-    // What waits for a change would wait for ever.
+    // Without a server, a wait for a change would last for ever.
     machine.canBeChangedFromOutside = false
     machine.advance(to: time)
   }
 
-  /// A connection has something to say, takes more, or has gone; or there is a new one.
+  /// Called when a connection is readable or writable, or has gone; or when there is a new one.
   func hearControl(_ number: Int, at time: Nanoseconds) {
     guard let server = control.server else { return }
     if number == ControlServer.listenerNumber { return server.accept(at: time) }
-    // Another one of this turn may have gone.
+    // The connection may have gone because of another event of this turn.
     guard let connection = server.connections[number] else { return }
     switch connection.interest {
     case .writing: return feed(connection, at: time)
@@ -70,7 +71,7 @@ extension RunLoop {
     }
   }
 
-  /// Tells a client as much as it takes now.
+  /// Tells a client as much as it accepts now.
   private func feed(_ connection: ControlConnection, at time: Nanoseconds) {
     guard let server = control.server else { return }
     repeat {
@@ -126,9 +127,9 @@ extension RunLoop {
     }
   }
 
-  /// Called when the run is over: those who were answered are told the rest, and those who follow it how
-  /// it ended. Who does not take that for a while, or does while a signal comes, is dropped, and sees
-  /// that the last line is missing.
+  /// Called when the run is over: clients with a request are told the rest, and followers how the
+  /// run ended. A client that does not accept that for a while, or not before a signal comes, is
+  /// dropped, and sees that the last line is missing.
   func endControl(_ end: RunEnd) {
     guard let server = control.server else { return }
     server.stopAccepting()
@@ -257,7 +258,7 @@ extension RunLoop {
       "unknown step \(quoted(id)) in this run", help: didYouMean(close))
   }
 
-  /// The name by which everybody outside knows it.
+  /// The name of an operation outside of the run.
   func name(of operation: OperationID) -> String {
     let id = machine.steps[operation].id
     return masker?.name(id, number: operation.index) ?? id

@@ -1,4 +1,4 @@
-// The lines that those outside are answered. Their fields are documented in docs/control.md.
+// The lines of answers to clients. Their fields are documented in docs/control.md.
 
 import Caching
 import Diagnostics
@@ -20,7 +20,7 @@ private struct JSONFields {
     add(name, json: isTrue ? "true" : "false")
   }
 
-  /// Whole milliseconds.
+  /// Adds a time in whole milliseconds.
   mutating func add(_ name: String, milliseconds time: Nanoseconds) {
     add(name, json: String(time / 1_000_000))
   }
@@ -95,7 +95,7 @@ extension RunLoop {
     return fields.line
   }
 
-  /// The line that says that something about the run itself has changed.
+  /// The line that reports a change of the run itself.
   func runLine(at time: Nanoseconds) -> String {
     var fields = JSONFields()
     fields.add("changed", true)
@@ -104,7 +104,7 @@ extension RunLoop {
     return fields.line
   }
 
-  /// The last line for those who follow the run.
+  /// The last line for clients that follow the run.
   func endLine(_ end: RunEnd) -> String {
     var fields = JSONFields()
     fields.add("finished", true)
@@ -153,12 +153,12 @@ extension RunLoop {
 
   // MARK: Steps
 
-  /// Whether people do not count it, because others take its place.
+  /// True if people do not count the operation, because others take its place.
   private func isGroup(_ operation: OperationID) -> Bool {
     !machine.groups.members(of: operation).isEmpty
   }
 
-  /// Nil if nobody asked about a step like this.
+  /// The line of a step; nil if the client has not asked about such a step.
   func stepLine(
     _ operation: OperationID, _ ended: EndedCommand?, in feed: ControlFeed,
     _ starts: [CommandKey: Nanoseconds]
@@ -202,7 +202,7 @@ extension RunLoop {
     return fields.line
   }
 
-  /// A step that is not planned; it has a number behind those that are.
+  /// The line of a step that is not planned; its number follows those of the planned ones.
   func unplannedLine(_ place: Int) -> String {
     let step = options.unplanned[place]
     var fields = JSONFields()
@@ -213,7 +213,7 @@ extension RunLoop {
     return fields.line
   }
 
-  /// What those who follow the run need to estimate its end.
+  /// Adds the fields with which followers of the run estimate its end.
   private func addPlan(of operation: OperationID, to fields: inout JSONFields) {
     let graph = machine.scheduler.graph
     if let name = machine.steps[operation].settings.name { fields.add("name", masked(name)) }

@@ -5,10 +5,10 @@ import Glibc
 import Processes
 import RunFiles
 
-/// One question. Its answer is complete when the pipe ends.
+/// A child process that answers one question. The answer is complete when the pipe ends.
 final class AnswerProcess {
   let processID: Int32
-  /// The answer of the process comes from here; close-on-exec, and never waited for.
+  /// The descriptor that the answer comes from; close-on-exec and non-blocking.
   let output: Int32
   private let own: OwnProcesses
   private var said: [UInt8] = []
@@ -26,7 +26,7 @@ final class AnswerProcess {
     close(output)
   }
 
-  /// The process is one of `own`. `answer` runs in it, and only reads files.
+  /// Starts a process, which is added to `own`. `answer` runs in it, and only reads files.
   static func start(
     _ purpose: String, named name: String, own: OwnProcesses, _ answer: () -> [UInt8]
   ) throws(SystemError) -> AnswerProcess {
@@ -45,8 +45,8 @@ final class AnswerProcess {
     }
   }
 
-  /// Reads the available part of the answer; returns it once the process says no more. It is cut short if the process
-  /// was killed.
+  /// Reads the available part of the answer; returns it once the pipe has ended. The answer is cut
+  /// short if the process was killed.
   func take() -> [UInt8]? {
     hasEnded = !readAvailable(from: output, into: &said)
     return hasEnded ? said : nil

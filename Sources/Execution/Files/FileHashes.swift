@@ -8,7 +8,7 @@ import Glibc
 import RunFiles
 
 package enum FileHashes {
-  /// The hash, at once, for those who can wait for it.
+  /// The hash, computed at once, for callers who can wait.
   package static func digest(of patterns: [String]) -> Result<String, UnlocatedFailure> {
     do throws(UnlocatedFailure) {
       return .success(try hash(of: patterns))

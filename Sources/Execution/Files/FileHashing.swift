@@ -41,7 +41,7 @@ struct FileHashing {
     return nil
   }
 
-  /// Whether the decision of the operation is postponed.
+  /// True if the decision of the operation is postponed.
   func isAwaited(by operation: OperationID) -> Bool {
     !askers.isEmpty && askers[operation] != nil
   }

@@ -1,17 +1,17 @@
-// Finds files by pattern, as `FilePattern` says what matches.
+// Finds files by pattern; `FilePattern` decides what matches.
 
 import Caching
 import Glibc
 import RunFiles
 
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
-/// patterns: below the directory, which is where oprun was started if it has no name, or absolute. Links
-/// to directories are not followed. Names need not be text.
+/// patterns: below the directory, which is where oprun was started if it has no name, or absolute.
+/// Links to directories are not followed. Names need not be text.
 ///
-/// If `asInputs`, what counts as an input of a cached step is found: patterns lead through links to directories, and a
-/// link to a directory that matches is among the results, for all that is in the directory. What is `excluded` is found
-/// all the same, but hides nothing else. The directory `closed`, which is without links, is not looked into. Once more than `most`
-/// are found, the search ends.
+/// If `asInputs`, inputs of a cached step are found: patterns lead through links to directories,
+/// and a link to a directory that matches is among the results, for all that is in the directory.
+/// Files that are `excluded` are found all the same, but hide nothing else. The directory `closed`,
+/// which is without links, is not searched. The search ends once more than `most` are found.
 func files(
   matching patterns: [String], in folder: String = "", asInputs: Bool = false,
   excluded: [FilePattern] = [], without closed: String? = nil, most: Int = .max
@@ -49,7 +49,7 @@ private struct GlobSearch {
 
   let names: [PatternName]
   let followsLinks: Bool
-  /// Once there are more, the search ends.
+  /// The number of files after which the search ends.
   var most = Int.max
   private let closed: (path: String, identity: FileIdentity?)?
   private let exclusions: (String) -> [[Int]]
@@ -96,7 +96,7 @@ private struct GlobSearch {
     }
   }
 
-  /// False for what is no directory to look through.
+  /// Enters a directory; false for anything that is not searched.
   private mutating func enter(_ entry: FileName, in path: [CChar], from index: Int) -> Bool {
     let inner = FileName(joining: path, entry.characters)
     if kind(of: inner) != S_IFDIR {
@@ -122,7 +122,7 @@ private struct GlobSearch {
     }
   }
 
-  /// The kind of a file, of a link its own; nil if there is none.
+  /// The kind of a file, or of a link itself; nil if there is none.
   private func kind(of path: FileName) -> mode_t? {
     var status = stat()
     return lstat(path.bytes, &status) == 0 ? status.st_mode & S_IFMT : nil
@@ -137,7 +137,7 @@ private struct GlobSearch {
     return status
   }
 
-  /// Whether it is in the directory that is not looked into, or is it.
+  /// True if the path is the directory that is not searched, or in it.
   private func isClosed(_ path: FileName) -> Bool {
     guard let closed, let real = realPath(path) else { return false }
     return real.hasSameBytes(as: closed.path) || real.isBelow(closed.path)
@@ -153,7 +153,7 @@ private struct GlobSearch {
     }
     var names: [FileName] = []
     _ = forEachName(owning: folder) { names.append(FileName($0)) }
-    // By which of several links a directory is found must not depend on the file system.
+    // The choice among several links to a directory must not depend on the file system.
     return followsLinks ? names.sorted { $0.precedes($1) } : names
   }
 }

@@ -19,7 +19,7 @@ struct HashProcess {
       })
   }
 
-  /// The digest, or why there is none, once it is known.
+  /// The digest, or why there is none; nil until that is known.
   func take() -> Result<String, UnlocatedFailure>? {
     guard let said = process.take() else { return nil }
     let words = String(decoding: said.dropFirst(), as: UTF8.self)

@@ -1,11 +1,11 @@
-// Finds the links in a directory: a rule for the directory does not hold for what they lead to.
+// Finds the links in a directory: a rule for the directory does not hold for their targets.
 
 import Caching
 import Glibc
 import RunFiles
 
-/// The links in a directory that are meant, in what is in it, and in the directories that such links lead to. Nothing for
-/// a path that is not a directory. `closed` is a directory into which is not looked.
+/// The wanted links in a directory, in everything in it, and in the directories that such links
+/// lead to. Empty for a path that is not a directory. The directory `closed` is not searched.
 func links(
   in path: FileName, without closed: String?, where isMeant: (FileName) -> Bool
 ) -> [FileName] {
@@ -20,7 +20,7 @@ func links(
 private struct LinkSearch {
   private(set) var found: [FileName] = []
   let isMeant: (FileName) -> Bool
-  /// Links may form a cycle.
+  /// The directories that were visited: links may form a cycle.
   private var visited: Set<FileIdentity> = []
 
   init(isMeant: @escaping (FileName) -> Bool) { self.isMeant = isMeant }

@@ -9,7 +9,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Gives an answer, unless a digest of files is missing: then it comes when that is there.
+  /// Answers a question, unless a digest of files is missing: then the answer is given when that is there.
   func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
     // Another answer of this turn may have settled or changed the question.
     guard machine.isOpen(question, about: operation) else { return }
@@ -22,7 +22,7 @@ extension RunLoop {
   func hashFiles(at time: Nanoseconds) -> Bool {
     guard hashing.isBusy else { return false }
     if machine.stopReason != nil {
-      // What waited at its gate has ended.
+      // Operations that waited at their gates have ended.
       let left = hashing.keep {
         waitingHooks[$0] != nil || machine.question(about: $0) != nil
       }
@@ -50,8 +50,8 @@ extension RunLoop {
     collectHashers()
   }
 
-  /// Ends and reaps the processes, so that no zombie is left. One that is stuck in the kernel is
-  /// not waited for.
+  /// Ends and reaps the processes, so that no zombie is left. A process that is stuck in the kernel
+  /// is not waited for.
   func endHashing() {
     for slot in Array(hashProcesses.keys) { closeHashing(slot) }
     for _ in 0..<100 {
@@ -61,8 +61,8 @@ extension RunLoop {
     }
   }
 
-  /// An executor with children of its own may have reaped some; their numbers may since have been
-  /// reused.
+  /// Reaps the ended processes. An executor with children of its own may have reaped some; their
+  /// numbers may since have been reused.
   private func collectHashers() {
     endedHashers.removeAll { processID in
       guard waiting.ownProcesses.processIDs.contains(processID) else { return true }

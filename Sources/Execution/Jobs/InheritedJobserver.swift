@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// What MAKEFLAGS said when oprun was started.
+/// The contents of MAKEFLAGS when oprun was started.
 package struct InheritedJobserver: Sendable {
   enum State: Hashable {
     /// MAKEFLAGS names no jobserver.
     case absent
     case usable(JobserverAddress)
-    /// It cannot be used: its descriptors were not inherited.
+    /// The jobserver cannot be used: its descriptors were not inherited.
     case unavailable
   }
 
@@ -38,7 +38,7 @@ package struct InheritedJobserver: Sendable {
     return InheritedJobserver(flags, .unavailable)
   }
 
-  /// What MAKEFLAGS says where it comes from another machine: what it names is not here.
+  /// The contents of MAKEFLAGS if it comes from another machine: its jobserver is not here.
   static func ofAnotherMachine() -> InheritedJobserver {
     guard let text = getenv("MAKEFLAGS") else { return .none }
     let flags = MakeFlags(String(cString: text))

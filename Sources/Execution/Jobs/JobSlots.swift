@@ -7,10 +7,10 @@ import Plans
 import RunFiles
 import Running
 
-/// What the user decided about the sharing of slots.
+/// The user's decisions about the sharing of slots.
 package struct JobOptions: Sendable {
   package var inherited = InheritedJobserver.none
-  /// `--jobserver`; nil if nothing was said.
+  /// The option `--jobserver`; nil if it was not given.
   package var isOn: Bool?
   /// True if the width of the run was given (`-j`): then nobody else's slots count.
   package var hasOwnWidth = false
@@ -21,12 +21,12 @@ package struct JobOptions: Sendable {
   package var usesInherited: Bool { inherited.isUsable && isOn != false && !hasOwnWidth }
 }
 
-/// What a command gets that shares slots.
+/// The access to a jobserver that a command gets.
 struct JobAccess {
-  /// The ends of the pipe, which it inherits with these numbers.
+  /// The ends of the pipe, which the command inherits with these numbers.
   let read: Int32
   let write: Int32
-  /// Its MAKEFLAGS.
+  /// The MAKEFLAGS of the command.
   let flags: String
 }
 
@@ -34,7 +34,7 @@ struct JobAccess {
 final class JobSlots {
   private(set) var tokens: JobTokens
   let access: JobAccess
-  /// True if steps that say nothing share slots.
+  /// True if steps without `jobserver` share slots.
   let sharesByDefault: Bool
   /// True while the loop waits for a token.
   var isWatched = false
@@ -106,7 +106,7 @@ final class JobSlots {
     return false
   }
 
-  /// Puts what is not needed into the pool. True if that changes the number of slots.
+  /// Puts tokens that are not needed into the pool. True if that changes the number of slots.
   func giveSurplus(inUse: Int) -> Bool {
     let surplus = tokens.takeSurplus(inUse: inUse)
     if surplus.isEmpty { return false }

@@ -3,22 +3,22 @@
 
 /// The tokens that oprun holds.
 ///
-/// One slot needs no token, so a run is never without one. A pool of our own has as many tokens as the
-/// default queue has other slots. That of somebody else has any number; what we took is given back
-/// byte for byte, because different bytes may mean different things there.
+/// One slot needs no token, so a run is never without one. A pool of our own has as many tokens as
+/// the default queue has other slots. A pool of somebody else has any number; its tokens are given
+/// back byte for byte, because different bytes may mean different things there.
 struct JobTokens {
   /// The tokens, the newest last.
   private(set) var held: [UInt8] = []
   /// The number of slots of our own pool; nil if it belongs to somebody else.
   private(set) var size: Int?
-  /// Tokens that come back and are too many, because the pool became smaller.
+  /// The number of tokens that are too many when they come back, because the pool became smaller.
   private(set) var debt = 0
   /// The number of running commands that can see the pool.
   private(set) var users = 0
 
   /// A token of a pool of our own.
   static let token = UInt8(ascii: "+")
-  /// More slots are not shared: a pipe has room for a limited number of tokens.
+  /// The largest number of slots that are shared: a pipe has room for a limited number of tokens.
   static let largestSize = 4096
 
   /// Makes the tokens of a pool of our own, or none.
@@ -48,8 +48,7 @@ struct JobTokens {
     return true
   }
 
-  /// A token was taken from the pool. False if there is one slot less in the pool by now, so that this
-  /// token is no more than what was too many.
+  /// Takes a token from the pool. False if the pool has one slot less by now, so that this token is one too many.
   mutating func took(_ token: UInt8) -> Bool {
     if debt > 0 {
       debt -= 1
@@ -59,8 +58,8 @@ struct JobTokens {
     return true
   }
 
-  /// Gives up what is not needed, and returns it: it belongs to the pool. Our own tokens stay here
-  /// while nobody else could take them.
+  /// Gives up the tokens that are not needed, and returns them: they belong to the pool. Our own
+  /// tokens stay here while nobody else could take them.
   mutating func takeSurplus(inUse: Int) -> [UInt8] {
     if size != nil, users == 0 { return [] }
     let count = slots - max(1, inUse)
@@ -72,17 +71,17 @@ struct JobTokens {
   /// Keeps the tokens that could not be put into the pool.
   mutating func keep(_ tokens: ArraySlice<UInt8>) { held += tokens }
 
-  /// A command that can see the pool has started.
+  /// Called when a command has started that can see the pool.
   mutating func began() { users += 1 }
 
-  /// A command that could see the pool has ended. Returns what must be in our own pool at most, and
-  /// nil if nothing is known about it: it belongs to somebody else.
+  /// Called when a command has ended that could see the pool. Returns the largest number of tokens
+  /// that may be in our own pool; nil if it belongs to somebody else.
   mutating func ended() -> Int? {
     users -= 1
     precondition(users >= 0, "a command that sees the jobserver ends once")
     guard let size else { return nil }
     guard users == 0 else { return max(0, size + debt - slots) }
-    // Nobody has a token now, except the dead. All of them are made anew.
+    // Nobody alive has a token now. All of them are made anew.
     held = JobTokens.tokens(size - 1)
     debt = 0
     return 0

@@ -1,6 +1,6 @@
 // The variable MAKEFLAGS, as far as it is about jobs. It reads and writes text and opens nothing.
 
-/// Where a jobserver is, as a tool is told.
+/// The address of a jobserver, as a tool is told.
 enum JobserverAddress: Hashable, Sendable {
   /// The descriptors of a pipe, which only a process that has inherited them can use.
   case pipe(read: Int32, write: Int32)
@@ -15,7 +15,7 @@ struct MakeFlags: Hashable, Sendable {
 
   init(_ text: String) { words = MakeFlags.words(of: text) }
 
-  /// True if it names a jobserver, even one that cannot be used.
+  /// True if the flags name a jobserver, even one that cannot be used.
   var namesJobserver: Bool { flags.contains { $0.hasPrefix("--jobserver-") } }
 
   /// The jobserver; nil if there is none, or none that this process could use. The last one that is
@@ -38,15 +38,15 @@ struct MakeFlags: Hashable, Sendable {
       .flatMap { Int($0.hasPrefix("--jobs=") ? $0.dropFirst(7) : $0.dropFirst(2)) }
   }
 
-  /// The same without the number of jobs and without a jobserver.
+  /// The flags without the number of jobs and without a jobserver.
   var withoutJobs: String { joined([]) }
 
-  /// The same with another jobserver.
+  /// The flags with another jobserver.
   ///
   /// Tools differ in what they accept. GNU make before 4.4 stops at an address that is a path, and
-  /// takes the last address, also of an option whose name is cut. ninja accepts only a path; it, cargo
-  /// and GCC from 13 on take the last address of an option whose name is whole. GCC before 13 takes
-  /// the first, and knows no path.
+  /// takes the last address, also of an option whose name is cut. ninja accepts only a path; it,
+  /// cargo and GCC from 13 on take the last address of an option whose name is whole. GCC before 13
+  /// takes the first, and knows no path.
   func sharing(_ jobs: Int?, read: Int32, write: Int32, path: String?) -> String {
     var added = jobs.map { ["-j\($0)"] } ?? []
     added.append("--jobserver-auth=\(read),\(write)")
@@ -56,7 +56,7 @@ struct MakeFlags: Hashable, Sendable {
     return joined(added)
   }
 
-  /// Whether a path can be in it: no tool expects quotes.
+  /// True if a path can be in MAKEFLAGS: no tool expects quotes.
   static func canHold(_ path: String) -> Bool {
     path.utf8.allSatisfy { byte in
       switch byte {

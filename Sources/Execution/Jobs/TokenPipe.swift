@@ -5,7 +5,7 @@ import Diagnostics
 import Glibc
 
 /// The ends of the pipe that oprun itself uses. They belong to open files of their own, so that
-/// nobody else's reads and writes are affected by what these are set to, and the other way round.
+/// their flags do not affect other readers and writers, nor the other way round.
 struct TokenPipe: ~Copyable {
   private let source: Descriptor
   private let sink: Descriptor
@@ -42,7 +42,7 @@ struct TokenPipe: ~Copyable {
     return read(source.number, &byte, 1) == 1 ? byte : nil
   }
 
-  /// Puts tokens in. Returns how many there was room for.
+  /// Puts tokens in. Returns the number for which there was room.
   func put(_ tokens: [UInt8]) -> Int { max(0, write(sink.number, tokens, tokens.count)) }
 
   /// Removes tokens until there are no more than this.

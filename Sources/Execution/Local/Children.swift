@@ -1,12 +1,12 @@
-// Keeps track of our children. As a subreaper oprun becomes the parent of every process whose own
-// parent has died, so whatever a step leaves behind appears here as a child that oprun did not
+// Keeps track of oprun's children. As a subreaper oprun becomes the parent of every process whose
+// own parent has died, so whatever a step leaves behind appears here as a child that oprun did not
 // start.
 
 import CLinux
 import Glibc
 import Scheduling
 
-/// The children of this process, with those that do not belong to a step.
+/// The children of this process, and which of them do not belong to a step.
 struct Children: ~Copyable {
   /// Children that oprun had before it started anything (a shell that became oprun by `exec`),
   /// processes of oprun's own, and orphans that may live on.
@@ -14,19 +14,19 @@ struct Children: ~Copyable {
   /// True if orphans of processes that oprun has not started may become our children, too: of those that
   /// existed before the run, or of whatever enters a container whose first process is oprun.
   private(set) var adoptsOthers = false
-  /// What is known of strays. A child keeps its number until it is reaped.
+  /// The strays, by number. A child keeps its number until it is reaped.
   private var strays: [Int32: Stray] = [:]
-  /// How many strays each command has.
+  /// The number of strays of each command.
   private var counts: [Int: Int] = [:]
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
   struct Stray {
-    /// The number of the command that it belongs to; nil if none is known.
+    /// The number of the command that the stray belongs to; nil if none is known.
     fileprivate(set) var owner: Int?
-    /// When it was first seen starting a program.
+    /// When the stray was first seen starting a program.
     fileprivate(set) var startingSince: Nanoseconds?
-    /// The number of the first command that was started after it was seen, if nobody owned it then.
+    /// The number of the first command that was started after the stray was seen, if nobody owned it then.
     fileprivate(set) var nextCommand: Int?
   }
 
@@ -74,7 +74,7 @@ struct Children: ~Copyable {
     strays[processID, default: Stray()].nextCommand = nextCommand
   }
 
-  /// The command has ended, and what it has left lives on or is gone.
+  /// Called when the command has ended, and its strays are gone or may live on.
   mutating func forget(command: Int) {
     guard counts.removeValue(forKey: command) ?? 0 > 0 else { return }
     strays = strays.filter { $0.value.owner != command }

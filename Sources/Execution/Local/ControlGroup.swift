@@ -1,5 +1,5 @@
-// A cgroup v2 for the run, where the kernel and our permissions allow one: it is the only way to
-// find a process that has left its group, its session, its parent and its environment.
+// A cgroup v2 for the run, where the kernel and oprun's permissions allow one: it is the only way
+// to find a process that has left its group, its session, its parent and its environment.
 
 import Diagnostics
 import Glibc
@@ -16,7 +16,7 @@ struct ControlGroup: ~Copyable {
   private let parentMembers: Descriptor
   private var isRemoved = false
 
-  /// Makes a group below ours; nil if there is no writable cgroup v2.
+  /// Makes a group below oprun's own; nil if there is no writable cgroup v2.
   init?(name: String) {
     guard let parent = ownControlGroup?.path else { return nil }
     let path = "\(parent)/\(name)"
@@ -38,8 +38,8 @@ struct ControlGroup: ~Copyable {
     self.parentMembers = parentMembers
   }
 
-  /// The group is removed when nothing is in it; tolerated orphans keep it until another run finds it without them
-  /// (`removeUnused`).
+  /// Removes the group if it is empty; tolerated orphans keep it until another run finds it without
+  /// them (`removeUnused`).
   deinit { if !isRemoved { ControlGroup.remove(path) } }
 
   var folder: Int32 { descriptor.number }
@@ -56,8 +56,8 @@ struct ControlGroup: ~Copyable {
     write(file.number, "1", 1)
   }
 
-  /// Removes a group in which no process is left, and those within it that killed runs have left. False if there is a
-  /// process.
+  /// Removes a group in which no process is left, and groups within it that killed runs have left.
+  /// False if there is a process.
   @discardableResult
   static func remove(_ path: String) -> Bool {
     if rmdir(path) == 0 || errno == ENOENT { return true }
@@ -68,8 +68,8 @@ struct ControlGroup: ~Copyable {
     return rmdir(path) == 0
   }
 
-  /// Removes the groups of runs that are over, as far as what they spared has ended. `age` is in seconds: a new group
-  /// may not be locked yet.
+  /// Removes the groups of runs that are over, if the processes that they spared have ended. `age`
+  /// is in seconds: a new group may not be locked yet.
   static func removeUnused(in parent: String, age: Int = 60) {
     for name in names(in: parent) where name.hasPrefix(Cookie.namePrefix) {
       let path = "\(parent)/\(name)"
@@ -77,7 +77,7 @@ struct ControlGroup: ~Copyable {
     }
   }
 
-  /// Whether it is a group that no run holds, and that has been there for some time.
+  /// True if no run holds the group, and it has been there for some time.
   private static func isFree(_ path: String, age: Int) -> Bool {
     var status = stat()
     guard case .success(let folder) = Descriptor.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW),

@@ -21,7 +21,7 @@ struct Cookie: Hashable {
     prefix = (inherited.map { $0 + ":" } ?? "") + run + "/"
   }
 
-  /// Makes a cookie that is already known.
+  /// Makes a cookie from known parts.
   init(prefix: String, name: String) {
     self.prefix = prefix
     self.name = name
@@ -41,7 +41,7 @@ struct Cookie: Hashable {
     environmentValue(of: Cookie.variable, in: processID).flatMap(command(in:))
   }
 
-  /// What a process shows of it.
+  /// The part of the environment that a process shows of its cookie.
   enum Sight {
     case command(Int)
     case nothing
@@ -49,7 +49,7 @@ struct Cookie: Hashable {
     case hidden
   }
 
-  /// Waits for nothing.
+  /// Returns without waiting for anything.
   func look(at processID: Int32) -> Sight {
     switch environment(of: processID) {
     case .text(let text):

@@ -11,11 +11,11 @@ import Glibc
 struct DescentMark: Hashable {
   /// The soft limit of oprun itself.
   let value: UInt64
-  /// The hard limit of all, which stays as it is.
+  /// The hard limit of all processes, which stays as it is.
   let hardLimit: UInt64
 
   private static let possible: Range<UInt64> = 1 << 62..<1 << 63
-  /// More commands than a run can have.
+  /// A number of commands that no run reaches.
   private static let commandNumbers: UInt64 = 1 << 28
 
   /// Marks this process and everything that it starts from now on. Nil if the limit at the start is
@@ -33,8 +33,8 @@ struct DescentMark: Hashable {
     }
   }
 
-  /// Takes a mark away from this process, that of a run on whose behalf it was started elsewhere: Slurm
-  /// passes the limits of `sbatch` on to the job.
+  /// Removes the mark of another run from this process, on whose behalf it was started elsewhere:
+  /// Slurm passes the limits of `sbatch` on to the job.
   static func giveUp() {
     var limit = rlimit()
     let resource = __rlimit_resource_t(__RLIMIT_RSS.rawValue)

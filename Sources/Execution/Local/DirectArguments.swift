@@ -99,7 +99,7 @@ private struct CommandLineReader {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether an unquoted byte is literal at this position.
+  /// True if an unquoted byte is literal at this position.
   private func isLiteral(at index: Int, inWordFrom start: Int) -> Bool {
     switch text[index] {
     case UInt8(ascii: "#"):
@@ -118,7 +118,7 @@ private struct CommandLineReader {
   }
 }
 
-/// Whether the shell would look for a program of this name, and do nothing else with it.
+/// True if the shell would look for a program of this name, and do nothing else with it.
 private func isPlainCommandName(_ word: String) -> Bool {
   guard let first = word.utf8.first, !leadingSpecials.contains(first) else { return false }
   var hasSlash = false
@@ -133,7 +133,7 @@ private func isBlank(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
 }
 
-/// Whether a byte is a control character, none of which is trusted, because bash marks quoted text
+/// True if a byte is a control character, none of which is trusted, because bash marks quoted text
 /// with bytes 1 and 127 and loses some of them. A tab in quotes is accepted.
 private func isControl(_ byte: UInt8) -> Bool {
   byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F
@@ -143,7 +143,7 @@ private func isSpecialInDoubleQuotes(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: "$") || byte == UInt8(ascii: "`") || byte == UInt8(ascii: "\\")
 }
 
-/// Whether a byte has no special meaning anywhere in a word.
+/// True if a byte has no special meaning anywhere in a word.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -160,7 +160,7 @@ private func isPlain(_ byte: UInt8) -> Bool {
 /// `%1` is a job to bash; `-x` and `+x` after `sh -c` are options of the shell itself.
 private let leadingSpecials: [UInt8] = [UInt8(ascii: "%"), UInt8(ascii: "-"), UInt8(ascii: "+")]
 
-/// Whether a program does what the builtin of its name does, as long as it gets no arguments:
+/// True if a program does the same as the builtin of its name, as long as it gets no arguments:
 /// `/bin/true --help` prints a page, the builtin does not.
 func isBuiltinAlone(_ name: String) -> Bool { name == "true" || name == "false" }
 
@@ -170,7 +170,7 @@ private let shellWords: Set<String> = {
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
   ]
-  // They change or query the shell; a program cannot.
+  // Builtins that change or query the shell, as a program cannot.
   let ofTheShell = [
     ".", ":", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "chdir", "command",
     "compgen", "complete", "compopt", "continue", "declare", "dirs", "disown", "enable", "eval",

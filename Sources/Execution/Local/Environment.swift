@@ -77,7 +77,7 @@ package struct InheritedEnvironment {
   package fileprivate(set) var undecodable: [String: TextDecodingFailure] = [:]
   private var bytes: [String: String] = [:]
 
-  /// All variables, each value as `ByteText` has it: different bytes are different strings.
+  /// All variables, with values as in `ByteText`: different bytes are different strings.
   package var byteTexts: [String: String] {
     values.mapValues { ByteText.isWhole($0) ? $0 : ByteText.text(of: Array($0.utf8)) }
       .merging(bytes) { $1 }

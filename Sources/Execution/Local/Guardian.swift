@@ -8,7 +8,7 @@ import Glibc
 /// Two processes that watch oprun and each other, as oprun sees them. The first is our child; it
 /// starts the second, and whichever is left replaces the other.
 ///
-/// They read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
+/// The guardians read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
 /// of file comes when oprun is gone, and with it every child that had not loaded its program yet:
 /// from then on nothing can start that a sweep could miss.
 struct Guardian: ~Copyable {
@@ -24,8 +24,8 @@ struct Guardian: ~Copyable {
   /// shortest runs would feel the cost.
   private static let delay: Int32 = 20
 
-  /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends, and then ends
-  /// the groups and the control group of commands, but does not search for other processes.
+  /// Starts a guardian. If its program cannot be loaded, it ends the groups and the control group
+  /// of commands when oprun ends, but does not search for other processes.
   static func start(
     _ sweep: Sweep, _ presence: GuardianPresence, needsProgram: Bool = true
   ) throws(SystemError) -> Guardian {
@@ -73,7 +73,7 @@ struct Guardian: ~Copyable {
   deinit {
     dismiss()
     if !isReaped { Guardian.end(processID) }
-    // It became our child when the first one ended.
+    // The second guardian became our child when the first one ended.
     if let second = successor { Guardian.end(second) }
     page.unmap()
   }
@@ -84,20 +84,20 @@ struct Guardian: ~Copyable {
     while waitpid(processID, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// The guardian that became our child when the one we knew had ended; nil if there is none.
+  /// The guardian that became our child when the known one had ended; nil if there is none.
   var successor: Int32? {
     page.guardians.first { $0 != processID && ProcessStatus(of: $0)?.parentID == getpid() }
   }
 
-  /// Whether one of them had its program.
+  /// True if the program of a guardian was loaded.
   var wasWatching: Bool { page.isWatched }
 
-  /// Whether a child of ours is one of them.
+  /// True if a child of ours is a guardian.
   func isGuardian(_ processID: Int32) -> Bool { page.guardians.contains(processID) }
 
   func note(group: Int32, slot: Int) { page.note(group: group, slot: slot) }
 
-  /// How our terminal was before its keys went to a command; nil once it is so again.
+  /// Records the settings that our terminal had before its keys went to a command; nil once they are restored.
   func note(terminal before: termios?) {
     guard let before, let path = ttyname(STDIN_FILENO) else {
       return page.terminal = nil
@@ -106,15 +106,16 @@ struct Guardian: ~Copyable {
   }
 }
 
-/// Whether a guardian would see the end of oprun: new processes load their programs only then. A signal for our whole
-/// process group reaches a guardian, too, until it has left the group.
+/// A flag that tells whether a guardian would see the end of oprun: new processes load their
+/// programs only then. A signal for our whole process group reaches a guardian, too, until it has
+/// left the group.
 final class GuardianPresence {
-  /// What guardians and new processes use.
+  /// The flag that guardians and new processes use.
   let flag = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
   init() { flag.initialize(to: 0) }
 
-  /// Called when no process that shares our memory uses it.
+  /// Must run when no process that shares our memory uses the flag.
   deinit { flag.deallocate() }
 
   /// Makes new processes wait for the guardian that is started next.
@@ -127,7 +128,7 @@ final class GuardianPresence {
     for _ in 0..<3 where flag.pointee == 0 { sched_yield() }
   }
 
-  /// Lets them go on without a guardian, because there can be none.
+  /// Lets new processes go on without a guardian, because there can be none.
   func giveUp() { clinux_set_guarded(flag) }
 }
 
@@ -148,7 +149,7 @@ private final class GuardianStart {
   ) {
     self.presence = presence
     arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
-    // An enclosing run recognises our guardian by this, and it contains no secret.
+    // An enclosing run recognises our guardian by this variable, which contains no secret.
     environment = CStrings(
       environmentValue(Cookie.variable).map { ["\(Cookie.variable)=\($0)"] } ?? [])
     stack = .allocate(capacity: Self.stackSize)

@@ -1,4 +1,4 @@
-// What oprun and its guardians know about each other: memory that they share, an unnamed file.
+// The memory that oprun and its guardians share, an unnamed file.
 
 import Diagnostics
 import Glibc
@@ -18,7 +18,7 @@ struct GuardianPage {
   private static let seats = 2...3
   private static let ownerWord = 4
   private static let watchWord = 5
-  /// Whether there is a terminal, its path, its modes.
+  /// The first words of the terminal: whether there is one, its path, its modes.
   private static let terminalWord = 6
   private static let pathWords = 7..<23
   private static let modeWords = 23..<39
@@ -46,7 +46,7 @@ struct GuardianPage {
     }
   }
 
-  /// The page of a descriptor; nil if it is not one.
+  /// The page of a descriptor; nil if the descriptor has none.
   init?(in descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size >= Self.textStart else { return nil }
@@ -110,7 +110,7 @@ struct GuardianPage {
     }
   }
 
-  /// There are two seats for guardians, 0 and 1.
+  /// Records a guardian in one of two seats, 0 and 1.
   func take(seat: Int, by processID: Int32) {
     words[Self.seats.lowerBound + seat] = processID
   }

@@ -20,12 +20,12 @@ private struct GuardianWatch {
   let page: GuardianPage
   let sweep: Sweep
   private var seat = 0
-  /// Our end of the socket pair; -1 without a partner.
+  /// Our end of the socket pair; −1 without a partner.
   private var partner: Int32 = -1
-  /// The time until there is a partner, in milliseconds.
+  /// The time before a partner is started, in milliseconds.
   private var delay: Int32 = 0
 
-  /// A descriptor that is readable once oprun has ended; -1 if the kernel does not support it. A
+  /// A descriptor that is readable once oprun has ended; −1 if the kernel does not support it. A
   /// step of the same user can keep the lifeline open, so that it never ends.
   private let oprun: Int32
 
@@ -86,7 +86,7 @@ private struct GuardianWatch {
   /// too.
   private mutating func startPartner() {
     closePartner()
-    // Its number is free from here on; we do not reap it if it started us.
+    // The number of the partner is free from here on; we do not reap it if it started us.
     let last = page.guardian(at: 1 - seat)
     var status: Int32 = 0
     if last > 0 { waitpid(last, &status, 0) }

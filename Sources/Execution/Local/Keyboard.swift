@@ -13,40 +13,40 @@ final class Keyboard {
   /// may be faster, and the open file of standard input is shared with others.
   private let file: Descriptor
 
-  /// Who gets the keys: the command, and its terminal's screen.
+  /// The command that gets the keys, and its terminal's screen.
   private(set) var reader: (key: CommandKey, screen: Int32)?
-  /// The settings of the terminal as they were before.
+  /// The settings that the terminal had before.
   private var before = termios()
-  /// Typed, and not taken yet.
+  /// The keys that were typed and not taken yet.
   private var pending: [UInt8] = []
-  /// When what is pending is tried again.
+  /// When the pending keys are written again.
   private(set) var due: Nanoseconds?
 
   private static let nextTry: Nanoseconds = 20_000_000
 
-  /// Nil if standard input is no terminal of ours.
+  /// Nil if standard input is not a terminal that oprun may control.
   init?() {
     guard tcgetpgrp(STDIN_FILENO) >= 0,
       case .success(let file) = Descriptor.open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY)
     else { return nil }
     self.file = file
-    // To set a terminal is an error in the background, and no reason to be stopped.
+    // Setting a terminal in the background is an error, and no reason to be stopped.
     clinux_block_signals(1 << UInt64(SIGTTOU - 1))
   }
 
   var descriptor: Int32 { file.number }
 
-  /// The terminal is ours to read: a job in the background would be stopped.
+  /// True if the terminal is ours to read: a job in the background would be stopped.
   var isInForeground: Bool { tcgetpgrp(descriptor) == getpgrp() }
 
-  /// Answers the modes from before; nil if they cannot be set.
+  /// Gives the keys to a command. Returns the earlier settings; nil if they cannot be changed.
   func give(to key: CommandKey, _ screen: Int32) -> termios? {
     guard clinux_take_keys(descriptor, &before) == 0 else { return nil }
     reader = (key, screen)
     return before
   }
 
-  /// The terminal is as it was.
+  /// Restores the settings of the terminal.
   func takeBack() {
     guard reader != nil else { return }
     tcsetattr(descriptor, TCSANOW, &before)
@@ -57,7 +57,7 @@ final class Keyboard {
 
   var isPending: Bool { !pending.isEmpty }
 
-  /// Something was typed. False if nothing more will be.
+  /// Passes typed keys on; false if no more will come.
   func pass(at now: Nanoseconds) -> Bool {
     var keys = [UInt8](repeating: 0, count: 1024)
     guard isInForeground else { return false }
@@ -68,7 +68,7 @@ final class Keyboard {
     return true
   }
 
-  /// A terminal takes no more than a line that nobody has read yet.
+  /// Writes pending keys again: a terminal takes no more than a line that nobody has read yet.
   func retry(at now: Nanoseconds) {
     due = nil
     guard let reader, !pending.isEmpty else { return }

@@ -5,7 +5,7 @@ import CLinux
 import Glibc
 import Plans
 
-/// What one command needs to start.
+/// The facts that one command needs to start.
 struct LaunchRequest {
   /// The paths to try, in order; more than one when PATH is searched.
   let programs: [[UInt8]]
@@ -13,29 +13,29 @@ struct LaunchRequest {
   let environment: Environment
   /// The variables only for this command; `environment` has none with these names.
   let ownVariables: [EnvironmentVariable]
-  /// The mark in its environment.
+  /// The mark in the environment of the command.
   var cookie = ""
   let directory: String?
   var input: Int32
-  /// The input was opened for this command, and is closed once it has been started.
+  /// True if the input was opened for this command, and is closed once it has been started.
   var ownsInput = false
   var output: Int32
-  /// The output becomes the controlling terminal.
+  /// True if the output becomes the controlling terminal.
   var isTerminal = false
-  /// Becomes descriptor 3.
+  /// The descriptor of a script, which becomes descriptor 3.
   var script: Int32?
   let nice: Int32
-  /// What was made for it; nil for a command that needs nothing.
+  /// The files and rules that were made for the command; nil if it needs none.
   var prepared: PreparedStart?
-  /// The number that its mark has.
+  /// The number in the mark of the command.
   var number = 0
   /// Two descriptors that stay open, with the numbers that they have here.
   var kept: (Int32, Int32)?
 }
 
 extension LaunchRequest {
-  /// The first descriptor behind the standard streams that the new process needs; 0 if it needs one that is closed here
-  /// before it ends.
+  /// The first descriptor after the standard streams that the new process needs; 0 if it needs one
+  /// that is closed here before it ends.
   fileprivate var firstNeeded: Int32 {
     ownsInput || isTerminal || script != nil || prepared != nil || kept != nil
       ? 0 : min(input, output)
@@ -55,7 +55,7 @@ extension LaunchRequest {
   }
 }
 
-/// What all commands of a run start with.
+/// The conditions that all commands of a run start with.
 struct LaunchConditions {
   /// Bit n−1: signal n gets its default action.
   let defaultSignals: UInt64
@@ -69,7 +69,7 @@ struct LaunchConditions {
 }
 
 /// Owns a `clinux_launch`, its stack and its strings. The memory is released only when the kernel
-/// says that no new process uses it any more.
+/// reports that no new process uses it any more.
 final class LaunchSlot {
   /// The last process started from this slot.
   private(set) var processID: Int32 = 0
@@ -115,7 +115,7 @@ final class LaunchSlot {
   /// False while the new process uses the memory, or while its failure has not been examined.
   var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
 
-  /// Gives up what only a new process needs, once it has its program; false before.
+  /// Releases what only a new process needs, once it has its program; false before.
   func forgetRules() -> Bool {
     guard launch.pointee.busy == 0 else { return false }
     rules = nil
@@ -145,7 +145,7 @@ final class LaunchSlot {
     return processID
   }
 
-  /// Why the process that ended never became the command; nil if it did. Frees the slot.
+  /// Why the ended process never became the command; nil if it did. Frees the slot.
   func takeFailure(of process: Int32) -> LaunchFailure? {
     guard process == processID, launch.pointee.error != 0 else { return nil }
     defer { launch.pointee.error = 0 }
@@ -252,9 +252,9 @@ final class LaunchSlot {
 struct LaunchFailure: Hashable {
   /// True if the working directory could not be entered.
   let isDirectory: Bool
-  /// True if the kernel refused the rules of its confinement.
+  /// True if the kernel refused the rules of the confinement.
   var isConfinement = false
   let errno: Int32
-  /// Where a program without a slash was looked for.
+  /// The directories in which a program without a slash was looked for.
   var search = ProgramSearch()
 }

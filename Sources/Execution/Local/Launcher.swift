@@ -13,7 +13,7 @@ final class Launcher {
   /// The program of the built-in steps, which is installed next to this one.
   private lazy var helper = neighbour(named: "oprun-steps")
   private var environments = IdentityCache<CommandEnvironment, Environment>()
-  /// The shell of the last script, and the words before a script of it. Hardly a run has more than one.
+  /// The shell of the last script, and its words before a script. Hardly a run has more than one shell.
   private var lastShell: (shell: [String], words: [String])?
   /// The last program that was named with its path, which is often that of the next command.
   private var lastPath: (name: String, programs: [[UInt8]]) = ("", [])
@@ -21,9 +21,9 @@ final class Launcher {
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
 
-  /// What commands get that share slots.
+  /// The jobserver for commands that share slots.
   private let jobs: JobAccess?
-  /// The MAKEFLAGS of all others; nil if it is as it was inherited.
+  /// The MAKEFLAGS of all other commands; nil if it stays as inherited.
   private let flagsWithoutJobs: String?
 
   init(jobs: JobAccess?, inherited: InheritedJobserver) throws(SystemError) {
@@ -33,7 +33,7 @@ final class Launcher {
     nullInput = Descriptor(owning: movedUp(input.release()))
   }
 
-  /// Opens what only this command needs; `release` closes it.
+  /// Opens the descriptors that only this command needs; `release` closes them.
   func request(for command: Command) throws(SystemError) -> LaunchRequest {
     let environment = environment(of: command)
     let (words, script) = arguments(of: command.work)
@@ -57,7 +57,7 @@ final class Launcher {
     return request
   }
 
-  /// Closes what was opened for one request alone; the new process has its own copies.
+  /// Closes the descriptors of one request; the new process has its own copies.
   func release(script: Int32?, input: Int32) {
     if let script { close(script) }
     if input != nullInput.number { close(input) }
@@ -87,7 +87,8 @@ final class Launcher {
     return words
   }
 
-  /// Where a program may be. If it is all of a script, and a shell has it built in, it is found whatever PATH says.
+  /// The paths to try for a program. If the program is the whole script, and shells have it built
+  /// in, it is found whatever PATH says.
   private func programs(
     for name: String, isAlone: Bool, _ environment: Environment
   ) -> [[UInt8]] {
@@ -102,7 +103,7 @@ final class Launcher {
   }
 
   private func environment(of command: Command) -> Environment {
-    // Commands with one environment have one answer to whether they share slots, too.
+    // Commands with the same environment either all share slots or none does.
     let (shared, sharesJobs) = (command.environment, command.sharesJobs)
     return environments.value(for: shared) {
       let flags = sharesJobs ? jobs?.flags : flagsWithoutJobs

@@ -1,5 +1,5 @@
-// Who listens at a port of this machine, as /proc shows it: proc_pid_net(5), proc_pid_fd(5). No connection is
-// made, so whoever listens does not notice.
+// Finds the processes that listen at a port of this machine, in /proc: proc_pid_net(5),
+// proc_pid_fd(5). No connection is made, so they do not notice.
 
 import Diagnostics
 import Glibc
@@ -11,11 +11,11 @@ import Scheduling
 
 /// A process that listens at a port.
 struct PortHolder: Hashable {
-  /// Its name and its id; nil if the processes of another user are not shown.
+  /// The name and the id of the process; nil if the processes of another user are not shown.
   var process: ProcessName?
-  /// True if it was started by the run.
+  /// True if the process was started by the run.
   var isOfRun = false
-  /// The operation that it belongs to, if that is still running.
+  /// The operation that the process belongs to, if that is still running.
   var operation: OperationID?
 
   struct ProcessName: Hashable {
@@ -45,11 +45,11 @@ extension LocalProcesses {
       operation: command?.key.operation)
   }
 
-  /// The process and those that started it, up to this one. What has lost its parent belongs to this one.
+  /// The process and those that started it, up to this one. A process that has lost its parent belongs to this one.
   private func ancestors(of status: ProcessStatus) -> [Int32] {
     var line = [status.processID]
     var parent = status.parentID
-    // A process may end meanwhile, and its number be given to another one.
+    // A process may end meanwhile, and its number may be reused.
     while parent > 1, line.count < 1000 {
       line.append(parent)
       if parent == getpid() { break }
@@ -61,7 +61,7 @@ extension LocalProcesses {
 }
 
 enum Listeners {
-  /// The sockets that accept connections there, as links to them read: `socket:[4242]`.
+  /// The sockets that accept connections at the server's address, as links to them read: `socket:[4242]`.
   static func sockets(at server: LocalServer) -> Set<String> {
     var found: Set<String> = []
     for table in ["/proc/self/net/tcp", "/proc/self/net/tcp6"] {
@@ -70,7 +70,7 @@ enum Listeners {
     return found
   }
 
-  /// The same, in the text of such a table.
+  /// The sockets in the text of such a table.
   static func sockets(at server: LocalServer, in table: [UInt8]) -> Set<String> {
     let addresses = server.listeningAddresses
     var found: Set<String> = []
@@ -85,7 +85,7 @@ enum Listeners {
     return found
   }
 
-  /// The processes that have one of the sockets open, as far as that is shown.
+  /// The processes that have one of the sockets open, as far as they are shown.
   static func processes(with sockets: Set<String>) -> [ProcessStatus] {
     ProcessStatus.all().sorted().filter { process in
       let path = "/proc/\(process)/fd"
@@ -107,7 +107,8 @@ enum Listeners {
 }
 
 extension LocalServer {
-  /// How /proc writes the addresses of the sockets that answer: each word of an address as a number of this machine.
+  /// The addresses of the sockets that answer, as /proc writes them: each word of an address as a
+  /// number of this machine.
   fileprivate var listeningAddresses: Set<String> {
     let any: [UInt8] = [0, 0, 0, 0]
     let nothing = [UInt8](repeating: 0, count: 12)

@@ -20,7 +20,8 @@ extension LocalProcesses: Executor {
     Dictionary(commands.map { ($0.key, $0.startedAt) }) { first, _ in first }
   }
 
-  /// Frugal runs have none; in others half of them are for pipes of processes that live on.
+  /// Half of the spare descriptors, none in a frugal run, because the others are for pipes of
+  /// processes that live on.
   var spareDescriptorCount: Int {
     limits.isFrugal ? 0 : limits.spareCount(besides: wanted) / 2
   }
@@ -33,7 +34,7 @@ extension LocalProcesses: Executor {
     }
   }
 
-  /// A command that cannot be started has ended.
+  /// Reports a command that cannot be started as ended.
   func failed(_ key: CommandKey, _ error: SystemError) {
     let end = CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))
     news.append(.ended(key, end))
@@ -62,7 +63,7 @@ extension LocalProcesses: Executor {
   }
 
   func takeNews() -> [CommandNews] {
-    // To empty an array that others hold makes another one.
+    // Emptying an array that others hold makes another one.
     if news.isEmpty { return [] }
     defer { news.removeAll(keepingCapacity: true) }
     return news

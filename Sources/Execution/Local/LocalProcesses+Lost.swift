@@ -10,7 +10,7 @@ extension LocalProcesses {
   /// that could be killed has ended.
   private static let lastChance: Nanoseconds = 100_000_000
 
-  /// Kills whatever can be killed of the command; the rest has had its grace period.
+  /// Kills all processes of the command that can be killed; the rest has had its grace period.
   func giveUp(_ command: RunningCommand, at now: Nanoseconds) {
     report(outOfReach: endAll(from: command.processID), of: command)
     command.abandonAt = now + LocalProcesses.lastChance

@@ -88,7 +88,8 @@ extension LocalProcesses {
     if rest.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
   }
 
-  /// The number of a group that nobody is in may be given to another one, which guardians must not end.
+  /// Forgets the group of a command if nobody is in it: its number may be reused, and guardians
+  /// must not end that group.
   private func noteGroup(of command: RunningCommand, _ orphans: [ProcessStatus]) {
     guard !command.isGroupGone, !orphans.contains(where: { $0.isInGroup(of: command) }),
       Glibc.kill(-command.processID, 0) < 0, errno == ESRCH
@@ -108,7 +109,7 @@ extension LocalProcesses {
         .filter { process in
           guard !process.isZombie, !isOutOfReach(process.processID) else { return false }
           if let isOurs = isOurs(process) { return isOurs }
-          // As long as for one that turns up during the run.
+          // As long as for a process that turns up during the run.
           if round < 120 { areKnown = false }
           return round >= 120 && !isForeign(process)
         }
@@ -119,7 +120,7 @@ extension LocalProcesses {
     }
   }
 
-  /// Whether it is a descendant of this run that may not live on; nil if it cannot be known yet.
+  /// True if the process is a descendant of this run that may not live on; nil if it cannot be known yet.
   private func isOurs(_ process: ProcessStatus) -> Bool? {
     if guardian?.isGuardian(process.processID) == true { return false }
     switch origin(of: process) {
@@ -138,8 +139,8 @@ extension LocalProcesses {
     finish(command, at: now)
   }
 
-  /// Asks what has left the group of a command that was asked to end, everything below it included; each process
-  /// once.
+  /// Asks processes that have left the group of a stopping command to end, with everything below
+  /// them; each process once.
   private func ask(_ orphans: [ProcessStatus], of command: RunningCommand, by signal: Int32) {
     var all = orphans.filter { $0.groupID != command.processID }.map(\.processID)
     while let next = all.popLast() {

@@ -1,4 +1,4 @@
-// Finds out whose the children are that oprun has not started.
+// Finds the owners of children that oprun has not started.
 
 import Glibc
 import Plans
@@ -6,12 +6,12 @@ import Running
 import Scheduling
 
 extension LocalProcesses {
-  /// How long a process that shows no environment is taken for one that starts a program. That takes less
-  /// than a millisecond, unless there is no processor for it.
+  /// The time for which a process that shows no environment is taken for one that starts a program.
+  /// A start takes less than a millisecond, unless there is no processor for it.
   private static let longestStart: Nanoseconds = 60_000_000
   private static let nextLook: Nanoseconds = 2_000_000
 
-  /// What a command has left.
+  /// The processes that a command has left.
   struct Remains {
     fileprivate(set) var orphans: [ProcessStatus] = []
     /// False if it is not known yet whether a process is the command's.
@@ -23,11 +23,11 @@ extension LocalProcesses {
   private enum Owner {
     case command(RunningCommand)
     case guardian
-    /// It may live on.
+    /// The process may live on.
     case nobody
-    /// Any of several commands may have started it.
+    /// Any of several commands may have started the process.
     case unknown
-    /// It is starting a program.
+    /// The process is starting a program.
     case notYetKnown
   }
 
@@ -53,10 +53,10 @@ extension LocalProcesses {
     return remains
   }
 
-  /// The command that a process belongs to: the one in whose group or session it is, which the kernel knows; or whose
-  /// mark or cookie it carries, if that command still runs, since a cookie may be passed on like any variable; or by elimination:
-  /// it is the orphan of the only command that was running when it started, or of the one of these to whose pipe it
-  /// writes.
+  /// The command that a process belongs to: the one in whose group or session it is, which the
+  /// kernel knows; or whose mark or cookie it carries, if that command still runs, since a cookie
+  /// may be passed on like any variable; or by elimination: the only command that was running when
+  /// the process started, or the one among these to whose pipe it writes.
   private func owner(of process: ProcessStatus, at now: Nanoseconds) -> Owner {
     let known = children[process.processID]
     if let number = known?.owner, let command = commands.first(where: { $0.number == number }) {
@@ -74,7 +74,7 @@ extension LocalProcesses {
       isMarked = true
     case .nothing: break
     case .hidden:
-      // Whatever it will show, there is only one command that it can name.
+      // Whatever cookie it will show, it can name only one command.
       if possible.count == 1, tolerated.isEmpty, !isForeign(process) { break }
       let start = known?.startingSince ?? now
       children.note(process.processID, startingSince: start)
@@ -87,15 +87,15 @@ extension LocalProcesses {
     return writer.map { .command($0) } ?? .unknown
   }
 
-  /// The command that a process comes from: by the mark that it cannot give up, or, where a run has none of its own, by
-  /// its cookie.
+  /// The command that a process comes from: by the mark that it cannot give up, or, in a run
+  /// without a mark, by its cookie.
   func origin(of process: ProcessStatus) -> Cookie.Sight {
     if let number = mark?.command(of: process) { return .command(number) }
     return cookie.look(at: process.processID)
   }
 
-  /// Whether it is an orphan of processes that oprun has not started: it has none of the marks of
-  /// our processes.
+  /// True if the process is an orphan of processes that oprun has not started: it has none of the
+  /// marks of our processes.
   func isForeign(_ process: ProcessStatus) -> Bool {
     children.adoptsOthers && mark?.isCarried(by: process) != true
   }

@@ -1,5 +1,6 @@
-// Confined commands of which it is not known what they can read, because their steps have no key: a process of oprun looks for
-// it before they start. Meanwhile they can be ended like any that run.
+// Confined commands whose readable files are not known, because their steps have no key: a process
+// of oprun looks for the files before they start. Meanwhile such commands can be ended like running
+// ones.
 
 import Caching
 import Diagnostics
@@ -9,7 +10,7 @@ import RunFiles
 import Running
 import Scheduling
 
-/// A command that starts once the files are found that it can read.
+/// A command that starts once the files that it can read are found.
 final class WaitingStart {
   let command: Command
   let process: AnswerProcess
@@ -28,7 +29,7 @@ extension LocalProcesses {
 
   private static var purpose: String { "look for the files that a step can read" }
 
-  /// Begins to look for what the command can read; false if that is known.
+  /// Begins to look for the files that the command can read; false if they are known.
   func searches(for command: Command, at now: Nanoseconds) throws(SystemError) -> Bool {
     guard command.confinement?.hasOpenPatterns == true,
       let search = confiner.search(for: command, in: directory, at: now)
@@ -47,7 +48,7 @@ extension LocalProcesses {
     return true
   }
 
-  /// Starts the commands of which it is known now what they can read.
+  /// Starts the commands whose readable files are known now.
   func takeSearches(at now: Nanoseconds) {
     for start in waitingStarts {
       guard let answer = start.process.take() else { continue }
@@ -60,7 +61,7 @@ extension LocalProcesses {
     }
   }
 
-  /// Gives up a command that was not started yet; false if it is none.
+  /// Gives up a command that was not started yet; false if there is no such command.
   func dropSearch(_ key: CommandKey, _ signal: Int32, at now: Nanoseconds) -> Bool {
     guard let start = waitingStarts.first(where: { $0.command.key == key }) else { return false }
     forget(start)
@@ -73,7 +74,7 @@ extension LocalProcesses {
     waitingStarts.removeAll { $0 === start }
   }
 
-  /// Nil if they are too many.
+  /// The files of an answer; nil if there were too many.
   private static func files(in answer: [UInt8]) throws(SystemError) -> [FileName]? {
     do throws(ByteReadFailure) {
       var reader = ByteReader(answer[...])

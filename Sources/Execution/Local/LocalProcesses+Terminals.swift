@@ -1,5 +1,5 @@
-// Commands with a terminal of their own: how large it is, and who gets the keys of the one that oprun
-// was started in.
+// Commands with a terminal of their own: its size, and which command gets the keys of the terminal
+// that oprun was started in.
 
 import CLinux
 import Diagnostics
@@ -25,9 +25,9 @@ struct TerminalSize: Hashable {
 }
 
 extension LocalProcesses {
-  /// The number under which keys are told.
+  /// The number under which keys are reported.
   static let keys = Int(UInt32.max) - 1
-  /// The number under which it is told that the terminal has another size.
+  /// The number under which a new size of the terminal is reported.
   static let resizing = Int(UInt32.max) - 2
 
   /// A terminal for one command.
@@ -36,9 +36,9 @@ extension LocalProcesses {
     return try pipes.terminal(.current)
   }
 
-  /// Where nobody can ever type anything, input is at its end: whoever reads is told so within a second,
-  /// also a program that drops what was typed before it asked. A job in the background may come to the
-  /// foreground.
+  /// Ends the input of commands with a terminal if nobody can ever type anything: a reader gets the
+  /// end of input within a second, even a program that drops what was typed before it asked. A job
+  /// in the background may come to the foreground.
   func tendTerminals(at now: Nanoseconds) {
     guard let due = terminalsDue, due <= now else { return }
     let readers = commands.filter { $0.pipe.isTerminal && $0.exit == nil }
@@ -58,7 +58,7 @@ extension LocalProcesses {
     for command in commands { command.pipe.resize(to: size) }
   }
 
-  /// The keys go to a command with a terminal that runs alone, and stay with it until it ends.
+  /// Gives the keys to a command with a terminal that runs alone; they stay with it until it ends.
   func giveKeys() {
     guard let keyboard, keyboard.reader == nil, keyboard.isInForeground else { return }
     let running = commands.filter { !$0.key.role.isProbe }
@@ -85,7 +85,7 @@ extension LocalProcesses {
     guardian?.note(terminal: nil)
   }
 
-  /// Something was typed.
+  /// Called when something was typed.
   func passKeys(at now: Nanoseconds) {
     guard let keyboard, keyboard.pass(at: now), !keyboard.isPending else { return ignoreKeys() }
   }

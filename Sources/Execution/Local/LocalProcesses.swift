@@ -42,11 +42,11 @@ final class LocalProcesses {
   /// The slots with rules that a new process may still read.
   private var slotsWithRules: [LaunchSlot] = []
   let pipes: OutputPipes
-  /// Nil if oprun has none, or no command has had a terminal yet.
+  /// The terminal of oprun; nil if it has none, or no command has had a terminal yet.
   var keyboard: Keyboard?
-  /// How often `awaitProgram` has waited in this turn.
+  /// The number of waits of `awaitProgram` in this turn.
   var naps = 0
-  /// When commands with a terminal and without its keys are looked at.
+  /// When commands with a terminal that do not have the keys are looked at.
   var terminalsDue: Nanoseconds?
 
   /// Must be made when the descriptors that a run waits with are open. No more commands than
@@ -88,7 +88,7 @@ final class LocalProcesses {
 
   // MARK: Start
 
-  /// Starts a command; the text of the error says why it cannot be. `found` is what was found that it can read.
+  /// Starts a command; the text of the error says why it cannot be. `found` are the files that it was found to read.
   func launch(
     _ command: Command, found: [FileName]? = [], at now: Nanoseconds
   ) throws(SystemError) {
@@ -146,7 +146,7 @@ final class LocalProcesses {
     return prepared
   }
 
-  /// Lets go of what lies beside the workspace where a new process has been told.
+  /// Closes what lies beside the workspace for processes that have their program.
   func forgetRules() {
     if !slotsWithRules.isEmpty { slotsWithRules.removeAll { $0.forgetRules() } }
   }
@@ -183,7 +183,7 @@ final class LocalProcesses {
       return children.exempt(successor)
     }
     guardian?.isReaped = true
-    // A guardian whose program does not work is not started again and again.
+    // A guardian whose program fails is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
     try? startGuardian(needsProgram: !isInVain)
@@ -201,7 +201,8 @@ final class LocalProcesses {
   // MARK: Signal
 
   /// Sends a signal to the command's whole group and lets what it leaves behind end by itself until
-  /// `kill`. A command that had ended before is not asked any more: what it has left behind is ended in a moment anyway.
+  /// `kill`. A command that had ended before is not asked any more: its orphans are ended in a
+  /// moment anyway.
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     if dropSearch(key, signal, at: now) { return }
     guard let command = commands.first(where: { $0.key == key }) else { return }
@@ -238,7 +239,7 @@ final class LocalProcesses {
     command.isKilled = true
     guard command.exit == nil else { return examine(command, now) }
     Glibc.kill(-command.processID, SIGKILL)
-    // It may not have entered its own group yet.
+    // The command may not have entered its own group yet.
     Glibc.kill(command.processID, SIGKILL)
     if isOutOfReach(command.processID) { giveUp(command, at: now) }
   }
@@ -258,7 +259,7 @@ final class LocalProcesses {
       let progress = try command.log.absorb(
         from: command.pipe.input, isTerminal: command.pipe.isTerminal)
       guard case .moved(let count) = progress else {
-        // A terminal that was hung up is ready for ever.
+        // A terminal that was hung up stays ready.
         if command.pipe.isTerminal, case .ended = progress { waiting.remove(command.pipe.input) }
         return false
       }
@@ -276,7 +277,7 @@ final class LocalProcesses {
     }
   }
 
-  /// Lets those who show the log find it, if there is one by now.
+  /// Adds the log to those that are shown, if there is one by now.
   private func noteLog(of command: RunningCommand) {
     guard let file = command.log.file else { return }
     directory.logs.add(file, of: command.key.operation, command.key.role)
@@ -334,7 +335,7 @@ final class LocalProcesses {
 
   /// Reports a command that has ended and left nothing behind, and frees its pipe.
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
-    // Only what the pipe contains now, because a tolerated orphan may write without end.
+    // Reads only what the pipe contains now, because a tolerated orphan may write without end.
     let enough = command.log.readByteCount + 2 * OutputPipe.largestSize
     while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
@@ -366,8 +367,8 @@ final class LocalProcesses {
     peakMemory.look()
   }
 
-  /// Why a command failed, or did not do all that it was to, if its confinement or its shell may be the reason; nil
-  /// otherwise.
+  /// Why a command failed, or did not do everything, if its confinement or its shell may be the
+  /// reason; nil otherwise.
   private func explanation(of command: RunningCommand) -> String? {
     guard let status = command.exit?.status, !command.isStopping, !command.key.role.isProbe else {
       return nil

@@ -1,5 +1,5 @@
-// Finds processes as they are started, without reading the list of all: the kernel numbers them one after the
-// other, and says which number was the last. It does not know whose they are.
+// Finds processes as they are started, without reading the list of all: the kernel numbers them one
+// after the other, and shows the last number. It does not know their owners.
 
 import Diagnostics
 import Processors
@@ -9,18 +9,18 @@ struct NewestProcesses {
   /// The last number that was looked at; nil before the first look.
   private var last: Int32?
 
-  /// The time for which one watch looks, and between two looks no more than which counts: a process may have come
-  /// and gone while nobody could look.
+  /// The time for which one watch looks, and the longest pause between two looks that counts: a
+  /// process may have come and gone while nobody could look.
   private static let watchedTime: Nanoseconds = 3_000_000
   private static let glance: Nanoseconds = 100_000
-  /// The looks of a watch for which there is hardly a processor.
+  /// The largest number of looks of a watch for which there is hardly a processor.
   private static let mostLooks = 5000
-  /// The most numbers that are looked at after one look. When more processes were started since the one before,
-  /// all but the last have ended, or are in the list of all.
+  /// The largest number of processes that one look covers. If more were started since the look
+  /// before, all but the last have ended, or are in the list of all.
   private static let longestGap: Int32 = 512
 
-  /// Calls `found` with the numbers of the processes that are started in the next milliseconds, as soon as they
-  /// are. Returns at once if the kernel does not say.
+  /// Calls `found` with the numbers of processes that start in the next milliseconds, as soon as
+  /// they do. Returns at once if the kernel does not show the last number.
   mutating func watch(_ found: ([Int32]) -> Void) {
     var watched: Nanoseconds = 0
     var before = monotonicTime()
@@ -37,7 +37,7 @@ struct NewestProcesses {
     }
   }
 
-  /// The last field of /proc/loadavg: the number that a process or a thread was given last.
+  /// The last field of /proc/loadavg: the number that was last given to a process or thread.
   private static var lastNumber: Int32? {
     readSmallFile("/proc/loadavg").flatMap { ProcessStatus.numbers(in: $0).last }
   }

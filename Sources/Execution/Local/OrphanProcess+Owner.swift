@@ -5,7 +5,7 @@ import Plans
 import Processors
 import Scheduling
 
-/// Whether a signal would be refused. This is final: nothing that we do ends such a process.
+/// True if a signal would be refused. This is final: nothing that we do ends such a process.
 func isOutOfReach(_ processID: Int32) -> Bool { kill(processID, 0) < 0 && errno == EPERM }
 
 extension OrphanProcess {
@@ -27,7 +27,7 @@ private func ownerName(of processID: Int32) -> String {
   return userName(of: user) ?? String(user)
 }
 
-/// The effective user id.
+/// The effective user id of a process.
 private func userID(of processID: Int32) -> UInt32? {
   guard let text = readSmallFile("/proc/\(processID)/status") else { return nil }
   for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Uid:".utf8) {

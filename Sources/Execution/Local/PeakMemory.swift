@@ -1,26 +1,26 @@
-// How much memory a command needed at most, where Linux can tell.
+// The peak memory of a command, where Linux can tell.
 
 import Glibc
 import Processors
 
-/// A process starts in our memory (`clinux_launch`), and Linux carries the mark of how much that once was over
-/// into its program. So a figure that is not above our own says nothing about the command.
+/// A process starts in our memory (`clinux_launch`), and Linux carries our peak over into its
+/// program. So a figure that is not above our own says nothing about the command.
 struct PeakMemory {
   /// Linux counts pages for each processor and adds them up only now and then.
   private static let inaccuracy = 1 << 20
 
-  /// Our own, in bytes, as far as it was needed. It only grows.
+  /// Our own peak in bytes, as far as it was needed. It only grows.
   private var own = 0
 
-  /// Reads how much memory we have. To be called while something runs and there is nothing else to do: then the first
-  /// command that ends need not wait for it.
+  /// Reads how much memory we have. Called while something runs and there is nothing else to do, so
+  /// that the first command that ends need not wait for it.
   mutating func look() { if own == 0 { own = Self.readCurrent() ?? 0 } }
 
   /// The largest resident set of any process of a command that has ended, in bytes; nil if it is not known.
   mutating func ofCommand(_ usage: rusage) -> Int64? {
     let peak = usage.ru_maxrss << 10
     func isAbove() -> Bool { peak > own + Self.inaccuracy }
-    // What we have now is read in a tenth of the time, and nearly always enough.
+    // The present size is read in a tenth of the time, and nearly always enough.
     if isAbove() { own = max(own, Self.readCurrent() ?? 0) }
     if isAbove() { own = Self.readOwn() ?? peak }
     return isAbove() ? Int64(peak) : nil

@@ -1,5 +1,5 @@
-// Reads what /proc says about a process. Anything may be gone by the time it is read; then it is
-// nil.
+// Reads what /proc says about a process. A process may be gone by the time it is read; then the
+// value is nil.
 
 import Glibc
 import Processors
@@ -115,13 +115,14 @@ func environmentValue(of name: String, in text: [UInt8]) -> String? {
   return nil
 }
 
-/// What /proc shows of the environment of a process.
+/// The environment of a process, as /proc shows it.
 enum ProcessEnvironment {
   case text([UInt8])
-  /// There is none, or it may not be read.
+  /// There is no environment, or it may not be read.
   case none
-  /// There is one that is not shown now: the process is starting a program, which may take long on a dead
-  /// network disk. One that has unmapped its environment looks the same for ever.
+  /// There is an environment that is not shown now: the process is starting a program, which may
+  /// take long on a dead network disk. A process that has unmapped its environment looks the same
+  /// for ever.
   case hidden
 }
 

@@ -1,4 +1,5 @@
-// Where a program was looked for that was not found, and which one was probably meant.
+// The directories in which a missing program was looked for, and the program that was probably
+// meant.
 
 import Diagnostics
 import Glibc
@@ -7,7 +8,7 @@ struct ProgramSearch: Hashable {
   /// The directories of `PATH`, as bytes: they need not be UTF-8.
   var directories: [[UInt8]] = []
 
-  /// Names of one or two letters are close to too many programs.
+  /// The shortest name that is corrected: shorter ones are close to too many programs.
   private static let shortestName = 3
 
   /// ` (PATH is /opt/bin:/bin)`; empty if the command has the `PATH` of oprun, which people know.
@@ -17,7 +18,7 @@ struct ProgramSearch: Hashable {
     return directories.isEmpty || path == inherited ? "" : " (PATH is \(printable(path)))"
   }
 
-  /// The program in one of the directories that has almost this name.
+  /// The program in one of the directories whose name is closest.
   func program(closestTo name: String) -> String? {
     guard name.utf8.count >= Self.shortestName else { return nil }
     var names: Set<String> = []

@@ -19,14 +19,14 @@ final class RunningCommand {
   let startTicks: UInt64
   /// The program as the user named it.
   let program: String
-  /// Whether that is the shell of a script.
+  /// True if that is the shell of a script.
   let isShell: Bool
   /// The script that `sh` runs; nil for any other command.
   let script: String?
   let pipe: OutputPipe
   let launch: LaunchSlot
   var log: Log
-  /// What was made for it; nil for a command that needs nothing.
+  /// The files and rules that were made for the command; nil if it needs none.
   var prepared: PreparedStart?
 
   /// Set when the process was reaped; processes that it left behind may live on.
@@ -34,26 +34,25 @@ final class RunningCommand {
   var lastOutputAt: Nanoseconds = 0
   /// True if it was reported that it has printed more than its log keeps.
   var hasSaidLimit = false
-  /// The signal that asked it to end; what it leaves behind is asked by the same one, and has until the kill to
-  /// end by itself.
+  /// The signal that asked the command to end; its orphans are asked by the same one, and have
+  /// until the kill to end by themselves.
   var stopSignal: Int32?
-  /// The processes that it left behind and that were asked to end.
+  /// The orphans that were asked to end.
   var askedOrphans: Set<Int32> = []
   var isKilled = false
   var isStopping: Bool { isKilled || stopSignal != nil }
-  /// How long oprun waits for it although it could not be killed, because it is another user's
-  /// process.
+  /// When oprun stops waiting for a command that could not be killed, because it is another user's process.
   var abandonAt: Nanoseconds?
   /// The orphans that have already been reported.
   var reportedOrphans: Set<Int32> = []
   /// The processes that cannot be signalled and have already been reported.
   var reportedOutOfReach: Set<Int32> = []
 
-  /// When it is examined again, because it is not known yet whose a process is.
+  /// When the command is examined again, because the owner of a process is not known yet.
   var lookAgainAt: Nanoseconds?
-  /// True if a process that nobody is known to own may have been started by it.
+  /// True if a process without a known owner may have been started by the command.
   var hasUnownedBeside = false
-  /// True if no process is in its group or session any more, so that its number may be another one's.
+  /// True if no process is in its group or session any more, so that the number may be reused.
   var isGroupGone = false
 
   /// True if some of its processes live on because they cannot be ended.
@@ -64,7 +63,7 @@ final class RunningCommand {
     let processorTime: Nanoseconds
     let peakMemory: Int64?
     let at: Nanoseconds
-    /// True if oprun had killed it, or asked it to end.
+    /// True if oprun had killed the command, or asked it to end.
     let wasWanted: Bool
   }
 
@@ -93,8 +92,9 @@ final class RunningCommand {
     self.log = log
   }
 
-  /// Its end, as it is reported now. Who sends a signal to everything at once, as a service manager does, may be
-  /// the reason of an end that is found in the same turn as the signal to oprun; of an earlier one nobody is.
+  /// The end of the command, as it is reported now. A signal to all processes at once, as from a
+  /// service manager, may be the reason of an end that is found in the same turn as the signal to
+  /// oprun; of an earlier end it cannot be.
   func end(at now: Nanoseconds) -> CommandEnd? {
     exit.map {
       CommandEnd(

@@ -1,4 +1,4 @@
-// Ends everything that a dead oprun has left, which is recognised only by its marks.
+// Ends all processes that a dead oprun has left, recognised only by their marks.
 
 import Glibc
 
@@ -11,7 +11,7 @@ struct Sweep {
   /// The directory in which commands leave outputs, none of which may stay in a run with secrets.
   let outputFolder: String?
 
-  /// The strings from which another process can make the same sweep.
+  /// The strings from which another process makes the same sweep.
   var texts: [String] {
     [
       cookie.prefix, cookie.name, mark.map { String($0.value) } ?? "", controlGroup ?? "",
@@ -24,8 +24,7 @@ struct Sweep {
     let startTicks: UInt64
   }
 
-  /// The limit of rounds without anything new: some 30 s, for processes that the kernel holds (a
-  /// dead network disk).
+  /// The limit of rounds without anything new: some 30 s, for processes that the kernel holds (a dead network disk).
   private static let patience = 300
 
   init(cookie: Cookie, mark: DescentMark?, controlGroup: String?, outputFolder: String?) {
@@ -52,7 +51,7 @@ struct Sweep {
     var quietRounds = 0
     var idleRounds = 0
     var newest = NewestProcesses()
-    /// Ends those of the processes that are the run's; false if none is.
+    /// Ends those of the processes that belong to the run; false if none does.
     func end(_ processes: [Int32]) -> Bool {
       var hasFound = false
       for process in processes where !guardians.contains(process) {
@@ -62,8 +61,9 @@ struct Sweep {
       }
       return hasFound
     }
-    // A process that forks while the list is read can be missed once, not twice. One that forks and ends, again and
-    // again, is never where it was when the list was read: but what has just been started can be found without one.
+    // A process that forks while the list is read can be missed once, not twice. A process that
+    // forks and ends, again and again, is never where it was when the list was read: but new
+    // processes can be found without the list.
     while quietRounds < 2, idleRounds < Sweep.patience {
       let count = killed.count
       var hasFound = end(ProcessStatus.all())
@@ -77,7 +77,7 @@ struct Sweep {
     if let outputFolder { OutputFiles.removeAll(in: outputFolder) }
   }
 
-  /// A process that was killed may take a moment to leave its group.
+  /// Removes the group: a killed process may take a moment to leave it.
   private func remove(_ controlGroup: String) {
     for _ in 0..<100 where !ControlGroup.remove(controlGroup) { usleep(10_000) }
   }

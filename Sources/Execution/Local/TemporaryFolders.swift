@@ -1,5 +1,5 @@
-// The temporary directories of the commands of cached steps. What a command has left in one is removed beside the loop: nobody
-// knows how much it is.
+// The temporary directories of the commands of cached steps. They are removed beside the loop, with
+// what a command has left in them: nobody knows how much that is.
 
 import Diagnostics
 import Glibc
@@ -25,9 +25,9 @@ final class TemporaryFolders {
   private let directory: RunDirectory
   private let own: OwnProcesses
   private var lastNumber = 0
-  /// The names of those that are to be removed.
+  /// The names of the directories that are to be removed.
   private var filled: [String] = []
-  /// The process that removes some of them.
+  /// The process that removes some of the directories.
   private var remover: Int32?
 
   init(in directory: RunDirectory, own: OwnProcesses) {
@@ -35,8 +35,9 @@ final class TemporaryFolders {
     self.own = own
   }
 
-  /// Makes an empty directory and returns its name. It is short, because the path of a socket has at most 107 bytes, and has
-  /// no characters that a shell knows: scripts write `$TMPDIR` without quotes.
+  /// Makes an empty directory and returns its name. The name is short, because the path of a socket
+  /// has at most 107 bytes, and has no characters that a shell knows: scripts write `$TMPDIR`
+  /// without quotes.
   func make() throws(SystemError) -> String {
     while true {
       lastNumber += 1
@@ -51,14 +52,15 @@ final class TemporaryFolders {
     }
   }
 
-  /// Removes a directory with everything in it. What cannot be removed stays.
+  /// Removes a directory with everything in it. Files that cannot be removed stay.
   func remove(_ name: String) {
     if unlinkat(directory.descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
     filled.append(name)
     goOn()
   }
 
-  /// Called when nothing is left that fills any: who has waited before may have dropped the news that a process has ended.
+  /// Removes the rest when no command fills a directory any more: the news that the remover has
+  /// ended may have been dropped by an earlier wait.
   func collect() {
     var status: Int32 = 0
     if let remover, own.processIDs.contains(remover), waitpid(remover, &status, WNOHANG) > 0 {
@@ -67,7 +69,7 @@ final class TemporaryFolders {
     goOn()
   }
 
-  /// Starts to remove what is left, unless that is being done. Called when a process of oprun has ended.
+  /// Starts to remove the directories that are left, unless a process does. Called when a process of oprun has ended.
   func goOn() {
     if let remover, own.processIDs.contains(remover) { return }
     remover = nil
@@ -75,7 +77,7 @@ final class TemporaryFolders {
     let process = try? OwnProcess.start(
       "remove files", named: "oprun-remove", keeping: [directory.descriptor]
     ) { for name in filled { directory.removeFolder(name) } }
-    // It is tried again when something else is removed.
+    // The next removal tries again.
     guard let process else { return }
     filled = []
     remover = process

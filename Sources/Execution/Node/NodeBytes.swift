@@ -1,5 +1,5 @@
-// How the files between oprun and its nodes are encoded: values that both tasks and results contain.
-// Nothing that a file holds can make a reader trap.
+// How the files between oprun and its nodes are encoded: values that both tasks and results
+// contain. No content of a file can make a reader trap.
 
 import Caching
 import Plans

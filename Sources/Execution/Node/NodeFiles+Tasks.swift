@@ -1,5 +1,5 @@
-// What the files of nodes mean: tasks, to whom they belong, which of their starts count.
-// docs/design-execution.md, “Nodes”.
+// The meaning of the files of nodes: tasks, the jobs that they belong to, and which of their starts
+// count. docs/design-execution.md, “Nodes”.
 
 import Caching
 import Diagnostics
@@ -9,7 +9,7 @@ import Plans
 /// tasks again, with a higher number.
 struct TaskStart: Hashable, Comparable, Sendable {
   let task: Int
-  /// How often Slurm had started the job before: `SLURM_RESTART_COUNT`.
+  /// The number of times that Slurm had started the job before: `SLURM_RESTART_COUNT`.
   let restart: Int
 
   init(task: Int, restart: Int) {
@@ -17,7 +17,7 @@ struct TaskStart: Hashable, Comparable, Sendable {
     self.restart = restart
   }
 
-  /// Parses the name of a file; nil if it is no such name.
+  /// Parses the name of a file; nil if it is not the name of a start.
   init?(name: String) {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let task = plainNumber(parts[0]), let restart = plainNumber(parts[1])
@@ -47,7 +47,7 @@ struct TaskStart: Hashable, Comparable, Sendable {
   }
 }
 
-/// A number as oprun writes one: no sign, no zeros in front.
+/// A number as oprun writes it: without a sign, or zeros in front.
 func plainNumber(_ text: some StringProtocol) -> Int? {
   guard let number = Int(text), number >= 0, String(number) == text else { return nil }
   return number
@@ -56,7 +56,7 @@ func plainNumber(_ text: some StringProtocol) -> Int? {
 /// Why a file of a node cannot be used.
 struct NodeFailure: Error, Hashable {
   let message: String
-  /// The task was started in a way in which oprun starts none.
+  /// True if the task was started in a way in which oprun starts none.
   var isUsage = false
 
   init(_ message: String) { self.message = message }
@@ -73,8 +73,9 @@ struct NodeFailure: Error, Hashable {
 extension NodeFiles {
   // MARK: Tasks
 
-  /// Writes a task, before it is submitted. There may be a thousand at a time, so it is not waited until each is
-  /// on disk: what is missing after a power failure is written again by the run that is resumed.
+  /// Writes a task, before it is submitted. There may be a thousand at a time, so nobody waits
+  /// until each is on disk: files that are missing after a power failure are written again by the
+  /// run that is resumed.
   func write(_ task: TaskFile, number: Int) throws(SystemError) {
     try write(task.encoded, to: .tasks, String(number), isKept: false)
   }
@@ -93,10 +94,10 @@ extension NodeFiles {
 
   // MARK: Claims
 
-  /// What is in the claim of a task that no job may begin with any more.
+  /// The content of the claim of a task that no job may begin with any more.
   static let nobody = "nobody"
 
-  /// Claims a task for a job, for ever; returns the job that it belongs to, which may be another.
+  /// Claims a task for a job, permanently; returns the job that it belongs to, which may be another.
   func claim(_ task: Int, for job: String) throws(NodeFailure) -> String {
     do throws(SystemError) {
       if try publish(Array(job.utf8), as: .claims, String(task)) { return job }
@@ -129,10 +130,10 @@ extension NodeFiles {
     try names(in: .starts).compactMap { TaskStart(name: $0) }
   }
 
-  /// How many numbers of restarts are looked at around one; Slurm counts them up, one after another.
+  /// The number of restarts that are looked at before one; Slurm counts them up, one after another.
   private static let reach = 64
 
-  /// Whether a newer start of the same task has begun.
+  /// True if a newer start of the same task has begun.
   func isSuperseded(_ start: TaskStart) -> Bool {
     let next = start.restart + 1
     return (next..<next + 8).contains { restart in
@@ -142,8 +143,9 @@ extension NodeFiles {
 
   // MARK: Outputs
 
-  /// The file that `OPRUN_OUTPUT` names in a start, in the directory of the run. An earlier start of the same command, also
-  /// as another task, may still be running on a node that Slurm has lost sight of, so they do not share one.
+  /// The file that `OPRUN_OUTPUT` names in a start, in the directory of the run. Starts do not
+  /// share one: an earlier start of the same command, also as another task, may still be running on
+  /// a node that Slurm has lost sight of.
   func outputsPlace(of start: TaskStart) throws(SystemError) -> String {
     try Self.makeFolder("\(path)/outputs")
     return "\(Self.folderName)/outputs/\(start.name)"
@@ -174,7 +176,7 @@ extension NodeFiles {
 
   // MARK: Stops
 
-  /// Notes that a start was ended from outside and nothing of it is left.
+  /// Notes that a start was ended from outside and none of its processes is left.
   func noteStop(of start: TaskStart) throws(SystemError) {
     _ = try publish([], as: .stops, start.name)
   }

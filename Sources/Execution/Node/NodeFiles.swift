@@ -12,17 +12,17 @@ final class NodeFiles {
   static let folderName = "@node"
 
   enum Folder: String, CaseIterable {
-    /// What is to run, by number.
+    /// The commands to run, by number.
     case tasks
     /// The job that a task belongs to.
     case claims
-    /// A start of a task has begun.
+    /// Notes that a start of a task has begun.
     case starts
-    /// How a start of a task has ended.
+    /// The results of starts.
     case results
-    /// A start of a task was ended from outside, and nothing of it is left: it has no result.
+    /// Notes that a start was ended from outside, and none of its processes is left: it has no result.
     case stops
-    /// What Slurm says of its jobs.
+    /// The output of Slurm about its jobs.
     case jobs
   }
 
@@ -32,16 +32,16 @@ final class NodeFiles {
   /// The word by which jobs know the folder, whatever path leads to it; nil in a folder of an older oprun.
   let word: String?
 
-  /// 64 MiB; larger files were not written by oprun.
+  /// The largest size of a file: 64 MiB. Larger ones were not written by oprun.
   private static let largestFile = 64 << 20
 
-  /// Makes what is missing of the folder, in the directory of a run.
+  /// Makes the missing parts of the folder, in the directory of a run.
   static func make(in run: String) throws(SystemError) -> NodeFiles {
     if let known = try find(in: run) { return known }
     let place = "\(run)/\(folderName)"
     try makeFolder(place)
     var status = stat()
-    // Without it, the folder is taken for what it is.
+    // Without the link, the folder counts as the original.
     if lstat(place, &status) == 0 { symlink("\(status.st_ino):\(place)", "\(place)/\(placeName)") }
     let word = hexadecimal(UInt64.random(in: 0...UInt64.max), digits: 16)
     guard symlink(word, "\(run)/\(folderName)/\(wordName)") == 0 || errno == EEXIST else {
@@ -55,19 +55,20 @@ final class NodeFiles {
     guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
       throw .last("cannot create \(quoted(place))")
     }
-    // Whatever the mask, its owner can use it.
+    // The owner can use the folder, whatever the mask.
     if access(place, R_OK | W_OK | X_OK) != 0 { chmod(place, 0o700) }
   }
 
-  /// The name of a symbolic link that leads nowhere: what it says is made, and read, as a whole.
+  /// The name of a symbolic link that leads nowhere: its text is written, and read, as a whole.
   private static let wordName = "mark"
 
-  /// The name of another one, which says where the folder was made: its number, which a new name does not change, and its
-  /// path.
+  /// The name of another such link, with the inode number of the folder, which a new name does not
+  /// change, and the path where it was made.
   private static let placeName = "place"
 
-  /// Whether it is a copy of the folder that jobs know, or was moved to another file system: then they do not write here.
-  /// Some file systems give other numbers now and then, so a folder that is where it was made is none.
+  /// True if this is a copy of the folder that jobs know, or was moved to another file system: then
+  /// they do not write here. Some file systems give other inode numbers now and then, so a folder
+  /// that is where it was made is not a copy.
   var isCopy: Bool {
     var own = stat()
     guard let made = target(of: NodeFiles.placeName), let colon = made.firstIndex(of: ":"),
@@ -78,7 +79,7 @@ final class NodeFiles {
       || FileIdentity(there) != FileIdentity(own)
   }
 
-  /// The same as `open`, but nil if the folder is not there, or was never whole.
+  /// Like `open`, but nil if the folder does not exist, or was never complete.
   static func find(in run: String) throws(SystemError) -> NodeFiles? {
     do throws(SystemError) {
       return try open(in: run)
@@ -107,7 +108,7 @@ final class NodeFiles {
 
   private func target(of name: String) -> String? { Self.target(of: name, in: descriptor) }
 
-  /// What a symbolic link says.
+  /// The text of a symbolic link.
   private static func target(of name: String, in folder: Int32) -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX) + 64)
     let count = readlinkat(folder, name, &bytes, bytes.count)
@@ -117,12 +118,11 @@ final class NodeFiles {
 
   deinit { close(descriptor) }
 
-  /// Removes everything that was written for nodes and by them; false, with `errno`, if it is still
-  /// there.
+  /// Removes everything that was written for nodes and by them; false, with `errno`, if it still exists.
   @discardableResult
   static func remove(from directory: RunDirectory) -> Bool { directory.removeFolder(folderName) }
 
-  /// The same in the directory of another run.
+  /// The same, in the directory of another run.
   static func remove(in run: String) {
     let folder = Glibc.open(run, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else { return }
@@ -174,7 +174,7 @@ final class NodeFiles {
     try file.take(name)
   }
 
-  /// Writes a file if there is none of that name; false if there is. Of several who try at the same
+  /// Writes a file if there is none of that name; false if there is. Of several writers at the same
   /// time, on any machine, one succeeds.
   func publish(_ bytes: [UInt8], as folder: Folder, _ name: String) throws(SystemError) -> Bool {
     let file = try AsideFile(for: name, in: folder, self)
@@ -192,7 +192,7 @@ final class NodeFiles {
     return names.filter { $0.utf8.first != UInt8(ascii: ".") }
   }
 
-  /// What changes when a file is added to a folder, or taken away; nil if it is not known.
+  /// A stamp that changes when a file is added to a folder, or removed; nil if it is not known.
   func stamp(of folder: Folder) -> FolderStamp? {
     var status = stat()
     guard fstatat(descriptor, folder.rawValue, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -205,7 +205,7 @@ final class NodeFiles {
     let file = openat(
       descriptor, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     var status = stat()
-    // A mask of 0777 would prevent even its owner from reading it.
+    // A mask of 0777 would prevent even the owner from reading the file.
     if file >= 0, fstat(file, &status) == 0, status.st_mode & 0o600 != 0o600 {
       fchmod(file, 0o600)
     }
@@ -213,14 +213,13 @@ final class NodeFiles {
   }
 }
 
-/// When the list of files in a folder was changed last.
+/// The time of the last change of the list of files in a folder.
 struct FolderStamp: Hashable {
   let seconds: Int
   let nanoseconds: Int
 }
 
-/// A file that is written under a name which nobody reads, until it gets its own. It is removed if it
-/// never does.
+/// A file that is written under a name that nobody reads, until it gets its own. It is removed if it never does.
 struct AsideFile: ~Copyable {
   private let files: NodeFiles
   private let folder: NodeFiles.Folder
@@ -246,10 +245,10 @@ struct AsideFile: ~Copyable {
 
   deinit { if !isNamed { unlinkat(files.descriptor, place, 0) } }
 
-  /// Makes sure, as far as the file system can, that this many bytes can be written later.
+  /// Reserves room for this many bytes, as far as the file system can.
   func reserve(_ count: Int) { posix_fallocate(file.number, 0, off_t(count)) }
 
-  /// Writes the whole content, and waits until it is kept whatever becomes of this machine.
+  /// Writes the whole content, and waits until it survives a failure of this machine.
   func write(_ bytes: [UInt8], isKept: Bool = true) throws(SystemError) {
     guard writeFully(bytes, to: file.number, at: 0) else { throw failure }
     guard ftruncate(file.number, off_t(bytes.count)) == 0, !isKept || fsync(file.number) == 0
@@ -258,7 +257,7 @@ struct AsideFile: ~Copyable {
     }
   }
 
-  /// Gets its name, in place of an older file.
+  /// Gives the file its name, in place of an older file.
   mutating func take(_ name: String) throws(SystemError) {
     let own = "\(folder.rawValue)/\(name)"
     guard renameat(files.descriptor, place, files.descriptor, own) == 0 || has(own) else {
@@ -267,8 +266,8 @@ struct AsideFile: ~Copyable {
     isNamed = true
   }
 
-  /// Whether the name leads to this file. Over NFS a repeated request to rename fails if the answer to
-  /// the first one was lost.
+  /// True if the name leads to this file. Over NFS a repeated request to rename fails if the answer
+  /// to the first one was lost.
   private func has(_ name: String) -> Bool {
     let reason = errno
     defer { errno = reason }
@@ -279,10 +278,10 @@ struct AsideFile: ~Copyable {
       && own.st_ino == there.st_ino && own.st_dev == there.st_dev
   }
 
-  /// Gets its name if nobody has it; false if somebody does.
+  /// Gives the file its name if that is free; false if it is not.
   ///
-  /// Over NFS the answer to a request may be lost, and the repeated one fails although the first was
-  /// carried out: the number of links tells (open(2), `O_EXCL`).
+  /// Over NFS the answer to a request may be lost, and the repeated one fails although the first
+  /// was carried out: the number of links tells (open(2), `O_EXCL`).
   func takeIfFree(_ name: String) throws(SystemError) -> Bool {
     let own = "\(folder.rawValue)/\(name)"
     if linkat(files.descriptor, place, files.descriptor, own, 0) == 0 { return true }
@@ -293,7 +292,7 @@ struct AsideFile: ~Copyable {
     }
     switch reason {
     case EEXIST: return false
-    // File systems without hard links.
+    // The file system has no hard links.
     case EPERM, EOPNOTSUPP, ENOSYS, EXDEV: return try copyIfFree(own)
     default: throw SystemError("cannot write \(quoted(shown))", errno: reason)
     }

@@ -1,4 +1,4 @@
-// What a task says: all the wording of this phase. Slurm keeps it in the output of the job.
+// The messages of a task. Slurm keeps them in the output of the job.
 
 import Diagnostics
 
@@ -18,7 +18,7 @@ func wasInterrupted(_ start: TaskStart, by signal: Int32) -> String {
   "task \(start.task) was ended from outside by \(signalName(signal)): it has no result"
 }
 
-/// Why a command cannot start: the directory of the pipeline is not there.
+/// The reason why a command cannot start: the directory of the pipeline does not exist.
 func noWorkspace(_ path: String, on host: String, errno: Int32) -> String {
   "cannot enter the directory \(quoted(path)) on node \(quoted(host)): "
     + "\(SystemError.reason(errno)) (is it on a file system that all nodes share?)"

@@ -1,5 +1,5 @@
-// What a job of a cluster says when it starts a task: the words of the command line, and the variables
-// that Slurm sets for it.
+// The request of a job of a cluster that starts a task: the words of the command line, and the
+// variables that Slurm sets for it.
 
 import Diagnostics
 import Glibc
@@ -20,8 +20,8 @@ struct NodeRequest {
     TaskOrigin(host: host, job: job, processID: getpid(), began: began)
   }
 
-  /// Parses `RUN_DIRECTORY NUMBER`, or `RUN_DIRECTORY --array BASE`: then the number is that of the
-  /// base plus that of the job in its array.
+  /// Parses `RUN_DIRECTORY NUMBER`, or `RUN_DIRECTORY --array BASE`: then the job's number in its
+  /// array is added to the base.
   init(
     _ words: [String], variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }
   ) throws(NodeFailure) {
@@ -58,7 +58,7 @@ struct NodeRequest {
     host = variable("SLURMD_NODENAME") ?? NodeRequest.machineName()
   }
 
-  /// Slurm's numbers of steps that are none, such as the script of a job, are larger.
+  /// The first of Slurm's special step numbers, such as that of the script of a job.
   private static let firstSpecialStep = 0xFFFF_FF00
 
   private static func machineName() -> String {

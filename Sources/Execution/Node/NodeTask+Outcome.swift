@@ -1,4 +1,4 @@
-// What a task needs of a command, and makes of its end.
+// Prepares a command for a task, and makes a result of its end.
 
 import Diagnostics
 import Masking
@@ -15,7 +15,7 @@ extension Secrets {
 }
 
 extension Command {
-  /// The same with another file for its outputs, which is in the directory of the run.
+  /// The same command with another file for its outputs, which is in the directory of the run.
   func withOutputs(named name: String, in folder: String) -> Command {
     let settings = StepSettings(
       workingDirectory: directory, standardInput: input, logLimit: limits.logSize,
@@ -29,8 +29,8 @@ extension Command {
 }
 
 extension TaskResult {
-  /// Takes what the command wrote to `OPRUN_OUTPUT`, if it has succeeded. A file that cannot be used
-  /// stays, for inspection, unless it may contain a secret.
+  /// Takes the outputs that the command wrote to `OPRUN_OUTPUT`, if it has succeeded. A file that
+  /// cannot be used stays, for inspection, unless it may contain a secret.
   mutating func takeOutputs(of command: Command, in directory: RunDirectory, hasSecrets: Bool) {
     let name = command.outputsName
     defer { if hasSecrets || outputs != nil { directory.remove(name) } }
@@ -42,7 +42,7 @@ extension TaskResult {
     }
   }
 
-  /// The same with secrets masked in what people read.
+  /// The same result with secrets masked in the texts for people.
   func masked(by masker: Masker?) -> TaskResult {
     guard let masker else { return self }
     var result = self

@@ -1,5 +1,5 @@
-// `oprun __task RUN_DIRECTORY NUMBER`, which jobs of a cluster start: it runs one command of a run on
-// this node, and writes down how it ended. docs/design-execution.md, “Nodes”.
+// `oprun __task RUN_DIRECTORY NUMBER`, which jobs of a cluster start: it runs one command of a run
+// on this node, and writes its result. docs/design-execution.md, “Nodes”.
 
 import CLinux
 import Caching
@@ -12,7 +12,7 @@ import Running
 
 /// One start of a task, from its claim to its result.
 package struct NodeTask {
-  /// The word that makes oprun run a task. It is no command for people.
+  /// The word that makes oprun run a task. It is not a command for people.
   package static let word = "__task"
 
   private let request: NodeRequest
@@ -35,7 +35,7 @@ package struct NodeTask {
     }
   }
 
-  /// From here on signals are news, so none is lost that comes before the command starts.
+  /// Prepares the task. From here on signals are news, so a signal before the start of the command is not lost.
   private init(_ request: NodeRequest) throws(NodeFailure) {
     self.request = request
     do throws(SystemError) {
@@ -91,7 +91,7 @@ package struct NodeTask {
         NodeTask.say(isSuperseded(request.start))
         return NodeStatus.nothingDone
       }
-      // What was left for inspection is where it would be without Slurm.
+      // A file that stays for inspection gets the place that it has without Slurm.
       renameat(
         directory.descriptor, command.outputsName, directory.descriptor, task.command.outputsName)
       try keep(result.masked(by: secrets.masker), in: &file)
@@ -125,7 +125,7 @@ package struct NodeTask {
 
   // MARK: Files
 
-  /// The directory of the run, if only we can write there: else another user could forge results.
+  /// The directory of the run, if only we can write there: otherwise another user could forge results.
   private func openDirectory() throws(NodeFailure) -> RunDirectory {
     let number = open(request.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard number >= 0 else {
@@ -173,7 +173,7 @@ package struct NodeTask {
 
   private static let reserved = 4096
 
-  /// How often a result is written that cannot be, a second apart: it may have taken hours to come by.
+  /// The number of attempts to write a result, a second apart: it may have taken hours to compute.
   private static let tries = 30
 
   private func keep(_ result: TaskResult, in file: inout AsideFile) throws(NodeFailure) {
@@ -199,7 +199,7 @@ package struct NodeTask {
 
 /// The exit statuses of a task besides those of its command.
 enum NodeStatus {
-  /// The task belongs to another job, or to a newer start: nothing was done, or it does not count.
+  /// The task belongs to another job, or to a newer start: nothing was done, or the result does not count.
   static let nothingDone: Int32 = 0
   static let usage: Int32 = 2
   /// The directory of the run cannot be used from here: there is no result.

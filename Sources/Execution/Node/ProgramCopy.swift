@@ -15,7 +15,8 @@ enum ProgramCopy {
     try make(named: name, of: "/proc/self/exe", in: folder, shownAs: path)
   }
 
-  /// Copies a program under a name of its own, which it then loses: several may do that at once, also on other machines.
+  /// Copies a program under a temporary name, which is then replaced: several may do that at once,
+  /// also on other machines.
   static func make(
     named name: String, of program: String, in folder: Int32, shownAs path: String
   ) throws(SystemError) {
@@ -28,7 +29,7 @@ enum ProgramCopy {
     let isCopied = copy(source.number, to: number)
     let isKept = isCopied && fchmod(number, 0o700) == 0 && fsync(number) == 0
     let reason = errno
-    // While it is open for writing nobody can execute it.
+    // While the copy is open for writing, nobody can execute it.
     close(number)
     errno = reason
     if isKept, renameat(folder, place, folder, name) == 0 { return }
@@ -91,7 +92,7 @@ package func copyProgram(to state: StateFolder) throws(SystemError) -> String {
   return program
 }
 
-/// What tells builds of a program apart.
+/// Identifies a build of a program.
 private func age(of program: String) throws(SystemError) -> String {
   var status = stat()
   guard stat(program, &status) == 0 else { throw .last("cannot find \(quoted(program))") }

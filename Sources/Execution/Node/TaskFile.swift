@@ -1,5 +1,5 @@
-// What a node is told of one start of a command. It knows nothing of Slurm, of steps or of the run's
-// other commands.
+// The task that a node gets for one start of a command. It knows nothing of Slurm, of steps or of
+// the run's other commands.
 
 import Caching
 import Plans
@@ -7,26 +7,25 @@ import RunFiles
 import Running
 import Scheduling
 
-/// A task: one start of one command that is to run on a node, with everything that is decided there.
+/// A task: one start of one command on a node, with everything that is decided there.
 struct TaskFile: Sendable {
   let command: Command
-  /// Where oprun was started; absolute.
+  /// The directory in which oprun was started; absolute.
   let workspace: String
   let runID: String
   let limits: TaskLimits
   /// The values of the run's secrets, which are masked in the log.
   let secrets: [String]
-  /// Outputs that are the work of the attempt alone, whatever is in their place: a start that is not its first one removes
-  /// them.
+  /// Outputs that are the work of the attempt alone: a start that is not its first one removes them.
   var replaceable: [String] = []
-  /// Whether the attempt may have begun before, as another task.
+  /// True if the attempt may have begun before, as another task.
   var isRepeated = false
 
   /// The first line of every file; another format has another number.
   static let header = Array("oprun task 3\n".utf8)
 }
 
-/// How long a command may take, and how it is asked to end.
+/// The limits of a command, and how it is asked to end.
 struct TaskLimits: Hashable, Sendable {
   /// The time limit of this start; nil if it has none.
   var time: Nanoseconds?
@@ -49,7 +48,7 @@ extension TaskFile {
     return writer.bytes
   }
 
-  /// Throws if the bytes are anything that `encoded` could not have made.
+  /// Throws if the bytes cannot have been made by `encoded`.
   init(decoding bytes: [UInt8]) throws(ByteReadFailure) {
     guard bytes.starts(with: Self.header) else { throw ByteReadFailure() }
     var reader = ByteReader(bytes[Self.header.count...])
@@ -119,7 +118,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  /// A command. It shares no slots: the jobserver of a run is on the machine of its oprun.
+  /// Reads a command. It shares no slots: the jobserver of a run is on the machine of its oprun.
   fileprivate mutating func command() throws(ByteReadFailure) -> Command {
     let key = try key()
     let work = try work()
@@ -181,7 +180,7 @@ extension ByteReader {
     return words
   }
 
-  /// The name of a file in the directory of the run.
+  /// Reads the name of a file in the directory of the run.
   private mutating func fileName() throws(ByteReadFailure) -> String {
     let name = try word()
     guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".." else {

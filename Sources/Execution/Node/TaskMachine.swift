@@ -10,23 +10,23 @@ struct TaskMachine {
   enum Action: Hashable {
     case stop(signal: Int32)
     case kill
-    /// The command gets the signal, which is meant for it.
+    /// Passes the signal on to the command, which it is meant for.
     case pass(signal: Int32)
     case conclude(Conclusion)
   }
 
   enum Conclusion: Hashable {
     case ended(CommandEnd)
-    /// A signal from outside ended the command, or may have: that is no result.
+    /// A signal from outside ended the command, or may have: there is no result.
     case interrupted(by: Int32)
   }
 
   private enum State {
     case running
-    /// It was asked to end, and is killed at this time.
+    /// The command was asked to end, and is killed at this time.
     case asked(killAt: Nanoseconds)
     case killed
-    /// It has failed, which a signal from outside may have done that is still on its way to us.
+    /// The command has failed, perhaps because of a signal from outside that is still on its way to us.
     case doubted(CommandEnd, until: Nanoseconds)
     case concluded
   }
@@ -37,8 +37,8 @@ struct TaskMachine {
   private var timedOut = false
   private(set) var interruption: Int32?
 
-  /// Slurm signals the processes of a job one by one, so the command may die before oprun is told. A
-  /// failure counts if no signal has come for this long.
+  /// The time without a signal after which a failure counts. Slurm signals the processes of a job
+  /// one by one, so the command may die before oprun is told.
   static let doubt: Nanoseconds = 1_000_000_000
 
   init(_ limits: TaskLimits, startedAt now: Nanoseconds) {
@@ -46,8 +46,9 @@ struct TaskMachine {
     limitAt = limits.time.map { sum(now, $0) }
   }
 
-  /// The signals by which somebody wants a job to end: scancel, a time limit, preemption, a node that
-  /// shuts down. Others are passed on to the command, such as those of `sbatch --signal`.
+  /// True for the signals by which somebody wants a job to end: scancel, a time limit, preemption,
+  /// a node that shuts down. Others are passed on to the command, such as those of `sbatch
+  /// --signal`.
   static func endsTask(_ signal: Int32) -> Bool {
     signalsToEnd.contains(signal) || [SIGXCPU, SIGPWR].contains(signal)
   }
@@ -80,7 +81,7 @@ struct TaskMachine {
     }
   }
 
-  /// The log cannot be kept any more: the command is asked to end, as a run on one machine would.
+  /// Called when the log cannot be kept any more: the command is asked to end, as a run on one machine would.
   mutating func stateFailed(at now: Nanoseconds) -> [Action] {
     if case .running = state { return ask(at: now) }
     return []

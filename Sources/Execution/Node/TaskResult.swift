@@ -1,5 +1,5 @@
-// How a task ended, as its node has written it down. Only this makes a command that ran on a node
-// succeed or fail.
+// The result of a task, as its node has written it. Only a result makes a command that ran on a
+// node succeed or fail.
 
 import Caching
 import Plans
@@ -8,18 +8,18 @@ import Scheduling
 
 /// The result of one start of a task.
 struct TaskResult: Hashable, Sendable {
-  /// What observers should know of it besides its end.
+  /// The events that observers should know besides the end.
   enum Event: Hashable, Sendable {
     case notice(String)
     case orphans([OrphanProcess], OrphanAction)
     case outOfReach([OrphanProcess])
   }
 
-  /// The command whose result it is.
+  /// The command of the result.
   let key: CommandKey
   var end: CommandEnd
   let place: TaskOrigin
-  /// What the command wrote to `OPRUN_OUTPUT`; nil if that is nothing, or if it did not exit with 0.
+  /// The bytes that the command wrote to `OPRUN_OUTPUT`; nil if there are none, or if it did not exit with 0.
   var outputs: [UInt8]?
   /// The size of the log in bytes, so that a reader knows when it sees all of it.
   var logSize = 0
@@ -30,7 +30,7 @@ struct TaskResult: Hashable, Sendable {
   static let header = Array("oprun result 3\n".utf8)
 }
 
-/// Where and when a start of a task ran.
+/// The place and the time of a start of a task.
 struct TaskOrigin: Hashable, Sendable {
   /// The name that Slurm gives the node.
   let host: String
@@ -59,7 +59,7 @@ extension TaskResult {
     return writer.bytes
   }
 
-  /// Throws if the bytes are anything that `encoded` could not have made.
+  /// Throws if the bytes cannot have been made by `encoded`.
   init(decoding bytes: [UInt8]) throws(ByteReadFailure) {
     guard bytes.starts(with: Self.header) else { throw ByteReadFailure() }
     var reader = ByteReader(bytes[Self.header.count...])

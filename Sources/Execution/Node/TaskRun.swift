@@ -8,7 +8,7 @@ import RunFiles
 import Running
 import Scheduling
 
-/// How a task ended on this node.
+/// The end of a task on this node.
 struct TaskEnd {
   var conclusion: TaskMachine.Conclusion
   var logSize = 0
@@ -16,8 +16,8 @@ struct TaskEnd {
   var stateFailure: String?
 }
 
-/// One command in progress. Nothing of it is left when `perform` returns, but what it may leave
-/// (`orphans: allow`).
+/// One command in progress. When `perform` returns, no process of it is left, except those that may
+/// stay (`orphans: allow`).
 final class TaskRun {
   private let command: Command
   private let waiting: KernelWaiting
@@ -86,7 +86,7 @@ final class TaskRun {
     }
   }
 
-  /// Remembers what processes report besides ends.
+  /// Remembers the reports of processes besides their ends.
   private func hear(_ event: RunEvent.Kind) {
     if case .notice(let text) = event { events.append(.notice(text)) }
     if case .orphansFound(_, let processes, let action) = event {
@@ -95,7 +95,7 @@ final class TaskRun {
     if case .outOfReach(_, let processes) = event { events.append(.outOfReach(processes)) }
   }
 
-  /// Ends what must not live on, and looks for a signal that came last: a result that counts is
+  /// Ends processes that must not live on, and looks for a last signal: a result that counts is
   /// written only if none has come.
   private func leave(_ end: TaskEnd) -> TaskEnd {
     processes.close()

@@ -5,7 +5,7 @@ import Diagnostics
 import RunFiles
 
 enum LastWords {
-  /// How much of the end of a log is read, in bytes.
+  /// The number of bytes at the end of a log that are read.
   private static let reach = 4096
   /// The maximum length in characters.
   private static let longest = 200

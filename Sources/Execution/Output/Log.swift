@@ -1,6 +1,6 @@
-// The raw output of one command on disk: all of it, or its head and its tail, in the order in which they were printed.
-// Bytes go from the pipe to the file inside the kernel, unless secrets must be masked; oprun's memory does not grow
-// with them.
+// The raw output of one command on disk: all of it, or its head and its tail, in the order in which
+// they were printed. Bytes go from the pipe to the file inside the kernel, unless secrets must be
+// masked; oprun's memory does not grow with them.
 
 import CLinux
 import Diagnostics
@@ -10,10 +10,11 @@ import RunFiles
 
 /// Writes one log. The file is created when the first byte comes.
 ///
-/// Beyond the limit at least the newest `tailSize` bytes are kept after the head. Whenever they are `longestTail`, the
-/// older ones are dropped, and a marker stands for all that is missing.
+/// Beyond the limit at least the newest `tailSize` bytes are kept after the head. Whenever there
+/// are `longestTail` of them, the older ones are dropped, and a marker stands for everything that
+/// is missing.
 struct Log: ~Copyable {
-  /// What one call of `absorb` did.
+  /// The effect of one call of `absorb`.
   enum Progress {
     case moved(Int)
     /// There is nothing to read now.
@@ -32,16 +33,16 @@ struct Log: ~Copyable {
   /// The mask, from the first byte on, if there are secrets.
   private var mask: LogMask?
   private let headLimit: Int
-  /// The number of bytes that the file lacks behind its head, and the length of what stands for them.
+  /// The number of bytes missing after the head, and the length of the marker for them.
   private var missing: (byteCount: Int, marker: Int) = (0, 0)
   private var gapFile: LogGapFile?
   /// The file. The code that shows the log reads it through the same descriptor.
   private(set) var file: LogFile?
   private var isDiscarding = false
 
-  /// 1 MiB.
+  /// The size of the tail that is kept: 1 MiB.
   static let tailSize = 1 << 20
-  /// The number of bytes, 8 MiB, that are moved as rarely as it takes to cost little beside writing them.
+  /// The size, 8 MiB, at which the tail is moved: rarely enough to cost little beside writing it.
   static let longestTail = 8 << 20
   /// The largest amount, in bytes, that is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
@@ -56,7 +57,7 @@ struct Log: ~Copyable {
   /// The number of bytes of the file that are in place and will stay.
   var readableByteCount: Int { isDiscarding ? 0 : min(byteCount, headLimit) }
 
-  /// Whether more came than its head keeps.
+  /// True if more came than the head keeps.
   var isBeyondLimit: Bool { byteCount > headLimit }
 
   /// Moves what the pipe holds into the file. After an error the output is dropped, so that the
@@ -88,7 +89,7 @@ struct Log: ~Copyable {
     }
   }
 
-  /// Drops what the tail of a log beyond the limit has too much. The file is complete afterwards; returns its size.
+  /// Drops the surplus of the tail of a log beyond the limit. The file is complete afterwards; returns its size.
   mutating func finish() throws(SystemError) -> Int {
     guard file != nil, !isDiscarding else { return 0 }
     mask?.finish()
@@ -97,7 +98,7 @@ struct Log: ~Copyable {
     return end
   }
 
-  /// Below zero if the head is not complete.
+  /// The size of the tail; negative if the head is not complete.
   private var tailByteCount: Int { byteCount - headLimit - missing.byteCount }
 
   /// The size of the file.
@@ -108,7 +109,7 @@ struct Log: ~Copyable {
     if tailByteCount >= Log.longestTail { try dropMiddle() }
   }
 
-  /// Moves the newest bytes to the head. Only if oprun is killed right before the file is cut, it has them twice.
+  /// Moves the newest bytes to the head. The file has them twice only if oprun is killed right before it is cut.
   private mutating func dropMiddle() throws(SystemError) {
     var tail = [UInt8](repeating: 0, count: Log.tailSize)
     let start = end - tail.count
@@ -128,7 +129,7 @@ struct Log: ~Copyable {
     missing = (gap.byteCount, gap.marker.utf8.count)
   }
 
-  /// Adds lines of oprun's own at the end of a log that is finished; returns its size.
+  /// Adds lines of oprun's own at the end of a finished log; returns its size.
   mutating func add(_ text: String) throws(SystemError) -> Int {
     if isDiscarding { return 0 }
     if file == nil { try makeFile() }
@@ -142,7 +143,7 @@ struct Log: ~Copyable {
     return size + bytes.count
   }
 
-  /// Whether it can still be found under its name.
+  /// True if the file can still be found under its name.
   var isInPlace: Bool { file.map { directory.holds($0, as: name) } ?? true }
 
   private static func hasOutput(pipe: Int32) -> Bool {
@@ -151,13 +152,14 @@ struct Log: ~Copyable {
     return waiting > 0
   }
 
-  /// What was written last is still on its way inside the kernel: poll(2) waits for it, FIONREAD does not.
+  /// True if the terminal has output. The last bytes may still be on their way inside the kernel:
+  /// poll(2) waits for them, FIONREAD does not.
   private static func hasOutput(terminal: Int32) -> Bool {
     var entry = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLIN) != 0
   }
 
-  /// What a read that gave nothing means. A terminal that was hung up gives EIO.
+  /// The meaning of a read that gave nothing. A terminal that was hung up gives EIO.
   private static func end(ofRead count: Int) -> Progress {
     count == 0 || errno == EIO ? .ended : .empty
   }
@@ -174,7 +176,7 @@ struct Log: ~Copyable {
     if let masker { mask = LogMask(masker) }
   }
 
-  /// Where the next bytes go, and how many fit there.
+  /// The offset of the next bytes, and how many fit there.
   private func place() -> (offset: Int64, room: Int) {
     let room = byteCount < headLimit ? headLimit - byteCount : Log.longestTail - tailByteCount
     return (Int64(end), room)

@@ -15,7 +15,7 @@ final class OutputPipe {
   private var writeEndIfOpen: Int32
   private var isLarge = false
 
-  /// 1 MiB, the most that an unprivileged process may ask for.
+  /// The largest size of a pipe: 1 MiB, the most that an unprivileged process may ask for.
   static let largestSize = 1 << 20
 
   init(token: Int) throws(SystemError) {
@@ -31,7 +31,7 @@ final class OutputPipe {
     writeEndIfOpen = movedUp(ends[1])
   }
 
-  /// What is written to the device is read as from a pipe.
+  /// Opens a terminal; its output is read as from a pipe.
   init(terminal size: TerminalSize, token: Int) throws(SystemError) {
     var device: Int32 = -1
     let screen = clinux_open_terminal(&device, size.rows, size.columns)
@@ -50,7 +50,7 @@ final class OutputPipe {
 
   var input: Int32 { readEnd.number }
 
-  /// The end for the command; -1 once closed.
+  /// The end for the command; −1 once closed.
   var output: Int32 { writeEndIfOpen }
 
   /// Closes our write end: from now on the pipe ends when the last process that writes to it is
@@ -65,7 +65,7 @@ final class OutputPipe {
     return fstat(input, &status) == 0 ? FileIdentity(status) : nil
   }()
 
-  /// Whether it is the standard output or the standard error of a process.
+  /// True if it is the standard output or the standard error of a process.
   func isOutput(of processID: Int32) -> Bool {
     guard !isTerminal, let identity else { return false }
     return [STDOUT_FILENO, STDERR_FILENO].contains { descriptor in

@@ -1,26 +1,27 @@
-// The pipes and terminals of a run, by their tokens in the set of watched descriptors: each is used by a
-// command, waits for the next one, or is still held by processes that oprun no longer waits for.
+// The pipes and terminals of a run, by their tokens in the set of watched descriptors: each is used
+// by a command, waits for the next one, or is still held by processes that oprun no longer waits
+// for.
 
 import Diagnostics
 import Glibc
 
-/// Tokens are used again, so there are no more of them than were needed at the same time.
+/// Hands out pipes and terminals. Tokens are reused, so there are no more of them than were needed at the same time.
 final class OutputPipes {
   private enum Use {
     case free
     case idle(OutputPipe)
     case command(RunningCommand)
-    /// It is read until it ends, so that no process gets SIGPIPE, and what comes is dropped.
+    /// The pipe is read until it ends, so that no process gets SIGPIPE, and the bytes are dropped.
     case abandoned(OutputPipe)
   }
 
   private var uses: [Use] = []
   private var idle: [OutputPipe] = []
   private var free: [Int] = []
-  /// The oldest first.
+  /// The abandoned pipes, the oldest first.
   private var abandoned: [OutputPipe] = []
   private let waiting: KernelWaiting
-  /// How many may be abandoned and open.
+  /// The largest number of abandoned pipes that stay open.
   private let spareCount: Int
 
   init(_ waiting: KernelWaiting, spare spareCount: Int) {
@@ -50,14 +51,15 @@ final class OutputPipes {
 
   func use(_ pipe: OutputPipe, by command: RunningCommand) { uses[pipe.token] = .command(command) }
 
-  /// No process has it open any more. A terminal serves one command; what is left of its session is hung up.
+  /// Takes back a pipe that no process has open any more. A terminal serves one command; the rest
+  /// of its session is hung up.
   func putBack(_ pipe: OutputPipe) {
     if pipe.isTerminal { return close(pipe) }
     uses[pipe.token] = .idle(pipe)
     idle.append(pipe)
   }
 
-  /// A process may have it open, and so no other command gets it.
+  /// Takes back a pipe that a process may have open, so that no other command gets it.
   func abandon(_ pipe: OutputPipe) {
     if pipe.isTerminal { return close(pipe) }
     pipe.closeWriteEnd()
@@ -72,14 +74,14 @@ final class OutputPipes {
     free.append(pipe.token)
   }
 
-  /// Something can be read: answers whose output it is. That of nobody is dropped.
+  /// Called when a pipe is readable: returns the command whose output it is. Output of no command is dropped.
   func ready(_ token: Int) -> RunningCommand? {
     switch uses[token] {
     case .free: break
     case .command(let command): return command
     case .idle(let pipe):
       guard drain(pipe) > 0 else { break }
-      // Somebody was given its other end, whom oprun does not know of.
+      // A process that oprun does not know has got the other end.
       idle.removeAll { $0 === pipe }
       abandon(pipe)
     case .abandoned(let pipe):

@@ -1,14 +1,15 @@
-// Finds in what a script printed that it was written for another shell than the one that ran it. A script goes on after
-// `[[` in a condition, so this is looked for after a success, too.
+// Detects in the output of a script that it was written for another shell than the one that ran it.
+// A script goes on after `[[` in a condition, so this is done after a success, too.
 
 import Diagnostics
 import RunFiles
 
 enum ShellAdvice {
-  /// How much of the end of a log is read, in bytes.
+  /// The number of bytes at the end of a log that are read.
   private static let reach = 4096
 
-  /// What dash says, after its own name and the number of a line, of what only bash knows; and what is in such a script.
+  /// The complaints of dash, after its name and a line number, about words that only bash knows;
+  /// and the signs of such a script.
   private static let complaints: [Substring: [String]] = [
     "[[: not found": ["[[ "], "source: not found": ["source "],
     "function: not found": ["function "], "declare: not found": ["declare "],
@@ -23,7 +24,7 @@ enum ShellAdvice {
 
   private static let roots = ["params", "matrix", "steps", "vars", "env"]
 
-  /// What may be wrong with a script that `sh` ran; nil if nothing in its log says so.
+  /// The advice about a script that `sh` ran; nil if nothing in its log calls for any.
   static func words(about log: LogFile, of script: String) -> String? {
     if log.size == 0 { return nil }
     var bytes = [UInt8](repeating: 0, count: min(reach, log.size))
@@ -38,11 +39,12 @@ enum ShellAdvice {
   }
 
   private static func isOfShell(_ line: ArraySlice<UInt8>) -> Bool {
-    // A plain `sh` is one that the script, or a program of it, has started.
+    // A plain `sh` was started by the script, or by a program of it.
     line.starts(with: "/bin/sh: ".utf8)
   }
 
-  /// A line such as `/bin/sh: 3: [[: not found`. Programs that a script calls, such as make, run scripts, too.
+  /// The advice about a line such as `/bin/sh: 3: [[: not found`. Programs that a script calls,
+  /// such as make, run scripts, too.
   static func words(about line: String, of script: String? = nil) -> String? {
     guard let name = line.firstRange(ofText: "sh: ") else { return nil }
     let rest = line[name.upperBound...]

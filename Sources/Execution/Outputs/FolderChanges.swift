@@ -7,8 +7,9 @@ import RunFiles
 
 struct FolderChanges: ~Copyable {
   private let folder: RunDirectory
-  /// How many changes were noticed. If it is the same at two moments, with a call of `look` at the
-  /// second one, nothing was created, renamed or removed in the directory between them.
+  /// The number of changes that were noticed. If it is the same at two moments, with a call of
+  /// `look` at the second one, nothing was created, renamed or removed in the directory between
+  /// them.
   private(set) var count = 0
   /// True if the directory was removed.
   private(set) var isFolderGone = false
@@ -38,7 +39,7 @@ private struct FileTime: Hashable {
   let seconds: Int
   let nanoseconds: Int
 
-  /// Whether a stamp is in the past by more than a tick of the clock, or by more than two seconds,
+  /// True if a stamp is in the past by more than a tick of the clock, or by more than two seconds,
   /// the coarsest stamps there are (FAT), if it may be rounded.
   func isPast(at now: FileTime) -> Bool {
     let needed = nanoseconds == 0 ? 3_000_000_000 : 20_000_000

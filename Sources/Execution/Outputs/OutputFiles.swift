@@ -28,7 +28,7 @@ struct OutputFiles: ~Copyable {
     if directory.mendsModes, let file = try? directory.make(name()) { close(file) }
   }
 
-  /// Removes what commands have left behind, or wrote after they had ended.
+  /// Removes output files that commands have left behind, or wrote after they had ended.
   static func removeAll(in folder: String) {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard descriptor >= 0, let list = fdopendir(descriptor) else { return }
@@ -66,7 +66,7 @@ private func takeOutputs(
   return outputs.count > 0 ? outputs : nil
 }
 
-/// What a command wrote into the file of its outputs; nil if there is none.
+/// The bytes in the output file of a command; nil if there is no file.
 func outputBytes(
   from name: String, in directory: RunDirectory
 ) throws(OutputFailure) -> [UInt8]? {

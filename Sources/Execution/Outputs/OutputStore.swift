@@ -1,10 +1,10 @@
-// The outputs of the steps of a run so far: the true values, of which observers see masked strings.
+// The outputs of the steps of a run so far, with their true values; observers see masked strings.
 
 import Expressions
 import Plans
 import Scheduling
 
-/// `steps.<id>.outputs` of operations whose command has succeeded.
+/// The values of `steps.<id>.outputs`, for operations whose command has succeeded.
 struct OutputStore {
   private var values: [OperationID: ValueMap] = [:]
 
@@ -15,7 +15,7 @@ struct OutputStore {
     values[operation] = outputs
   }
 
-  /// The operation runs again: only what succeeds gives outputs.
+  /// Drops the outputs of an operation that runs again: only a success gives outputs.
   mutating func forget(_ operation: OperationID) { values[operation] = nil }
 }
 

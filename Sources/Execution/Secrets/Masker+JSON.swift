@@ -1,4 +1,5 @@
-// Masks JSON by its strings: a writer of JSON escapes what it likes, so its text may hide a secret.
+// Masks JSON by its strings: a writer of JSON may escape any character, so its text may hide a
+// secret.
 
 import Expressions
 import Masking

@@ -7,21 +7,21 @@ import Masking
 package import Plans
 import RunFiles
 
-/// What is wrong with a secret, or with all of them.
+/// A fault of a secret, or of all together.
 package struct SecretFault: Hashable, Sendable {
   /// The secret; nil for a fault of all together.
   package let name: String?
   package let message: String
-  /// What to do about it, if that is known.
+  /// The help for the fault; nil if there is none.
   package var help: String?
 }
 
-/// Why a run cannot begin: everything that is wrong with its secrets.
+/// The reason why a run cannot begin: all faults of its secrets.
 package struct SecretFailure: Error, Hashable, Sendable {
   package let faults: [SecretFault]
 }
 
-/// The declared secrets that could be read, and what is wrong with the others.
+/// The declared secrets that could be read, and the faults of the others.
 package struct SecretReading: Sendable {
   package let secrets: Secrets
   package let faults: [SecretFault]
@@ -71,14 +71,14 @@ extension SecretSource {
 }
 
 private enum SecretLimit {
-  /// The maximum size of one: 64 KiB.
+  /// The maximum size of one secret: 64 KiB.
   static let each = 64 << 10
-  /// The maximum of all together: 128 KiB. Masking that much takes some 300 MB at worst, a typical
-  /// private key 8 MB.
+  /// The maximum size of all secrets together: 128 KiB. Masking that much takes some 300 MB at
+  /// worst, a typical private key 8 MB.
   static let allTogether = 128 << 10
 }
 
-/// What is wrong with one secret; the words follow its name.
+/// The fault of one secret; the words follow its name.
 private struct SecretReadFailure: Error {
   let words: String
   var isMissing = false

@@ -1,5 +1,5 @@
-// The secrets of a run: their values, for the environment of steps, and what masks them in
-// everything else. They are in no plan, no event and no file of the state directory.
+// The secrets of a run: their values, for the environment of steps, and the masker for everything
+// else. They are in no plan, no event and no file of the state directory.
 
 package import Masking
 
@@ -25,10 +25,10 @@ package struct Secrets: Sendable {
     }?.key
   }
 
-  /// Everything that is masked, the secrets themselves first: for others who mask.
+  /// All byte strings that are masked, the secrets themselves first: for others who mask.
   package var forms: [[UInt8]] { Masker.forms(of: values.values.map { Array($0.utf8) }) }
 
-  /// All of them, sorted.
+  /// The values of all secrets, sorted.
   package var allValues: [String] { values.values.sorted() }
 
   /// The value of a secret; nil if it is missing.

@@ -1,17 +1,18 @@
-// The tasks that wait to be submitted, when that may be done, and how many at once.
+// The tasks that wait to be submitted: when that may be done, and for how many at once.
 
 import Running
 import Scheduling
 
-/// The tasks that are to be submitted, in their order, and some that have ended. It decides when the next submission is due.
+/// The tasks that are to be submitted, in their order, and some that have ended. Decides when the
+/// next submission is due.
 struct HeldTasks {
-  /// How long tasks wait for others with which they may be submitted.
+  /// The time for which tasks wait for others with which they may be submitted.
   private static let collection: Nanoseconds = 20_000_000
 
   private(set) var keys: [CommandKey] = []
-  /// When one of them may be ready; nil if none will be before something ends.
+  /// When a task may be ready; nil if none will be before something ends.
   private var readyAt: Nanoseconds?
-  /// Submissions are not made faster than the plan says.
+  /// When the next submission may be made, by the interval of the plan.
   private var notBefore: Nanoseconds = 0
 
   /// When a submission is due; nil as long as nothing is ready.
@@ -29,10 +30,10 @@ struct HeldTasks {
     wake(at: time)
   }
 
-  /// Has the tasks looked at again: one of them may be ready by then.
+  /// Makes the tasks be looked at again at this time: one of them may be ready by then.
   private mutating func wake(at time: Nanoseconds) { readyAt = min(readyAt ?? .max, time) }
 
-  /// Notes that something has ended for which tasks may have waited.
+  /// Notes the end of something that tasks may have waited for.
   mutating func noteEnd(at now: Nanoseconds) {
     if !keys.isEmpty { wake(at: now) }
   }
@@ -40,7 +41,7 @@ struct HeldTasks {
   /// Lets the tasks wait until something else happens.
   mutating func rest() { readyAt = nil }
 
-  /// Keeps the tasks that are left, of which one may be ready at that time.
+  /// Keeps the tasks that are left, one of which may be ready at this time.
   mutating func keep(_ left: [CommandKey], readyAt time: Nanoseconds?) {
     keys = left
     readyAt = time
@@ -54,14 +55,14 @@ struct HeldTasks {
   mutating func delay(until time: Nanoseconds) { notBefore = max(notBefore, time) }
 }
 
-/// How large an array may be that Slurm is offered. It may allow less than usual, which is learned from what it refuses.
+/// The limits for arrays that are submitted. Slurm may allow less than usual, which is learned from its refusals.
 struct ArrayLimits {
   /// Slurm allows 1001 numbers in an array unless it is configured otherwise (`MaxArraySize`).
   static let usual = 1000
 
-  /// The largest count of jobs.
+  /// The largest number of jobs in an array.
   private(set) var jobs = Self.usual
-  /// The largest number of a job.
+  /// The largest index of a job in an array.
   private(set) var index = Self.usual
 
   mutating func learn(from submission: Submission, of batch: SlurmBatch) {

@@ -8,7 +8,7 @@ package import Plans
 import Running
 import Scheduling
 
-/// Whether steps of the run are jobs of their own.
+/// True if steps of the run are jobs of their own.
 package func hasJobs(_ plan: Plan) -> Bool {
   plan.slurm.map { $0.mode == .job || Allocation.own == nil } ?? false
 }
@@ -33,7 +33,7 @@ func mixed(
   return MixedExecutor(local: local, slurm: SlurmExecutor(parts, caller, waiting))
 }
 
-/// The inherited variables, as far as Slurm may see them.
+/// The inherited variables, divided by whether Slurm may see them.
 package struct SlurmVariables {
   /// The environment of Slurm's commands, and so of jobs: `NAME=value`.
   private(set) var passed: [String] = []
@@ -52,8 +52,8 @@ package struct SlurmVariables {
   }
 }
 
-/// Whether a variable gives options to the commands of Slurm, or says about a job that oprun runs in: not if it says how
-/// the commands find the cluster, and who they are there.
+/// True if a variable gives options to the commands of Slurm, or describes the job that oprun runs
+/// in. Variables by which the commands find the cluster and identify themselves are none of these.
 package func directsSlurm(variable name: String) -> Bool {
   !["SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT"].contains(name)
     && ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"].contains { name.hasPrefix($0) }

@@ -13,7 +13,7 @@ final class MixedExecutor: Executor {
     self.slurm = slurm
   }
 
-  /// The commands that Slurm runs need nothing here.
+  /// Commands that run in Slurm need nothing on this machine.
   var commandLimit: Int {
     let (sum, isTooMuch) = local.commandLimit.addingReportingOverflow(slurm.plan.maxQueued)
     return isTooMuch ? .max : sum

@@ -1,4 +1,5 @@
-// When Slurm's queue is looked at: one look costs the controller as much as it has jobs. docs/design-slurm.md
+// Times of looks at Slurm's queue: one look costs the controller as much as it has jobs.
+// docs/design-slurm.md
 
 import Scheduling
 
@@ -6,26 +7,27 @@ import Scheduling
 struct QueueLooks {
   private static let longestInterval: Nanoseconds = 60 * SlurmExecutor.second
 
-  /// The least time between two looks, as the plan says.
+  /// The shortest time between two looks, as the plan says.
   private let poll: Nanoseconds
-  /// The least time between two looks, because of how long one takes.
+  /// The shortest time between two looks, because of how long one takes.
   private var interval: Nanoseconds = 0
   /// When the last look began; nil if there was none.
   private var lastBegin: Nanoseconds?
   private var isUnderWay = false
-  /// Something is to be known with the next look.
+  /// True if the next look is to answer a question.
   private var isWanted = false
-  /// When the first of the jobs was submitted, if there are any.
+  /// When the first of the present jobs was submitted; nil if there are none.
   private var firstSubmission: Nanoseconds?
-  /// Some job has another state than at the last look.
+  /// True if some job has another state than at the last look.
   private var hasMoved = false
-  /// How many changes of tasks there had been at the last look (`SlurmCounts.changes`).
+  /// The number of changes of tasks at the last look (`SlurmCounts.changes`).
   private var changesSeen = 0
 
   init(poll: Nanoseconds) { self.poll = poll }
 
-  /// When the next look is due; nil if it would tell nothing. `isAwaited` says that a step waits for what a look shows,
-  /// also if the last one has failed; `mayShowJobs`, that tasks may have jobs in the queue.
+  /// When the next look is due; nil if it would tell nothing. `isAwaited` is true if a step waits
+  /// for what a look shows, even if the last one has failed; `mayShowJobs`, if tasks may have jobs
+  /// in the queue.
   func due(isAwaited: Bool, mayShowJobs: Bool) -> Nanoseconds? {
     guard !isUnderWay, isWanted || isAwaited || mayShowJobs else { return nil }
     guard let lastBegin else {

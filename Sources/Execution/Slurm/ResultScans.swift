@@ -1,16 +1,16 @@
-// When the results of jobs are looked for.
+// Times at which the results of jobs are looked for.
 
 import Scheduling
 
-/// Decides when the folders of results are listed: soon after a change was noticed in one, otherwise less and less often
-/// since the last result. It does not know what is in them.
+/// Decides when the folders of results are listed: soon after a change was noticed in one,
+/// otherwise less and less often since the last result. It does not know their contents.
 struct ResultScans {
   private static let shortestDelay: Nanoseconds = 200_000_000
   private static let longestDelay: Nanoseconds = 2_000_000_000
 
   private var delay = Self.shortestDelay
   private var lastBegin: Nanoseconds = 0
-  /// Something has changed in a folder since then.
+  /// True if a folder has changed since the last scan.
   private var hasChanges = false
 
   /// When the next scan is due, as long as a job can write a result.

@@ -1,17 +1,17 @@
-// Notices that a result was written on this machine, or by a node whose file system tells so. Elsewhere
-// nothing is noticed, and results are looked for now and then.
+// Notices that a result was written on this machine, or by a node whose file system reports
+// changes. Otherwise nothing is noticed, and results are looked for now and then.
 
 import Diagnostics
 import Glibc
 
 final class ResultWatch {
-  /// The number under which it is told that something has happened.
+  /// The number under which its descriptor is reported as ready.
   static let number = SlurmProcesses.firstNumber - 1
 
   private let descriptor: Int32
   private let waiting: any Waiting
 
-  /// Nil if the kernel does not tell.
+  /// Nil if the kernel has no such watch.
   init?(_ waiting: any Waiting) {
     self.waiting = waiting
     descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
@@ -37,7 +37,7 @@ final class ResultWatch {
     }
   }
 
-  /// Takes what has happened; false if that is nothing.
+  /// Takes all events; false if there are none.
   func take() -> Bool {
     var piece = [UInt8](repeating: 0, count: 1 << 14)
     var isAny = false

@@ -4,7 +4,7 @@ import Plans
 import Running
 import Scheduling
 
-/// What tasks have in common that can be submitted together.
+/// The properties that tasks must share to be submitted together.
 struct JobShape: Hashable {
   private let home: ObjectIdentifier
   private let request: SlurmRequest
@@ -27,7 +27,7 @@ struct SlurmBatch {
   }
 
   let members: [Member]
-  /// How many of them may run at once; nil for all.
+  /// The number of jobs that may run at once; nil for all.
   var throttle: Int?
 
   init(_ members: [Member], throttle: Int? = nil) {
@@ -37,10 +37,10 @@ struct SlurmBatch {
 
   var isArray: Bool { members.count > 1 }
 
-  /// The number of a task is that of the base plus that of its job in the array.
+  /// The base to which the index of a job in the array is added to get the number of its task.
   var base: Int { members.lazy.map(\.number).min() ?? 0 }
 
-  /// The largest number of a job in the array.
+  /// The largest index of a job in the array.
   var span: Int { (members.lazy.map(\.number).max() ?? 0) - base }
 
   /// The name of the job of a member, given what `sbatch` has answered.
@@ -58,7 +58,7 @@ struct SlurmBatch {
 /// The name of a job as people and commands of Slurm write it: `1234`, or `1234_5` for one of an array.
 struct JobName: Hashable {
   let array: String
-  /// Its number in the array; nil if it is in none.
+  /// The index in the array; nil if the job is in none.
   let index: Int?
 
   init(array: String, index: Int?) {

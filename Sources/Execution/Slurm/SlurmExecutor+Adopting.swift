@@ -7,14 +7,14 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// Takes what an earlier run has left open into the journal of this run, before anything starts: otherwise
-  /// it would be lost if this one ended before it comes to those steps.
+  /// Takes the open tasks of an earlier run into the journal of this run, before anything starts:
+  /// otherwise they would be lost if this run ended before it comes to those steps.
   func inherit(from earlier: EarlierJobs) {
     let tasks: [Int: OpenWork.Task]
     do throws(OpenWork.Unknown) {
       tasks = try OpenWork(of: earlier).tasks
     } catch {
-      // What it has is unknown: nothing may run beside it.
+      // The open work is unknown: nothing may run beside it.
       return refuseToInherit(error.message(of: earlier.runID))
     }
     if tasks.isEmpty { return }
@@ -48,21 +48,21 @@ extension SlurmExecutor {
     }
   }
 
-  /// The earlier runs that have something of the step with Slurm.
+  /// The earlier runs that have open tasks of the step.
   func earlierRuns(of step: String) -> Set<String> {
     Set(earlier[step].map(\.origin.run))
   }
 
-  /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
-  /// queue tells what is left of it. What it has for an older text of the step, or for an older result of what that
-  /// depends on, is cancelled, and so is what was to end before.
+  /// Takes over the task that an earlier run has open for the command, if any: then only a look at
+  /// the queue tells whether it goes on. Tasks for an older text of the step, or for older results
+  /// of the steps before it, are cancelled, and so are those that were to end before.
   func adopt(for task: SlurmTask) throws(SystemError) -> Bool {
     let candidates = earlier.take(task.step)
     if candidates.isEmpty { return false }
     do throws(SystemError) {
       return try adopt(candidates, for: task)
     } catch {
-      // As long as it is unknown what they are, another attempt must not run beside them either.
+      // As long as these tasks are unknown, another attempt must not run beside them either.
       earlier.putBack(candidates, of: task.step)
       throw error
     }
@@ -93,8 +93,8 @@ extension SlurmExecutor {
     return earlier[command.step].contains { $0.fits(order, digest) }
   }
 
-  /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one. Returns what must end
-  /// before the step runs again, if a job has begun with it.
+  /// Keeps a task of an earlier run from beginning, and has its job cancelled if there is one.
+  /// Returns the task if a job may have begun with it, which must end before the step runs again.
   private func forbid(_ other: AdoptableTask) throws(SystemError) -> SlurmTask.Blocker? {
     guard let home = try earlierHome(of: other.origin) else {
       ends.addDecided([other.number])
@@ -104,7 +104,7 @@ extension SlurmExecutor {
     home.forbidden[number] = other.number
     home.quietAt = nil
     keep { journal throws(SystemError) in try journal.noteStop(of: other.number) }
-    // At once: what the step runs now is about to be submitted.
+    // At once: the new command of the step is about to be submitted.
     looks.wantAtOnce()
     if home.files.takeAway(number) == .oprun { return nil }
     return SlurmTask.Blocker(home: home, number: number)
@@ -126,7 +126,7 @@ extension SlurmExecutor {
       }
       _ = earlier.take(step)
     } catch {
-      // As long as it is unknown what they are, nothing may run beside them.
+      // As long as these tasks are unknown, nothing may run beside them.
       refuseToInherit(error.message)
       ending[operation] = nil
     }
@@ -142,7 +142,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Reports the steps that do not start, or not yet, and of which nothing goes on any more.
+  /// Reports the steps, whether they start then or not, whose earlier jobs have all ended.
   func tellEnded(evenIfOpen: Bool = false) {
     for (operation, open) in ending.sorted(by: { $0.key < $1.key })
     where evenIfOpen || isHurried || !open.contains(where: \.isOpen) {
@@ -151,7 +151,8 @@ extension SlurmExecutor {
     }
   }
 
-  /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.
+  /// Makes a task of this run from an earlier one whose file cannot be read, after a power failure
+  /// for example: the file is written again.
   func makeOwnIfDamaged(_ task: SlurmTask) {
     guard task.earlierLog != nil, let home, (try? task.home.files.task(task.number)) == nil
     else { return }
@@ -161,7 +162,7 @@ extension SlurmExecutor {
     task.earlierLog = nil
   }
 
-  /// Nil if it is gone.
+  /// The files of an earlier run; nil if they are gone.
   private func earlierHome(of origin: JournalEntry.Origin) throws(SystemError) -> TaskHome? {
     if let home = earlierHomes[origin.folder] { return home }
     guard let files = try NodeFiles.find(in: origin.folder) else { return nil }

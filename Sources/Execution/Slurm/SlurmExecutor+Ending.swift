@@ -1,4 +1,4 @@
-// The ends of tasks: results that jobs have written, and what it means if there is none.
+// The ends of tasks: results that jobs have written, and the meaning of a missing one.
 
 import Diagnostics
 import Glibc
@@ -9,17 +9,17 @@ import Scheduling
 
 /// Why a task has no result.
 enum MissingResult {
-  /// Somebody, or oprun, has cancelled the job; nil if it is not known any more.
+  /// Somebody, or oprun, has cancelled the job; nil if the job is not known any more.
   case cancelled(QueuedJob?)
   case timeLimit(QueuedJob)
   case outOfMemory(QueuedJob)
-  /// It had begun, and its node is gone.
+  /// The job had begun, and its node is gone.
   case lostNode(String)
-  /// It cannot have begun.
+  /// The job cannot have begun.
   case neverStarted(String)
   /// The job has ended by itself.
   case noResult(QueuedJob)
-  /// Slurm knows nothing of it any more.
+  /// Slurm does not know the job any more.
   case vanished
 }
 
@@ -42,7 +42,8 @@ extension SlurmExecutor {
     counts.open > 0 ? scans.due : nil
   }
 
-  /// Takes results, and whatever can be decided without one. `isThorough` lists them even if none seems to have come.
+  /// Takes results, and decides tasks that can be decided without one. `isThorough` lists results
+  /// even if none seems to have come.
   func scan(at now: Nanoseconds, isThorough: Bool = false) {
     let hasChanges = scans.begin(at: now)
     var count = 0
@@ -91,7 +92,7 @@ extension SlurmExecutor {
     return count
   }
 
-  /// Results that cannot be listed now are still there, and are looked for again: unless they are gone with their folder.
+  /// Handles results that cannot be listed now: they are looked for again, unless their directory is gone.
   private func cannotList(_ home: TaskHome, _ error: SystemError) {
     if error.errno == ENOENT || access(home.files.path, F_OK) != 0 && errno == ENOENT {
       return news.append(.stateFailed(error.message))
@@ -102,8 +103,8 @@ extension SlurmExecutor {
     news.append(.event(.notice(SlurmMessage.cannotList(error.message))))
   }
 
-  /// Jobs that say that their commands have ended because they were asked to. What a job said before Slurm
-  /// started it again is about an earlier start.
+  /// Ends the tasks whose jobs note that their commands have ended because they were asked to. A
+  /// note from before a restart of the job by Slurm is about an earlier start.
   private func endStopped(in home: TaskHome, at now: Nanoseconds) -> Int {
     guard let stops = try? home.files.stops(), let starts = try? home.files.starts() else {
       return 0
@@ -162,7 +163,7 @@ extension SlurmExecutor {
       let reason = SlurmMessage.noResult(job, words)
       if !repeats(task, hasBegun: holder != .nobodyYet, because: reason, at: now) { lose(reason) }
     case .vanished:
-      // A job that comes to light later finds the task taken.
+      // A job that appears later finds the task taken.
       let holder = takeAway(task)
       if holder != .oprun, task.missedSince.map({ now >= $0 + plan.fileWait }) != true {
         return awaitResult(of: task, at: now)
@@ -173,7 +174,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Gives a command whose job is gone to Slurm once more; false if it may not run twice, or was tried too often.
+  /// Submits a command whose job is gone once more; false if it may not run twice, or was tried too often.
   private func repeats(
     _ task: SlurmTask, hasBegun: Bool, because words: String, at now: Nanoseconds
   ) -> Bool {
@@ -183,15 +184,15 @@ extension SlurmExecutor {
 
   // MARK: Ends
 
-  /// Reports the end of a command; it is the last thing that is said of it. `hasResult` if a file of its job says how
-  /// it has ended.
+  /// Reports the end of a command, the last event about it. `hasResult` is true if a file of its
+  /// job says how it has ended.
   func end(
     _ task: SlurmTask, _ end: CommandEnd, hasResult: Bool = false, at now: Nanoseconds
   ) {
     guard tasks[task.key] === task else { return }
     var end = end
     let isOver = hasResult || self.isOver(task)
-    // What goes on writes where it did.
+    // A job that goes on writes to the same place.
     if isOver { bringHome(task) }
     task.hasShownLog = false
     let size = showLog(of: task)
@@ -207,8 +208,9 @@ extension SlurmExecutor {
     news.append(.ended(task.key, end))
   }
 
-  /// The log of a job that an earlier run had begun becomes that of this one. It stays there, too, until the end of the
-  /// task is recorded: if this process dies before, who resumes the run takes the result and the log from there again.
+  /// Takes over the log of a job that an earlier run had begun. The log stays there, too, until the
+  /// end of the task is recorded: if this process dies before, a run that resumes takes the result
+  /// and the log from there again.
   private func bringHome(_ task: SlurmTask) {
     guard let name = task.earlierLog else { return }
     for (old, new) in [
@@ -226,7 +228,8 @@ extension SlurmExecutor {
     task.earlierLog = nil
   }
 
-  /// Lets those who show output find the log of a job; returns its size. It is not opened before they ask for it.
+  /// Adds the log of a job to those that are shown, and returns its size. The log is not opened
+  /// before it is asked for.
   @discardableResult
   private func showLog(of task: SlurmTask) -> Int? {
     let directory = parts.directory
@@ -256,8 +259,8 @@ extension SlurmExecutor {
 }
 
 extension SlurmTask {
-  /// The last line that its job has printed outside of the command, such as why a shell could not start
-  /// oprun; empty if there is none.
+  /// The last line that its job has printed outside of the command, such as why a shell could not
+  /// start oprun; empty if there is none.
   fileprivate func lastWords(of job: QueuedJob) -> String {
     let index = JobName(job.id).index
     let name = SlurmCommands.outputName(base: number - (index ?? 0), index: index.map(String.init))

@@ -1,5 +1,6 @@
-// Jobs that this run does not wait for: those that go on when it is left, and those that were asked to end when somebody
-// does not want to wait for that. Both stay in the journal, by which the next run finds them.
+// Jobs that this run does not wait for: those that go on when it is left, and those that were asked
+// to end when somebody does not want to wait for that. Both stay in the journal, by which the next
+// run finds them.
 
 import Diagnostics
 import Plans
@@ -24,19 +25,22 @@ extension SlurmExecutor {
     return left
   }
 
-  /// What the other run does not know was submitted after that had begun: it runs beside what the other one has submitted
-  /// for the same steps, and is ended like everything here.
+  /// Leaves the jobs that the other run knows. A job that it does not know was submitted after it
+  /// had begun: that job runs beside the one that the other run has submitted for the same step,
+  /// and is ended like everything here.
   func leave(to run: String, at now: Nanoseconds) -> Set<CommandKey> {
     isOvertaken = true
-    // Whatever this run has seen of them, the other one takes their results.
+    // The other run takes the results of these tasks, whatever this run has seen of them.
     ends = TaskEnds()
     earlier.forgetUnneeded()
-    // Nor does this run end anything of runs before: the other one may have taken it over before that was noted.
+    // Nor does this run end tasks of earlier runs: the other one may have taken them over before
+    // that was noted.
     for home in earlierHomes.values { home.forbidden = [:] }
     ending = [:]
     let successor = EarlierJobs(runID: run, folder: folder(of: run))
     let work = try? OpenWork(of: successor)
-    // What waits to be submitted again has been submitted before, and the other run may have done so by now.
+    // A task that waits to be submitted again has been submitted before, and the other run may have
+    // done so by now.
     let open = tasks.values.filter { task in
       (task.wasSubmitted || task.isOut || task.phase == .examined)
         && work?.has(task.number, of: task.home.run) != false
@@ -62,7 +66,7 @@ extension SlurmExecutor {
       task.phase = .held
       noticed.remove(task.key)
     }
-    // What is held is asked to end next: the room of the others is not for it.
+    // Held tasks are asked to end next: they must not get the room of the others.
     held.rest()
   }
 
@@ -72,12 +76,13 @@ extension SlurmExecutor {
     giveUpEnding()
   }
 
-  /// How long a run that is to end waits for jobs that no step needs: their own sequence of signals is not known here.
+  /// The time for which a run that is to end waits for jobs that no step needs: their stop
+  /// sequences are not known here.
   private static let longestEnding: Nanoseconds = 60 * second
 
   func runStops(at now: Nanoseconds) { endingDue = endingDue ?? now + Self.longestEnding }
 
-  /// When jobs that no step needs are not waited for any more; nil if there are none.
+  /// When jobs that no step needs are no longer waited for; nil if there are none.
   var endingLimit: Nanoseconds? { ending.isEmpty ? nil : endingDue }
 
   func giveUpEnding() {
@@ -85,7 +90,7 @@ extension SlurmExecutor {
     tellEnded(evenIfOpen: true)
   }
 
-  /// Ends a command whose job is to end, without waiting for that. The next run ends it if it goes on all the same.
+  /// Ends a command without waiting for the end of its job. If the job goes on, the next run ends it.
   func abandon(_ task: SlurmTask, _ signal: Int32, at now: Nanoseconds) {
     let isOver = isOver(task)
     if !isOver {
@@ -102,7 +107,7 @@ extension SlurmExecutor {
       CommandEnd(isOver ? .signalled(signal) : .abandoned, duration: now - task.startedAt), at: now)
   }
 
-  /// Says once of how many jobs the ends are not waited for.
+  /// Reports once the number of jobs whose ends are not waited for.
   func tellUnawaited() {
     if unawaited == 0 { return }
     news.insert(.event(.notice(SlurmMessage.unawaited(unawaited))), at: 0)
@@ -111,7 +116,7 @@ extension SlurmExecutor {
 }
 
 extension SlurmTask {
-  /// Slurm has its job, which nobody has asked to end, and which has not been seen to end.
+  /// True if Slurm has the job, nobody has asked it to end, and its end was not seen.
   fileprivate var goesOn: Bool {
     guard case .submitted = phase else { return false }
     return job != nil && stopSignal == nil && missedSince == nil

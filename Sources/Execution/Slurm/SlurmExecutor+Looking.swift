@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// When the queue is looked at next; nil if that would tell nothing.
+  /// When the next look at the queue is due; nil if it would tell nothing.
   var lookDue: Nanoseconds? {
     looks.due(
       isAwaited: isWatching || earlierHomes.values.contains { !$0.forbidden.isEmpty },
@@ -19,7 +19,7 @@ extension SlurmExecutor {
     call(SlurmCommands.look, .look(since: now), at: now)
   }
 
-  /// What a look has shown. `since` is when it began: what was submitted later may not be in it.
+  /// Handles the answer to a look. `since` is when it began: a later submission may not be in it.
   func looked(_ answer: SlurmAnswer, since: Nanoseconds, at now: Nanoseconds) {
     looks.end()
     guard answer.isSuccess else {
@@ -45,7 +45,7 @@ extension SlurmExecutor {
   private func examine(
     _ home: TaskHome, _ listing: QueueListing, since: Nanoseconds, at now: Nanoseconds
   ) {
-    // Nothing has moved, here or there.
+    // Nothing has changed, here or there.
     if home.quietAt == counts.changes { return }
     var isQuiet = true
     var stuck = StuckJobs()
@@ -61,7 +61,7 @@ extension SlurmExecutor {
     }
     startAtOnce(delayed, at: now)
     news += stuck.messages.map { .event(.notice($0)) }
-    // Slurm has put them back into its queue although they have a result: some would be held there for ever.
+    // Slurm has requeued jobs although their tasks have results: some would be held there for ever.
     let settled = listing.jobs.keys.filter(home.settled.contains).sorted()
       .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     stops.cancel(settled)
@@ -69,7 +69,7 @@ extension SlurmExecutor {
     home.quietAt = isQuiet && settled.isEmpty && home.forbidden.isEmpty ? counts.changes : nil
   }
 
-  /// Asks for the end of jobs with which nobody goes on, at each look again, because Slurm may not have heard it.
+  /// Asks for the end of forbidden jobs, at each look again, because Slurm may not have heard it.
   private func cancelForbidden(in home: TaskHome, _ listing: QueueListing, at now: Nanoseconds) {
     if listing.isIncomplete {
       if !home.forbidden.isEmpty { looks.want() }
@@ -99,7 +99,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Jobs that were requeued would wait for two minutes.
+  /// Lets requeued jobs start at once: they would wait for two minutes.
   private func startAtOnce(_ jobs: [String], at now: Nanoseconds) {
     for start in stride(from: 0, to: jobs.count, by: SlurmCommands.jobsPerCall) {
       let part = jobs[start..<min(start + SlurmCommands.jobsPerCall, jobs.count)]
@@ -107,11 +107,11 @@ extension SlurmExecutor {
     }
   }
 
-  /// What is left to do about a task after a look at its job.
+  /// The work that a look at a job leaves.
   private struct Examined {
-    /// False if there may be something to do the next time even if all looks the same.
+    /// False if there may be something to do the next time even if the listing is the same.
     var isQuiet = false
-    /// Slurm has put the job back into its queue, and lets it wait.
+    /// True if Slurm has requeued the job and delays it.
     var isDelayed = false
   }
 
@@ -141,13 +141,14 @@ extension SlurmExecutor {
   private func live(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) -> Examined {
     task.missedSince = nil
     let isNews = task.seen != job
-    // It is put back before Slurm says why it waits, which may take until Slurm's next round.
+    // A requeued job is listed before Slurm says why it waits, which may take until Slurm's next
+    // round.
     let isPutBack =
       task.seen?.state == .running && job.state == .pending && job.reason == "None"
     task.seen = job
     if job.isHeldAfterFailure {
       stops.cancel([job.id])
-      // It does not begin by itself any more.
+      // The job does not begin by itself any more.
       task.missedSince = now
       conclude(task, .neverStarted("job \(job.id): \(job.reason)"), at: now)
       return Examined()
@@ -158,12 +159,12 @@ extension SlurmExecutor {
       let waits = job.state == .pending && job.reason != "None" ? job.reason : nil
       tell(CommandPlacement(job: job.id, node: job.node, reason: waits), of: task)
     }
-    // Somebody may have said when it is to begin for the first time.
+    // Somebody may have set when the job is to begin for the first time.
     let isDelayed = isPutBack || job.waitsForItsTime && holder(of: task) != .nobodyYet
     return Examined(isQuiet: !job.waitsForItsTime, isDelayed: isDelayed)
   }
 
-  /// The queue does not know a job of the task.
+  /// Handles a task whose job is not in the queue.
   private func missed(_ task: SlurmTask, at now: Nanoseconds) {
     switch task.stopSignal == nil ? holder(of: task) : takeAway(task) {
     case .nobodyYet: submitAgain(task, at: now)
@@ -172,8 +173,8 @@ extension SlurmExecutor {
     }
   }
 
-  /// Slurm has no job that has begun with the task: the claim makes it safe to submit the same one again, even if its
-  /// submission is still under way.
+  /// Submits a task with which no job has begun: the claim makes it safe to submit the same task
+  /// again, even if its submission is still under way.
   private func submitAgain(_ task: SlurmTask, at now: Nanoseconds) {
     switch task.phase {
     case .held, .submitting: return
@@ -185,13 +186,14 @@ extension SlurmExecutor {
       guard task.againCount < task.request.infrastructureRetries else {
         return conclude(task, .vanished, at: now)
       }
-      // The controller has lost it.
+      // The controller has lost the job.
       task.againCount += 1
       putBack(task, at: now)
     }
   }
 
-  /// The job was there, and is gone: its result may not be seen here yet. `decideIfDue` concludes what has none.
+  /// Awaits the result of a job that is gone from the queue: it may not be seen here yet.
+  /// `decideIfDue` concludes tasks without one.
   func awaitResult(of task: SlurmTask, at now: Nanoseconds) {
     task.phase = .submitted(since: -1)
     task.seen = nil
@@ -199,7 +201,7 @@ extension SlurmExecutor {
     noticed.insert(task.key)
   }
 
-  /// The job has ended, and there is no result.
+  /// Handles a job that has ended without a result so far.
   private func ended(_ task: SlurmTask, _ job: QueuedJob, at now: Nanoseconds) {
     task.seen = job
     task.missedSince = task.missedSince ?? now
@@ -225,10 +227,11 @@ extension SlurmExecutor {
 }
 
 extension SlurmTask {
-  /// When it is decided what the end of its job means; nil if that has not ended.
+  /// When the end of its job is decided about; nil if the job has not ended.
   func decisionDue(_ plan: SlurmPlan, hasSeenClaim: Bool) -> Nanoseconds? {
     guard let missedSince else { return nil }
-    // A job that fails before any of the run was seen here cannot reach the directory: that is no matter of waiting.
+    // A job that fails before any job of the run was seen here cannot reach the directory: waiting
+    // does not help.
     if seen?.state == .failed, !hasSeenClaim {
       return missedSince + min(plan.fileWait, 5 * SlurmExecutor.second)
     }
@@ -239,8 +242,8 @@ extension SlurmTask {
   }
 }
 
-/// The jobs that wait for a reason that does not go away by itself, and of which that was not said. Those of one array are
-/// told of together.
+/// The jobs that wait for a reason that does not go away by itself, and for which that was not
+/// reported. Jobs of one array are reported together.
 private struct StuckJobs {
   private var steps: [String: (first: String, job: QueuedJob, count: Int)] = [:]
   private var order: [String] = []

@@ -1,5 +1,5 @@
-// What is noted when tasks have ended: in the journal of this run, and in that of the run whose files they used. Files
-// that nobody needs any more are removed, because they hold secrets.
+// Notes about tasks that have ended: in the journal of this run, and in that of the run whose files
+// they used. Files that nobody needs any more are removed, because they hold secrets.
 
 import Diagnostics
 import Glibc
@@ -24,10 +24,11 @@ extension SlurmExecutor {
     news.append(.event(.notice(SlurmMessage.unclaimed(steps, parts.runID))))
   }
 
-  /// A task that has ended is not looked for again. What has ended before that is recorded is in the journal as if it
-  /// went on: who resumes the run finds its result.
+  /// Notes the ends of tasks that are recorded, so that they are not looked for again. Until then
+  /// they are in the journal as if they went on: a run that resumes finds their results.
   func recorded() {
-    // What earlier runs have started, and steps did not need that have succeeded: nobody looks for its results any more.
+    // Tasks of earlier runs whose steps have succeeded without them: nobody looks for their results
+    // any more.
     var homes = OpenTasks()
     ends.addDecided(earlier.dropUnneeded { homes.mayHave($0.origin) })
     let numbers = ends.takeDecided()
@@ -45,11 +46,11 @@ extension SlurmExecutor {
     for home in endedHomes where !earlier.hasFiles(in: home.folder) {
       EarlierJobs(runID: home.run, folder: home.folder).removeFilesIfDone()
     }
-    // It may only have waited for what another one had begun.
+    // The resumed run may only have waited for tasks of another one.
     if !endedHomes.isEmpty { parts.earlier?.removeFilesIfDone() }
   }
 
-  /// A home that is gone needs no note.
+  /// Notes the end of a task in its home, unless that is gone.
   func noteEnd(at origin: JournalEntry.Origin) {
     guard let files = try? NodeFiles.find(in: origin.folder) else { return }
     try? SlurmJournal(in: files.path).noteEnd(of: origin.number)
@@ -61,7 +62,7 @@ extension SlurmExecutor {
 struct OpenTasks {
   private var tasks: [String: Set<Int>?] = [:]
 
-  /// If it cannot be read, a job may go on.
+  /// True if the task may have no result: if its home cannot be read, a job may go on.
   mutating func mayHave(_ origin: JournalEntry.Origin) -> Bool {
     if tasks[origin.folder] == nil {
       let files = try? NodeFiles.find(in: origin.folder)

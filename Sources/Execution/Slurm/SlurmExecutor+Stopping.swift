@@ -7,11 +7,12 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// How long a job that was killed is waited for, since Slurm has heard of it, and since Slurm was to be told.
+  /// The times for which a killed job is waited for: since Slurm has heard of the kill, and since
+  /// Slurm was to be told.
   static let killWait: Nanoseconds = 10 * second
   static let longestKillWait: Nanoseconds = 30 * second
 
-  /// The tasks that are to end, and of which Slurm does not know it.
+  /// The tasks that are to end, of which Slurm has not been told.
   private var stopping: [SlurmTask] {
     stops.untold.compactMap { tasks[$0] }.filter { !$0.isCancelled && $0.job != nil }
       .sorted { $0.number < $1.number }
@@ -36,7 +37,8 @@ extension SlurmExecutor {
       .cancellation(stopping.map(\.key), unwanted: unwanted), at: now)
   }
 
-  /// Before Slurm hears of it: another run would take a cancelled job for one that somebody else has cancelled.
+  /// Notes the stops before Slurm hears of them: another run would take a cancelled job for one
+  /// that somebody else has cancelled.
   func note(stopOf tasks: [SlurmTask]) {
     keep { journal throws(SystemError) in
       for task in tasks where !task.hasNotedStop { try journal.noteStop(of: task.ownNumber) }
@@ -51,18 +53,19 @@ extension SlurmExecutor {
     call(SlurmCommands.kill(keys.compactMap { tasks[$0]?.job }), .kill(keys), at: now)
   }
 
-  /// Slurm has heard that jobs are to be killed, or will not: they are waited for from now on.
+  /// Handles the answer to a kill: from now on the ends of the jobs are waited for, whether Slurm
+  /// has heard it or not.
   func killAnswered(_ keys: [CommandKey], at now: Nanoseconds) {
     for task in keys.compactMap({ tasks[$0] }) {
       task.givenUpAt = min(task.givenUpAt ?? .max, now + Self.killWait)
     }
   }
 
-  /// What may be told to Slurm at the last moment.
+  /// The cancellation of everything that Slurm has not been told yet, for the last moment; nil if there is nothing.
   func takeLastCancellation() -> SlurmCall? {
     let stopping = stopping
     note(stopOf: stopping)
-    // Of several calls, some may not have been made yet.
+    // Some of several calls may not have been made yet.
     let jobs = stops.unwantedJobs + stopping.compactMap(\.job) + calls.unwantedJobs
     return jobs.isEmpty ? nil : SlurmCommands.cancellation(of: jobs)
   }
@@ -84,7 +87,8 @@ extension SlurmExecutor {
     scan(at: now)
     let claimed = claimed(among: tasks)
     for task in tasks where self.tasks[task.key] === task && !claimed.contains(task.key) {
-      // It never began, and will not: where a file system is late, a claim may be there that is not listed.
+      // The job never began, and will not. Where a file system is late, there may be a claim that
+      // is not listed.
       if takeAway(task) == .oprun { conclude(task, .cancelled(task.seen), at: now) }
     }
     looks.want()
@@ -99,7 +103,7 @@ extension SlurmExecutor {
       tasks.filter { claims[$0.home.folder]?.contains($0.number) == true }.map(\.key))
   }
 
-  /// When jobs are to be killed, or one that was is not waited for any longer.
+  /// When jobs are to be killed, or a killed one is no longer waited for.
   var killDue: Nanoseconds? {
     if !stops.untoldKills.isEmpty { return 0 }
     return stops.killed.lazy.compactMap { self.tasks[$0]?.givenUpAt }.min()
@@ -109,7 +113,7 @@ extension SlurmExecutor {
     for task in stops.killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
       guard let givenUpAt = task.givenUpAt, givenUpAt <= now else { continue }
       let isOver = isOver(task)
-      // The next run ends it.
+      // The next run ends the job.
       if !isOver { note(stopOf: [task]) }
       if !isOver, let job = task.job ?? (try? task.home.files.claim(of: task.number)) {
         let words =

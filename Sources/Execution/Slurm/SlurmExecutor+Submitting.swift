@@ -1,5 +1,5 @@
-// Submission: in the order of the starts, not faster than the plan says, and not more jobs than it says. What
-// is ready at the same time and asks for the same goes as one array.
+// Submission: in the order of the starts, within the rate and the number of jobs that the plan
+// allows. Tasks that are ready at the same time with equal requests go as one array.
 
 import Diagnostics
 import Plans
@@ -18,8 +18,8 @@ extension SlurmExecutor {
     call(submission(of: batch), .submission(batch), at: now)
   }
 
-  /// Writes everything that the jobs need, and that they are about to be submitted; returns those of which it
-  /// could be written.
+  /// Writes the files that the jobs need, and the journal of what is about to be submitted; returns
+  /// the tasks for which that succeeded.
   private func prepare(_ tasks: [SlurmTask], at now: Nanoseconds) -> [SlurmTask] {
     var ready: [SlurmTask] = []
     for task in tasks {
@@ -45,7 +45,7 @@ extension SlurmExecutor {
 
   private func prepare(_ task: SlurmTask) throws(SystemError) {
     task.home.tasks[task.number] = task
-    // What an earlier run has written is submitted as it is.
+    // A task of an earlier run is submitted as it was written.
     if task.earlierLog != nil { return }
     if parts.copiesProgram, !hasProgram { try task.home.files.installProgram() }
     hasProgram = true
@@ -80,7 +80,7 @@ extension SlurmExecutor {
         continue
       }
       left.append(key)
-      // What waits for the end of others is looked at again when one has ended.
+      // A task that waits for the end of others is looked at again when one has ended.
       if !choice.isBlocked(task) { readyAt = min(readyAt ?? .max, max(now, task.notBefore)) }
     }
     held.keep(left, readyAt: readyAt)
@@ -98,7 +98,7 @@ extension SlurmExecutor {
     return batch
   }
 
-  /// How many jobs that claim the pool of a limit can run now.
+  /// The number of jobs that claim the pool of a limit and can run now.
   private func isOut(in pool: PoolID) -> Int {
     var counts: [String: (count: Int, throttle: Int)] = [:]
     for task in tasks.values where task.order.width?.pool == pool {
@@ -129,13 +129,14 @@ extension SlurmExecutor {
       guard batch.isArray else { return submitted(batch, .refused(sentence), at: now) }
     }
     arrayLimits.learn(from: submission, of: batch)
-    // What is put back comes before others, in the same order.
+    // Tasks that are put back come before others, in the same order.
     let members = submission.isForLater ? batch.members.reversed() : batch.members
     for member in members { submitted(member, of: batch, submission, at: now) }
     keep { journal throws(SystemError) in try journal.flush() }
   }
 
-  /// How often a job is submitted again after an unknown sentence of `sbatch`, before that counts as a refusal.
+  /// The number of submissions of a job that may fail with an unknown sentence of `sbatch`, before
+  /// the next one counts as a refusal.
   private static let mostUnclear = 2
 
   private func submitted(
@@ -165,7 +166,7 @@ extension SlurmExecutor {
       held.delay(until: now + plan.poll)
       putBack(task, at: now, after: plan.poll)
     case .unclear(let sentence) where task.unclearCount >= Self.mostUnclear:
-      // No look has shown a job of it.
+      // No look has shown a job of the task.
       refuse(task, sentence, at: now)
     case .unclear:
       task.unclearCount += 1
@@ -181,7 +182,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Slurm does not take the task. A job of an earlier submission that comes to light later finds it taken.
+  /// Ends a task that Slurm does not take. A job of an earlier submission that appears later finds it taken.
   private func refuse(_ task: SlurmTask, _ sentence: String, at now: Nanoseconds) {
     if takeAway(task) == .job {
       task.phase = .unsure(since: now)
@@ -191,7 +192,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Makes the task the next one that is submitted, after a while.
+  /// Makes the task the next one to be submitted, after a delay.
   func putBack(_ task: SlurmTask, at now: Nanoseconds, after delay: Nanoseconds = 0) {
     task.phase = .held
     task.job = nil
@@ -204,7 +205,7 @@ extension SlurmExecutor {
     held.insertFirst(task.key, readyAt: task.notBefore)
   }
 
-  /// Gives the command to Slurm once more, as another task; false if it was tried too often.
+  /// Submits the command once more, as another task; false if it was tried too often.
   func tryAgain(_ task: SlurmTask, because reason: String, at now: Nanoseconds) -> Bool {
     guard task.againCount < task.request.infrastructureRetries, let home else { return false }
     // The job of the old number, which somebody may release later, must not begin beside the new one.
@@ -232,7 +233,7 @@ extension SlurmExecutor {
     keep { journal throws(SystemError) in try journal.note(job: job, of: task.ownNumber) }
   }
 
-  /// Says once that Slurm does not answer.
+  /// Reports once that Slurm does not answer.
   func sayAway(_ sentence: String) {
     guard !isAway else { return }
     isAway = true
@@ -244,15 +245,15 @@ extension SlurmExecutor {
   }
 }
 
-/// Decides which tasks go together.
+/// Decides which tasks go into one array.
 private struct BatchChoice {
-  /// How many more there may be.
+  /// The number of tasks that may still be added.
   private var room: Int
-  /// The largest number of a job in an array.
+  /// The largest index of a job in an array.
   private let reach: Int
   private var shape: JobShape?
   private var numbers = 0...0
-  /// How many jobs can still run under each limit; one that has none waits for the end of others.
+  /// The number of jobs that can still run under each limit; at 0, tasks wait for the end of others.
   private var free: [PoolID: Int] = [:]
 
   init(room: Int, reach: Int) {
@@ -260,12 +261,13 @@ private struct BatchChoice {
     self.reach = reach
   }
 
-  /// `isOut` says how many jobs run under a limit.
+  /// Adds a task if it fits; returns whether it did. `isOut` tells how many jobs run under a limit.
   mutating func takes(_ task: SlurmTask, isOut: (PoolID) -> Int) -> Bool {
     let width = task.order.width
     if let width, free[width.pool] == nil {
       let count = isOut(width.pool)
-      // One array may have all of them, because Slurm keeps to the limit in it. Beside others, there is room for some.
+      // One array may have all of the tasks, because Slurm enforces the limit in it. Beside other
+      // jobs, there is room for some.
       free[width.pool] = count == 0 ? .max : max(0, width.count - count)
     }
     guard room > 0, width.map({ free[$0.pool] == 0 }) != true else { return false }
@@ -283,13 +285,13 @@ private struct BatchChoice {
     return true
   }
 
-  /// It waits for the end of others.
+  /// True if the task waits for the end of others.
   func isBlocked(_ task: SlurmTask) -> Bool {
     task.order.width.map { free[$0.pool] == 0 } == true
   }
 }
 
-/// What a job of several steps is called: instances of a matrix have the name of their step.
+/// The name of a job for several steps: instances of a matrix have the name of their step.
 func commonName(of steps: [String]) -> String {
   guard let first = steps.first, steps.count > 1 else { return steps.first ?? "" }
   let stem = first.prefix { $0 != "[" }
@@ -298,8 +300,8 @@ func commonName(of steps: [String]) -> String {
 }
 
 extension SlurmParts {
-  /// The command with the variables that Slurm must not see, and with the program of built-in steps as it is
-  /// called here: the copy of oprun has none beside it.
+  /// The command with the variables that Slurm must not see, and with the path of the program of
+  /// built-in steps here: the copy of oprun has none beside it.
   func onNode(_ given: Command) -> Command {
     var command = given
     if case .builtin(let words) = command.work {

@@ -1,5 +1,6 @@
-// Jobs of runs that are over, which make what cached steps of this run wait for. Nobody else may look after them: who waits
-// sees to it that a job that Slurm has lost, or that somebody has cancelled, is not waited for.
+// Jobs of runs that are over, which make results that cached steps of this run wait for. Nobody
+// else may look after them, so the run that waits finds out about jobs that Slurm has lost, or that
+// somebody has cancelled.
 
 import Diagnostics
 import Plans
@@ -8,9 +9,9 @@ import Scheduling
 
 /// A job that is watched.
 struct WatchedJob {
-  /// Since when somebody wants to know; nil after a look, until somebody still does.
+  /// Since when the state of the job is wanted; nil after a look, until it is wanted again.
   var wantedSince: Nanoseconds?
-  /// The task of which Slurm was seen to have no job, and when that was seen first.
+  /// The task for which Slurm has no job, and when that was first seen.
   var missed: (task: JournalEntry.Origin, since: Nanoseconds)?
 }
 
@@ -27,10 +28,10 @@ extension SlurmExecutor {
     if watched[lock]?.wantedSince == nil { watched[lock, default: WatchedJob()].wantedSince = now }
   }
 
-  /// Whether a look is to tell something of such jobs.
+  /// True if a look is wanted because of watched jobs.
   var isWatching: Bool { watched.values.contains { $0.wantedSince != nil } }
 
-  /// Notes which jobs are not in the queue. `since` is when the look began.
+  /// Notes which watched jobs are not in the queue. `since` is when the look began.
   func lookAtWatched(_ queue: String, since: Nanoseconds, at now: Nanoseconds) {
     if watched.isEmpty { return }
     let notes = OpenSteps(beside: parts.folder)
@@ -51,7 +52,8 @@ extension SlurmExecutor {
     }
   }
 
-  /// Whether nothing comes of a task whose job Slurm does not have. If it had begun, its result may only be late.
+  /// True if a task whose job Slurm does not have will give no result. If the job had begun, its
+  /// result may only be late.
   private func isGone(
     _ task: JournalEntry.Origin, since: Nanoseconds, at now: Nanoseconds
   ) -> Bool {

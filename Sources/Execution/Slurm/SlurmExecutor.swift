@@ -1,5 +1,5 @@
-// Slurm as an executor: submits commands as jobs, and learns how they end from the files that the jobs
-// write. What Slurm itself says only explains why there is no such file. docs/design-slurm.md
+// Slurm as an executor: submits commands as jobs, and learns how they end from the files that the
+// jobs write. Slurm's own answers only explain why there is no such file. docs/design-slurm.md
 
 import Diagnostics
 import Glibc
@@ -9,7 +9,7 @@ import RunFiles
 import Running
 import Scheduling
 
-/// What an executor for Slurm works with.
+/// The parts of a run that an executor for Slurm needs.
 struct SlurmParts {
   let plan: SlurmPlan
   let runID: String
@@ -17,15 +17,15 @@ struct SlurmParts {
   /// The directory of the run, and where oprun was started; absolute.
   let folder: String
   let workspace: String
-  /// The values of secrets, for the job's side, which masks them.
+  /// The values of secrets, for oprun on the node, which masks them.
   let secrets: [String]
   /// Inherited variables that hold a secret: jobs get them in a file.
   let secretVariables: [EnvironmentVariable]
   /// The run that is resumed.
   let earlier: EarlierJobs?
-  /// What hides secrets in names that others see.
+  /// Hides secrets in names that others see.
   var masker: Masker?
-  /// Jobs find this program in the directory of the run.
+  /// True if jobs find a copy of this program in the directory of the run.
   var copiesProgram = true
 }
 
@@ -40,19 +40,19 @@ final class SlurmExecutor: Executor, OpenJobs {
   // MARK: Tasks
 
   var tasks: [CommandKey: SlurmTask] = [:]
-  /// How many tasks are in which phase.
+  /// Counts the tasks by phase.
   let counts = SlurmCounts()
   var held = HeldTasks()
   var arrayLimits = ArrayLimits()
   var stops = StopRequests()
   /// The tasks whose jobs run, or have ended without a result.
   var noticed: Set<CommandKey> = []
-  /// The tasks that have ended, as long as the journal does not say so.
+  /// The tasks that have ended and whose ends are not in the journal yet.
   var ends = TaskEnds()
   /// The outputs of commands that have ended.
   var taken: [CommandKey: [UInt8]] = [:]
   var nextNumber = 1
-  /// How many submissions there were.
+  /// The number of submissions.
   var batchCount = 0
 
   // MARK: Files
@@ -62,18 +62,18 @@ final class SlurmExecutor: Executor, OpenJobs {
   var journal: SlurmJournal?
   var watch: ResultWatch?
   var scans = ResultScans()
-  /// Jobs find a program there; a run that has submitted none needs none.
+  /// True if the copy of the program is there, which is made for the first job.
   var hasProgram = false
-  /// Some job of this run was seen to reach the run's directory.
+  /// True if some job of this run was seen to reach the run's directory.
   var hasSeenClaim = false
 
   // MARK: Slurm
 
   var calls = OpenCalls()
   var looks: QueueLooks
-  /// Slurm did not answer the last time, and that was said.
+  /// True if Slurm did not answer the last time, and that was reported.
   var isAway = false
-  /// Why Slurm takes no more jobs, as it was said last.
+  /// The last reported reason why Slurm takes no more jobs.
   var toldLimit: String?
 
   // MARK: Other runs
@@ -81,24 +81,24 @@ final class SlurmExecutor: Executor, OpenJobs {
   var earlier = EarlierTasks()
   /// Homes of earlier runs whose jobs were taken over.
   var earlierHomes: [String: TaskHome] = [:]
-  /// What earlier runs have of steps that do not start.
+  /// Tasks of earlier runs that must end, by the operations that do not start, or wait for that.
   var ending: [OperationID: [SlurmTask.Blocker]] = [:]
-  /// When that is not waited for any more; nil as long as the run goes on.
+  /// When those are no longer waited for; nil as long as the run goes on.
   var endingDue: Nanoseconds?
   /// Jobs for which steps of this run wait, by the locks of the steps.
   var watched: [String: WatchedJob] = [:]
 
   // MARK: The end of the run
 
-  /// A job that was cancelled may still go on.
+  /// True if a job that was cancelled may still go on.
   var hasGivenUp = false
   /// The commands that go on without this run.
   var left: Set<CommandKey> = []
-  /// Nothing is waited for that is to end.
+  /// True if nothing is waited for that is to end.
   var isHurried = false
-  /// Another run goes on with this one, and needs the files of its jobs.
+  /// True if another run goes on with this one, and needs the files of its jobs.
   var isOvertaken = false
-  /// How many jobs were asked to end and are not waited for, and of which that was not said.
+  /// The number of jobs that were asked to end and are not waited for, as far as it was not reported.
   var unawaited = 0
 
   var news: [CommandNews] = []
@@ -132,7 +132,7 @@ final class SlurmExecutor: Executor, OpenJobs {
         hold(task, at: now)
       }
     } catch {
-      // What an earlier run has of it may go on: it stays in the journal.
+      // A task of an earlier run may go on: it stays in the journal.
       hasGivenUp = true
       tasks[command.key] = nil
       news.append(
@@ -228,7 +228,8 @@ final class SlurmExecutor: Executor, OpenJobs {
   func close() {
     caller.close(after: takeLastCancellation())
     watch = nil
-    // What others may need is left: the files of jobs that go on, and those by which they are found.
+    // Files that others may need are left: those of jobs that go on, and those by which they are
+    // found.
     if home != nil, !hasGivenUp, !isOvertaken, tasks.isEmpty, earlier.isEmpty, ends.isEmpty,
       earlierHomes.values.allSatisfy(\.forbidden.isEmpty)
     {
@@ -253,7 +254,7 @@ final class SlurmExecutor: Executor, OpenJobs {
     }
   }
 
-  /// Keeps something about jobs; the run ends if it cannot be kept.
+  /// Writes to the journal of jobs; the run ends if that fails.
   func keep(_ body: (SlurmJournal) throws(SystemError) -> Void) {
     guard let journal else { return }
     do throws(SystemError) {

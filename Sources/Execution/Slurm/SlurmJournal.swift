@@ -1,5 +1,5 @@
-// What a run has given to Slurm, kept in the run's directory before it is given: a resumed run finds the
-// jobs again. Lines are only appended; one that is cut off is ignored.
+// The tasks that a run gives to Slurm, written to the run's directory before that: a resumed run
+// finds the jobs again. Lines are only appended; one that is cut off is ignored.
 
 import Diagnostics
 import Glibc
@@ -16,25 +16,25 @@ struct JournalEntry: Hashable {
   }
 
   let step: String
-  /// What the step runs, as a digest: one that was edited is another.
+  /// The digest of what the step runs, which changes when that is edited.
   let digest: String
   let logName: String
   let outputsName: String
   var origin: Origin?
   var job: String?
-  /// Its job was asked to end: whatever becomes of it is of no use to another run.
+  /// True if its job was asked to end: its result is of no use to another run.
   var wasStopped = false
   var hasEnded = false
 
-  /// What stands for the id of a step that contains a secret. The number in a name that hides one is not the same in
-  /// every run.
+  /// Stands for the id of a step that contains a secret. The number in a name that hides a secret
+  /// differs between runs.
   static func hidden(_ step: String) -> String { "#\(shortDigest(of: step))" }
 }
 
 final class SlurmJournal {
   private let descriptor: Int32
   private var isDirty = false
-  /// The last line is not whole: a disk was full, or who wrote it died.
+  /// True if the last line is not whole: a disk was full, or the process that wrote it died.
   private var isTorn = false
 
   static let name = "journal"
@@ -90,8 +90,8 @@ final class SlurmJournal {
     isDirty = true
   }
 
-  /// What ends a line that was cut off, and makes it none: the end of `end 12` of task 123 would be that of task 12. No
-  /// other line ends like this.
+  /// Ends a line that was cut off, and marks it as invalid: `end 12`, cut off from the end of task
+  /// 123, would otherwise count for task 12. No other line ends like this.
   private static let torn = "%\n"
 
   /// The tasks in the journal of a run, by number; empty if there is none.
@@ -117,7 +117,7 @@ final class SlurmJournal {
     return entries
   }
 
-  /// The whole lines of a file; what cannot be read is not taken for the end.
+  /// The whole lines of a file. Throws if it cannot be read, which is not taken for its end.
   private static func text(of path: String) throws(SystemError) -> String {
     let action = "cannot read \(quoted(path))"
     let number = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

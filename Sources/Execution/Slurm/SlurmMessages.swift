@@ -1,4 +1,4 @@
-// The wording of everything that is said about jobs.
+// The messages about jobs.
 
 import Diagnostics
 
@@ -48,7 +48,7 @@ enum SlurmMessage {
 
   static func outOfMemory(_ job: QueuedJob) -> String { "job \(job.id) ran out of memory" }
 
-  /// `words` are the last that the job has printed.
+  /// `words` are the last line that the job has printed.
   static func noResult(_ job: QueuedJob, _ words: String) -> String {
     "job \(job.id) ended without a result"
       + (words.isEmpty ? "" : ": \(shortened(withoutHidden(words), to: 300))")
@@ -91,7 +91,7 @@ enum SlurmMessage {
       : "\(count) jobs continue in Slurm, and belong to run \(run) now"
   }
 
-  /// A job of an earlier run, if that is known.
+  /// `job` is that of an earlier run, if it is known.
   static func notNeeded(_ step: String, _ job: String?) -> String {
     "\(named(job)) of \(named(step: step)), which does not run, is cancelled"
   }
@@ -102,7 +102,7 @@ enum SlurmMessage {
     step.hasPrefix("#") ? "a step" : quoted(step)
   }
 
-  /// Steps that did not run, with their jobs as far as these are known; of an earlier run.
+  /// `steps` did not run, and have jobs of an earlier run, which are named if they are known.
   static func unclaimed(_ steps: [(step: String, job: String?)], _ run: String) -> String {
     let names = steps.map { named(step: $0.step) }
     guard steps.count > 1 else {

@@ -14,18 +14,18 @@ final class TaskHome {
   let mark: JobMark
   /// The tasks whose ends are awaited, by number.
   var tasks: [Int: SlurmTask] = [:]
-  /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
+  /// The tasks that are not needed any more: they have ended, or were given to Slurm under another number.
   var settled: Set<Int> = []
   /// The tasks that must not go on, because the steps have changed since, and their numbers in the journal of this
   /// run. Their jobs are cancelled when a look shows them: a number from a journal may be that of another job by now.
   var forbidden: [Int: Int] = [:]
-  /// Whether it was reported that its results cannot be listed.
+  /// True if it was reported that the results cannot be listed.
   var isBlind = false
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.
   private var listed: (text: String, listing: QueueListing)?
-  /// How many changes of tasks there had been when the last listing left nothing to do; nil if it did.
+  /// The number of changes of tasks when the last listing left nothing to do; nil if it left something.
   var quietAt: Int?
   /// The time since which the folder of results is as it is now.
   private var unchanged: (stamp: FolderStamp, since: Nanoseconds)?
@@ -37,7 +37,7 @@ final class TaskHome {
     mark = files.mark(of: run)
   }
 
-  /// What `squeue` has printed: a queue in which nothing moves is not read again.
+  /// The listing in the output of `squeue`. Equal output is not read again.
   func listing(_ text: String) -> QueueListing {
     if let listed, listed.text == text { return listed.listing }
     let listing = QueueListing(text, mark)
@@ -46,8 +46,8 @@ final class TaskHome {
     return listing
   }
 
-  /// Whether there may be results that were not there when they were last listed. Times of files may be as coarse as
-  /// 2 s, and some file systems are late with them.
+  /// True if there may be results that were not there when they were last listed. Times of files
+  /// may be as coarse as 2 s, and some file systems are late with them.
   func mayHaveNewResults(at now: Nanoseconds) -> Bool {
     guard let stamp = files.stamp(of: .results) else { return true }
     if let unchanged, unchanged.stamp == stamp {
@@ -58,7 +58,7 @@ final class TaskHome {
     return true
   }
 
-  /// There are results that could not be read.
+  /// Makes the results be listed again, because some could not be read.
   func distrust() { unchanged = nil }
 
   func settle(_ number: Int) {
@@ -69,12 +69,12 @@ final class TaskHome {
 
 final class SlurmTask {
   enum Phase: Hashable {
-    /// It is not with Slurm: it was never submitted, or is to be submitted again.
+    /// The task is not with Slurm: it was never submitted, or is to be submitted again.
     case held
-    /// An earlier run may have a job of it: the next look at the queue tells.
+    /// An earlier run may have a job of the task: the next look at the queue tells.
     case examined
     case submitting
-    /// It is unknown whether it was submitted: a look that begins after this time tells.
+    /// The task may have been submitted: a look at the queue that begins after this time tells.
     case unsure(since: Nanoseconds)
     case submitted(since: Nanoseconds)
   }
@@ -104,35 +104,35 @@ final class SlurmTask {
   }
   private let counts: SlurmCounts
   var job: String?
-  /// The submission that it was part of, and how many of that may run at once, if that is limited.
+  /// The submission that the task was part of, and how many of its jobs may run at once, if that is limited.
   var batch: String?
   var throttle: Int?
   /// The job as the queue showed it last.
   var seen: QueuedJob?
   /// When its job was first seen to have ended, or not to exist, without a result.
   var missedSince: Nanoseconds?
-  /// Under its number, a job may have been submitted.
+  /// True if a job may have been submitted under its number.
   var wasSubmitted = false
-  /// What it would run beside if it were submitted now.
+  /// The tasks of earlier runs that it would run beside if it were submitted now.
   var blockers: [Blocker] = []
   var hasToldOfBlocker = false
-  /// It is not submitted before this time.
+  /// The earliest time at which the task is submitted.
   var notBefore: Nanoseconds = 0
-  /// How often it was given to Slurm again.
+  /// The number of times that the task was given to Slurm again.
   var againCount = 0
-  /// How often `sbatch` has failed for it with a sentence that is not known.
+  /// The number of times that `sbatch` has failed for the task with a sentence that is not known.
   var unclearCount = 0
-  /// The signal by which it was asked to end.
+  /// The signal by which the task was asked to end.
   var stopSignal: Int32?
-  /// Slurm has been asked to end the job, and has answered.
+  /// True if Slurm has been asked to end the job, and if it has answered.
   var isCancelled = false
   var hasHeardStop = false
-  /// Whether the stop is in the journal.
+  /// True if the stop is in the journal.
   var hasNotedStop = false
   var killedAt: Nanoseconds?
-  /// When it is not waited for any longer, once it was killed.
+  /// When a killed task is not waited for any longer.
   var givenUpAt: Nanoseconds?
-  /// Whether those who show output know of its log.
+  /// True if its log is among those that are shown.
   var hasShownLog = false
   var toldByteCount = 0
   var toldReason: String?
@@ -158,12 +158,12 @@ final class SlurmTask {
     shownName = step
   }
 
-  /// It is with Slurm, as far as anybody knows.
+  /// True if the task is with Slurm, as far as is known.
   var isOut: Bool { phase.isOut }
 
   var isBlocked: Bool { blockers.contains(where: \.isOpen) }
 
-  /// What it prints when it is started again goes into another file.
+  /// Forgets the log: a job that is started again writes another file.
   func forgetLog() {
     hasShownLog = false
     toldByteCount = 0
@@ -185,13 +185,13 @@ extension SlurmTask.Phase {
   }
 }
 
-/// How many tasks are with Slurm: counted, because there may be thousands.
+/// Counts the tasks that are with Slurm, because there may be thousands.
 final class SlurmCounts {
-  /// The number of those that Slurm has, as far as anybody knows.
+  /// The number of tasks that Slurm has, as far as is known.
   private(set) var out = 0
-  /// The same with those of earlier runs that may be there.
+  /// The same number, including the tasks of earlier runs that Slurm may have.
   private(set) var open = 0
-  /// How often a task went from one phase to another.
+  /// The number of times that a task changed its phase.
   private(set) var changes = 0
 
   fileprivate func change(from old: SlurmTask.Phase, to new: SlurmTask.Phase) {
@@ -202,13 +202,13 @@ final class SlurmCounts {
 }
 
 extension Command {
-  /// What is different in each run, and in each attempt.
+  /// Variables that differ between runs, or between attempts.
   private static let variablesOfRun: Set = [
     OprunVariable.runID.rawValue, OprunVariable.workspace.rawValue,
     OprunVariable.attempt.rawValue, OprunVariable.output.rawValue, "TRACEPARENT",
   ]
 
-  /// What it runs, as a digest that is the same in every run, as long as what it runs on is the same.
+  /// The digest of what the command runs. It is the same in every run with the same basis.
   var taskDigest: String {
     var parts: [String] = []
     switch work {

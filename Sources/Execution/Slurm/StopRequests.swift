@@ -1,21 +1,21 @@
-// What is to end, and what Slurm is still to be told of that.
+// Tasks and jobs that are to end, and those of which Slurm is still to be told.
 
 import Running
 import Scheduling
 
-/// The tasks and jobs that are to end. What is to be told goes with the next call, so that one call is for all of them.
+/// The tasks and jobs that are to end. One call tells Slurm of all that it has not been told.
 struct StopRequests {
   /// The tasks that were asked to end.
   private(set) var asked: Set<CommandKey> = []
-  /// The tasks of whose jobs Slurm is to be told, and has not been.
+  /// The tasks whose jobs are to end, of which Slurm has not been told.
   private(set) var untold: Set<CommandKey> = []
   /// The tasks whose jobs were killed, or are to be.
   private(set) var killed: Set<CommandKey> = []
   /// The tasks whose jobs are to be killed with the next call.
   private(set) var untoldKills: [CommandKey] = []
-  /// Jobs that belong to nothing any more, and of which Slurm has not been told.
+  /// Jobs without a task, of which Slurm has not been told that they are to end.
   private(set) var unwantedJobs: [String] = []
-  /// When Slurm may be told again after it did not listen.
+  /// When Slurm may be told again after it did not answer.
   private(set) var retryAt: Nanoseconds = 0
 
   mutating func ask(_ key: CommandKey) { asked.insert(key) }

@@ -2,10 +2,11 @@
 
 import Scheduling
 
-/// The numbers of the tasks that have ended and whose ends are not in the journal yet: what is not there is found again by
-/// who resumes the run, so an end is noted after everything that follows from it is recorded.
+/// The numbers of the tasks that have ended and whose ends are not in the journal yet. A run that
+/// resumes looks for a task without a noted end, so an end is noted after everything that follows
+/// from it is recorded.
 struct TaskEnds {
-  /// The tasks of operations of which nothing is decided yet.
+  /// The tasks of operations about which the run has not decided yet.
   private var undecided: [OperationID: [Int]] = [:]
   private var decided: [Int] = []
 
@@ -18,12 +19,12 @@ struct TaskEnds {
   /// Adds tasks from which nothing follows.
   mutating func addDecided(_ numbers: [Int]) { decided += numbers }
 
-  /// Notes that it is decided what becomes of the operation.
+  /// Notes that the run has decided what follows for the operation.
   mutating func decide(_ operation: OperationID) {
     if let numbers = undecided.removeValue(forKey: operation) { decided += numbers }
   }
 
-  /// Takes the tasks whose ends may be noted, after what was decided is recorded.
+  /// Takes the tasks whose ends may be noted, after the decisions are recorded.
   mutating func takeDecided() -> [Int] {
     defer { decided = [] }
     return decided

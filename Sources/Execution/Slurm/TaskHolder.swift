@@ -1,19 +1,20 @@
-// Whom a task belongs to. A claim is for ever, so this decides whether the task can be given to Slurm again.
+// The holder of a task. A claim is permanent, so it decides whether the task can be given to Slurm
+// again.
 
 import Running
 
-/// What the claim of a task says, as far as it can be seen here.
+/// The holder of a task according to its claim, as far as it can be seen here.
 enum TaskHolder: Hashable {
-  /// No job has begun with it.
+  /// No job has begun with the task.
   case nobodyYet
-  /// oprun has taken it away from all jobs: none will begin with it any more.
+  /// oprun has taken the task away from all jobs: none will begin with it any more.
   case oprun
-  /// A job has begun with it.
+  /// A job has begun with the task.
   case job
-  /// It cannot be known; the string says why.
+  /// The holder cannot be known; the string says why.
   case unknown(String)
 
-  /// `claim` is what is in the file; nil if there is none.
+  /// `claim` is the content of the file; nil if there is none.
   fileprivate init(_ claim: String?) {
     switch claim {
     case nil: self = .nobodyYet
@@ -56,10 +57,10 @@ extension SlurmExecutor {
     return holder
   }
 
-  /// Makes sure that nothing of a task without a result begins later; false if something may, or goes on.
+  /// Makes sure that no job of a task without a result begins later; false if one may, or goes on.
   ///
-  /// A task leaves a run with a result, taken away, with its job seen to be over, or open: of an open one the next
-  /// run finds the job.
+  /// A task leaves a run with a result, taken away, with its job seen to be over, or open: the next
+  /// run finds the job of an open one.
   func isOver(_ task: SlurmTask) -> Bool {
     guard task.wasSubmitted else { return true }
     switch takeAway(task) {
@@ -69,7 +70,7 @@ extension SlurmExecutor {
     }
   }
 
-  /// Notes that the task is over, or that something of it may be left.
+  /// Notes that the task is over, or that a job of it may go on.
   func settle(_ task: SlurmTask, isOver: Bool) {
     if isOver {
       if let lock = task.order.lock {

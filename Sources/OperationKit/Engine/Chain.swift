@@ -6,7 +6,7 @@ struct Chain {
   private var firstAddress: UInt = 0
   private var lastAddress: UInt = 0
   private(set) var count = 0
-  /// Whether all were plain, and in one queue, when the chain was made.
+  /// True if all operations were plain, and in one queue, when the chain was made.
   private(set) var isUniform = true
 
   init() {}
@@ -72,7 +72,7 @@ struct Chain {
     return first
   }
 
-  /// All of them, in order.
+  /// All operations, in order.
   var all: [Operation] {
     var result: [Operation] = []
     var chain = self

@@ -36,7 +36,7 @@ struct Crew {
   private(set) var size = 0
   private var searchers = 0
   private(set) var hasReserve = false
-  /// How many had ended when a thread was last requested.
+  /// The number of operations that had ended when a thread was last requested.
   private var endedAtWake = 0
   /// When the pace was last measured, how many operations had ended then, and the result.
   private var look = (time: 0, endedCount: 0, pace: Int.max)

@@ -21,7 +21,7 @@ struct CycleSearch {
   private var start = OperationID(0)
   private var end: OperationID?
   private var cycleIsCertain = false
-  /// How many edges may be visited.
+  /// The number of edges that may be visited.
   var limit = 0
   private(set) var stepCount = 0
 

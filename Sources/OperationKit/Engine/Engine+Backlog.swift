@@ -7,7 +7,7 @@ internal import Scheduling
 struct StartedOperations {
   private struct Entry {
     var reference: Unmanaged<Operation>?
-    /// How many had been started before.
+    /// The number of operations that had been started before.
     var order = 0
   }
 
@@ -57,7 +57,7 @@ extension Engine {
     return reference
   }
 
-  /// Has the scheduler know every operation that is added to the queue until it is empty, and all
+  /// Lets the scheduler know every operation that is added to the queue until it is empty, and all
   /// that have not started: the order in which they were added does not suffice any more.
   func mix(_ queueNumber: Int) {
     let queue = QueueID(queueNumber)

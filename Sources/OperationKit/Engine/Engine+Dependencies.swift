@@ -1,11 +1,11 @@
-// Changes to existing operations: what they wait for, their priority, cancellation.
+// Changes to existing operations: their dependencies, their priority, cancellation.
 
 import Glibc
 internal import Scheduling
 import Synchronization
 
 extension Operation {
-  /// Takes a lock of one bit, for what an operation waits for while it is in no queue: creating
+  /// Takes a lock of one bit on the dependencies of an operation that is in no queue: creating
   /// operations does not need the engine's lock. False if it is in a queue.
   func lockAwaited() -> Bool {
     var old = bits
@@ -32,7 +32,7 @@ extension Operation {
     return true
   }
 
-  /// Records that it is now in a queue; returns the previous status.
+  /// Records that the operation is now in a queue; returns the previous status.
   @discardableResult
   func becomeQueued(in queue: QueueID) -> Status {
     if type(of: self) != BlockOperation.self { takePriorityFromSubclass() }
@@ -55,8 +55,7 @@ extension Operation {
     }
   }
 
-  /// Gives access to what the operation waits for, in a queue or not. Must be called under the
-  /// engine's lock.
+  /// Gives access to the dependencies of the operation, in a queue or not. Must be called under the engine's lock.
   func withAwaited<Value: ~Copyable>(_ body: (inout OperationList) -> Value) -> Value {
     let isLocked = lockAwaited()
     defer { if isLocked { clear(.changing) } }
@@ -147,7 +146,7 @@ extension Engine {
     unlockAndWake()
   }
 
-  /// A cancelled operation ignores what it waits for, unless it is a barrier.
+  /// Lets a cancelled operation ignore its dependencies, unless it is a barrier.
   func cancelled(_ operation: Operation) {
     enter()
     if operation.number >= 0 {

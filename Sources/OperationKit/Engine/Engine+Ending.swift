@@ -3,7 +3,7 @@
 internal import Scheduling
 import Synchronization
 
-/// What remains to be done at an ending once the lock is released: nothing here may run under it,
+/// The rest of an ending, done once the lock is released: nothing of it may run under the lock,
 /// since releasing an operation can run user code.
 struct Leftovers: ~Copyable {
   /// Parts that hardly any ending has.
@@ -21,7 +21,7 @@ struct Leftovers: ~Copyable {
   var dependencies = OperationList()
   var queue: OperationQueue?
   private(set) var rest: Rest?
-  /// Whether settling calls code of users.
+  /// True if settling calls code of users.
   private(set) var callsOthers = false
   private var isSettled = false
 
@@ -90,8 +90,7 @@ extension Engine {
     }
   }
 
-  /// Takes leave of what the operation has waited for, some of which has not ended if it was
-  /// cancelled or has ended itself.
+  /// Releases the dependencies of an operation, some of which have not ended if it was cancelled or has ended itself.
   private func dismiss(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
     if old.contains(.remembers) || operation.isDistinct {
       operation.makeTies().past = KnownOperations(leftovers.dependencies)
@@ -201,7 +200,7 @@ extension Engine {
       && !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
   }
 
-  /// The operations in queues that depend on it. Linear.
+  /// The operations in queues that depend on `operation`. Linear.
   func dependents(of operation: Operation) -> [Operation] {
     if operation.number < 0 { return operation.ties?.waiting.all.filter { $0.number >= 0 } ?? [] }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))

@@ -176,8 +176,7 @@ extension Engine {
     addedCount &+= 1
   }
 
-  /// Connects an operation that is held with what it waits for and what waits for it, and releases
-  /// it.
+  /// Connects a held operation with its dependencies and dependents, and releases it.
   private func link(
     _ operation: Operation, _ id: OperationID, _ queueNumber: Int, _ isBarrier: Bool
   ) {
@@ -199,7 +198,7 @@ extension Engine {
     if closesCycle { searchForCycle(through: id) }
   }
 
-  /// Whether the operation, or what it has produced, has ended without success.
+  /// True if the operation, or a product of it, has ended without success.
   private func hasFailed(_ operation: Operation) -> Bool {
     let bits = operation.bits
     if bits.contains(.retired), bits.isUnsuccessful { return true }

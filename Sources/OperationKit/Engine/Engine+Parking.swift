@@ -29,7 +29,7 @@ extension Engine {
     return false
   }
 
-  /// Has a parked operation start if it may. If its predicates prevent that, they are evaluated
+  /// Starts a parked operation if it may start. If its predicates prevent that, they are evaluated
   /// again later; if it is not ready, it is asked when it announces a change.
   func askAgain(_ operation: Operation) {
     if !locked({ isParked(operation) }) { return }

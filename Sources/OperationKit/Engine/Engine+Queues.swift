@@ -1,4 +1,4 @@
-// What queues request from the engine.
+// Requests of queues to the engine.
 
 import Dispatch
 internal import Scheduling
@@ -69,8 +69,8 @@ extension Engine {
     signal.wait()
   }
 
-  /// Has what waits for an operation, now or later, wait for its product, too. Returns those that
-  /// are in queues now.
+  /// Makes the dependents of an operation, present and future, wait for its product, too. Returns
+  /// those that are in queues now.
   func addProduct(_ product: Operation, of operation: Operation) -> [Operation] {
     locked {
       operation.makeTies().addProduct(product)
@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Has the operation's changes reported from now on.
+  /// Makes the operation's changes be reported from now on.
   func countObserved(_ operation: Operation) {
     locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }

@@ -1,4 +1,4 @@
-// What the threads of the crew do: end the last operation, take the next, run it, sleep.
+// The work of the threads of the crew: end the last operation, take the next, run it, sleep.
 
 internal import CLinux
 import Dispatch
@@ -26,9 +26,9 @@ extension Engine {
   /// The limit of a counter of contention: it goes up by 2 each time a worker finds the lock taken,
   /// and down by 1 each time it does not.
   private static let muchContention = 4
-  /// How long the reserve waits, in microseconds.
+  /// The time that the reserve waits, in microseconds.
   private static let turn: UInt32 = 20
-  /// How long a thread without work stays, in seconds.
+  /// The time that a thread without work stays, in seconds.
   private static let patience = 2
 
   /// Call this under the lock; it requests a thread if there is work.
@@ -165,8 +165,8 @@ extension Engine {
     return job
   }
 
-  /// Lets go of the lock to settle an operation: what that calls may wait for any other, so the
-  /// thread has not chosen the next one yet.
+  /// Releases the lock to settle an operation: the code that this calls may wait for any other
+  /// operation, so the thread has not chosen the next one yet.
   private func settle(_ operation: Operation, _ leftovers: inout Leftovers) {
     unlockAndWake()
     leftovers.settle(operation)
@@ -238,7 +238,7 @@ extension Engine {
     }
   }
 
-  /// Has the next operation on its way into the processor's cache while this one runs: another
+  /// Prefetches the next operation into the processor's cache while this one runs: another
   /// thread has made it, or it was made long ago.
   private func fetchNext(of queue: QueueID) {
     guard let address = (queues[queue.index].backlog.first ?? firstReady(in: queue))?.toOpaque()
@@ -327,7 +327,7 @@ extension Engine {
     return isOver
   }
 
-  /// Does what `start()` does if nothing is overridden or observed; false if that is not so.
+  /// Runs an operation like `start()` if nothing is overridden or observed; false otherwise.
   private func runPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     guard operation.beginsPlainly() else { return false }
     let old = CurrentQueue.exchange(mark)

@@ -30,27 +30,26 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     /// The queue, while it has members or some are on their way: they keep it alive.
     var queue: OperationQueue?
     var mark = CurrentQueue.Mark()
-    /// How many operations were taken over from the inbox since the record keeps the queue alive.
+    /// The number of operations taken over from the inbox since the record keeps the queue alive.
     var postedCount = 0
     var first: Int32 = -1
     var last: Int32 = -1
     /// Operations that have not started, as long as all of them are plain: the scheduler only
     /// counts them.
     var backlog = Chain()
-    /// Whether an operation was added since the queue was last empty that is not plain: then there
-    /// is no backlog.
+    /// True if an operation that is not plain was added since the queue was last empty: then there is no backlog.
     var isMixed = false
-    /// How many operations have not ended, the backlog included.
+    /// The number of operations that have not ended, including the backlog.
     var count = 0
     /// The latest barrier; everything added after it waits for it.
     var barrier: Int32 = -1
     var waiters: [Signal] = []
     var dispatchQueue: DispatchQueue?
     var progress: Progress?
-    /// How many operations run at the same time; negative if the machine decides.
+    /// The number of operations that run at the same time; negative if the machine decides.
     var width = OperationQueue.defaultMaxConcurrentOperationCount
     var isElastic: Bool { width < 0 }
-    /// How many operations have ended since its width was last checked.
+    /// The number of operations that have ended since the width was last checked.
     var endedCount = 0
 
     /// Records a member that the scheduler knows now, and returns the one before it.
@@ -77,7 +76,7 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   let nap = Nap()
   /// Changes when there is work and a thread is looking for it.
   let epoch = Atomic<UInt32>(0)
-  /// How many operations have ended. Written under the lock.
+  /// The number of operations that have ended. Written under the lock.
   let endedCount = Atomic<Int>(0)
 
   /// The scheduler is behind a pointer to avoid checks for exclusive access, which the lock
@@ -93,15 +92,15 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   @exclusivity(unchecked) var crew = Crew()
   /// The last announced value of `attendance`.
   @exclusivity(unchecked) var showsAttendance = false
-  /// How many observed operations have not finished.
+  /// The number of observed operations that have not finished.
   let observedCount = Atomic<Int>(0)
   /// Consequences of added operations, to be handled when the lock is released.
   @exclusivity(unchecked) var affairs: [Affair] = []
-  /// How many operations the scheduler was ever given.
+  /// The number of operations that the scheduler was ever given.
   @exclusivity(unchecked) var addedCount = 0
   @exclusivity(unchecked) var cycleCredit = CycleCredit()
   @exclusivity(unchecked) var cycleSearch = CycleSearch()
-  /// Whether a thread watches queues whose width the machine decides.
+  /// True if a thread watches queues whose width the machine decides.
   var isWatching = false
 
   private init() {

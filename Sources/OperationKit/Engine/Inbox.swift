@@ -27,7 +27,7 @@ struct Inbox: ~Copyable {
     }
   }
 
-  /// Takes over all of them.
+  /// Takes over all operations.
   func takeAll() -> Chain { Chain(latest: top.exchange(0, ordering: .acquiring)) }
 }
 
@@ -35,7 +35,7 @@ struct Inbox: ~Copyable {
 /// without the engine's lock since then. So a thread that adds an operation does not have to keep
 /// the queue alive for it.
 struct Entrance: ~Copyable {
-  /// Bit 0 means open. The bits above count how many went in.
+  /// Bit 0 means open. The bits above count the operations that went in.
   private let state = Atomic<Int>(0)
 
   /// Lets an operation in; returns how many went in before. Nil if it is closed: the operation is
@@ -51,11 +51,10 @@ struct Entrance: ~Copyable {
     return nil
   }
 
-  /// Opens it. Must be called under the engine's lock.
+  /// Opens the entrance. Must be called under the engine's lock.
   func open() { state.store(1, ordering: .relaxed) }
 
-  /// Closes it, unless more went in than have been taken over. Must be called under the engine's
-  /// lock.
+  /// Closes the entrance, unless more went in than have been taken over. Must be called under the engine's lock.
   func close(after count: Int) -> Bool {
     state.compareExchange(expected: 1 + 2 * count, desired: 0, ordering: .relaxed).exchanged
   }

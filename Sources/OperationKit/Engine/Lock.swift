@@ -17,7 +17,7 @@ final class Lock: @unchecked Sendable {  // the word is atomic
   private let clock = Atomic<Bool>(false)
   private static let free: UInt32 = 0
   private static let taken: UInt32 = 1
-  /// A thread has it, and others may sleep on it.
+  /// A thread has the lock, and others may sleep on it.
   private static let awaited: UInt32 = 2
   /// The word of the lock has a cache line of its own: others write what lies beside it.
   private let word = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)

@@ -1,5 +1,5 @@
-// How long a thread that runs operations waits for more to accumulate, and how it is called back.
-// It does not know operations.
+// The wait of a thread that runs operations until more accumulate, and how it is called back. It
+// does not know operations.
 
 internal import CLinux
 import Synchronization
@@ -11,8 +11,8 @@ package struct Nap: ~Copyable, @unchecked Sendable {  // the word is atomic
   private static let asleep: UInt32 = 1
   /// Somebody has called, and no thread has looked for work since.
   private static let disturbed: UInt32 = 2
-  /// How long the thread sleeps, in nanoseconds, before it checks whether the burst continues. The
-  /// kernel adds some 50 µs.
+  /// The time, in nanoseconds, that the thread sleeps before it checks whether the burst continues.
+  /// The kernel adds some 50 µs.
   private static let slice = 20_000
 
   /// The word has a cache line of its own: others write what lies beside it.
@@ -29,7 +29,7 @@ package struct Nap: ~Copyable, @unchecked Sendable {  // the word is atomic
   package var isTaken: Bool { word.pointee.load(ordering: .relaxed) == Nap.asleep }
 
   /// Ends the nap, or the next one before it begins, so that a call is never missed: call it after
-  /// what it is called for can be found.
+  /// the work can be found.
   package func disturb() {
     if word.pointee.load(ordering: .sequentiallyConsistent) == Nap.disturbed { return }
     if word.pointee.exchange(Nap.disturbed, ordering: .sequentiallyConsistent) == Nap.asleep {
@@ -64,7 +64,7 @@ package struct Nap: ~Copyable, @unchecked Sendable {  // the word is atomic
   }
 }
 
-/// How long small operations have been coming without a pause, for the length of naps.
+/// The time for which small operations have been coming without a pause, which determines the length of naps.
 package struct Burst {
   /// After this many operations without a pause, more can be expected from the same adder: a thread
   /// that has run out of work lets some accumulate, instead of contending for each.
@@ -74,14 +74,14 @@ package struct Burst {
   private static let share = 16
   private static let longestNap = 1_000_000
 
-  /// When it paused first. Nil before.
+  /// When the burst paused first; nil before.
   private var start: Int?
-  /// How many operations have been run since the last pause.
+  /// The number of operations that were run since the last pause.
   package var streak = 0
 
   package init() {}
 
-  /// Called at a pause. How long a nap may take, nil if this is no burst.
+  /// Called at a pause. Returns how long a nap may take; nil if this is no burst.
   package mutating func pause() -> Int? {
     defer { streak = 0 }
     if streak < Burst.length {

@@ -138,7 +138,7 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
 }
 
 extension Operation {
-  /// Why the operation is no success; nil if it is one.
+  /// Why the operation is not a success; nil if it is one.
   fileprivate var failure: (any Error)? {
     error ?? (has(.cancelled) ? OperationError.cancelled : nil)
   }

@@ -4,8 +4,9 @@
 import Synchronization
 
 extension Operation {
-  /// What ``start()`` does: the checks, the work, then `ending`. It does nothing if the operation
-  /// has finished while its queue was about to start it, as one that ends itself in `cancel()` may.
+  /// Does the work of ``start()``: the checks, the work, then `ending`. It does nothing if the
+  /// operation has finished while its queue was about to start it, as one that ends itself in
+  /// `cancel()` may.
   func begin(ending: () -> Void) {
     let bits = bits
     if bits.isSuperset(of: [.finished, .chosen]) { return }
@@ -39,7 +40,7 @@ extension Operation {
     return false
   }
 
-  /// What ``cancel()`` does.
+  /// Does the work of ``cancel()``.
   func becomeCancelled() {
     var old = bits
     repeat {
@@ -86,7 +87,7 @@ extension Operation {
     }
   }
 
-  /// Does what follows the end and must come before dependents: observers, the completion block.
+  /// Handles what follows the end and comes before dependents: observers, the completion block.
   func conclude() {
     let bits = bits
     if bits.contains(.isObserved) { tell(.finished) }

@@ -107,10 +107,10 @@ extension Operation {
     _ = isReady
   }
 
-  /// Whether there is more to it than a block.
+  /// True if the operation is more than a block.
   var isDistinct: Bool { type(of: self) != BlockOperation.self || has(.hasAttachments) }
 
-  /// Whether it is a subclass; nothing can be overridden in the other classes.
+  /// True if the operation is of a subclass; nothing can be overridden in the other classes.
   var isSubclassed: Bool {
     let type = type(of: self)
     return type != BlockOperation.self && type != Operation.self

@@ -50,7 +50,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Runs `main()` under its terms.
+  /// Runs `main()` under the operation's terms.
   func runOnTerms() {
     startClock()
     let priority = threadPriority
@@ -116,10 +116,10 @@ extension Duration {
 
 /// Why an operation did not do its work.
 public enum OperationError: Error, Equatable {
-  /// It was cancelled.
+  /// The operation was cancelled.
   case cancelled
-  /// It took longer than its time limit.
+  /// The operation took longer than its time limit.
   case timedOut(after: Duration)
-  /// The operation with this name, on which it depends, was cancelled or has an error.
+  /// A dependency, the operation with this name, was cancelled or has an error.
   case dependencyFailed(String)
 }

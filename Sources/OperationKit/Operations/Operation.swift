@@ -15,15 +15,15 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   ///
   /// A cancelled operation also finishes: ``Operation/states`` reports both.
   public enum State: Int, Sendable, Comparable, CaseIterable {
-    /// It waits for dependencies.
+    /// The operation waits for dependencies.
     case waiting
-    /// Nothing keeps it from starting.
+    /// Nothing keeps the operation from starting.
     case ready
-    /// It has started.
+    /// The operation has started.
     case executing
-    /// It was told to stop.
+    /// The operation was told to stop.
     case cancelled
-    /// It has ended, in any way.
+    /// The operation has ended, in any way.
     case finished
 
     /// Whether a state comes before another.
@@ -46,28 +46,29 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
 
   /// How an operation reacts to the way its dependencies ended.
   public enum DependencyPolicy: Sendable {
-    /// It runs once they have finished in any way. This is the default, as in Foundation.
+    /// The operation runs once its dependencies have finished in any way. This is the default, as in Foundation.
     case finished
-    /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was
-    /// cancelled or has an error. This holds for operations in queues.
+    /// The operation is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of its
+    /// dependencies was cancelled or has an error. This holds for operations in queues.
     case succeeded
   }
 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
   private let attachmentsLock = ByteLock()
-  /// Its number in the scheduler if that knows it. If it only counts it: below -1 once the
-  /// operation has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's lock.
+  /// The number in the scheduler, if that knows the operation. If it only counts it: below -1 once
+  /// the operation has started, see `StartedOperations`. Otherwise -1. Guarded by the engine's
+  /// lock.
   @exclusivity(unchecked) var number: Int32 = -1
   /// The number of its queue. Set before the operation is marked as `Status.queued`, and never
   /// again.
   @exclusivity(unchecked) var queueNumber: Int32 = -1
   /// The operation below it in the inbox, or after it in a chain. It belongs to the owner.
   @exclusivity(unchecked) var neighbour: UInt = 0
-  /// What it waits for; emptied when it ends. Guarded by the engine's lock, or by `Status.changing`
-  /// while it is in no queue.
+  /// The dependencies; emptied when the operation ends. Guarded by the engine's lock, or by
+  /// `Status.changing` while the operation is in no queue.
   @exclusivity(unchecked) var awaited = OperationList()
-  /// Nil until there is something to put in. Guarded by the engine's lock.
+  /// The ties; nil until there are any. Guarded by the engine's lock.
   @exclusivity(unchecked) private(set) var ties: Ties?
   @exclusivity(unchecked) private var attachments: OperationAttachments?
 
@@ -188,8 +189,8 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
     set { setCompletionBlock(newValue) }
   }
 
-  /// What the operation waits for, in the order in which it was added. Once it has ended it keeps
-  /// none of them alive, and the list has those that are still alive; but an unnamed
+  /// The operations that this one waits for, in the order in which they were added. Once it has
+  /// ended it keeps none of them alive, and the list has those that are still alive; but an unnamed
   /// `BlockOperation` no longer lists unnamed ones.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
@@ -240,10 +241,10 @@ open class Operation: @unchecked Sendable {  // mutable state is atomic or under
   /// Whether this is the same operation.
   open func isEqual(_ object: Any?) -> Bool { object as AnyObject? === self }
 
-  /// Its name, or its type.
+  /// The name, or the type.
   open var description: String { name ?? "\(type(of: self))" }
 
-  /// What a debugger shows: the ``description``, unless it is overridden.
+  /// The text that a debugger shows: the ``description``, unless it is overridden.
   open var debugDescription: String { description }
 }
 
@@ -275,8 +276,8 @@ extension Operation {
   /// Reads or changes something under the operation's own lock, as `withAttachments` does.
   func withOwnLock<Value>(_ body: () -> Value) -> Value { attachmentsLock.locked(body) }
 
-  /// Reads or changes what few operations have. No user code may run in it, not even by releasing
-  /// something.
+  /// Reads or changes the attachments, which few operations have. No user code may run in it, not
+  /// even by releasing something.
   func withAttachments<Value>(_ body: (OperationAttachments) -> Value) -> Value {
     attachmentsLock.locked {
       if let attachments { return body(attachments) }
@@ -321,11 +322,10 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// Its priority, for the scheduler.
+  /// The priority, for the scheduler.
   var rank: Int16 { Int16(priority.load(ordering: .relaxed)) }
 
-  /// Whether only the order in which operations were added decides when it starts, and no code of
-  /// its own.
+  /// True if only the order in which operations were added decides when it starts, and no code of its own.
   var isPlain: Bool {
     type(of: self) == BlockOperation.self && rank == 0 && bits.isDisjoint(with: .distinguishing)
   }

@@ -1,9 +1,9 @@
-// What only a few operations have, so that the others do not pay for it.
+// Properties that only a few operations have, so that the others do not pay for them.
 
 import Dispatch
 import Synchronization
 
-/// What an operation keeps in a separate object. It is read and changed under the operation's lock.
+/// The properties of an operation in a separate object. They are read and changed under the operation's lock.
 final class OperationAttachments: @unchecked Sendable {  // under a lock
   typealias Handler = @Sendable (Operation.State) -> Void
 
@@ -13,7 +13,7 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   var qualityOfService = QualityOfService.default
   var threadPriority: Double?
   var timeout: Duration?
-  /// Runs from the beginning of the work to the end, if there is a time limit.
+  /// The clock of the time limit, if there is one, from the beginning of the work to the end.
   var clock: (any DispatchSourceTimer)?
   var conditions: [OperationCondition] = []
   var cancelHandlers: [@Sendable () -> Void] = []
@@ -22,11 +22,11 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
   /// Called when, in addition, its completion block has run and its queue has forgotten it.
   var successors: [@Sendable () -> Void] = []
 
-  /// How many dependencies have not ended, of an operation that wants to be asked after that.
+  /// The number of dependencies that have not ended, of an operation that wants to be asked after that.
   var unfinishedCount = 0
   var hasRemovedDependencies = false
 
-  /// Whether the engine counts the operation among those that are observed.
+  /// True if the engine counts the operation among the observed ones.
   var isCounted = false {
     didSet { Engine.shared.observedCount.add(isCounted ? 1 : -1, ordering: .relaxed) }
   }
@@ -49,7 +49,7 @@ final class OperationAttachments: @unchecked Sendable {  // under a lock
     conditions.compactMap { if case .exclusive(let name) = $0.kind { name } else { nil } }
   }
 
-  /// The first observer finds the operation in this state; earlier changes are not reported.
+  /// Notes the state in which the first observer finds the operation; earlier changes are not reported.
   func begin(in state: Operation.State, isCancelled: Bool) {
     if !hasBegun {
       latest = max(latest, state)

@@ -43,7 +43,7 @@ extension Operation {
     return nil
   }
 
-  /// Checks what it requires to start; if a check fails, it is cancelled.
+  /// Checks the requirements of the operation; if one fails, it is cancelled.
   func checkRequirements() {
     for condition in readAttachments({ $0.conditions }) ?? [] {
       guard case .require(let check) = condition.kind else { continue }

@@ -102,14 +102,14 @@ struct OperationList: ~Copyable {
   }
 }
 
-/// What only a few operations know about others. Guarded by the engine's lock.
+/// Relations that only a few operations have to others. Guarded by the engine's lock.
 final class Ties {
-  /// What the operation has waited for, once it has ended.
+  /// The operations that this one has waited for, once it has ended.
   var past = KnownOperations()
   /// Operations in queues that wait for this one, which is in no queue; some may have ended.
   var waiting = OperationList()
   private var endedCount = 0
-  /// What the operation has produced.
+  /// The operations that this one has produced.
   private(set) var products: KnownOperations?
 
   func addProduct(_ product: Operation) {
@@ -117,8 +117,8 @@ final class Ties {
     products?.append(product)
   }
 
-  /// Removes those that wait and have not ended; the engine owns them. The others remain, because
-  /// they must not be released under its lock.
+  /// Removes the waiting operations that have not ended; the engine owns them. The others remain,
+  /// because they must not be released under its lock.
   func takeWaiting() -> OperationList {
     var taken = waiting.takeAll()
     let ended = taken.remove { $0._withUnsafeGuaranteedRef { $0.number < 0 } }
@@ -127,8 +127,7 @@ final class Ties {
     return taken
   }
 
-  /// Notes that one of those that wait is about to end. Once most of them have, it returns and
-  /// forgets those.
+  /// Notes that a waiting operation is about to end. Once most of them have, returns and forgets those.
   func noteEnd(of operation: Operation) -> [Operation] {
     endedCount += 1
     if waiting.isEmpty || 2 * endedCount <= waiting.count { return [] }

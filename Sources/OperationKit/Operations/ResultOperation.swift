@@ -37,8 +37,8 @@ open class ResultOperation<Value: Sendable>: AsyncOperation, @unchecked Sendable
     if case .failure(let error) = result { finish(error) } else { finish() }
   }
 
-  /// What the closure returned; throws what it threw, or ``OperationError/cancelled`` if it did not
-  /// run. Waits until the operation has finished.
+  /// The value that the closure returned; throws its error, or ``OperationError/cancelled`` if it
+  /// did not run. Waits until the operation has finished.
   public var result: Value {
     get throws {
       waitUntilFinished()

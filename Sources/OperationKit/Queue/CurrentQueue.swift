@@ -3,7 +3,7 @@
 import Dispatch
 import Glibc
 
-/// glibc has it since 2.30; Swift's Glibc module does not expose it.
+/// glibc has `gettid` since 2.30; Swift's Glibc module does not expose it.
 @_silgen_name("gettid")
 private func gettid() -> Int32
 

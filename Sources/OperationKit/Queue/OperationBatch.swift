@@ -4,7 +4,7 @@
 public final class OperationBatch: Sendable {
   /// The operations, in the order they were given.
   public let operations: [Operation]
-  /// Waits for all of them; others can depend on it.
+  /// An operation that waits for all of them; others can depend on it.
   public let completion: Operation
   private let finishedCount = Guarded(0)
 

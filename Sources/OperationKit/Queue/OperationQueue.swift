@@ -16,7 +16,7 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   let entrance = Entrance()
   /// The name; nil means the one that it was made with.
   private let label = Guarded<String?>(nil)
-  /// Whether it is the main queue, which belongs to the process: nothing changes its name, width or
+  /// True for the main queue, which belongs to the process: nothing changes its name, width or
   /// importance, or suspends it.
   private let isMain: Bool
   private let level = Guarded(QualityOfService.default)
@@ -69,9 +69,9 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
     set { if !isMain { level.withLock { $0 = newValue } } }
   }
 
-  /// How many operations run at the same time: any number, 1 for one after the other, 0 for none,
-  /// or ``defaultMaxConcurrentOperationCount``. It can be changed at any time; running operations
-  /// continue.
+  /// The number of operations that run at the same time: any number, 1 for one after the other, 0
+  /// for none, or ``defaultMaxConcurrentOperationCount``. It can be changed at any time; running
+  /// operations continue.
   open var maxConcurrentOperationCount: Int {
     get { Engine.shared.width(of: id) }
     set {
@@ -97,7 +97,7 @@ open class OperationQueue: @unchecked Sendable {  // mutable state is under a lo
   /// The operations that have not ended, in the order they were added. Linear.
   open var operations: [Operation] { Engine.shared.operations(of: id) }
 
-  /// How many operations have not ended.
+  /// The number of operations that have not ended.
   open var operationCount: Int { Engine.shared.operationCount(of: id) }
 
   /// Counts operations that end, once its ``Progress/totalUnitCount`` is set.

@@ -8,7 +8,7 @@ import Synchronization
 open class Progress: @unchecked Sendable {  // mutable state is atomic or under a lock
   private typealias Listener = AsyncStream<Double>.Continuation
 
-  /// What only a few have. Guarded by the common lock.
+  /// The properties that only a few have. Guarded by the common lock.
   private struct Tree {
     weak var parent: Progress?
     var children: [(progress: Progress, portion: Int64)] = []
@@ -27,7 +27,7 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   nonisolated(unsafe) private static var finished: [Progress] = []
   private let total: Atomic<Int64>
   private let completed = Atomic<Int64>(0)
-  /// Whether changes are reported to a parent or a listener.
+  /// True if changes are reported to a parent or a listener.
   private let isHeard = Atomic<Bool>(false)
   private var tree = Tree()
 
@@ -115,13 +115,13 @@ open class Progress: @unchecked Sendable {  // mutable state is atomic or under 
   /// Whether ``pause()`` was called last, on this one or on one that it is part of.
   open var isPaused: Bool { Progress.locked { tree.isPaused } }
 
-  /// Whether a display of it may offer to cancel.
+  /// Whether a display of the progress may offer to cancel.
   open var isCancellable: Bool {
     get { Progress.locked { tree.isCancellable } }
     set { Progress.locked { tree.isCancellable = newValue } }
   }
 
-  /// Whether a display of it may offer to pause.
+  /// Whether a display of the progress may offer to pause.
   open var isPausable: Bool {
     get { Progress.locked { tree.isPausable } }
     set { Progress.locked { tree.isPausable = newValue } }

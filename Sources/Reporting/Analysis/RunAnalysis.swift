@@ -1,18 +1,18 @@
-// Where the time of a run went, and what would change it: a fold over its events, and runs in virtual
-// time with the durations that were measured.
+// Finds where the time of a run went, and what would change it: a fold over its events, and runs in
+// virtual time with the durations that were measured.
 
 package import Masking
 package import Plans
 package import RunFiles
 package import Scheduling
 
-/// What is changed in a run that is simulated.
+/// The changes to a run that is simulated.
 package struct Scenario: Hashable, Sendable {
   /// The widths of queues, by name.
   package var widths: [String: Int] = [:]
   /// Steps that take no time.
   package var removed: Set<String> = []
-  /// Steps, and how many times faster they are.
+  /// Steps, and the factor by which they are faster.
   package var faster: [String: Double] = [:]
 
   package init() {}
@@ -24,20 +24,20 @@ package struct Scenario: Hashable, Sendable {
 package struct RunAnalysis {
   /// A step of the critical path.
   struct PathStep {
-    /// One of the plan, which stands for all its instances if they became known during the run.
+    /// An operation of the plan, which stands for all its instances if they became known during the run.
     let operation: OperationID
     /// The time of all these instances together.
     let duration: Nanoseconds
-    /// How much shorter the run would be if the step took no time.
+    /// The time by which the run would be shorter if the step took no time.
     let atMost: Nanoseconds
-    /// How much of each second that the step is shorter the run is shorter: from 0 to 1.
+    /// The time that each second saved in the step saves in the run: from 0 to 1.
     let worth: Double
   }
 
   let record: RunRecord
   /// The plan, with the durations that were measured.
   private let plan: Plan
-  /// How long the run takes if it is simulated as it was.
+  /// The duration of the run if it is simulated as it was.
   let simulated: Nanoseconds
 
   /// Analyses a run; `plan` is the one that it ran.
@@ -52,9 +52,10 @@ package struct RunAnalysis {
     simulated = Forecast(self.plan).makespan
   }
 
-  /// How long the steps of the plan took; one that did not run took no time. A step whose instances became known during the
-  /// run took as long as all of them together: it waits for all instances of another one, so its time begins when those
-  /// have ended, although its own first instances may have started before.
+  /// The durations of the steps of the plan; zero for a step that did not run. A step whose
+  /// instances became known during the run took as long as all of them together: it waits for all
+  /// instances of another one, so its time begins when those have ended, although its own first
+  /// instances may have started before.
   private static func durations(_ record: RunRecord, _ plan: Plan) -> [Nanoseconds] {
     var spans = [(start: Nanoseconds, end: Nanoseconds)?](repeating: nil, count: plan.steps.count)
     var areInstances = [Bool](repeating: false, count: plan.steps.count)
@@ -76,7 +77,7 @@ package struct RunAnalysis {
     }
   }
 
-  /// How long the run would take in a scenario.
+  /// The duration of the run in a scenario.
   package func makespan(_ scenario: Scenario) -> Nanoseconds {
     var durations: [OperationID: Nanoseconds] = [:]
     for (index, step) in plan.steps.enumerated() {
@@ -96,7 +97,7 @@ package struct RunAnalysis {
     plan.graph.expected(of: operation) ?? 0
   }
 
-  /// The steps of the critical path that took longest, and what it would bring to shorten them.
+  /// The longest steps of the critical path, and the gain from shortening them.
   func path(limit: Int) -> [PathStep] {
     let longest = stepsOfPath.enumerated()
       .sorted { (duration(of: $1.element), $0.offset) < (duration(of: $0.element), $1.offset) }
@@ -104,7 +105,7 @@ package struct RunAnalysis {
     return longest.map { step in
       let duration = duration(of: step)
       let difference = simulated - Forecast(plan.expecting([step: 0])).makespan
-      // Where others take as long, it is worth nothing to shorten it: some differ by chance.
+      // Where others take as long, shortening the step gains nothing: some differ by chance.
       let atMost = difference < min(1_000_000, duration / 100) ? 0 : max(0, difference)
       let shorter =
         atMost > 0
@@ -116,7 +117,7 @@ package struct RunAnalysis {
     }
   }
 
-  /// Whether steps ran that the plan did not have.
+  /// True if steps ran that the plan did not have.
   var hasLateInstances: Bool {
     record.steps.contains { record.operations.planned($0.operation) != $0.operation }
   }

@@ -1,4 +1,4 @@
-// What ready steps waited for.
+// The resources that ready steps waited for.
 
 import Plans
 import Scheduling
@@ -10,7 +10,7 @@ struct Wait: Hashable {
     case queue(QueueID)
     /// A mutex, a resource, a place among the instances of a matrix.
     case pool(PoolID)
-    /// A condition, a delay, what oprun did meanwhile.
+    /// A condition, a delay, or the work of oprun meanwhile.
     case other
   }
 
@@ -20,7 +20,7 @@ struct Wait: Hashable {
 }
 
 extension RunAnalysis {
-  /// Less is how long it takes to start a step.
+  /// The shortest wait that counts: a shorter one is the time that it takes to start a step.
   private static let shortest: Nanoseconds = 5_000_000
 
   /// The waits, the longest first. The cause of each is what the step got when it started: a share of
@@ -58,7 +58,7 @@ extension RunAnalysis {
       if other.queue == own.queue { sharesQueue = true }
     }
     if sharesQueue { return .queue(own.queue) }
-    // Another run had it.
+    // Another run had the pool.
     let pools = record.operations.plan.pools
     let granted = own.claims.first { pools[$0.pool.index].isGranted }
     return granted.map { .pool($0.pool) } ?? .other
@@ -75,11 +75,11 @@ extension RunAnalysis {
   }
 }
 
-/// When operations have ended. Groups stand for their members: thousands of steps may wait for the same one, which is
-/// looked at once.
+/// The ends of operations. Groups stand for their members: thousands of steps may wait for the same
+/// one, which is looked at once.
 private struct Ends {
   private let operations: RunOperations
-  /// The ends of operations, by number; nil for what has not ended, and for groups that were not looked at.
+  /// The ends of operations, by number; nil if an operation has not ended, or is a group that was not looked at.
   private var ends: [Nanoseconds?]
 
   init(_ record: RunRecord) {
@@ -90,7 +90,7 @@ private struct Ends {
     }
   }
 
-  /// When the last step had ended that an operation depends on.
+  /// The end of the last dependency of an operation.
   mutating func last(before operation: OperationID) -> Nanoseconds {
     var last: Nanoseconds = 0
     operations.forEachDependency(of: operation) { last = max(last, end(of: $0)) }

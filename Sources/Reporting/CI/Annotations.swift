@@ -1,5 +1,5 @@
-// What a CI runner shows beside the files of a change: the failures of a run, each at the place of its
-// step. Runners show only the first few of a job.
+// The failures of a run that a CI runner shows beside the files of a change, each at the place of
+// its step. Runners show only the first few of a job.
 
 package import Diagnostics
 import Plans
@@ -15,10 +15,10 @@ struct Annotations {
   private static let lineCount = 5
   private static let columns = 200
 
-  /// What is known of one level.
+  /// The annotations of one level.
   private struct Level {
     var written = 0
-    /// The first that is not written yet.
+    /// The first annotation that is not written yet.
     var next: Annotation?
     var names: [String] = []
     var rest: Int = 0
@@ -61,7 +61,7 @@ struct Annotations {
     }
   }
 
-  /// The end of the run.
+  /// Writes the last annotations at the end of the run.
   mutating func finish(_ end: RunEnd, _ counts: EndingCounts) {
     finish(errors, .error, "failed")
     finish(warnings, .warning, "failed, which is allowed")
@@ -126,7 +126,7 @@ extension Annotations {
 }
 
 extension CIOptions {
-  /// A path as the runner counts it: from its root, if the file is in there.
+  /// The path as the runner counts it: from its root, if the file is in there.
   func path(of path: String) -> String {
     var parts: [Substring] = []
     for part in (path.hasPrefix("/") ? path : "\(directory)/\(path)").split(separator: "/") {
@@ -140,8 +140,7 @@ extension CIOptions {
 }
 
 extension ByteSink {
-  /// Has a CI runner show what is wrong with a pipeline beside its lines. The sink must be harmless to the
-  /// runner.
+  /// Makes a CI runner show the faults of a pipeline beside its lines. The sink must be harmless to the runner.
   package func write(
     annotationsOf diagnostics: [Diagnostic], in sources: SourceMap, for options: CIOptions
   ) {

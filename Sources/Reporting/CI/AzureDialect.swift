@@ -7,7 +7,7 @@ import Diagnostics
 struct AzureDialect: CIDialect {
   var rules: CommandGuard.Rules { .brackets }
 
-  /// Groups are shown closed and cannot be nested: a failure stands outside.
+  /// The command that opens a group. Groups are shown closed and cannot be nested: a failure stands outside.
   func opening(of group: CIGroup) -> String? {
     group.state == .failed ? nil : "##[group]\(group.title)"
   }
@@ -33,8 +33,8 @@ struct AzureDialect: CIDialect {
 
   func heading(ofSummary title: String) -> String? { nil }
 
-  /// The escapes of properties and messages. Agents before 2.206 do not know that of the percent sign, so it
-  /// is used only where the sign would begin an escape.
+  /// The escapes of properties and messages. Agents before 2.206 do not know the escape of the
+  /// percent sign, so it is used only where the sign would begin an escape.
   static func escape(_ text: String) -> String {
     let percents = ["%AZP25", "%3B", "%0D", "%0A", "%5D"].reduce(text) { text, sequence in
       text.replacingText(sequence, with: "%AZP25" + sequence.dropFirst())

@@ -1,7 +1,5 @@
-// Buildkite: headings in a log. Syntax:
-// https://buildkite.com/docs/pipelines/configure/managing-log-output
-// A heading begins a line and holds until the next one. `^^^ +++` opens the group that it is in. The
-// agent masks what its hooks and `redacted-vars` name, nothing in the log can add to that.
+// A heading begins a line and holds until the next one. `^^^ +++` opens the group that it is in.
+// The agent masks what its hooks and `redacted-vars` name; nothing in the log can add to that.
 
 struct BuildkiteDialect: CIDialect {
   var rules: CommandGuard.Rules { .headings }

@@ -1,16 +1,16 @@
-// What a CI runner can be told: lines that it takes out of the log. Each runner is a value that knows
-// the syntax, and nothing else.
+// The commands that a CI runner takes out of the log. Each runner is a value that knows the syntax,
+// and nothing else.
 
 /// The commands of one CI runner.
 protocol CIDialect: Sendable {
-  /// What in other text the runner would take for a command.
+  /// The text of others that the runner would take for a command.
   var rules: CommandGuard.Rules { get }
   /// The line that begins a group; nil where its output stands outside of groups.
   func opening(of group: CIGroup) -> String?
-  /// The line that ends it. `isFailure` says how the command ended; it is false if it still runs.
+  /// The line that ends a group. `isFailure` says how the command ended; it is false if it still runs.
   func closing(of group: CIGroup, isFailure: Bool) -> String?
-  /// The lines around output in which the runner looks for no commands; `word` is not known to whoever
-  /// wrote the output. Nil if the runner has no such commands, or if the output could end them.
+  /// The lines around output in which the runner looks for no commands; the author of the output
+  /// does not know `word`. Nil if the runner has no such commands, or if the output could end them.
   func fence(_ word: String) -> (before: String, after: String)?
   func annotation(_ annotation: Annotation) -> String?
   /// The line that has the runner hide a text from now on.
@@ -32,13 +32,13 @@ struct CIGroup {
   let number: Int
   let id: String
   let title: String
-  /// The command, when the group is opened.
+  /// The state of the command when the group is opened.
   let state: State
-  /// When it was opened or closed, in seconds since 1970.
+  /// When the group was opened or closed, in seconds since 1970.
   var time: Int
 }
 
-/// What went wrong, where in the pipeline.
+/// A problem, with its place in the pipeline.
 struct Annotation: Hashable {
   enum Level {
     case error, warning
@@ -89,7 +89,7 @@ package enum CIRunner: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether its log shows colours.
+  /// True if the log of the CI system shows colours.
   var showsColors: Bool {
     switch self {
     case .github, .gitlab, .buildkite: true
@@ -107,14 +107,14 @@ package enum CIRunner: String, CaseIterable, Sendable {
     }
   }
 
-  /// The lines that have the runner hide these texts from now on. They hold the texts themselves.
+  /// The lines that have the runner hide these texts from now on. The lines contain the texts themselves.
   package func masks(_ texts: [[UInt8]]) -> [String] {
     texts.prefix(Self.mostMasks).compactMap { text in
       String(validating: text, as: UTF8.self).flatMap(dialect.mask)
     }
   }
 
-  /// Runners compare every line with every text.
+  /// The largest number of texts: runners compare every line with every text.
   private static let mostMasks = 1000
 }
 
@@ -128,7 +128,7 @@ package enum CIChoice: String, CaseIterable, Sendable {
   ) -> CIRunner? {
     switch self {
     case .auto:
-      // The runner reads neither: a run around this one, or a file, gets the output.
+      // The runner reads neither the output of a run inside a step nor a file.
       isInsideStep || writesToFile ? nil : CIRunner.detected(environment)
     case .none: nil
     case .github, .gitlab, .buildkite, .teamcity, .azure: CIRunner(rawValue: rawValue)
@@ -137,6 +137,6 @@ package enum CIChoice: String, CaseIterable, Sendable {
 }
 
 extension ByteSink {
-  /// What is written from now on is no command to the runner.
+  /// Makes everything that is written from now on harmless to the runner.
   package func makeHarmless(to runner: CIRunner) { guardRules = runner.dialect.rules }
 }

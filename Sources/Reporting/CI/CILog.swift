@@ -1,15 +1,15 @@
-// The log of a CI job, which a run shares with a runner: which group is open in it, and what waits until
-// that is closed.
+// The log of a CI job, which a run shares with a runner: the group that is open in it, and the
+// messages that wait until it is closed.
 
 import Diagnostics
 import Masking
 import Plans
 import Scheduling
 
-/// What a run must know of the runner that reads its output.
+/// The facts about the runner that reads the output of a run.
 package struct CIOptions {
   package let runner: CIRunner
-  /// The directory from which the runner counts paths; absolute.
+  /// The directory from which the runner resolves paths; absolute.
   package var root: String?
   /// The directory from which the paths of pipeline files count; absolute.
   package var directory = "/"
@@ -39,16 +39,16 @@ final class CILog {
   private var count = 0
   private var run = ""
   private var start: Nanoseconds = 0
-  /// When the latest event was.
+  /// The time of the latest event.
   private var now: Nanoseconds = 0
   /// The time since which messages wait.
   private var waitingSince: Nanoseconds?
-  /// There are too many of them.
+  /// True if too much waits.
   private var isFull = false
 
-  /// Messages wait no longer, however much a group prints.
+  /// The longest time for which messages wait, however much a group prints.
   private static let longestWait: Nanoseconds = 10_000_000_000
-  /// Some thousand lines.
+  /// The number of waiting bytes from which there are too many: some thousand lines.
   private static let mostWaiting = 32 << 10
 
   init(_ options: CIOptions) {
@@ -63,12 +63,12 @@ final class CILog {
     }
   }
 
-  /// When the group must be interrupted because messages wait; `silence` is when it is for being silent.
+  /// When the group must be interrupted because messages wait; `silence` is when it would be for being silent.
   func deadline(silence: Nanoseconds) -> Nanoseconds? {
     waitingSince.map { isFull ? $0 : min($0 + Self.longestWait, silence) }
   }
 
-  /// The end of a turn.
+  /// Notes at the end of a turn whether messages wait.
   func noteWaiting(_ messages: ByteSink) {
     isFull = messages.heldByteCount >= Self.mostWaiting
     if messages.heldByteCount == 0 {
@@ -80,7 +80,7 @@ final class CILog {
 
   private var seconds: Int { Int((start + now) / 1_000_000_000) }
 
-  /// A text for a command: masked first, because what is escaped is no longer found.
+  /// A text for a command. It is masked first, because an escaped secret is no longer found.
   func words(_ text: String, _ sink: ByteSink) -> String {
     let masked = sink.masker?.mask(text) ?? text
     return CommandGuard.harmless(masked, dialect.rules)
@@ -129,7 +129,7 @@ extension CILog {
     waitingSince = nil
   }
 
-  /// The summary is no part of a group.
+  /// Begins the summary, which is not part of a group.
   func beginSummary(_ title: String, on screen: Screen) {
     closeGroup(on: screen)
     let title = words(oneLine(title), screen.messages)

@@ -1,12 +1,12 @@
-// Text that a CI runner would take for a command of its own, made harmless: a space is put inside the
-// command. It works on bytes, split at any position.
+// Text that a CI runner would take for a command of its own, made harmless: a space is put inside
+// the command. It works on bytes, split at any position.
 
 /// Breaks the commands in a stream.
 ///
-/// Runners of .NET compare text by the rules of a language, for which characters that cannot be seen do
-/// not exist. So such characters never end a command here.
+/// Runners of .NET compare text by the rules of a language, for which invisible characters do not
+/// exist. So such characters never end a command here.
 struct CommandGuard {
-  /// What a runner takes for a command.
+  /// The kinds of text that a runner takes for a command.
   struct Rules: OptionSet {
     let rawValue: UInt8
 
@@ -18,8 +18,8 @@ struct CommandGuard {
     static let headings = Rules(rawValue: 4)
   }
 
-  /// What is in front of a line that is a command of oprun's own: the rest of it passes. No text that is shown
-  /// holds this character.
+  /// The prefix of a line that is a command of oprun's own: the rest of it passes. No text that is
+  /// shown contains this character.
   static let ownCommand: UInt8 = 2
 
   private enum Escape {
@@ -29,10 +29,10 @@ struct CommandGuard {
   private let rules: Rules
   private var isLineEmpty = true
   private var isOwn = false
-  /// How many of `##` were seen, and letters after them.
+  /// The number of `#` seen, at most two, with letters after them.
   private var hashes = 0
   private var escape = Escape.none
-  /// Nothing but `lead` was seen in the line, so many times.
+  /// True while only `lead` was seen in the line, `leadCount` times.
   private var isLeading = true
   private var lead: UInt8 = 0
   private var leadCount = 0
@@ -46,7 +46,7 @@ struct CommandGuard {
   }
 
   private mutating func pass(_ byte: UInt8, into result: inout [UInt8]) {
-    // The runners that read lines end them at either.
+    // Runners that read lines end them at either character.
     if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
       self = CommandGuard(rules)
       return result.append(byte)
@@ -63,10 +63,10 @@ struct CommandGuard {
     result.append(byte)
   }
 
-  /// Control characters, and everything beyond ASCII, of which some cannot be seen.
+  /// True for control characters, and everything beyond ASCII, some of which is invisible.
   private static func isUnseen(_ byte: UInt8) -> Bool { byte < 0x20 || byte >= 0x7F }
 
-  /// Colours of oprun's own messages.
+  /// True for a byte of a colour sequence of oprun's own messages.
   private mutating func isPartOfEscape(_ byte: UInt8) -> Bool {
     switch escape {
     case .none:
@@ -114,7 +114,7 @@ struct CommandGuard {
     return true
   }
 
-  /// How many of a character begin a command.
+  /// The number of repetitions of a character that begin a command.
   private func longestLead(of byte: UInt8) -> Int? {
     switch byte {
     case UInt8(ascii: ":") where rules.contains(.colons): 2
@@ -126,7 +126,7 @@ struct CommandGuard {
 }
 
 extension CommandGuard {
-  /// A text that goes into a command of oprun's own.
+  /// A text for a command of oprun's own.
   static func harmless(_ text: String, _ rules: Rules) -> String {
     var stream = CommandGuard(rules)
     var result: [UInt8] = []

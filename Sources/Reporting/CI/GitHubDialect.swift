@@ -3,11 +3,12 @@
 // How the runner reads them: ActionCommand.cs and ActionCommandManager.cs of github.com/actions/runner.
 
 struct GitHubDialect: CIDialect {
-  /// The rules of the runner, which besides `::…::` still takes `##[…]`, anywhere in a line. Its own groups get that
-  /// form in the log, where the page of a job finds them, whether or not commands are stopped.
+  /// The rules of the runner, which besides `::…::` still takes `##[…]`, anywhere in a line. Its
+  /// own groups get that form in the log, where the page of a job finds them, whether or not
+  /// commands are stopped.
   var rules: CommandGuard.Rules { [.brackets, .colons] }
 
-  /// Groups are shown closed and cannot be nested: a failure stands outside.
+  /// The command that opens a group. Groups are shown closed and cannot be nested: a failure stands outside.
   func opening(of group: CIGroup) -> String? {
     group.state == .failed ? nil : "::group::\(Self.data(group.title))"
   }
@@ -36,12 +37,12 @@ struct GitHubDialect: CIDialect {
 
   func heading(ofSummary title: String) -> String? { nil }
 
-  /// The escapes of what follows a command.
+  /// The escapes of the text after a command.
   static func data(_ text: String) -> String {
     escaped(text) { ["%": "%25", "\r": "%0D", "\n": "%0A"][$0] }
   }
 
-  /// The escapes of what stands between commas.
+  /// The escapes of a property, between commas.
   static func property(_ text: String) -> String {
     escaped(text) { ["%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"][$0] }
   }

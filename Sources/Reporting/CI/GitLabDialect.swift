@@ -4,7 +4,7 @@
 // (a JUnit report has that effect), and no way to mask something from within a job.
 
 struct GitLabDialect: CIDialect {
-  /// A section's marker holds control characters, which neither messages nor untrusted output have.
+  /// No rules: a section's marker contains control characters, which neither messages nor untrusted output have.
   var rules: CommandGuard.Rules { [] }
 
   func opening(of group: CIGroup) -> String? {
@@ -25,7 +25,7 @@ struct GitLabDialect: CIDialect {
 
   func heading(ofSummary title: String) -> String? { nil }
 
-  /// A name that no other group of the log has, into which other runs may write, too.
+  /// The name of a section, which no other section of the log has, even of other runs.
   private static func name(of group: CIGroup) -> String {
     let letters = group.id.unicodeScalars.map { scalar in
       let isLetter = scalar.isASCII && scalar.properties.isAlphabetic

@@ -15,10 +15,10 @@ struct TeamCityDialect: CIDialect {
     "##teamcity[blockClosed name='\(Self.value(group.title))']"
   }
 
-  /// `disableServiceMessages` holds until anybody enables them again.
+  /// No fence: `disableServiceMessages` holds until anybody enables them again.
   func fence(_ word: String) -> (before: String, after: String)? { nil }
 
-  /// A problem makes the build fail, as the exit status does.
+  /// The message of an annotation. A problem makes the build fail, as the exit status does.
   func annotation(_ annotation: Annotation) -> String? {
     let place = annotation.place.map { " (\($0.path):\($0.line):\($0.column))" } ?? ""
     let text = Self.value("\(annotation.title)\(place): \(annotation.message)", limit: 4000)
@@ -39,7 +39,7 @@ struct TeamCityDialect: CIDialect {
     "oprun_" + String(stableHash(of: id), radix: 16)
   }
 
-  /// The escapes of a value, of which at most so many characters are kept.
+  /// The escapes of a value, of which at most `limit` characters are kept.
   static func value(_ text: String, limit: Int = .max) -> String {
     let kept = text.utf16.count > limit ? String(text.prefix(limit - 1)) + "…" : text
     return escaped(kept) { scalar in

@@ -1,4 +1,4 @@
-// What a person sees of a run: a fold over its events into step output and messages.
+// Shows a run to a person: a fold over its events into step output and messages.
 
 package import Plans
 package import RunFiles
@@ -17,14 +17,14 @@ package final class Console: RunObserver {
   private var annotations: Annotations?
   /// The command that has the keys of the terminal.
   private var dialogue: Dialogue?
-  /// The last of them.
+  /// The last command that had the keys.
   private var heard: Stream?
-  /// Knows what is shown of running steps; nil if nothing is.
+  /// The progress of running steps that is shown; nil if none is.
   private var progress: RunProgress?
   private var display: LiveDisplay?
   private var heartbeat: Heartbeat?
 
-  /// Unless `showsOutput` is set, what steps print is seen only in the block.
+  /// Unless `showsOutput` is set, the output of steps is seen only in the block.
   package init(
     plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode, showsOutput: Bool = true
   ) {
@@ -63,7 +63,7 @@ package final class Console: RunObserver {
   /// Counts steps that are up to date and not in the plan.
   package func count(upToDate number: Int) { ledger.count(upToDate: number) }
 
-  /// Takes account of what was before somebody began to look, and shows nothing of it.
+  /// Takes account of an event from before somebody began to look, and shows nothing of it.
   package func catchUp(_ event: RunEvent) {
     switch event.kind {
     case .began(let beginning): changes.begin(beginning.clock)
@@ -150,7 +150,7 @@ package final class Console: RunObserver {
     }
   }
 
-  /// A step that is up to date has a log only if what it printed is shown again.
+  /// Shows the log of a step that is up to date, which exists only if its output is shown again.
   private func showAgain(_ operation: OperationID, at time: Nanoseconds) {
     let stream = Stream(operation: operation, role: .attempt(1))
     guard let log = operations.log(of: stream) else { return }

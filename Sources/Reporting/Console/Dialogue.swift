@@ -1,5 +1,5 @@
-// What a command with the keys of the terminal prints: passed on as it is, also what is no whole line, for
-// it is a program that talks with a person.
+// The output of a command that has the keys of the terminal: passed on as it is, even within a
+// line, because the command is a program that talks with a person.
 
 import RunFiles
 
@@ -9,13 +9,13 @@ final class Dialogue {
   private let stage: Stage
   private var shown: Int
   private var isOpened = false
-  /// Standard output belongs to others: in `quiet` a person is talked with beside it.
+  /// True if standard output belongs to others: in `quiet`, the dialogue is on standard error.
   private let isQuiet: Bool
 
   private var screen: Screen { stage.screen }
   private var sink: ByteSink { isQuiet ? screen.messages : screen.output }
 
-  /// Up to `position` it was shown before.
+  /// The log was shown before, up to `position`.
   init(_ stream: Stream, from position: Int, on stage: Stage, isQuiet: Bool) {
     self.isQuiet = isQuiet
     self.stream = stream
@@ -32,7 +32,7 @@ final class Dialogue {
     shown = byteCount
   }
 
-  /// The terminal is oprun's again: its cursor is at the start of a line.
+  /// Returns the terminal to oprun: its cursor is at the start of a line.
   func close() {
     guard isOpened else { return }
     if !isQuiet { screen.turnToOutput() }

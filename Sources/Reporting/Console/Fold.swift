@@ -1,16 +1,16 @@
-// The line that stands for all instances of a step: what became of them, counted.
+// The line that stands for all instances of a step: their endings, counted.
 
 import Plans
 import Scheduling
 
-/// Instances that ended so far.
+/// The instances that have ended so far.
 struct Fold {
   private var counts: [Count: Int] = [:]
   private var total = 0
-  /// How many were up to date, with outputs that were put back.
+  /// The number of instances that were up to date, with outputs that were put back.
   private var restoredCount = 0
   private var start: Nanoseconds?
-  /// Why the first of those that did not run did not.
+  /// Why the first instance that did not run did not.
   private var reason: String?
   private var hasOtherReasons = false
 
@@ -26,7 +26,7 @@ struct Fold {
     }
   }
 
-  /// An instance runs again.
+  /// Removes an instance that runs again.
   mutating func remove(_ ending: Ending) {
     let count = Count(ending, .itself)
     let rest = counts[count, default: 1] - 1
@@ -43,7 +43,7 @@ struct Fold {
   /// `×40`.
   var multiplier: String { "×\(total)" }
 
-  /// The most important of what became of them.
+  /// The mark of the most important ending.
   var mark: Mark {
     let marks: [(Count, Mark)] = [
       (.failed, .failed), (.timedOut, .failed), (.allowed, .warning), (.blocked, .notRun),
@@ -85,14 +85,15 @@ struct Fold {
     }
   }
 
-  /// A single instance that failed has had its line.
+  /// False for a single instance that failed, which has had its line.
   var saysMore: Bool {
     total > 1 || [.failed, .timedOut, .allowed].allSatisfy { counts[$0] == nil }
   }
 }
 
 extension ProgressLines {
-  /// True if the line of its group stands for it, too. What failed has its own line at once.
+  /// Counts an instance in the fold of its group; true if that line stands for it. A failure has
+  /// its own line at once.
   mutating func fold(_ settled: SettledOperation) -> Bool {
     guard let group = operations.fold(of: settled.operation) else { return false }
     folds[group, default: Fold()].add(
@@ -101,12 +102,12 @@ extension ProgressLines {
     return !settled.ending.outcome.isFailure
   }
 
-  /// An operation runs again, or waits for one that does.
+  /// Removes an operation that runs again, or waits for one that does.
   mutating func reopen(_ operation: OperationID, _ ending: Ending) {
     if let group = operations.fold(of: operation) { folds[group]?.remove(ending) }
   }
 
-  /// All instances of the step have ended.
+  /// Writes the line of a group whose instances have all ended.
   mutating func writeFold(_ group: OperationID, at time: Nanoseconds) {
     guard !folds.isEmpty, let fold = folds.removeValue(forKey: group), fold.saysMore
     else { return }

@@ -1,14 +1,14 @@
 // One group of output for each command. One running command holds the stage: it is shown as its log
-// grows, while what the others print waits in their logs. Where messages are seen beside output, and so
-// a line can say whose lines follow, the output of a command that failed is shown at once, and one that
-// has been silent for a second leaves the stage. Elsewhere groups stay whole.
+// grows, while the output of the others waits in their logs. Where messages are seen beside output,
+// and so a line can say whose lines follow, the output of a command that failed is shown at once,
+// and one that has been silent for a second leaves the stage. Elsewhere groups stay whole.
 
 import Plans
 import RunFiles
 import Scheduling
 
 struct GroupedOutput: StepOutput {
-  /// Running, with output that is not shown yet.
+  /// A running command with output that is not shown yet.
   private struct Talker {
     let stream: Stream
     let start: Nanoseconds
@@ -16,11 +16,11 @@ struct GroupedOutput: StepOutput {
     var lastOutput: Nanoseconds
   }
 
-  /// Ended while another group was open: what was written to which file.
+  /// A command that ended while another group was open, and the file of its output.
   private struct Waiting {
     let stream: Stream
     let log: FileIdentity?
-    /// If some of it was shown before.
+    /// The state of its group; nil if none of it was shown before.
     let state: ShownGroup?
   }
 
@@ -32,27 +32,28 @@ struct GroupedOutput: StepOutput {
   private var lastOutput: Nanoseconds = 0
   private var talkers: [Talker] = []
   private var waiting: [Waiting] = []
-  /// The first of them that was not shown yet.
+  /// The index of the first of these that was not shown yet.
   private var waitingStart = 0
-  /// Ended, and shown to their ends before anything else is: one that failed, and who held the stage.
+  /// Groups of ended commands that are shown to their ends before anything else: a failed command,
+  /// and the one that held the stage.
   private var ending: [(group: LiveGroup, isFailure: Bool)] = []
-  /// How much may be shown until the next turn, in bytes.
+  /// The number of bytes that may still be shown in this turn.
   private var room = GroupedOutput.mostPerTurn
   private var lastTurn: Nanoseconds = 0
   /// Running commands that left the stage.
   private var left: [Stream: ShownGroup] = [:]
-  /// The stage belongs to somebody else.
+  /// True if the stage belongs to a dialogue.
   private var isSuspended = false
 
-  /// Some 10 ms of work.
+  /// The number of bytes shown in one turn: some 10 ms of work.
   static let mostPerTurn = 4 << 20
 
-  /// Who prints nothing for so long leaves the stage to others.
+  /// The time without output after which a command leaves the stage to others.
   private static let longestSilence: Nanoseconds = 1_000_000_000
-  /// What services print comes in lines with their names, where no group is open: they would hold the
-  /// stage for ever.
+  /// The output of services, in lines with their names, while no group is open: a service would
+  /// hold the stage for ever.
   private var services: PrefixedOutput
-  /// How far the logs of services can be read of which something is not shown yet.
+  /// The services whose output is not shown completely, with the readable sizes of their logs.
   private var serviceNews: [(stream: Stream, byteCount: Int)] = []
 
   init(screen: Screen, operations: RunOperations) {
@@ -67,7 +68,7 @@ struct GroupedOutput: StepOutput {
     }
   }
 
-  /// Nobody holds the stage.
+  /// True if nobody holds the stage.
   private var isFree: Bool { live == nil && ending.isEmpty && !isSuspended }
 
   mutating func grew(
@@ -161,7 +162,7 @@ struct GroupedOutput: StepOutput {
     goOn()
   }
 
-  /// The whole rest of it is shown next.
+  /// Ends a command, whose remaining output is shown next.
   private mutating func end(
     _ stream: Stream, _ log: LogFile?, from state: ShownGroup?, as command: CIGroup.State
   ) {
@@ -171,7 +172,7 @@ struct GroupedOutput: StepOutput {
     ending.append((LiveGroup(stream, log, on: stage, from: state, as: command), false))
   }
 
-  /// Shows what there is room for, and lets the next one have the stage when it is free.
+  /// Shows as much as there is room for, and gives the stage to the next command when it is free.
   private mutating func goOn() {
     if screen.output.hasFailed { return drop() }
     if isSuspended { return }
@@ -197,7 +198,7 @@ struct GroupedOutput: StepOutput {
     }
   }
 
-  /// Nobody sees any more of it.
+  /// Forgets all output: nobody sees any more of it.
   private mutating func drop() {
     live = nil
     ending = []
@@ -209,10 +210,10 @@ struct GroupedOutput: StepOutput {
     screen.ci?.closeGroup(on: screen)
   }
 
-  /// False if there is no room for the rest of it.
+  /// Shows the rest of a waiting command; false if there is no room for all of it.
   private mutating func end(_ item: Waiting) -> Bool {
     do throws(LogReadFailure) {
-      // If it has ended in this turn, its log is still open.
+      // If the command has ended in this turn, its log is still open.
       let log: LogFile
       if let open = operations.log(of: item.stream) {
         log = open
@@ -227,7 +228,7 @@ struct GroupedOutput: StepOutput {
     return true
   }
 
-  /// False if there is no room for the rest of it.
+  /// Shows the rest of a service; false if there is no room for all of it.
   private mutating func end(service stream: Stream, _ log: LogFile?) -> Bool {
     guard let log else {
       screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
@@ -236,7 +237,7 @@ struct GroupedOutput: StepOutput {
     return services.close(stream, log, within: &room)
   }
 
-  /// False if there is no room for all that they have printed.
+  /// Shows the output of the services; false if there is no room for all of it.
   private mutating func showServices() -> Bool {
     while let next = serviceNews.first {
       guard services.show(next.stream, upTo: next.byteCount, within: &room) else { return false }
@@ -270,7 +271,7 @@ struct GroupedOutput: StepOutput {
     goOn()
   }
 
-  /// Where there was no room, something may be left.
+  /// False if output may be left for which there was no room.
   private var isCaughtUp: Bool { ending.isEmpty && live?.isCaughtUp != false && room > 0 }
 
   var deadline: Nanoseconds? {
@@ -278,7 +279,7 @@ struct GroupedOutput: StepOutput {
     return isSuspended ? nil : lastTurn + 1
   }
 
-  /// When who holds the stage leaves it.
+  /// When the command on the stage leaves the stage.
   private var silenceEnd: Nanoseconds? {
     guard live != nil, screen.isShared else { return nil }
     let silence = lastOutput + Self.longestSilence

@@ -2,27 +2,28 @@
 
 import RunFiles
 
-/// What of a group was shown, and in which colours it goes on.
+/// How much of a group was shown, and in which colours it goes on.
 struct ShownGroup {
-  /// What stands in front of the next lines.
+  /// The label in front of the next lines.
   fileprivate enum Label {
     case opening, continuation, none
   }
 
-  /// Shown up to here: the start of a line, unless a last line without an end is being shown.
+  /// The position up to which the log was shown: the start of a line, unless a last line without an
+  /// end is being shown.
   fileprivate(set) var shown = 0
-  /// No newline between `shown` and here.
+  /// The position before which no newline follows `shown`.
   fileprivate var searched = 0
   fileprivate var filter: TerminalFilter
   fileprivate var label = Label.opening
 
-  /// Output that a CI runner may not obey is text without colours.
+  /// Untrusted output for a CI runner is text without colours.
   init(_ screen: Screen, isTrusted: Bool) {
     filter = TerminalFilter(keepsColor: screen.colorsOutput && isTrusted, rail: screen.rail)
   }
 }
 
-/// Where groups are shown, and what they are called there.
+/// The place where groups are shown, and the names of their operations.
 struct Stage {
   let screen: Screen
   let operations: RunOperations
@@ -34,17 +35,17 @@ final class LiveGroup {
   private let log: LogFile
   private let stage: Stage
   private(set) var state: ShownGroup
-  /// How many bytes of the log can be read.
+  /// The number of bytes of the log that can be read.
   private var known = 0
-  /// The command, when what is shown is shown.
+  /// The state of the command when the group is opened.
   private let command: CIGroup.State
   private let isTrusted: Bool
-  /// What was shown ends within a line.
+  /// True if the shown text ends within a line.
   private var isInLine = false
 
   private var screen: Screen { stage.screen }
 
-  /// Goes on where it was left if there is a state.
+  /// Opens a group; it goes on where it was left if there is a state.
   init(
     _ stream: Stream, _ log: LogFile, on stage: Stage, from state: ShownGroup?,
     as command: CIGroup.State = .running
@@ -57,11 +58,11 @@ final class LiveGroup {
     self.state = state ?? ShownGroup(stage.screen, isTrusted: isTrusted)
   }
 
-  /// Whether everything was shown that was known to be there.
+  /// True if everything known of the log was shown.
   var isCaughtUp: Bool { state.searched >= known }
 
-  /// Shows whole lines only: a message may come between any two calls. No more is looked at than `room`
-  /// says, which shrinks.
+  /// Shows whole lines only: a message may come between any two calls. Looks at no more than `room`
+  /// bytes, and reduces that.
   func show(upTo byteCount: Int? = nil, within room: inout Int) {
     known = max(known, byteCount ?? 0)
     guard state.searched < known, room > 0 else { return }
@@ -72,7 +73,7 @@ final class LiveGroup {
     copy(upTo: end)
   }
 
-  /// Nothing more will come. False if there is no room for the rest.
+  /// Ends the group; false if there is no room for the rest.
   func finish(isFailure: Bool, within room: inout Int) -> Bool {
     let size = log.size
     show(upTo: size, within: &room)
@@ -81,7 +82,7 @@ final class LiveGroup {
     return true
   }
 
-  /// Shows a last line that has no end. False if there is no room for all of it.
+  /// Shows a last line without an end; false if there is no room for all of it.
   private func showRest(upTo size: Int, within room: inout Int) -> Bool {
     guard state.shown < size else { return true }
     let isLast = size - state.shown <= room
@@ -101,7 +102,7 @@ final class LiveGroup {
     return true
   }
 
-  /// Lines of another group come next; those that follow say whose they are.
+  /// Lets lines of another group come next; the lines after those say again whose they are.
   func interrupt() {
     if state.label == .none { state.label = .continuation }
     screen.ci?.closeGroup(on: screen)
@@ -110,7 +111,7 @@ final class LiveGroup {
   private func copy(upTo end: Int, isEnd: Bool = true) {
     if isInLine, !screen.resumeLine() { state.filter.beginLine() }
     isInLine = false
-    // A CI's own groups are closed by whoever writes between their lines.
+    // A CI group is closed by whoever writes between its lines.
     if screen.ci == nil, state.label == .none, screen.subject != stream.operation {
       state.label = .continuation
     }
@@ -120,7 +121,7 @@ final class LiveGroup {
     state.filter.resumeColors(to: screen.output)
     let reached = screen.copy(
       state.shown..<end, of: log, filter: &state.filter, isEnd: isEnd)
-    // Of what nobody takes any more, or what cannot be read, nothing comes later either.
+    // If nobody reads any more, or the log cannot be read, nothing comes later either.
     state.shown = reached > state.shown ? reached : end
     state.filter.suspendColors(to: screen.output)
   }

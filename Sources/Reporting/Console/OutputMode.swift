@@ -1,14 +1,14 @@
-// The ways of showing a run, and which of them suits where its messages go.
+// The ways of showing a run, and which of them suits the target of its messages.
 
 /// The values of `--output`.
 package enum OutputMode: String, CaseIterable, Sendable {
-  /// The same as `grouped`, above a block that shows what is running.
+  /// `grouped`, above a block that shows what is running.
   case live
   case grouped, prefixed, quiet
-  /// The same as `quiet`; standard output belongs to events.
+  /// `quiet`, with events on standard output.
   case json
 
-  /// Whether there are lines about steps that end.
+  /// True if there are lines about steps that end.
   package var showsProgress: Bool {
     switch self {
     case .live, .grouped, .prefixed: true
@@ -25,12 +25,12 @@ package enum OutputMode: String, CaseIterable, Sendable {
     guard Terminal.size(of: messages) != nil, isSet("TERM"), environment("TERM") != "dumb",
       !runners.contains(where: isSet)
     else { return .grouped }
-    // What reads a pipe may write to the same terminal.
+    // The reader of a pipe may write to the same terminal.
     let isAlone = Terminal.isSameTarget(output, messages) || Terminal.neverAnswers(output)
     return isAlone ? .live : .grouped
   }
 
-  /// What CI runners set. Some of them give jobs a terminal, which nobody watches.
+  /// Variables that CI runners set. Some of them give jobs a terminal, which nobody watches.
   private static let runners = [
     "CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TEAMCITY_VERSION", "TF_BUILD",
   ]

@@ -6,8 +6,8 @@ import Scheduling
 
 struct PrefixedOutput: StepOutput {
   private struct Position {
-    /// The position up to which it has been shown, the start of a line or of a piece of a very long
-    /// one.
+    /// The position up to which the log has been shown, the start of a line or of a piece of a very
+    /// long one.
     var shown = 0
     /// The position up to which there is no newline after `shown`.
     var searched = 0
@@ -29,7 +29,7 @@ struct PrefixedOutput: StepOutput {
     _ = show(stream, upTo: byteCount, within: &room)
   }
 
-  /// Shows no more than `room` says, which shrinks; false if that was not all.
+  /// Shows no more than `room` bytes, and reduces that; false if that was not all.
   mutating func show(_ stream: Stream, upTo byteCount: Int, within room: inout Int) -> Bool {
     guard let log = operations.log(of: stream) else { return true }
     return show(stream, of: log, upTo: byteCount, isEnd: false, within: &room)
@@ -44,7 +44,7 @@ struct PrefixedOutput: StepOutput {
     }
   }
 
-  /// Shows the rest of it; false if there is no room for all of that.
+  /// Shows the rest of a log; false if there is no room for all of it.
   mutating func close(_ stream: Stream, _ log: LogFile, within room: inout Int) -> Bool {
     guard show(stream, of: log, upTo: log.size, isEnd: true, within: &room) else { return false }
     positions[stream] = nil
@@ -89,7 +89,7 @@ struct PrefixedOutput: StepOutput {
     return isWhole
   }
 
-  /// Writes the whole lines, and what follows the last one if `takesAll`. A line that fills the
+  /// Writes the whole lines, and the text after the last one if `takesAll`. A line that fills the
   /// buffer is cut. Returns the number of bytes.
   private func writeLines(
     _ bytes: UnsafeRawBufferPointer, after prefix: String, takesAll: Bool
@@ -114,7 +114,7 @@ struct PrefixedOutput: StepOutput {
     return start
   }
 
-  /// Where to cut a line that continues, so that no UTF-8 character is split.
+  /// The place to cut a line that continues, so that no UTF-8 character is split.
   private static func lastCut(in bytes: UnsafeRawBufferPointer) -> Int {
     let tail = bytes.suffix(4)
     let start = tail.lastIndex { $0 & 0xc0 != 0x80 } ?? bytes.count

@@ -1,4 +1,4 @@
-// Writes one line for everything else that happens: retries, hooks, leftover processes, notices.
+// Writes one line for each other incident: retries, hooks, leftover processes, notices.
 
 import Diagnostics
 import Plans
@@ -58,7 +58,7 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
-  /// `ready after 1.2s`: a service goes on.
+  /// Writes `ready after 1.2s`: a service goes on.
   func writeReady(_ operation: OperationID, after time: Nanoseconds) {
     begin(.waiting, operation)
     sink.write("ready after ")
@@ -66,7 +66,7 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
-  /// `waiting for a slot, held by build, lint`: after some seconds, once for the same holders.
+  /// Writes `waiting for a slot, held by build, lint`: after some seconds, once for the same holders.
   func writeHeldUp(_ operation: OperationID, _ heldUp: HeldUp) {
     begin(.waiting, operation)
     sink.write("waiting for ")
@@ -130,7 +130,7 @@ extension ProgressLines {
   }
 
   func writeStopping(_ reason: StopReason) {
-    // How many jobs continue is said at the same time.
+    // The number of jobs that continue is reported at the same time.
     if reason == .left { return }
     let isSignal = if case .signal = reason { true } else { false }
     let advice = isSignal ? "; a second signal kills running commands" : ""

@@ -8,7 +8,7 @@ struct ProgressLines {
   let operations: RunOperations
   let screen: Screen
   let sink: ByteSink
-  /// The columns of the widest name that is known, up to a limit.
+  /// The columns of the widest known name, up to a limit.
   private var widest: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
@@ -16,12 +16,12 @@ struct ProgressLines {
   var restored: Set<OperationID> = []
   /// The folds by the group, until all of it has ended.
   var folds: [OperationID: Fold] = [:]
-  /// Operations that ended in this turn without having started: told, and only counted.
+  /// The numbers of operations that ended in this turn without having started: with a line, and without.
   private var told = 0
   private var untold = 0
 
   private static let widestName = 48
-  /// Names are padded as far in any case, where there is room for them.
+  /// The width to which names are padded at least, where there is room.
   private static let usualName = 24
   private static let usualEnd = 56
   private static let narrowestEnd = 40
@@ -47,7 +47,7 @@ struct ProgressLines {
     widest = min(Self.widestName, max(widest, displayWidth(of: name)))
   }
 
-  /// The number of columns left for how something ended.
+  /// The number of columns left for the words about an end.
   var endColumns: Int { max(Self.narrowestEnd, screen.columns - nameWidth - 4) }
 
   /// Writes the mark and the padded name.
@@ -66,7 +66,7 @@ struct ProgressLines {
     sink.write(spaces: max(0, nameWidth - displayWidth(of: name)) + 2)
   }
 
-  /// The name for people, and the end of the line.
+  /// Writes the name for people, and ends the line.
   func endLine(of operation: OperationID) {
     for piece in operations.label(of: operation) {
       sink.write("  ")
@@ -110,7 +110,7 @@ struct ProgressLines {
     sink.write(attemptOf: last.role, limit: 0)
   }
 
-  /// How an operation failed, and why.
+  /// Writes how an operation failed, and why.
   func writeEnd(of settled: SettledOperation, to sink: ByteSink) {
     writeFailure(settled, to: sink)
     guard let reason = settled.reason(operations) else { return }
@@ -132,7 +132,7 @@ struct ProgressLines {
     if settled.ending.isAllowed { sink.write(", allowed") }
   }
 
-  /// Whether another operation gets a line. A failure can end thousands of operations at once, and
+  /// True if another operation gets a line. A failure can end thousands of operations at once, and
   /// a few lines are enough.
   private mutating func tellsOneMore() -> Bool {
     if told < Self.unstartedPerTurn {

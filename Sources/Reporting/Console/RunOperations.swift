@@ -1,6 +1,6 @@
 // The current operations of a run: those of the plan, then the instances that steps were expanded
-// to. Only this file knows their names, where their logs are, which of them are groups, and what
-// they waited for.
+// to. Only this file knows their names, the places of their logs, which of them are groups, and
+// their dependencies.
 
 import Diagnostics
 import Expressions
@@ -20,18 +20,17 @@ final class RunOperations {
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  /// Where lines fold, and names may be too long; nil for what programs read.
+  /// The screen on which lines fold, and names may be too long; nil for output to programs.
   private let screen: Screen?
   private let added: AddedOperations
   private var resolvedNames: [OperationID: String] = [:]
-  /// One line stands for all instances of a step.
+  /// True if one line stands for all instances of a step.
   private let foldsInstances: Bool
-  /// The group of each operation of the plan that is an instance; -1 for the others. Empty if there
-  /// is no instance.
+  /// The group of each operation of the plan that is an instance; −1 for the others. Empty if there is no instance.
   private let groups: [Int32]
-  /// The run is over: nobody has seen its logs being written.
+  /// True if the run is over: nobody has seen its logs being written.
   private var isReplayed = false
-  /// Used again and again, because making a sink takes longer than writing a few words.
+  /// A sink that is used again and again, because making one takes longer than writing a few words.
   private let wordSink = ByteSink.intoMemory()
 
   init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
@@ -57,7 +56,7 @@ final class RunOperations {
 
   var count: Int { added.count }
 
-  /// The number as people count them now: a group counts as its members, if it has any.
+  /// The number of steps as people count them now: a group counts as its members, if it has any.
   var stepCount: Int { added.stepCount }
 
   func append(
@@ -66,7 +65,7 @@ final class RunOperations {
     added.append(operation, id: id, from: group, after: dependencies)
   }
 
-  /// Takes the name for people of an operation of which it was not known before.
+  /// Takes the name for people of an operation that becomes known now.
   func resolve(_ operation: OperationID, name: String?) {
     if let name { resolvedNames[operation] = name }
   }
@@ -82,18 +81,18 @@ final class RunOperations {
     added.instances(of: group)?.count ?? plan.groups[group]?.members.count ?? 0
   }
 
-  /// It goes on beside the steps that need it.
+  /// True if the operation goes on beside the steps that need it.
   func isService(_ operation: OperationID) -> Bool {
     guard plan.graph.hasServices, operation.rawValue >= 0 else { return false }
     return !plan.graph.takesSlot(planned(operation))
   }
 
-  /// What it prints may tell a CI runner something.
+  /// True if the output may tell a CI runner something.
   func isTrusted(_ stream: Stream) -> Bool {
     stream.operation.rawValue < 0 || !step(stream.operation).settings.hasUntrustedOutput
   }
 
-  /// The services that it depends on.
+  /// The services that the operation depends on.
   func services(of operation: OperationID) -> [OperationID] {
     guard plan.graph.hasServices else { return [] }
     var found: [OperationID] = []
@@ -108,7 +107,7 @@ final class RunOperations {
     return members.isEmpty ? [operation] : members.flatMap { services(in: $0) }
   }
 
-  /// Whether people do not count the operation, because others take its place.
+  /// True if people do not count the operation, because others take its place.
   func standsForOthers(_ operation: OperationID) -> Bool { added.standsForOthers(operation) }
 }
 
@@ -128,8 +127,8 @@ extension RunOperations {
     operation.rawValue < 0 ? plan.settings : plan.steps[planned(operation).index].settings
   }
 
-  /// The id, or what stands for the run itself. What programs read tells ids apart that are equal without their
-  /// secrets, as the names of logs do: `deploy[token=***]~7`.
+  /// The id of the operation, or the words for the run itself. For programs, ids that are equal
+  /// without their secrets are told apart, as in the names of logs: `deploy[token=***]~7`.
   func name(_ operation: OperationID) -> String {
     guard let id = id(operation) else { return "the run" }
     return screen == nil ? masker?.name(id, number: operation.index) ?? id : id
@@ -152,18 +151,18 @@ extension RunOperations {
     return hooks.indices.contains(index - 1) ? hooks[index - 1] : nil
   }
 
-  /// The name for a place beside others: it is cut in its middle where a terminal is too narrow.
+  /// The name for a place beside others: cut in its middle where a terminal is too narrow.
   func compactName(_ operation: OperationID) -> String { short(name(operation)) }
 
   func short(_ name: String) -> String { short(name, columns: screen?.nameColumns ?? .max) }
 
-  /// A name that takes no more columns where lines are cut.
+  /// A name that takes at most this many columns where lines are cut.
   func short(_ name: String, columns: Int) -> String {
     guard let screen, screen.clipsMessages else { return name }
     return cutInMiddle(masker?.mask(name) ?? name, columns: columns)
   }
 
-  /// Columns of the name in front of a line, as far as one is to be expected.
+  /// The expected columns of the name in front of a line.
   func widthOfName(_ operation: OperationID) -> Int {
     if fold(of: operation) != nil { return 0 }
     let width = displayWidth(of: plan.steps[operation.index].id)
@@ -192,10 +191,11 @@ extension RunOperations {
     return log
   }
 
-  /// The events that follow are those of a run that is over. Its logs are opened only where they are shown.
+  /// Announces that the following events are those of a run that is over. Its logs are opened only
+  /// where they are shown.
   func beginReplay() { isReplayed = true }
 
-  /// The end of a command that is lost. In a run that is over, what it has printed is as long as its log.
+  /// The end of a command. If the command was lost in a run that is over, its output is as long as its log.
   func completed(_ end: CommandEnd, of stream: Stream) -> CommandEnd {
     guard isReplayed, end.outputByteCount == 0 else { return end }
     return end.with(outputByteCount: directory.log(logName(of: stream))?.size ?? 0)
@@ -226,7 +226,7 @@ extension RunOperations {
     return hook(role, of: step.settings)?.work.shown
   }
 
-  /// What is written as a string. Must not be called while something is.
+  /// The text that `write` writes. Must not be called within itself.
   func words(_ write: (ByteSink) -> Void) -> String {
     write(wordSink)
     return wordSink.takeText()
@@ -246,13 +246,13 @@ extension RunOperations {
     return name(operation) + label
   }
 
-  /// What resumes the run of this name; nil if it was not read from a file.
+  /// The command that resumes the run of this name; nil if its pipeline was not read from a file.
   func resumeCommand(of run: String) -> String? {
     guard let file = plan.sources.files.first, !file.path.hasPrefix("<") else { return nil }
     return "oprun resume \(run)" + stateOption
   }
 
-  /// What prints the log; nil if a secret in the name of the step hides which one it is.
+  /// The command that prints the log; nil if a secret in the name of the step hides which one it is.
   func logsCommand(of stream: Stream) -> String? {
     guard let id = id(stream.operation), (masker?.mask(id) ?? id) == id, !id.containsText("***"),
       let run = directory.path.split(separator: "/").last
@@ -283,8 +283,8 @@ extension RunOperations {
 
 // The dependencies of an operation.
 extension RunOperations {
-  /// Calls `body` for each dependency. An instance waited for what its step waited for; a step that
-  /// was expanded also for its instances.
+  /// Calls `body` for each dependency. An instance waited for the dependencies of its step; a step
+  /// that was expanded also for its instances.
   func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
     if let own = ownDependencies(of: operation) {
       own.forEach(body)
@@ -296,7 +296,7 @@ extension RunOperations {
 }
 
 extension RunOperations {
-  /// What an instance waited for in particular; nil if that is what its step waited for.
+  /// The dependencies of an instance itself; nil if they are those of its step.
   func ownDependencies(of operation: OperationID) -> [OperationID]? {
     guard let own = added[operation]?.dependencies, !own.isEmpty else { return nil }
     return own
@@ -304,8 +304,8 @@ extension RunOperations {
 }
 
 extension Plan {
-  /// The group of each operation that is an instance of a matrix and stands for no others; -1 for the others. Empty if
-  /// there is no matrix.
+  /// The group of each operation that is an instance of a matrix and stands for no others; −1 for
+  /// the others. Empty if there is no matrix.
   package var groupsOfInstances: [Int32] {
     let matrices = groups.filter { if case .matrix = $0.value.kind { true } else { false } }
     guard !matrices.isEmpty else { return [] }

@@ -3,22 +3,22 @@
 
 import Scheduling
 
-/// Receives the growth and the end of logs; writes what is shown of them.
+/// Receives the growth and the end of logs; writes the part of them that is shown.
 protocol StepOutput {
   /// The log can be read up to `byteCount`. `start` is when its operation first started.
   mutating func grew(
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds)
-  /// The log is complete. Told only of commands that printed something.
+  /// The log is complete. Called only for commands that printed something.
   mutating func ended(_ stream: Stream, isFailure: Bool)
-  /// The command is shown by somebody else from now on, and what others print waits until `resume`.
-  /// Answers how far it was shown.
+  /// Leaves the command to be shown by somebody else from now on, while the output of others waits
+  /// until `resume`. Returns the position up to which it was shown.
   mutating func suspend(for stream: Stream) -> Int
   mutating func resume()
   /// Notes how much time has passed.
   mutating func advance(to now: Nanoseconds)
-  /// Nothing more will come: what was not shown yet is shown now.
+  /// Shows everything that was not shown yet: nothing more will come.
   mutating func finish()
-  /// When `advance` changes something; nil if only news do.
+  /// When `advance` changes something; nil if only news can.
   var deadline: Nanoseconds? { get }
 }
 
@@ -29,7 +29,7 @@ extension StepOutput {
   var deadline: Nanoseconds? { nil }
 }
 
-/// `quiet` and `json`: output stays in the logs.
+/// Shows nothing, for `quiet` and `json`: output stays in the logs.
 struct UnseenOutput: StepOutput {
   func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds) {}
   func ended(_ stream: Stream, isFailure: Bool) {}

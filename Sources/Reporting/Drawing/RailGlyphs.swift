@@ -55,7 +55,7 @@ enum RailGlyph: Int {
   }
 }
 
-/// A column in which nothing happens, with the blank behind it; most columns are such.
+/// A column in which nothing happens, with the blank after it; most columns are such.
 private struct PassedColumn {
   private let bytes: UInt32
   private let count: Int

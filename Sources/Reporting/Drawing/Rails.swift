@@ -3,7 +3,7 @@
 
 import Scheduling
 
-/// What the columns of one line show; bit `i` is column `i`.
+/// The content of the columns of one line; bit `i` is column `i`.
 struct RailLine {
   /// The column of the operation; `limit` if all are taken.
   var node = 0
@@ -27,7 +27,7 @@ struct RailLine {
     return low...(hasHiddenFeed ? limit : high)
   }
 
-  /// The last column that shows something.
+  /// The last column that is not blank.
   var lastColumn: Int {
     let rails = above | feeds
     return max(span.upperBound, rails == 0 ? 0 : 31 - rails.leadingZeroBitCount)
@@ -47,11 +47,11 @@ struct Rails {
 
   private let graph: Graph
   private var open: OpenRails
-  /// What the operation of the last line waits for.
+  /// The dependencies of the operation of the last line.
   private(set) var dependencies: [OperationID] = []
 
-  /// Prepares the rails of a graph, in which some operations have no lines, for a screen with so many columns. Linear in
-  /// operations and edges.
+  /// Prepares the rails of a graph, in which some operations have no lines, for a screen with this
+  /// many columns. Linear in operations and edges.
   init(
     _ graph: Graph, order: some Sequence<OperationID>, hidden: Set<OperationID> = [], columns: Int
   ) {
@@ -63,7 +63,8 @@ struct Rails {
       limit: peak > widest ? Self.narrow : widest, dependentCounts: dependentCounts)
   }
 
-  /// How many operations at most have passed that others still wait for; no more are counted than may have rails.
+  /// The largest number of operations that have passed and that others still wait for, counted up
+  /// to the limit of rails.
   private static func peak(
     _ graph: Graph, _ order: some Sequence<OperationID>, _ hidden: Set<OperationID>,
     dependentCounts: [Int32]
@@ -91,23 +92,23 @@ struct Rails {
     return open.end(operation.index)
   }
 
-  /// Passes an operation that has no line: nothing leads to it, and nothing from it. Linear in its dependencies.
+  /// Passes an operation that has no line and no rails. Linear in its dependencies.
   mutating func pass(_ operation: OperationID) {
     graph.forEachDependency(of: operation, changing: &open) { open, edge in
       open.release(edge.from.index)
     }
   }
 
-  /// What a further line under the last one shows: the rails alone.
+  /// The rails alone, for a further line under the last one.
   var below: RailLine { open.below }
 }
 
 /// The rails of the operations that have passed, and the line in progress.
 private struct OpenRails {
   private let limit: Int
-  /// Dependents still to come.
+  /// The number of dependents still to come, by operation.
   private var remaining: [Int32]
-  /// Negative for an operation that has not passed.
+  /// The column of each operation; negative if it has not passed.
   private var columns: [Int8]
   private var live: UInt32 = 0
   private var hidden = 0
@@ -140,7 +141,7 @@ private struct OpenRails {
     }
   }
 
-  /// One that waited for the operation has passed without a line.
+  /// Releases a dependency of an operation that has passed without a line.
   mutating func release(_ dependency: Int) {
     remaining[dependency] -= 1
     let column = Int(columns[dependency])

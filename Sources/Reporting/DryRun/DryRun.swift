@@ -1,5 +1,5 @@
-// What a run would do, one line per operation in the order in which they would start. It changes
-// nothing.
+// A run as it would be, one line per operation in the order in which they would start. Nothing is
+// changed.
 
 import CLinux
 import Diagnostics
@@ -10,7 +10,7 @@ import Scheduling
 package struct DrawingOptions: Sendable {
   package var usesASCII = false
   package var isColored = false
-  /// Whether to show whole commands and everything that is set, on separate lines.
+  /// True to show whole commands and all settings, on separate lines.
   package var isVerbose = false
   /// The number of columns of a line; anything longer is clipped, except names. Files have no such limit.
   package var columns = Int.max
@@ -29,7 +29,7 @@ package struct DryRun {
   private let hidden: Set<OperationID>
   private let named: [OperationID]
   private let remark: String?
-  /// Some of what counts as run may turn out to be up to date.
+  /// True if steps that are counted as running may turn out to be up to date.
   private let isUpperBound: Bool
 
   /// The number of lines that are measured to align the columns of all.
@@ -116,8 +116,8 @@ package struct DryRun {
 
 // The steps of a large plan are in no cache of the processor when a line shows them.
 extension DryRun {
-  /// Has the processor fetch the steps that the line of an entry names, and the step of a later line, while it does
-  /// something else: 2 % of a dry run of 100,000 steps.
+  /// Makes the processor fetch the steps that the line of an entry names, and the step of a later
+  /// line, while it does something else: saves 2 % of a dry run of 100,000 steps.
   private func prefetch(_ dependencies: [OperationID], _ place: Int) {
     plan.steps.withUnsafeBufferPointer { steps in
       guard let start = steps.baseAddress else { return }
@@ -207,7 +207,7 @@ extension DryRun {
     }
   }
 
-  /// What the line shows of the command; nil if that is on lines of its own, or if several instances would not run.
+  /// The command in the line; nil if it has lines of its own, or if several instances would not run.
   private func command(
     of entry: Forecast.Entry, _ fold: FoldedInstances.Line?
   ) -> ShownCommand? {
@@ -276,8 +276,8 @@ extension DryRun {
   }
 }
 
-// How much runs at the same time. A header says how much may (`4 at once`); this is what does if every step takes its
-// expected time.
+// The concurrency of the run. A header shows the limit (`4 at once`); this is the number if every
+// step takes its expected time.
 extension DryRun {
   /// Writes `, 3 at once in this forecast`, but `, 4 at once (1 in this forecast; instances of 'test' are not known yet)`.
   private func writeConcurrency(to sink: ByteSink) {
@@ -295,7 +295,7 @@ extension DryRun {
     sink.write(" are not known yet)")
   }
 
-  /// The steps and groups that would run, of which instances become known only then.
+  /// The steps and groups that would run, and whose instances become known only then.
   private var lateGroups: [OperationID] {
     let groups = plan.groups.filter(\.value.isExpanding)
     if groups.isEmpty { return [] }

@@ -1,31 +1,32 @@
-// Which instances of a matrix one line of a dry run stands for: those of which the same is said, but for the values of the
-// matrix in it. Those that would run must have the same command, too: each command that would run is shown.
+// Finds the instances of a matrix that one line of a dry run stands for: those whose lines would be
+// equal, apart from the values of the matrix. Instances that would run must have the same command,
+// too: each command that would run is shown.
 
 import Diagnostics
 package import Plans
 package import Scheduling
 
-/// Instances without lines, and those whose line stands for them.
+/// The instances without lines, and the lines that stand for them.
 struct FoldedInstances {
-  /// What the line of several instances says in place of an instance.
+  /// The parts of a line for several instances.
   struct Line {
-    /// `cc ×34`.
+    /// The label: `cc ×34`.
     let label: String
     let reason: String
-    /// The first and the last moment at which one of them starts: `2-9`.
+    /// The waves of the first and the last instance: `2-9`.
     let wave: String
   }
 
   private(set) var hidden: Set<OperationID> = []
   private(set) var lines: [OperationID: Line] = [:]
 
-  /// The line of several instances that the operation speaks for.
+  /// The line of several instances that has this operation's place; nil if there is none.
   func line(of operation: OperationID) -> Line? { lines.isEmpty ? nil : lines[operation] }
 
   /// Folds nothing.
   init() {}
 
-  /// The line is that of the last of them, because all that they wait for has passed then.
+  /// Folds instances. The line has the place of the last of them, because all that they wait for has passed then.
   init(_ entries: [Forecast.Entry], of plan: Plan, _ reasons: Reasons) {
     let groups = plan.groupsOfInstances
     if groups.isEmpty { return }
@@ -58,18 +59,18 @@ extension Forecast.Entry.Verdict {
   }
 }
 
-/// Instances of one step of which the same is said.
+/// Instances of one step with equal lines.
 private struct InstanceFold {
   struct Key: Hashable {
     let group: Int32
     let verdict: Forecast.Entry.Verdict
     let reason: String
-    /// What would run; nil if it would not.
+    /// The command that would run; nil if none would.
     let command: String?
   }
 
   let key: Key
-  /// Where they are among the entries.
+  /// The places of the instances among the entries.
   var places: [Int] = []
 
   func line(_ members: [Forecast.Entry], of plan: Plan) -> FoldedInstances.Line {
@@ -85,10 +86,10 @@ private struct Folds {
   private let plan: Plan
   private(set) var all: [InstanceFold] = []
   private var numbers: [InstanceFold.Key: Int] = [:]
-  /// The fold of each operation; −1 for those that have none.
+  /// The fold of each operation; −1 if it has none.
   private var folds: [Int]
 
-  /// Orders that are mended more often than this are kept by folding nothing that runs.
+  /// The number of corrections of the order after which nothing that runs is folded.
   private static let mostRounds = 8
 
   init(_ plan: Plan) {
@@ -111,7 +112,7 @@ private struct Folds {
     folds[entry.operation.index] = number
   }
 
-  /// Unfolds what runs if something that needs an instance would have its line before that of all.
+  /// Unfolds instances that run if an operation that needs one of them would have its line before theirs.
   mutating func keepOrder(of entries: [Forecast.Entry]) {
     for round in 0... {
       let early = numbersOfLate(entries)
@@ -128,7 +129,7 @@ private struct Folds {
     all[number].places = []
   }
 
-  /// The folds whose line comes after one of something that needs an instance in them.
+  /// The folds whose line comes after that of an operation that needs an instance in them.
   private func numbersOfLate(_ entries: [Forecast.Entry]) -> Set<Int> {
     var found: Set<Int> = []
     for (place, entry) in entries.enumerated() {
@@ -147,7 +148,7 @@ private struct Folds {
 }
 
 extension Plan {
-  /// What is said of an instance, as it holds for others of which the same is said: without the values of the matrix.
+  /// The text of the line of an instance without the values of its matrix, as it holds for others, too.
   package func withoutInstance(
     _ text: String, _ operation: OperationID, of group: OperationID
   ) -> String {

@@ -9,15 +9,15 @@ package struct Forecast {
   package struct Entry {
     package enum Verdict: UInt8, Sendable {
       case runs
-      /// It runs once for each instance of its matrix; they are not known yet.
+      /// The step runs once for each instance of its matrix; they are not known yet.
       case runsEach
-      /// It is a group: its members have their own entries.
+      /// The operation is a group: its members have their own entries.
       case standsForOthers
-      /// Its condition is known to be false, or its matrix to be empty.
+      /// The condition is known to be false, or the matrix to be empty.
       case skipped
-      /// It is cached, and nothing has changed.
+      /// The step is cached, and nothing has changed.
       case upToDate
-      /// Something that it needs will not happen.
+      /// Something that the operation needs will not happen.
       case doesNotStart
     }
 
@@ -35,7 +35,7 @@ package struct Forecast {
   package private(set) var makespan: Nanoseconds = 0
   /// The number of operations of which the duration counts: a service takes no time of its own.
   package private(set) var timedCount = 0
-  /// The number of those that would run for an unknown time.
+  /// The number of operations that would run for an unknown time.
   package private(set) var unknownCount = 0
 
   private let plan: Plan
@@ -47,11 +47,10 @@ package struct Forecast {
   private var services: Services
   private let hasServices: Bool
   private var instanceLimits: InstanceLimits
-  /// They have started, and go on.
-  /// With what ran before each: they end in the order in which they began.
+  /// The services that run, each with its start number; they end in that order.
   private var runningServices: [OperationID: Int] = [:]
   private var wave: Int32 = 0
-  /// How those end that do not run because nothing has changed.
+  /// The endings of operations that do not run because nothing has changed.
   private let upToDate: [OperationID: Ending]
   /// Steps that are skipped because only a part of a run is resumed, and why.
   private let leftOut: [OperationID: String]
@@ -120,7 +119,7 @@ package struct Forecast {
   /// Moves on to the next moment at which something ends; false if nothing runs.
   private mutating func endNext() -> Bool {
     guard let time = running.nextEnd else {
-      // What is under way waits for an instance that is not, as in a run.
+      // Everything under way waits for an instance that is held, as in a run.
       return instanceLimits.releaseOneMore() || endServices()
     }
     makespan = time
@@ -145,12 +144,12 @@ package struct Forecast {
     }
   }
 
-  /// Whether it is not in question: nothing has changed, and what it depends on does not skip it.
+  /// True if the ending is the earlier one: nothing has changed, and the dependencies do not skip the operation.
   private func isAsItWas(_ operation: OperationID, _ ending: Ending, _ cause: Cause) -> Bool {
     switch upToDate[operation]?.outcome {
     case nil: false
     case let outcome? where outcome == ending.outcome && cause == .itself: true
-    // Because of a failure that is kept, it does not come to its gate.
+    // Because of a failure that is kept, the operation does not reach its gate.
     case .blocked?, .cancelled?: ending.outcome == .blocked
     case .succeeded?, .cached?, .failed?, .timedOut?, .skipped?: false
     }
@@ -196,7 +195,7 @@ extension Forecast {
     return instanceLimits.isEmpty ? reached : reached + instanceLimits.takeReleased()
   }
 
-  /// It is in an instance that begins when another one has ended.
+  /// True if the operation is in an instance that begins when another one has ended.
   private mutating func isHeld(_ operation: OperationID) -> Bool {
     !plan.standsForOthers(operation) && !instanceLimits.admits(operation, groups)
   }
@@ -265,19 +264,19 @@ extension Forecast {
     services.becameReady(operation)
     scheduler.announce(operation)
     settleMember(operation, as: Ending(.succeeded))
-    // The instances of a matrix that is not known are one operation here.
+    // Instances of a matrix that is not known are one operation here.
     if isExpanding(operation), plan.groups[operation] != nil { services.release(operation) }
     addSettled()
   }
 
-  /// An operation has ended.
+  /// Called when an operation has ended.
   private mutating func note(_ operation: OperationID, _ ending: Ending) {
     services.ended(operation, in: graph)
     if services.contains(operation), !services.giveUp(operation) { return }
     settleMember(operation, as: ending)
   }
 
-  /// A member of groups in the background is ready, or has ended.
+  /// Called when a member of groups in the background is ready, or has ended.
   private mutating func settleMember(_ member: OperationID, as ending: Ending) {
     for news in services.settle(member, as: ending, groups) {
       switch news {
@@ -297,7 +296,7 @@ extension Forecast {
     settleMember(group, as: ending)
   }
 
-  /// Ends what may be needed no more, and skips what of it has not started; false if there is nothing.
+  /// Ends released services that nobody needs, and skips those that have not started; false if there are none.
   private mutating func endReleased() -> Bool {
     guard hasServices else { return false }
     let released = services.takeReleased()
@@ -310,7 +309,7 @@ extension Forecast {
     return !released.isEmpty
   }
 
-  /// A group runs nothing: its members do.
+  /// Collects the unneeded services in an operation. A group runs nothing: its members do.
   private func findUnneeded(in service: OperationID, _ unneeded: inout [OperationID]) {
     guard services.contains(service), !services.isNeeded(service) else { return }
     let members = groups.members(of: service)
@@ -327,7 +326,7 @@ extension Forecast {
     for (operation, _) in ended.sorted(by: { $0.start < $1.start }) { finish(operation) }
   }
 
-  /// Nothing else goes on; false if no service does either.
+  /// Ends all services, because nothing else goes on; false if there are none.
   private mutating func endServices() -> Bool {
     if runningServices.isEmpty { return false }
     endRunning(Array(runningServices.keys))

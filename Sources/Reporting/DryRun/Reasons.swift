@@ -1,4 +1,4 @@
-// Why an operation would run, or would not, in a few words.
+// The reason why an operation would run, or would not, in a few words.
 
 import Plans
 package import Scheduling
@@ -6,12 +6,13 @@ package import Scheduling
 /// A class, because calls would copy such a large value.
 final class Reasons {
   private let plan: Plan
-  /// The steps of the plan, which is large: to reach a step through it is to copy it, in code that is compiled to be small.
+  /// The steps of the plan. Reaching a step through the plan, which is large, copies it, in code
+  /// that is compiled to be small.
   private let steps: [PlannedStep]
   private let groups: Groups
   private let known: StepForecast
 
-  /// More dependencies than this are only counted.
+  /// The number of dependencies that are named; if there are more, they are only counted.
   static let namedDependencies = 3
 
   init(_ plan: Plan, _ known: StepForecast) {
@@ -119,31 +120,32 @@ final class Reasons {
   }
 }
 
-/// What is known of steps before a run: from the cache, from the run that is resumed, from what has changed.
+/// The facts about steps that are known before a run: from the cache, from the run that is resumed,
+/// from what has changed.
 package struct StepForecast: Sendable {
-  /// The steps of which nothing has changed, in words.
+  /// The steps of which nothing has changed, with the words for that.
   package var upToDate: [OperationID: String] = [:]
-  /// How those of them end that did not succeed before, and groups of them.
+  /// The endings of those that did not succeed before, and of groups of them.
   package var ends: [OperationID: Ending] = [:]
   /// The steps that are skipped because only a part of a run is resumed, and why.
   package var leftOut: [OperationID: String] = [:]
-  /// Why others would run.
+  /// Why other steps would run.
   package var reasons: [OperationID: String] = [:]
-  /// Cached steps of which it is known only while running whether they are up to date.
+  /// Cached steps for which only a run can tell whether they are up to date.
   package var undecided: Set<OperationID> = []
-  /// Steps that are up to date are only named below the list if others run.
+  /// True if steps that are up to date are only named below the list, if others run.
   package var foldsUpToDate = false
-  /// What is said below the list.
+  /// The remark below the list.
   package var remark: String?
 
   package init() {}
 
-  /// How the steps end of which nothing has changed, and groups of them.
+  /// The endings of the steps of which nothing has changed, and of groups of them.
   var endings: [OperationID: Ending] {
     upToDate.mapValues { _ in Ending(.cached) }.merging(ends) { $1 }
   }
 
-  /// Whether something is known of the step.
+  /// True if it is known whether the step runs.
   package func isDecided(_ operation: OperationID) -> Bool {
     upToDate[operation] != nil || reasons[operation] != nil
   }

@@ -1,9 +1,9 @@
-// Which steps of a matrix Slurm gets as one array.
+// Finds the steps of a matrix that Slurm gets as one array.
 
 import Plans
 import Scheduling
 
-/// The arrays that instances of matrices become which ask for the same.
+/// The arrays that instances of matrices with equal requests become.
 struct SlurmArrays {
   private var options: [OperationID: String] = [:]
 

@@ -34,7 +34,7 @@ extension RunEvent.Kind {
 }
 
 extension RunEvent.Kind {
-  /// It says what a screen is to show, and nothing about a step.
+  /// True if the event says what a screen shows, and nothing about a step.
   var isOfScreen: Bool {
     switch self {
     case .outputGrew, .terminalTaken, .terminalReturned: true

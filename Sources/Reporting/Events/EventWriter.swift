@@ -7,10 +7,7 @@ package import Plans
 package import RunFiles
 package import Scheduling
 
-/// Writes every event of a run to a descriptor, except those about what a screen shows.
-///
-/// Lines are collected, and written when a turn ends. During the run nothing waits for a reader
-/// that stops reading, and one that goes away is forgotten.
+/// Lines are collected, and written when a turn ends.
 package final class EventWriter: RunObserver {
   /// The version of the format, in the first line. New fields and new events do not change it.
   static let formatVersion = 1
@@ -176,7 +173,7 @@ extension EventWriter {
     if let parent = trace.parentSpan { write("parent_span", parent) }
   }
 
-  /// Writes the step; the run's own hooks belong to none.
+  /// Writes the step; null for the run's own hooks, which belong to none.
   private func write(_ operation: OperationID) {
     sink.write(field: "step")
     if operation.index < 0 {

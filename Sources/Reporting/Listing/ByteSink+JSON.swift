@@ -17,11 +17,12 @@ extension ByteSink {
     write(UInt8(ascii: "\""))
   }
 
-  /// Writes a character of a string literal that may not be one of plain ASCII.
+  /// Writes a character of a string literal that may not be plain ASCII.
   private func writeInQuotes(_ scalar: Unicode.Scalar) {
     switch scalar {
     case "\n": write("\\n")
-    // In strings only; nothing in a script can end its element then, or begin a comment.
+    // The escape exists only in strings; so nothing in a script can end its element, or begin a
+    // comment.
     case "<": write("\\u003c")
     default: write(own: String(jsonString(String(scalar)).dropFirst().dropLast()))
     }
@@ -50,8 +51,7 @@ extension ByteSink {
   }
 }
 
-/// Whether a byte is printable ASCII except quotes and backslashes, which is the same in JSON and
-/// in DOT.
+/// True if a byte is printable ASCII except quotes and backslashes, which is the same in JSON and in DOT.
 func isPlainInQuotes(_ byte: UInt8) -> Bool {
   (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
 }

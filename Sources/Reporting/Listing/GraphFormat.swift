@@ -9,7 +9,7 @@ package enum GraphFormat: String, CaseIterable, Sendable {
   case tree, dot, mermaid, json
 }
 
-/// The ids of operations for programs, which are told apart by numbers where they are equal without their secrets.
+/// The ids of operations for programs: ids that are equal without their secrets are told apart by numbers.
 struct OperationNames {
   private let plan: Plan
   private let masker: Masker?
@@ -42,7 +42,7 @@ extension Plan {
   /// The ids of operations in file order.
   var operations: some Sequence<OperationID> { (0..<steps.count).lazy.map { OperationID($0) } }
 
-  /// The text in a drawing: the name, and what is not usual about the operation.
+  /// The text in a drawing: the name, and what is unusual about the operation.
   func label(of operation: OperationID, in groups: Groups) -> String {
     let step = steps[operation.index]
     let isStep = groups.group(of: operation) == nil

@@ -6,8 +6,7 @@ import Scheduling
 struct GraphMermaid {
   private let plan: Plan
   private let groups: Groups
-  /// The node of each operation: itself, or the group of which no instances are drawn. Empty if all
-  /// are drawn.
+  /// The node of each operation: itself, or the group whose instances are not drawn. Empty if all are drawn.
   private let nodes: [OperationID]
 
   /// The maximum number of edges that Mermaid draws.

@@ -9,14 +9,15 @@ struct OperationFields {
   private let plan: Plan
   private let name: (OperationID) -> String
 
-  /// `name` names operations as all else of the format does: ids that are equal without their secrets differ.
+  /// `name` gives operations the names that they have in the rest of the format: ids that are equal
+  /// without their secrets differ.
   init(_ plan: Plan, name: @escaping (OperationID) -> String) {
     self.plan = plan
     self.name = name
     groups = Groups(plan)
   }
 
-  /// Writes its name and kind, what it belongs to, and what is decided late: the first fields.
+  /// Writes the first fields: the name and kind of an operation, what it belongs to, and what is decided late.
   func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
     sink.write(field: "id", isFirst: isFirst)

@@ -5,8 +5,8 @@ package import Plans
 package import Scheduling
 
 extension Plan {
-  /// Writes `id  command`; with a name or a description, `id  name: description`; then what is not
-  /// usual about it. Instances whose lines would say the same are in that of their step.
+  /// Writes `id  command`; with a name or a description, `id  name: description`; then what is
+  /// unusual about it. Instances whose lines would be equal are in that of their step.
   package func writeList(columns: Int, to sink: ByteSink) {
     let commands = sharedCommands
     let instances = groupsOfInstances
@@ -36,8 +36,8 @@ extension Plan {
     }
   }
 
-  /// The commands of the steps with a matrix whose instances all run the same one, or have a title in common, which takes
-  /// its place.
+  /// The commands of the steps with a matrix whose instances all run the same one, or share a
+  /// title, which takes its place.
   private var sharedCommands: [OperationID: ShownCommand] {
     var commands: [OperationID: ShownCommand] = [:]
     for group in Set(groupsOfInstances) where group >= 0 {

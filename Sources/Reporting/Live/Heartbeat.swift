@@ -1,10 +1,10 @@
-// A line from time to time that says what is running, where no terminal shows it.
+// Writes a line from time to time that says what is running, where no terminal shows it.
 
 import Scheduling
 
 struct Heartbeat {
   private(set) var deadline: Nanoseconds = Heartbeat.pause
-  /// A message would interrupt the group that is open in the log of a CI runner.
+  /// True if the line would interrupt an open group in the log of a CI runner.
   private let isForRunner: Bool
   /// True if there was output since the last line that was due.
   private var hasOutput = false
@@ -26,7 +26,7 @@ struct Heartbeat {
 }
 
 extension ProgressLines {
-  /// `… [4/9] 2 running, 3 waiting  30.0s, about 4s left: build 29.9s, lint 12.0s and 3 more`.
+  /// Writes `… [4/9] 2 running, 3 waiting  30.0s, about 4s left: build 29.9s, lint 12.0s and 3 more`.
   func writeHeartbeat(_ view: LiveView) {
     screen.turnToMessages()
     screen.write(.waiting)

@@ -1,5 +1,5 @@
-// The last line of a log that may still grow, as a person would see it: what a progress bar overwrote is
-// gone, and so is everything that moves the cursor.
+// The last line of a log that may still grow, as a person would see it, without text that a
+// progress bar overwrote, and without everything that moves the cursor.
 
 import Glibc
 import RunFiles
@@ -7,7 +7,7 @@ import RunFiles
 /// The end of what a command has printed.
 struct LastLine: Hashable {
   var text = ""
-  /// The line began before the part of the log that was read.
+  /// True if the line began before the part of the log that was read.
   var isCutAtStart = false
 }
 
@@ -22,11 +22,11 @@ extension LastLine {
     self.init(bytes, isCutAtStart: start > 0)
   }
 
-  /// `isCutAtStart` says that the bytes may begin anywhere in a line.
+  /// `isCutAtStart` is true if the bytes may begin anywhere in a line.
   init(_ bytes: UnsafeRawBufferPointer, isCutAtStart: Bool) {
     var reader = LineReader(isCutAtStart: isCutAtStart)
     var rest = bytes[...]
-    // The rest of a character.
+    // Drops the rest of a character.
     if isCutAtStart { rest = rest.drop { $0 & 0xc0 == 0x80 } }
     while let byte = rest.popFirst() { reader.read(byte, &rest) }
     self = reader.line
@@ -57,7 +57,7 @@ private struct LineReader {
     }
   }
 
-  /// What follows stands in another line, or in the place of this one.
+  /// Ends the line: the next text stands in another line, or in the place of this one.
   private mutating func endLine() {
     let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
     let text = current.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }
@@ -73,7 +73,7 @@ private struct LineReader {
     while let byte = current.popLast(), byte & 0xc0 == 0x80 {}
   }
 
-  /// ECMA-48: control sequences, control strings, and sequences of two bytes.
+  /// Skips ECMA-48 control sequences, control strings, and sequences of two bytes.
   private mutating func skipSequence(_ rest: inout Slice<UnsafeRawBufferPointer>) {
     switch rest.popFirst() {
     case UInt8(ascii: "["):
@@ -96,7 +96,7 @@ private struct LineReader {
     }
   }
 
-  /// Whether the cursor moves away from the end of what was printed, or that is erased.
+  /// True if the cursor moves away from the end of the text, or that is erased.
   private static func leavesText(_ final: UInt8, _ parameters: [UInt8]) -> Bool {
     switch final {
     case UInt8(ascii: "K"): parameters == [UInt8(ascii: "1")] || parameters == [UInt8(ascii: "2")]

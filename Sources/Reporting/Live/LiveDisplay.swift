@@ -1,4 +1,4 @@
-// When the block of a terminal is drawn. docs/design.md, “The live block”.
+// Decides when the block of a terminal is drawn. docs/design.md, “The live block”.
 
 import Scheduling
 
@@ -6,15 +6,15 @@ import Scheduling
 struct LiveDisplay {
   private let pane: Pane
   private let style: LiveStyle
-  /// What the next frame shows first changed then.
+  /// The time of the first change that the next frame shows.
   private var firstChange: Nanoseconds?
   private var lastFrame: Nanoseconds = 0
   private var lastSize: ScreenSize?
   private var isAside = false
 
-  /// Frames that events ask for are as far apart, and behind their events.
+  /// The time between frames that events ask for, and from an event to its frame.
   private static let pause: Nanoseconds = 50_000_000
-  /// Times go on without events.
+  /// The time between frames without events, because times go on.
   private static let tick: Nanoseconds = 500_000_000
 
   /// Nil if the terminal has no block.
@@ -31,13 +31,13 @@ struct LiveDisplay {
 
   mutating func changed(at time: Nanoseconds) { if firstChange == nil { firstChange = time } }
 
-  /// Whether a turn that ends now draws nothing. What was written may wait for the next frame, too.
+  /// True if a turn that ends now draws nothing. Text may wait for the next frame, too.
   func waits(at time: Nanoseconds) -> Bool {
-    // A turn without events may be that of a new size.
+    // The terminal may have a new size in a turn without events.
     deadline.map { time < $0 && firstChange != nil } ?? false
   }
 
-  /// What was written before is with the pane, unless it waits.
+  /// Draws a frame if it is due. Earlier text has reached the pane, unless this turn waits.
   mutating func endTurn(at time: Nanoseconds, _ view: (ScreenSize) -> LiveView) {
     guard let deadline, !waits(at: time) else { return }
     let isDue = time >= deadline
@@ -53,9 +53,9 @@ struct LiveDisplay {
   private static let usualSize = ScreenSize(rows: 24, columns: 80)
 }
 
-// The terminal belongs to others for a while.
+// Leaving the terminal to others for a while.
 extension LiveDisplay {
-  /// A command gets the keys: what it prints passes by.
+  /// Leaves the terminal to a command that gets the keys.
   mutating func stepAside() {
     pane.stepAside()
     isAside = true
@@ -67,16 +67,16 @@ extension LiveDisplay {
     changed(at: time)
   }
 
-  /// oprun is about to be stopped.
+  /// Removes the block before oprun is stopped.
   func clear() { if !isAside { pane.clear() } }
 
-  /// oprun was stopped, and goes on.
+  /// Draws the block again after oprun was stopped.
   mutating func redraw() {
     pane.forgetBlock()
     lastSize = nil
   }
 
-  /// The run is over.
+  /// Removes the block at the end of the run.
   mutating func end() {
     if !isAside { pane.end() }
     isAside = true

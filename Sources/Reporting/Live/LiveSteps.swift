@@ -1,24 +1,24 @@
-// What is running, since when, and what it printed last: a fold over events. An event takes the same time
-// however many steps run.
+// The running steps, since when they run, and what they printed last: a fold over events. An event
+// takes the same time however many steps run.
 
 import Plans
 import Scheduling
 
-/// A step that runs or waits for its next attempt, or all instances of one.
+/// A step that runs or waits for its next attempt, or all instances of a step.
 struct LiveRow {
   /// The step, or the group whose instances the row stands for.
   let operation: OperationID
   let isFold: Bool
   let start: Nanoseconds
   fileprivate(set) var runningCount = 0
-  /// The command whose last line is shown, and how much of its log can be read.
+  /// The command whose last line is shown, and the readable size of its log.
   fileprivate(set) var stream: Stream?
   fileprivate(set) var byteCount = 0
   /// The next attempt, and when it starts.
   fileprivate(set) var retry: (attempt: Int, time: Nanoseconds)?
-  /// Where its command is, if that is not here.
+  /// The place of the step's command; nil if that is here.
   fileprivate(set) var place: CommandPlacement?
-  /// It is ready, and goes on beside the steps that need it.
+  /// True if the service is ready, and goes on beside the steps that need it.
   fileprivate(set) var isReady = false
   fileprivate let number: Int
 
@@ -28,12 +28,12 @@ struct LiveRow {
 struct LiveSteps {
   private let operations: RunOperations
   private var rows: [OperationID: LiveRow] = [:]
-  /// The steps in the order of their first starts; also those that are gone.
+  /// The steps in the order of their first starts, including those that are gone.
   private var order: [(operation: OperationID, number: Int)] = []
   private var lastNumber = 0
-  /// The operations whose commands run, and since when: that of the current attempt.
+  /// The operations whose commands run, with the starts of their current attempts.
   private(set) var running: [OperationID: Nanoseconds] = [:]
-  /// Nothing new will start.
+  /// True if nothing new will start.
   private(set) var isStopping = false
 
   init(_ operations: RunOperations) { self.operations = operations }
@@ -83,7 +83,7 @@ struct LiveSteps {
     rows[key] = row
   }
 
-  /// A row that has its place in the order.
+  /// Makes a row, with its place in the order.
   private mutating func newRow(_ key: OperationID, isFold: Bool, at time: Nanoseconds) -> LiveRow {
     lastNumber += 1
     if order.count > 2 * rows.count + 64 {
@@ -93,7 +93,7 @@ struct LiveSteps {
     return LiveRow(operation: key, isFold: isFold, start: time, number: lastNumber)
   }
 
-  /// The log of the command is about to be closed.
+  /// Called when the log of the command is about to be closed.
   private mutating func end(_ stream: Stream) {
     let key = row(of: stream.operation)
     if var row = rows[key], row.stream == stream, row.byteCount > 0 || row.isFold {
@@ -123,7 +123,7 @@ struct LiveSteps {
     }
   }
 
-  /// What is to be shown, the oldest first, services that are ready last. Linear.
+  /// The rows to show, the oldest first, ready services last. Linear.
   var visibleRows: [LiveRow] {
     let all = order.compactMap { entry in
       rows[entry.operation].flatMap { $0.number == entry.number && $0.isVisible ? $0 : nil }

@@ -1,5 +1,5 @@
-// What a block shows at one moment, and the lines that it becomes: a function of the view, the size of the
-// terminal, and nothing else.
+// The content of a block at one moment, and the lines that it becomes: a function of the view, the
+// size of the terminal, and nothing else.
 
 import Diagnostics
 import Scheduling
@@ -10,7 +10,7 @@ struct LiveView: Hashable {
     let mark: Mark
     let name: String
     var elapsed: Nanoseconds?
-    /// What is known about it besides its last line.
+    /// A note about the step besides its last line.
     var note = ""
     var lastLine = LastLine()
   }
@@ -20,17 +20,17 @@ struct LiveView: Hashable {
   var failed = 0
   var running = 0
   var isStopping = false
-  /// What somebody paused: `paused by anna 14:02`.
+  /// The pauses by people: `paused by anna 14:02`.
   var pauses: [String] = []
   /// The time since the start of the run.
   var elapsed: Nanoseconds = 0
-  /// The time until its end, if that can be estimated.
+  /// The time until the end of the run; nil if that cannot be estimated.
   var left: Nanoseconds?
-  /// The oldest first; perhaps more than fit.
+  /// The rows, the oldest first; perhaps more than fit.
   var rows: [Row] = []
-  /// The number of all rows, of which some may have no room.
+  /// The number of all rows, including those without room.
   var rowCount = 0
-  /// The column that ends of finished steps have.
+  /// The column of the ends of finished steps.
   var nameWidth = 0
 }
 
@@ -82,13 +82,13 @@ extension LiveView {
     return lines
   }
 
-  /// Enough for `59.9s`.
+  /// The width of most times, such as `59.9s`.
   private static let usualTime = 5
-  /// The columns that long names leave to what is known of a step. They do not depend on what it has printed: the
-  /// names would jump.
+  /// The columns that long names leave to the rest of a line. They do not depend on what the step
+  /// has printed: the names would jump.
   private static let usualRest = 24
 
-  /// `[4/9] ━━━━━━───────  2 running, 3 waiting  3.1s, about 4s left`
+  /// The first line: `[4/9] ━━━━━━───────  2 running, 3 waiting  3.1s, about 4s left`.
   private func header(_ columns: Int, _ style: LiveStyle) -> BlockLine {
     let counter = "[\(counted(done))/\(counted(total))]"
     let words = self.words
@@ -124,7 +124,7 @@ extension LiveView {
     line.write(String(repeating: style.usesASCII ? "-" : "─", count: width - full), .faint)
   }
 
-  /// `1 failed, 2 running, 3 waiting`.
+  /// The numbers of steps: `1 failed, 2 running, 3 waiting`.
   var words: [(text: String, style: Style?)] {
     let waiting = max(0, total - done - running)
     var words: [(String, Style?)] = []
@@ -212,7 +212,7 @@ private struct LineOfPieces {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "…" ? "~" : $0 }))
   }
 
-  /// The text without what makes some terminals draw a narrow character wide: variation selector 16.
+  /// The text without variation selector 16, with which some terminals draw a narrow character wide.
   private static func steady(_ text: String) -> String {
     guard text.unicodeScalars.contains("\u{fe0f}") else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\u{fe0f}" }))

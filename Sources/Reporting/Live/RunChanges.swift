@@ -1,5 +1,5 @@
-// What was changed from outside while a run went on: which queues are paused, by whom and since when, and
-// what the summary tells of it. A fold over events.
+// Changes from outside while a run goes on: which queues are paused, by whom and since when, and
+// the changes that the summary lists. A fold over events.
 
 import Glibc
 import Plans
@@ -8,12 +8,12 @@ package import Scheduling
 struct RunChanges {
   private let operations: RunOperations
   private var clock: RunClock?
-  /// Who paused which queue, in words; nil stands for all queues.
+  /// The words about who paused which queue; nil stands for all queues.
   private var paused: [QueueID?: String] = [:]
   /// The first and the last changes, in words, with the time of day.
   private var first: [String] = []
   private var last: [String] = []
-  /// The number of those in between.
+  /// The number of changes in between.
   private var leftOutCount = 0
   private static let most = 10
 
@@ -43,8 +43,8 @@ struct RunChanges {
     }
   }
 
-  /// What the summary tells. Of many changes the middle is left out: how it began and what was in force at the end
-  /// say most.
+  /// The changes that the summary lists. If there are many, the middle is left out: the beginning,
+  /// and what was in force at the end, say most.
   var log: [String] {
     first + (leftOutCount == 0 ? [] : ["\(leftOutCount) more"]) + last
   }
@@ -54,11 +54,11 @@ struct RunChanges {
       queue: { operations.plan.queues[$0.index].name }, step: { operations.compactName($0) })
   }
 
-  /// `paused by anna 14:02`, for each pause that lasts.
+  /// The words for each pause that lasts: `paused by anna 14:02`.
   var pauses: [String] { paused.isEmpty ? [] : paused.values.sorted() }
 }
 
-/// The time of day where oprun runs: `14:02`.
+/// The local time of day: `14:02`.
 package func timeOfDay(_ wallTime: Nanoseconds) -> String {
   var seconds = time_t(wallTime / 1_000_000_000)
   var parts = tm()

@@ -1,4 +1,4 @@
-// How far a run is: what its block and its heartbeat show, folded from its events.
+// The progress of a run, as its block and its heartbeat show it, folded from its events.
 
 import Diagnostics
 import Masking
@@ -13,7 +13,7 @@ struct RunProgress {
   /// The last estimate, and when it was made.
   private var estimate: (left: Nanoseconds?, time: Nanoseconds)?
 
-  /// Looks at all operations, and so is not asked for every frame.
+  /// The time for which an estimate is kept: it looks at all operations, which is too much for every frame.
   private static let estimateAge: Nanoseconds = 500_000_000
 
   init(_ operations: RunOperations, screen: Screen) {
@@ -27,7 +27,7 @@ struct RunProgress {
 
   mutating func observe(_ event: RunEvent) { steps.observe(event) }
 
-  /// What is shown at this time, with the last lines of as many steps as have a row.
+  /// The view at this time, with the last lines of as many steps as have a row.
   mutating func view(
     at time: Nanoseconds, rows limit: Int, _ ledger: RunLedger, _ lines: ProgressLines
   ) -> LiveView {

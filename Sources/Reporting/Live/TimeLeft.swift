@@ -1,19 +1,20 @@
-// How long a run will still take, as far as it is known how long its steps take: the longest path of what
-// has not ended, or the work of a queue divided by its width, whichever is longer.
+// The time that a run will still take, as far as the durations of its steps are known: the longest
+// path of operations that have not ended, or the work of a queue divided by its width, whichever is
+// longer.
 
 import Plans
 import Scheduling
 
 struct TimeLeft {
   private let operations: RunOperations
-  /// How long an operation usually takes. The only place that asks.
+  /// The usual duration of an operation. Only this is asked for it.
   private let duration: (OperationID) -> Nanoseconds?
-  /// The mean duration, assumed for operations of which none is known.
+  /// The mean duration, assumed for operations whose duration is unknown.
   private let guess: Nanoseconds
-  /// The time of each operation of the plan and of the longest path behind it.
+  /// The time of each operation of the plan and of the longest path after it.
   private let tails: [Nanoseconds]
 
-  /// Nil if it is unknown for all operations. Linear.
+  /// Nil if the duration of every operation is unknown. Linear.
   init?(_ operations: RunOperations, duration: @escaping (OperationID) -> Nanoseconds?) {
     let plan = operations.plan
     let known = plan.steps.indices.lazy.compactMap { duration(OperationID($0)) }
@@ -39,7 +40,7 @@ struct TimeLeft {
     self.tails = tails
   }
 
-  /// Nil if too little is known: the time of more than half of what is left. Linear.
+  /// The time left; nil if too little is known: less than half of it. Linear.
   func left(
     _ steps: LiveSteps, at now: Nanoseconds, hasEnded: (OperationID) -> Bool
   ) -> Nanoseconds? {

@@ -9,13 +9,13 @@ extension ByteSink {
     }
   }
 
-  /// Writes a text that is a value where the output is a format. A literal is none: it takes the function above.
+  /// Writes a text, which is a value where the output is a format. A literal is not: it takes the function above.
   @_disfavoredOverload
   package func write(_ text: String) {
     if isFormat { write(own: masked(text)) } else { write(own: text) }
   }
 
-  /// Writes what oprun itself says in a format, or a value that is masked.
+  /// Writes oprun's own words in a format, or a value that is masked.
   package func write(own text: String) {
     let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable {
       write(UnsafeRawBufferPointer($0))
@@ -23,8 +23,8 @@ extension ByteSink {
     if isWritten == nil { for byte in text.utf8 { write(byte) } }
   }
 
-  /// Writes text of which some bytes are plain: they are ASCII, and written as they are. All else is written by
-  /// `writeOther`, character by character.
+  /// Writes text whose plain bytes, which are ASCII, are written as they are. All other characters
+  /// are written one by one by `writeOther`.
   @inline(__always)
   func write(
     own text: String, plain isPlain: (UInt8) -> Bool, _ writeOther: (Unicode.Scalar) -> Void

@@ -8,17 +8,17 @@ package import Masking
 /// masker no secret passes: in text for people however it is split between two writes, in a format
 /// for programs in none of its values.
 ///
-/// After the first failed write it is silent: everything is accepted, nothing is written.
+/// After the first failed write the sink is silent: everything is accepted, nothing is written.
 package final class ByteSink {
   package let descriptor: Int32
   /// Used in place of the descriptor if writing must not wait.
   let outlet: Outlet?
-  /// Used in place of both where text is followed by a block.
+  /// The pane, used in place of both where text is followed by a block.
   let pane: Pane?
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
-  /// Milliseconds for which the descriptor may accept nothing; below zero, as long as it likes.
+  /// The milliseconds for which the descriptor may accept nothing; negative for no limit.
   private let patience: Int32
   /// The error of the failed write, if there is no outlet.
   package private(set) var errorNumber: Int32 = 0
@@ -29,10 +29,10 @@ package final class ByteSink {
   /// Used in place of the descriptor if the output is wanted as text, or held.
   private var memory: [UInt8]?
 
-  /// What cuts the lines of a terminal.
+  /// Cuts the lines of a terminal.
   private var clipper = LineClipper()
 
-  /// Columns that a line may take; a wider one is cut. What was written before is passed on first.
+  /// The columns that a line may take; a wider one is cut. Earlier output is passed on first.
   package var lineWidth: Int? {
     get { clipper.columns }
     set {
@@ -41,7 +41,7 @@ package final class ByteSink {
     }
   }
 
-  /// A wider line is not cut but goes on in further ones.
+  /// True if a wider line is not cut but goes on in further ones.
   package var foldsLines: Bool {
     get { clipper.folds }
     set {
@@ -50,7 +50,7 @@ package final class ByteSink {
     }
   }
 
-  /// An ellipsis is written in ASCII: nothing that commands have printed may be written meanwhile.
+  /// True if an ellipsis is written in ASCII; then no output of commands may be written.
   package var spellsInASCII: Bool {
     get { clipper.spellsInASCII }
     set {
@@ -59,13 +59,13 @@ package final class ByteSink {
     }
   }
 
-  /// Has lines that are too wide for the terminal go on in further ones, if there is a terminal.
+  /// Folds lines that are too wide for the terminal, if there is a terminal.
   package func fitToTerminal() {
     lineWidth = Terminal.width(of: descriptor)
     foldsLines = true
   }
 
-  /// The terminal behind the sink is in raw mode.
+  /// True if the terminal behind the sink is in raw mode.
   var addsReturns: Bool {
     get { clipper.addsReturns }
     set {
@@ -74,8 +74,7 @@ package final class ByteSink {
     }
   }
 
-  /// What of the text a CI runner would take for commands is made harmless. What was written before is passed
-  /// on first.
+  /// Makes text harmless that a CI runner would take for commands. Earlier output is passed on first.
   private var commandGuard: CommandGuard?
   var guardRules: CommandGuard.Rules? {
     didSet {
@@ -85,20 +84,21 @@ package final class ByteSink {
     }
   }
 
-  /// What was written before is passed on first.
+  /// The masker; setting it passes earlier output on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
     didSet { beginMasking() }
   }
 
-  /// The output is a format that programs read. Each of its values is masked as a whole, before it is escaped or
-  /// cut; its words and numbers are not, so it stays valid, and tells of no secret that is one of them.
+  /// True if the output is a format that programs read. Each of its values is masked as a whole,
+  /// before it is escaped or cut; its words and numbers are not, so it stays valid, and does not
+  /// reveal a secret that equals one of them.
   package var isFormat = false {
     willSet { if newValue != isFormat { flush() } }
     didSet { if oldValue != isFormat { beginMasking() } }
   }
 
-  /// The output is JSON inside of a page.
+  /// True if the output is JSON inside of a page.
   var isInScript = false
 
   private func beginMasking() {
@@ -110,15 +110,15 @@ package final class ByteSink {
     isFormat ? masker?.mask(value) ?? value : value
   }
 
-  /// The number of bytes accepted so far: the difference between two moments is the length of what
-  /// was appended between them.
+  /// The number of bytes accepted so far: the difference between two moments is the length of the
+  /// text appended between them.
   var position: Int { flushed + count }
 
   package convenience init(descriptor: Int32, capacity: Int = 64 << 10) {
     self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
   }
 
-  /// Makes a sink for what `openForWriting` has opened. A reader that stops reading is a failure after a while.
+  /// Makes a sink for a descriptor of `openForWriting`. A reader that stops reading is a failure after a while.
   package convenience init(report descriptor: Int32) {
     self.init(descriptor: descriptor, outlet: nil, patience: longestPause)
   }
@@ -134,7 +134,7 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// What the body writes, masked as it would be here.
+  /// The text that the body writes, masked as it would be here.
   func captured(_ body: (ByteSink) -> Void) -> String {
     let sink = ByteSink.intoMemory()
     sink.masker = masker
@@ -153,7 +153,7 @@ package final class ByteSink {
     return sink
   }
 
-  /// What was written into memory so far.
+  /// The bytes written into memory so far.
   var bytes: [UInt8] {
     flush()
     return memory ?? []
@@ -161,7 +161,7 @@ package final class ByteSink {
 
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// What was written into memory, and is no longer there.
+  /// Takes the text written into memory.
   func takeText() -> String {
     defer {
       count = 0
@@ -171,13 +171,13 @@ package final class ByteSink {
     return isWhole ? String(decoding: buffer[..<count], as: UTF8.self) : text
   }
 
-  /// What is written from now on waits in memory, however much it is, until `release`.
+  /// Keeps everything written from now on in memory, however much it is, until `release`.
   func hold() {
     flush()
     memory = []
   }
 
-  /// Writes what has waited.
+  /// Writes the text that was held.
   func release() {
     flush()
     guard let waiting = memory else { return }
@@ -185,7 +185,7 @@ package final class ByteSink {
     waiting.withUnsafeBytes { writeNow($0) }
   }
 
-  /// How much waits, in bytes, as far as it was flushed.
+  /// The number of bytes that wait, as far as they were flushed.
   var heldByteCount: Int { memory?.count ?? 0 }
 
   deinit {
@@ -232,7 +232,7 @@ package final class ByteSink {
     }
   }
 
-  /// Has `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds.
+  /// Lets `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds.
   /// `fill` returns the number of bytes.
   @inline(__always)
   func write(atMost limit: Int, _ fill: (UnsafeMutableRawPointer) -> Int) {
@@ -242,7 +242,7 @@ package final class ByteSink {
     count += fill(start + count)
   }
 
-  /// Writes what was collected.
+  /// Writes the collected bytes.
   package func flush() {
     spill()
     guard masking?.isHolding == true else { return }
@@ -283,7 +283,7 @@ package final class ByteSink {
     clipped.withUnsafeBytes { writeNow($0) }
   }
 
-  /// The error for which output is missing; nil if nothing is, or if only its reader has gone away.
+  /// The error because of which output is missing; nil if nothing is, or if only its reader has gone away.
   package var lossError: Int32? {
     outlet == nil && isSilent && errorNumber != EPIPE ? errorNumber : nil
   }

@@ -6,17 +6,17 @@ import Masking
 
 /// One piece of a line.
 struct Piece {
-  /// What is left out of a piece that is wider than the terminal.
+  /// The part that is left out of a piece that is wider than the terminal.
   enum Cut {
     case end, middle
-    /// Nothing: it is for another program, and what wraps it is the terminal.
+    /// Nothing: the text is for another program, and the terminal wraps it.
     case nothing
   }
 
   let text: String
   var style: Style?
   var cut = Cut.end
-  /// Columns between it and the piece before it.
+  /// The columns between the piece and the one before it.
   var gap = 2
 
   init(_ text: String, _ style: Style? = nil, cut: Cut = .end, gap: Int = 2) {
@@ -28,8 +28,8 @@ struct Piece {
 }
 
 extension Screen {
-  /// Writes the pieces and a newline. `column` is how many columns of the line are taken; further lines
-  /// begin after `indent` blanks.
+  /// Writes the pieces and a newline. `column` is the number of columns of the line that are taken;
+  /// further lines begin after `indent` blanks.
   func write(_ pieces: [Piece], at column: Int = 0, indent: Int = 2) {
     let limit = clipsMessages ? columns : .max
     var column = column

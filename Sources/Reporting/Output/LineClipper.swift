@@ -1,25 +1,26 @@
-// Lines that fit into a terminal: what is too wide is cut or folded, by the columns that it takes, so that nothing
-// is wrapped. It knows bytes and colours, nothing of what they say.
+// Lines that fit into a terminal: a wider one is cut or folded, by the columns that it takes, so
+// that nothing is wrapped. It knows bytes and colours, not their meaning.
 
 import Diagnostics
 
-/// Cuts or folds the lines of a stream. What follows the last newline waits for the next bytes.
+/// Cuts or folds the lines of a stream. Text after the last newline waits for the next bytes.
 struct LineClipper {
-  /// Columns of the terminal; nil cuts nothing.
+  /// The columns of the terminal; nil cuts nothing.
   var columns: Int?
-  /// A line that is too wide goes on in further lines, broken between words; only what is wider than a line is cut.
+  /// True if a line that is too wide goes on in further lines, broken between words; only a word
+  /// that is wider than a line is cut.
   var folds = false
-  /// The ellipsis is written in ASCII, in as many columns.
+  /// True if the ellipsis is written in ASCII, in as many columns.
   var spellsInASCII = false
-  /// The terminal does not go back to the first column by itself: it is in raw mode.
+  /// True if the terminal does not go back to the first column by itself: it is in raw mode.
   var addsReturns = false
   private var line: [UInt8] = []
 
-  /// What is in front of a line that stays whole, however wide: to cut it would make it useless. No text that is
-  /// shown holds this character.
+  /// The prefix of a line that stays whole, however wide: to cut it would make it useless. No text
+  /// that is shown contains this character.
   static let wholeLine: UInt8 = 1
 
-  /// Whether anything is changed.
+  /// True if anything is changed.
   var isNeeded: Bool { columns != nil || addsReturns || spellsInASCII || !line.isEmpty }
 
   mutating func clip(_ bytes: UnsafeRawBufferPointer, into result: inout [UInt8]) {
@@ -28,7 +29,7 @@ struct LineClipper {
     }
   }
 
-  /// What has no newline yet is shown, too.
+  /// Writes the text that has no newline yet.
   mutating func finish(into result: inout [UInt8]) {
     appendLine(to: &result)
     line.removeAll(keepingCapacity: true)
@@ -62,7 +63,7 @@ struct LineClipper {
     }
   }
 
-  /// `…` is `~` where it stands for a part of a text, and `...` where it begins a line.
+  /// Replaces `…`: by `~` where it stands for a part of a text, by `...` where it begins a line.
   private mutating func spellEllipses() {
     let ellipsis = Array("…".utf8)
     var start = 0
@@ -95,7 +96,8 @@ struct LineClipper {
       result += Array(String(piece.text).utf8)
     }
   }
-  /// What follows the first break stands below the text of the line: after its blanks and what is beside the text.
+  /// Writes a line in several. Further lines begin below the text of the first: after its blanks
+  /// and what is beside the text.
   private func appendFolded(
     _ pieces: [ColoredText.Piece], to columns: Int, _ result: inout [UInt8]
   ) {
@@ -119,8 +121,8 @@ struct LineClipper {
     }
   }
 
-  /// The end of what stands on a line: the last blank after a word that fits, or the end of a word that is too wide
-  /// for any line.
+  /// The end of the part that fits on a line: the last blank after a word that fits, or the end of
+  /// a word that is too wide for any line.
   private static func endOfLine(_ rest: ArraySlice<ColoredText.Piece>, _ room: Int) -> Int {
     var width = 0
     var lastBlank: Int?
@@ -139,8 +141,8 @@ struct LineClipper {
     return width > room ? lastBlank ?? rest.endIndex : rest.endIndex
   }
 
-  /// Where further lines begin: below the second column of a table if that leaves half of the terminal, else a little
-  /// to the right of the first line.
+  /// The indent of further lines: below the second column of a table if that leaves half of the
+  /// terminal, otherwise a little to the right of the first line.
   private static func indent(of pieces: [ColoredText.Piece], _ columns: Int) -> Int {
     let shown = pieces.filter { $0.isCharacter }
     let start = shown.prefix { $0.isBlank }.count

@@ -22,8 +22,8 @@ extension LogFile {
     return nil
   }
 
-  /// Copies the range to the sink's descriptor, inside the kernel where it can. Returns where it
-  /// stopped: the end, unless the log is shorter or the sink failed.
+  /// Copies the range to the sink's descriptor, inside the kernel where possible. Returns the
+  /// position where it stopped: the end, unless the log is shorter or the sink failed.
   func copy(_ range: Range<Int>, to sink: ByteSink, buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard range.count > Self.smallCopy else { return copyByHand(range, to: sink, buffer: buffer) }
     sink.flush()
@@ -67,7 +67,7 @@ extension LogFile {
     return position
   }
 
-  /// Whether the byte before the position is a newline.
+  /// True if the byte before the position is a newline.
   func endsInNewline(at position: Int, buffer: UnsafeMutableRawBufferPointer) -> Bool {
     let window = UnsafeMutableRawBufferPointer(rebasing: buffer[..<1])
     return read(at: position - 1, into: window) == 1 && window[0] == UInt8(ascii: "\n")

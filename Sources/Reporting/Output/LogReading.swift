@@ -1,9 +1,9 @@
-// What is shown of a log by those who know nothing of its run but that.
+// Shows a log to readers who know nothing else of its run.
 
-/// Makes a log harmless to whoever reads it: a terminal, or a CI runner, for which the run has said already what its
-/// steps wanted to say. Files and other programs get it as it is.
+/// Makes a log harmless to its reader: a terminal, or a CI runner, to which the steps could speak
+/// while the run went on. Files and other programs get it as it is.
 package struct LogReading {
-  /// Nil if nothing is to be changed.
+  /// The filter; nil if nothing is to be changed.
   private var filter: TerminalFilter?
 
   package init(
@@ -15,8 +15,8 @@ package struct LogReading {
     filter = TerminalFilter(keepsColor: isColored && runner == nil)
   }
 
-  /// Returns how many bytes were written. What is no whole character is left for the next call, unless this is the
-  /// last one.
+  /// Returns the number of bytes written. An incomplete character is left for the next call, unless
+  /// this is the last one.
   package mutating func write(
     _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
   ) -> Int {

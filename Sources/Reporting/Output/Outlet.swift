@@ -1,5 +1,5 @@
 // An outlet for bytes to a reader that may stop reading: a pipe, a terminal, a socket. Nothing
-// waits for the reader; what it does not accept goes into a backlog. docs/design-execution.md,
+// waits for the reader; bytes that it does not accept go into a backlog. docs/design-execution.md,
 // “Readers that stop reading”.
 
 import Diagnostics
@@ -11,7 +11,7 @@ import Scheduling
 /// The end of a stream that a run writes to. If something is pending, the loop calls `resume` when
 /// the descriptor accepts more.
 final class Outlet: RunOutlet {
-  /// How bytes are written without waiting.
+  /// The way in which bytes are written without waiting.
   private enum Manner {
     /// Only we use the open file description, and it does not block.
     case nonBlocking
@@ -25,9 +25,9 @@ final class Outlet: RunOutlet {
   let descriptor: Int32
   private let manner: Manner
   private var backlog: Backlog
-  /// True if nothing reads any more, or if what is not accepted cannot be kept.
+  /// True if nothing reads any more, or if bytes that are not accepted cannot be kept.
   private(set) var hasFailed = false
-  /// How long to wait at most for readers in this turn, in nanoseconds.
+  /// The longest time to wait for readers in this turn, in nanoseconds.
   private var patience = Outlet.patiencePerTurn
 
   /// A reader that is merely slower than oprun accepts something within milliseconds. Waiting for
@@ -55,10 +55,10 @@ final class Outlet: RunOutlet {
 
   deinit { if manner == .nonBlocking { close(descriptor) } }
 
-  /// True if something waits for the reader.
+  /// True if bytes wait for the reader.
   var isBehind: Bool { !backlog.isEmpty }
 
-  /// Whether the kernel may copy to the descriptor now, past `write`.
+  /// True if the kernel may copy to the descriptor now, past `write`.
   var isOpenForCopies: Bool { manner == .nonBlocking && !isBehind && !hasFailed }
 
   func write(_ bytes: UnsafeRawBufferPointer) {
@@ -76,7 +76,7 @@ final class Outlet: RunOutlet {
     withUnsafeTemporaryAllocation(byteCount: Self.resumeSize, alignment: 16) { resume(buffer: $0) }
   }
 
-  /// Writes from the backlog what the reader accepts.
+  /// Writes as much of the backlog as the reader accepts.
   func resume(buffer: UnsafeMutableRawBufferPointer) {
     var count = 0
     while isBehind, count < Self.longestResume, !hasFailed {
@@ -89,7 +89,7 @@ final class Outlet: RunOutlet {
     }
   }
 
-  /// Gives up what has not been written yet.
+  /// Gives up the bytes that have not been written yet.
   func abandon() {
     hasFailed = true
     backlog.clear()

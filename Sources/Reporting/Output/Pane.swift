@@ -4,7 +4,7 @@
 /// A line of the block, at most as wide as the terminal.
 struct BlockLine: Hashable {
   let bytes: [UInt8]
-  /// The columns that it takes.
+  /// The columns that the line takes.
   let width: Int
 }
 
@@ -16,16 +16,16 @@ final class Pane {
   private let terminal: ByteSink
   private let outlet: Outlet?
   private let wrapsAgain: Bool
-  /// What was written since the last frame.
+  /// The text written since the last frame.
   private var text: [UInt8] = []
   private var endsInNewline = true
   /// The block on the screen.
   private var shown: [BlockLine] = []
-  /// Somebody else uses the terminal, or the run is over: text goes to it as it comes.
+  /// True if somebody else uses the terminal, or the run is over: text goes to it as it comes.
   private var passesOn = false
 
   private static let mostText = 32 << 10
-  /// https://github.com/contour-terminal/vt-extensions, synchronized output; others ignore it.
+  /// Synchronized output, https://github.com/contour-terminal/vt-extensions; other terminals ignore it.
   private static let beginning: StaticString = "\u{1b}[?2026h"
   private static let end: StaticString = "\u{1b}[?2026l"
 
@@ -36,7 +36,7 @@ final class Pane {
     terminal = ByteSink(descriptor: descriptor, outlet: outlet)
   }
 
-  /// The terminal has not taken what it was given.
+  /// True if the terminal has not accepted everything.
   var isBehind: Bool { outlet?.isBehind ?? false }
 
   func append(_ bytes: UnsafeRawBufferPointer) {
@@ -57,7 +57,7 @@ final class Pane {
   /// Removes the block until it is drawn again.
   func clear() { emit([], on: Terminal.size(of: descriptor)) }
 
-  /// The block on the screen is not ours to remove any more: others have written to the terminal.
+  /// Forgets the block on the screen, which is not ours to remove any more: others have written to the terminal.
   func forgetBlock() { shown = [] }
 
   /// Leaves the terminal, which may be in raw mode, to others.
@@ -66,14 +66,14 @@ final class Pane {
     end()
   }
 
-  /// The terminal is ours again, with the cursor at the start of a row.
+  /// Takes the terminal back, with the cursor at the start of a row.
   func comeBack() {
     terminal.flush()
     passesOn = false
     endsInNewline = true
   }
 
-  /// No block will be drawn any more.
+  /// Removes the block for good.
   func end() {
     clear()
     passesOn = true
@@ -97,7 +97,7 @@ final class Pane {
     shown = block
   }
 
-  /// No row of the block on the screen was wrapped.
+  /// True if no row of the block on the screen was wrapped.
   private func fits(_ size: ScreenSize?) -> Bool {
     size.map { size in shown.allSatisfy { $0.width <= size.columns } } ?? true
   }
@@ -108,8 +108,8 @@ final class Pane {
     let rows = shown.reduce(0) { $0 + max(1, ($1.width - 1) / columns + 1) }
     terminal.write("\r\u{1b}[")
     terminal.write(decimal: rows)
-    // The first row is erased by itself: when everything from the top left corner on is erased, tmux keeps what was
-    // there in its scrollback.
+    // The first row is erased by itself: if everything from the top left corner on is erased, tmux
+    // keeps the old text in its scrollback.
     terminal.write("A\u{1b}[K\u{1b}[B\u{1b}[J\u{1b}[A")
   }
 }

@@ -1,10 +1,10 @@
-// Lines that their command overwrote by carriage returns, as progress bars do: where a block shows them
-// while they change, only their last state stays.
+// Lines that their command overwrote by carriage returns, as progress bars do: where a block shows
+// them while they change, only their last state stays.
 
 import Glibc
 
 extension Screen {
-  /// Passes on what of the bytes would be seen; answers how many were used. `isLast` says that nothing follows.
+  /// Passes on the bytes that would be seen; returns the number of bytes used. `isLast` is true if nothing follows.
   func writeVisible(
     _ bytes: UnsafeRawBufferPointer, isLast: Bool, through filter: inout TerminalFilter
   ) -> Int {
@@ -15,7 +15,7 @@ extension Screen {
     while position < bytes.count {
       let rest = bytes[position...]
       let newline = rest.firstIndex(of: UInt8(ascii: "\n"))
-      // What follows may overwrite it, unless it is too long to wait for.
+      // Later text may overwrite the line, unless it is too long to wait for.
       if newline == nil, !isLast, position > 0 { return position }
       let end = newline.map { $0 + 1 } ?? bytes.count
       let visible = Self.visiblePart(of: rest[..<end])
@@ -29,7 +29,7 @@ extension Screen {
 
   private static let carriageReturn = Int32(UInt8(ascii: "\r"))
 
-  /// What follows the last return before the end of the line.
+  /// The text after the last carriage return before the end of the line.
   private static func visiblePart(of line: Slice<UnsafeRawBufferPointer>) -> Slice<
     UnsafeRawBufferPointer
   > {

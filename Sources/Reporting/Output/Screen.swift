@@ -10,15 +10,15 @@ import Scheduling
 /// How a run is shown.
 package struct ScreenOptions {
   package var color = ColorChoice.auto
-  /// Whether to use only ASCII marks.
+  /// True to use only ASCII marks.
   package var usesASCII = false
-  /// Every instance of a step has a line.
+  /// True if every instance of a step has a line.
   package var unfoldsInstances = false
-  /// A terminal shows what is running in a block below everything else.
+  /// True if a terminal shows what is running in a block below everything else.
   package var isLive = false
   /// Masks everything that is written.
   package var masker: Masker?
-  /// What resumes the run; nil if nothing does, as is known when it is over.
+  /// The command that resumes the run, as is known when it is over; nil if there is none.
   package var resumeCommand: () -> String? = { nil }
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
@@ -36,7 +36,7 @@ package final class Screen {
   /// The sink for progress, notices and the summary; the same one where both streams end up in the same
   /// place, unless that is a terminal, to whose width only messages are cut, or only messages are in ASCII.
   let messages: ByteSink
-  /// True if both end up in the same place.
+  /// True if both streams end up in the same place.
   let isShared: Bool
   /// True if output goes to a terminal, which would obey control characters.
   let filtersOutput: Bool
@@ -46,25 +46,25 @@ package final class Screen {
   let unfoldsInstances: Bool
   /// The terminal with a block at its bottom; nil if there is none.
   let pane: Pane?
-  /// What a CI runner is told; nil if people, files or programs read.
+  /// The log that oprun and a CI runner share; nil if people, files or programs read.
   let ci: CILog?
   let resumeCommand: () -> String?
-  /// Whom the last line concerns: a reader takes output that follows for theirs.
+  /// The operation of the last line: a reader takes output that follows for its own.
   var subject: OperationID?
-  /// Whether steps may colour what they print.
+  /// True if steps may colour their output.
   package var hasColoredOutput: Bool { colorsOutput }
-  /// Columns that a line of a message should take.
+  /// The columns that a line of a message should take.
   private(set) var columns = Screen.columnsElsewhere
-  /// Messages go to a terminal, which would wrap what is wider.
+  /// True if messages go to a terminal, which would wrap wider lines.
   let clipsMessages: Bool
-  /// A buffer for whoever reads a log: used within one call, never across calls.
+  /// A buffer for reading a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
-  /// What was passed on to it as it is does not end in a newline.
+  /// The sink whose last output was passed on as it is, and does not end in a newline.
   private var unfinished: ByteSink?
 
   private static let scratchSize = 64 << 10
-  /// What is longer still is hardly text.
+  /// The columns of a line where there is no terminal: longer text is hardly text.
   private static let columnsElsewhere = 4096
   private static let narrowestName = 8
 
@@ -104,7 +104,7 @@ package final class Screen {
     measure()
   }
 
-  /// A screen for a listing, which goes where the sink writes.
+  /// A screen for a listing, with the same target as the sink.
   package init(
     listingTo sink: ByteSink, color: ColorChoice = .auto, environment: (String) -> String?
   ) {
@@ -124,7 +124,7 @@ package final class Screen {
     measure()
   }
 
-  /// The width of a terminal may change at any time.
+  /// Reads the width of the terminal, which may change at any time.
   private func measure() {
     guard clipsMessages, let width = Terminal.width(of: messages.descriptor) else { return }
     columns = width
@@ -138,7 +138,7 @@ package final class Screen {
     [output.outlet, isShared ? nil : messages.outlet].compactMap { $0 }
   }
 
-  /// The error for which standard output lacks something; nil if it is complete, or nobody reads it.
+  /// The error because of which standard output is incomplete; nil if it is complete, or nobody reads it.
   package var lossError: Int32? { output.lossError }
 
   /// Must be called before step output is written.
@@ -160,16 +160,16 @@ package final class Screen {
     messages.outlet?.endTurn()
   }
 
-  /// What was passed on is followed by the start of a line.
+  /// Ends the line of output that was passed on.
   func endLine() {
     unfinished?.writeNewline()
     unfinished = nil
   }
 
-  /// A line of output goes on later, unless something comes between.
+  /// Lets a line of output go on later, unless something comes between.
   func suspendLine() { unfinished = output }
 
-  /// False if something has come between.
+  /// Goes on with the line; false if something has come between.
   func resumeLine() -> Bool {
     defer { unfinished = nil }
     return unfinished === output
@@ -189,15 +189,15 @@ package final class Screen {
     unfinished = log.endsInNewline(at: range.upperBound, buffer: scratch) ? nil : sink
   }
 
-  /// What the lines of a group have in front, where they stand between messages on a terminal. Files and
-  /// pipes get output as it is.
+  /// The prefix of the lines of a group between messages on a terminal; nil for files and pipes,
+  /// which get output as it is.
   var rail: String? {
     guard isShared, filtersOutput else { return nil }
     return usesASCII ? "| " : "│ "
   }
 
-  /// Writes part of a log to the output; answers where it stopped.
-  /// `isEnd` says that no more of the log will come.
+  /// Writes part of a log to the output; returns the position where it stopped. `isEnd` is true if
+  /// no more of the log will come.
   func copy(
     _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
@@ -220,14 +220,14 @@ package final class Screen {
 }
 
 extension Screen {
-  /// The terminal does nothing by itself while a command has its keys.
+  /// Sets raw mode: the terminal does nothing by itself while a command has its keys.
   func setRaw(_ isRaw: Bool) {
     if clipsMessages { messages.addsReturns = isRaw }
     if filtersOutput { output.addsReturns = isRaw }
   }
 }
 
-/// The signs at the start of a line.
+/// The marks at the start of a line.
 enum Mark {
   case succeeded, failed, cached, warning, retry, waiting, notRun, opening
 
@@ -261,7 +261,7 @@ extension Screen {
 }
 
 extension Screen {
-  /// The line in front of a command's output. Only where messages are seen beside output.
+  /// Writes the line in front of a command's output, where messages are seen beside output.
   func writeOpening(of title: [Piece]) {
     guard isShared, ci == nil else { return }
     turnToMessages()
@@ -270,7 +270,7 @@ extension Screen {
     write(title, at: 2)
   }
 
-  /// Columns of a name that leaves room for something beside it.
+  /// The columns of a name that leaves room for something beside it.
   var nameColumns: Int { clipsMessages ? max(Self.narrowestName, columns * 2 / 5) : .max }
 
   func writeUnreadable(_ path: String, _ error: LogReadFailure) {

@@ -40,8 +40,8 @@ package enum Terminal {
     return owner < 0 || owner == getpgrp()
   }
 
-  /// Whether lines that were written before continue on further rows when the terminal becomes narrower.
-  /// The Linux console, xterm, rxvt, st and GNU screen cut them off instead.
+  /// True if earlier lines continue on further rows when the terminal becomes narrower. The Linux
+  /// console, xterm, rxvt, st and GNU screen cut them off instead.
   static func wrapsAgain(environment: (String) -> String?) -> Bool {
     func isSet(_ name: String) -> Bool { environment(name).map { !$0.isEmpty } ?? false }
 
@@ -52,7 +52,7 @@ package enum Terminal {
       && !cutting.contains(where: name.hasPrefix)
   }
 
-  /// Whether what is written ends there: in a file, in `/dev/null`.
+  /// True if output ends there: in a file, in `/dev/null`.
   static func neverAnswers(_ descriptor: Int32) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return false }
@@ -60,7 +60,7 @@ package enum Terminal {
     return kind == S_IFREG || kind == S_IFCHR && !isTerminal(descriptor)
   }
 
-  /// Whether bytes written to either end up in the same file, pipe or terminal.
+  /// True if bytes written to either end up in the same file, pipe or terminal.
   package static func isSameTarget(_ first: Int32, _ second: Int32) -> Bool {
     var one = stat()
     var other = stat()

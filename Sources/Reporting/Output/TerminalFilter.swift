@@ -4,15 +4,15 @@
 /// Passes text through, including colour sequences (SGR) if they are allowed.
 struct TerminalFilter {
   let keepsColor: Bool
-  /// What is written in front of every line.
+  /// The prefix of every line.
   private let rail: String?
   private var isAtLineStart: Bool
-  /// The sequences since the last one that set everything back.
+  /// The sequences since the last reset.
   private var openColors: [UInt8] = []
 
   /// No colour sequence in use is longer; a longer one is shown, not obeyed.
   private static let longestSequence = 64
-  /// The bytes of all sequences that are remembered.
+  /// The number of bytes of sequences that are remembered.
   private static let longestColors = 256
 
   init(keepsColor: Bool, rail: String? = nil) {
@@ -21,19 +21,19 @@ struct TerminalFilter {
     isAtLineStart = rail != nil
   }
 
-  /// Something else has ended the line.
+  /// Begins a line after something else has ended the last one.
   mutating func beginLine() { isAtLineStart = rail != nil }
 
-  /// Somebody else has written what is in front of the line.
+  /// Goes on in a line whose prefix somebody else has written.
   mutating func continueLine() { isAtLineStart = false }
 
-  /// The colour of the terminal is not ours to trust.
+  /// True if the text has set a colour.
   var isColored: Bool { !openColors.isEmpty }
 
-  /// Something else may be written now.
+  /// Resets the colour, so that something else may be written.
   func suspendColors(to sink: ByteSink) { if isColored { sink.write("\u{1b}[0m") } }
 
-  /// The text goes on.
+  /// Sets the colour again, so that the text can go on.
   func resumeColors(to sink: ByteSink) {
     if isColored { openColors.withUnsafeBytes { sink.write($0) } }
   }
@@ -87,7 +87,7 @@ struct TerminalFilter {
     (0x20..<0x7f).contains(byte) || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t")
   }
 
-  /// Writes a special character; nil if it is incomplete, and more bytes may come.
+  /// Writes a special character and returns its length; nil if it is incomplete, and more bytes may come.
   private mutating func writeSpecial(
     _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
   ) -> Int? {

@@ -8,12 +8,12 @@ struct JUnitReport: Report {
   private static let tailLength = 200
   private static let linesOfFailure = 40
   private static let mostBlocked = 20
-  /// What steps have printed takes so much of a report, in bytes, and that of failures as much again: GitLab accepts
-  /// no file of more than 30 MB.
+  /// The number of bytes that the output of steps takes in a report, and that of failures as much
+  /// again: GitLab accepts no file of more than 30 MB.
   private static let mostOutput = 8 << 20
   private static let leftOut = "… the output is left out: there is too much of it in this run"
 
-  /// The room that is left for what steps have printed.
+  /// The room that is left for the output of steps.
   private struct Room {
     let buffer: UnsafeMutableRawBufferPointer
     var ofFailures = mostOutput
@@ -31,7 +31,7 @@ struct JUnitReport: Report {
     let hooks = record.failedHooks
     let failureCount = record.failures.count
     let interruptedCount = record.steps.count { isError($0, record) }
-    // The run itself stands for what no step and no hook says.
+    // The run itself is a case if no step and no hook explains its failure.
     let isRunAtFault =
       record.end != nil && record.exitStatus != 0 && failureCount == 0
       && interruptedCount == 0 && hooks.allSatisfy(\.isAllowed)
@@ -42,7 +42,7 @@ struct JUnitReport: Report {
     write("failures", count: failureCount + hooks.count - allowedHooks, to: sink)
     write("errors", count: interruptedCount + runCount, to: sink)
     write("skipped", count: skipped + allowedHooks, to: sink)
-    // A time that is not known is left out.
+    // An unknown time is left out.
     if !record.hasDied { write("time", own: decimalSeconds(record.wallTime), to: sink) }
     if let beginning = record.beginning {
       let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
@@ -100,12 +100,12 @@ struct JUnitReport: Report {
     sink.write("</testcase>\n")
   }
 
-  /// Whether a step was interrupted, and that was not allowed: then the run would have succeeded.
+  /// True if a step was interrupted, and the run did not succeed because of that.
   private func isError(_ step: ReportedStep, _ record: RunRecord) -> Bool {
     record.exitStatus != 0 && record.isInterrupted(step)
   }
 
-  /// The end of what decided about a step has printed; nil if that is nothing, or cannot be read.
+  /// The end of the decisive output of a step; nil if there is none, or it cannot be read.
   private func output(
     of step: ReportedStep, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     isWanted: Bool
@@ -127,8 +127,8 @@ struct JUnitReport: Report {
     sink.write("</properties>\n")
   }
 
-  /// Writes a failure with what its own run shows of it: viewers show nothing else. The format has no attribute for
-  /// a file and a line.
+  /// Writes a failure with the lines that its own run shows: viewers show nothing else. The format
+  /// has no attribute for a file and a line.
   private func write(
     _ element: StaticString, _ step: ReportedStep, _ record: RunRecord, _ output: [String]?,
     to sink: ByteSink
@@ -153,8 +153,7 @@ struct JUnitReport: Report {
     sink.write(">\n")
   }
 
-  /// Writes a hook of the run itself, or of a used pipeline, that failed, as a case of its own: it may be all that
-  /// failed.
+  /// Writes a failed hook of the run itself, or of a used pipeline, as a case of its own: it may be the only failure.
   private func write(
     _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
@@ -181,7 +180,7 @@ struct JUnitReport: Report {
     sink.write("</failure>\n</testcase>\n")
   }
 
-  /// Writes the run as a case of its own: it failed for a reason that is none of a step's.
+  /// Writes the run as a case of its own: it failed for a reason that is not a step's.
   private func writeRun(_ record: RunRecord, to sink: ByteSink) {
     sink.write("<testcase")
     write("classname", record.operations.plan.name, to: sink)
@@ -215,7 +214,7 @@ struct JUnitReport: Report {
 }
 
 extension ReportedStep {
-  /// Whether the step counts as neither passed nor failed.
+  /// True if the step counts as neither passed nor failed.
   fileprivate var isLeftOut: Bool {
     switch settled.ending.outcome {
     case .succeeded, .cached: false

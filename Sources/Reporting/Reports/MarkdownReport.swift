@@ -5,15 +5,16 @@ import Plans
 import Scheduling
 
 struct MarkdownReport: Report {
-  /// The maximum size. GitHub drops the summary of a step that is larger than one mebibyte.
+  /// The maximum size in bytes. GitHub drops the summary of a step that is larger than one mebibyte.
   static let longest = 1 << 20
   private static let tailLength = 40
   private static let mostFailures = 20
   private static let mostBlocked = 20
-  /// Room for the note that there is more.
+  /// The room for the note that there is more.
   private static let reserve = 64 << 10
 
-  /// How many bytes it may have. With less than some 100 KiB it has only the verdict, and how many steps there are.
+  /// The number of bytes that the report may have. With less than some 100 KiB it has only the
+  /// verdict, and the number of steps.
   var room = longest
 
   func write(_ record: RunRecord, to sink: ByteSink) {
@@ -86,7 +87,7 @@ struct MarkdownReport: Report {
     sink.write(own: more > 0 ? " and \(more) more\n" : "\n")
   }
 
-  /// Writes a hook of the run itself, or of a used pipeline, that failed.
+  /// Writes a failed hook of the run itself, or of a used pipeline.
   private func write(
     _ hook: FailedHook, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
@@ -101,7 +102,7 @@ struct MarkdownReport: Report {
       record.tail(ofHook: hook, limit: Self.tailLength, buffer: buffer), to: sink)
   }
 
-  /// Writes the command, and the end of what it printed.
+  /// Writes the command, and the end of its output.
   private func writeLines(
     of failure: ReportedStep, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
     to sink: ByteSink
@@ -173,7 +174,7 @@ extension ByteSink {
   }
 }
 
-/// Whether a byte is ASCII that neither Markdown nor HTML interprets.
+/// True if a byte is ASCII that neither Markdown nor HTML interprets.
 private func isPlainInMarkdown(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

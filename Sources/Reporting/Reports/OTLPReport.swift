@@ -60,7 +60,7 @@ struct OTLPReport: Report {
     sink.write("\"")
   }
 
-  /// Writes what follows the ids in the span of a command.
+  /// Writes the rest of the span of a command, after the ids.
   private func write(
     _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations,
     from beginning: Nanoseconds, to sink: ByteSink
@@ -87,7 +87,7 @@ struct OTLPReport: Report {
     writeStatus(isOK: end.isSuccess, to: sink)
   }
 
-  /// The name, the kind (internal) and the times of a span, which are strings because they have 64 bits.
+  /// Writes the name, the kind (internal) and the times of a span, which are strings because they have 64 bits.
   private func writeSpan(
     _ name: String, from start: Nanoseconds, to end: Nanoseconds, _ sink: ByteSink
   ) {
@@ -100,7 +100,7 @@ struct OTLPReport: Report {
     sink.write("\",\"attributes\":")
   }
 
-  /// Nil is the status of a run that goes on.
+  /// Writes a status; nil for a run that goes on.
   private func writeStatus(isOK: Bool?, to sink: ByteSink) {
     sink.write(",\"status\":{\"code\":")
     sink.write(decimal: isOK.map { $0 ? 1 : 2 } ?? 0)

@@ -1,5 +1,5 @@
-// Where somebody wants what a run writes for programs, and whole files that others may read or edit at any time. It
-// knows bytes, not what they say.
+// Targets for what a run writes for programs, and whole files that others may read or edit at any
+// time. It knows bytes, not their meaning.
 
 package import Diagnostics
 import Glibc
@@ -10,11 +10,11 @@ import Glibc
 /// allows it, and a link to it still leads to it. A FIFO, a device or an open descriptor is written to.
 package final class OutputTarget {
   private let path: String
-  /// What whoever started oprun has opened for it; below zero for anything else. It is told apart from what oprun opens
-  /// itself only before a command is started.
+  /// A descriptor that was open when oprun was started; negative for anything else. Descriptors
+  /// that oprun opens itself can be told from it only before a command is started.
   private let descriptor: Int32
 
-  /// Fails if it cannot be written, as far as that can be known.
+  /// Fails if the path cannot be written, as far as that can be known.
   package init(_ path: String) throws(SystemError) {
     self.path = path
     let target = try WrittenPath(path)
@@ -29,8 +29,8 @@ package final class OutputTarget {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Whether something can be written before the run is over. A directory that is missing may be made by a step, which
-  /// would then find it.
+  /// True if something can be written before the run is over. A missing directory may be made by a
+  /// step, which would then find it.
   var acceptsDrafts: Bool {
     guard descriptor < 0, let target = try? WrittenPath(path), case .file = target.kind else {
       return false
@@ -39,24 +39,24 @@ package final class OutputTarget {
     return stat(parent(of: target.path), &status) == 0
   }
 
-  /// Writes something that is replaced later, if its directory is there.
+  /// Writes a draft that is replaced later, if its directory exists.
   func writeDraft(_ write: (ByteSink) -> Void) {
     try? replaceFile(path, makesDirectories: false, with: write)
   }
 
-  /// Has `write` write the contents, perhaps a second time if they did not get where they belong.
+  /// Lets `write` write the contents, perhaps a second time if they did not reach their place.
   func replace(with write: (ByteSink) -> Void) throws(SystemError) {
     guard descriptor >= 0 else { return try replaceFile(path, with: write) }
     let error = pass(to: descriptor, write)
     if error != 0 { throw unwritable(path, error) }
   }
 
-  /// Adds to what others have written; `bytes` is told how much that is, in a file.
+  /// Appends bytes to those of others; `bytes` is given their number, if the target is a file.
   func append(_ bytes: (Int) -> [UInt8]) throws(SystemError) {
     try append { (file: Int32) in bytes(size(of: file)) }
   }
 
-  /// Adds lines to those of others, of which the last one may lack its end.
+  /// Appends lines to those of others, the last of which may lack its end.
   func append(lines: String) throws(SystemError) {
     try append { (file: Int32) in
       (lines.isEmpty || endsWithLine(file) ? [] : [UInt8(ascii: "\n")]) + Array(lines.utf8)
@@ -78,7 +78,7 @@ package func replaceFile(_ path: String, with bytes: [UInt8]) throws(SystemError
   try replaceFile(path) { sink in bytes.withUnsafeBytes { sink.write($0) } }
 }
 
-/// The same with what `write` writes.
+/// Replaces a file by the output of `write`.
 private func replaceFile(
   _ path: String, makesDirectories: Bool = true, with write: (ByteSink) -> Void
 ) throws(SystemError) {
@@ -86,10 +86,10 @@ private func replaceFile(
   let error: Int32
   switch target.kind {
   case .file:
-    // Somebody may have made it read-only, although its directory is not.
+    // Somebody may have made the file read-only, although its directory is not.
     if target.status != nil, access(target.path, W_OK) != 0 { throw unwritable(path, errno) }
     let refusal = replace(target, makesDirectories, with: write)
-    // It is a mount point, or its directory belongs to somebody else.
+    // The file is a mount point, or its directory belongs to somebody else.
     let canOverwrite =
       target.status != nil && [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(refusal)
     error =
@@ -106,7 +106,7 @@ private func replaceFile(
 private func replace(
   _ target: WrittenPath, _ makesDirectories: Bool, with write: (ByteSink) -> Void
 ) -> Int32 {
-  // The name may have as many bytes as a name can.
+  // The name of the file itself may be as long as a name can be.
   let number = hexadecimal(.random(in: .min ... .max), digits: 16)
   let temporary = "\(parent(of: target.path))/.oprun-\(number)"
   let mode: UInt32 = target.status == nil ? 0o666 : 0o600
@@ -122,8 +122,8 @@ private func replace(
   return error
 }
 
-/// Only root can give a file to somebody else; to a group, its members can, too. Another group gets nothing of what the
-/// old one had.
+/// Keeps the owner, group and mode of a file. Only root can give a file to somebody else; to a
+/// group, its members can, too. Another group does not get the rights of the old one.
 private func keepAccess(_ status: stat, of file: Int32) {
   var mode = status.st_mode & 0o7777
   if fchown(file, status.st_uid, status.st_gid) != 0, fchown(file, .max, status.st_gid) != 0 {
@@ -133,7 +133,7 @@ private func keepAccess(_ status: stat, of file: Int32) {
   fchmod(file, mode)
 }
 
-/// Returns the error, or 0.
+/// Writes to a descriptor; returns the error, or 0.
 private func pass(to descriptor: Int32, _ write: (ByteSink) -> Void) -> Int32 {
   let sink = ByteSink(report: descriptor)
   write(sink)
@@ -141,7 +141,7 @@ private func pass(to descriptor: Int32, _ write: (ByteSink) -> Void) -> Int32 {
   return sink.errorNumber
 }
 
-/// The same for what was just opened; below zero if that failed.
+/// Writes to a descriptor that was just opened, and closes it; negative if opening failed.
 private func passAndClose(to descriptor: Int32, _ write: (ByteSink) -> Void) -> Int32 {
   guard descriptor >= 0 else { return errno }
   let error = pass(to: descriptor, write)
@@ -149,8 +149,9 @@ private func passAndClose(to descriptor: Int32, _ write: (ByteSink) -> Void) -> 
   return error != 0 || isClosed ? error : errno
 }
 
-/// Opens again what somebody has opened, so that writing does not wait. In a file, all who write to it go on where the
-/// last one has stopped. A socket, and what belongs to somebody else, can only be used as it is.
+/// Opens a descriptor again that somebody else has opened, so that writing does not wait. In a
+/// file, each writer goes on where the last one has stopped. A socket, and what belongs to somebody
+/// else, can only be used as it is.
 private func reopened(_ number: Int32) -> Int32 {
   var status = stat()
   let isFile = fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -163,7 +164,7 @@ private func reopened(_ number: Int32) -> Int32 {
   return -1
 }
 
-/// Whether what is added begins a line; anything but a file, and a file that cannot be read, is taken to.
+/// True if appended text begins a line, and for anything but a file that can be read.
 private func endsWithLine(_ descriptor: Int32) -> Bool {
   let end = size(of: descriptor)
   if end == 0 { return true }

@@ -14,8 +14,8 @@ package final class OutputsFile: RunObserver {
   /// Messages about outputs that are not written.
   package private(set) var warnings: [String] = []
 
-  /// `makeWord` makes a word that nobody can guess. Fails if the file cannot be written, as far as that can be known
-  /// before the run.
+  /// `makeWord` makes a word that nobody can guess. Fails if the file cannot be written, as far as
+  /// that can be known before the run.
   package init(
     _ path: String, makeWord: @escaping () -> String = CIOptions.randomWord
   ) throws(SystemError) {
@@ -51,7 +51,7 @@ package final class OutputsFile: RunObserver {
     }
   }
 
-  /// A value of several lines stands between words that it cannot hold.
+  /// The lines of an output. A value of several lines stands between words that it cannot contain.
   private func lines(of output: PublishedOutput) -> String {
     var text = output.json
     if case .string(let value)? = try? JSONReader.value(of: output.json) { text = value }

@@ -1,13 +1,13 @@
-// The run before of the same pipeline, with which a report compares.
+// The previous run of the same pipeline, with which a report compares.
 
 package import Scheduling
 
-/// What a report shows of the run before.
+/// The facts about the previous run that a report shows.
 package struct PreviousRun: Sendable {
   package struct Step: Sendable {
     let id: String
     let ending: Ending
-    /// Nil if it did not start.
+    /// The duration; nil if the step did not start.
     let duration: Nanoseconds?
 
     package init(id: String, ending: Ending, duration: Nanoseconds?) {
@@ -18,7 +18,7 @@ package struct PreviousRun: Sendable {
   }
 
   let name: String
-  /// The time at which it started, since 1970.
+  /// The time at which the run started, since 1970.
   let started: Nanoseconds
   let wallTime: Nanoseconds
   let exitStatus: Int

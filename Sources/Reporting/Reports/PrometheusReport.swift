@@ -16,7 +16,7 @@ struct PrometheusReport: Report {
         isEnded ? "1" : "0"
       )
     ]
-    // What is not known has no metric.
+    // An unknown value has no metric.
     if isEnded, let status = record.givenStatus {
       let start = record.beginning?.clock.wallTime ?? 0
       metrics += [
@@ -75,7 +75,7 @@ struct PrometheusReport: Report {
     sink.write(own: "# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
   }
 
-  /// Writes all of a line but its value.
+  /// Writes a line without its value.
   private func write(
     _ name: String, _ pipeline: String, step: String? = nil, outcome: StaticString? = nil,
     to sink: ByteSink
@@ -110,7 +110,7 @@ extension ByteSink {
 }
 
 extension ReportedStep {
-  /// Nil of a step that was not to run, or could not.
+  /// Nil for a step that was not to run, or could not.
   fileprivate var isOK: Bool? {
     if settled.isLeft || settled.isUnended && settled.record == nil { return nil }
     return switch settled.ending.outcome {

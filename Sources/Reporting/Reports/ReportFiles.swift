@@ -12,7 +12,7 @@ protocol Report {
   func write(_ record: RunRecord, to sink: ByteSink)
 }
 
-/// The format of a report, and where it goes.
+/// The format of a report, and its target.
 package struct ReportTarget {
   package enum Form: Sendable {
     case junit, trace, markdown, html, otlp, prometheus
@@ -22,7 +22,8 @@ package struct ReportTarget {
 
   package let form: Form
   package let path: String
-  /// Nil for a summary of a CI job that cannot be written. Only a warning at the end of the run says so.
+  /// The target; nil for a summary of a CI job that cannot be written, which only a warning at the
+  /// end of the run reports.
   let output: OutputTarget?
 
   /// Fails if the report cannot be written, as far as that can be known before the run.
@@ -39,11 +40,11 @@ package final class ReportFiles: RunObserver {
   private let targets: [ReportTarget]
   private let masker: Masker?
   private var record: RunRecord
-  /// When pages are written next; nil if nothing has happened since they were.
+  /// When pages are written next; nil if nothing has happened since the last time.
   package private(set) var deadline: Nanoseconds?
   private var earliestDraft = firstDraft
   private let hasPages: Bool
-  /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
+  /// Messages about summaries that could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
   package init(_ targets: [ReportTarget], plan: Plan, directory: RunDirectory, masker: Masker?) {
@@ -53,7 +54,7 @@ package final class ReportFiles: RunObserver {
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
   }
 
-  /// The run before of the same pipeline.
+  /// The previous run of the same pipeline.
   package var previous: PreviousRun? {
     get { record.previous }
     set { record.previous = newValue }
@@ -81,10 +82,10 @@ package final class ReportFiles: RunObserver {
     if !failures.isEmpty { throw ObserverFailure(failures.joined(separator: "; ")) }
   }
 
-  /// A run that is shorter has no page before its end.
+  /// The shortest run with a page before its end.
   private static let firstDraft: Nanoseconds = 2_000_000_000
   private static let betweenDrafts: Nanoseconds = 5_000_000_000
-  /// Writing pages takes at most this part of the time.
+  /// Writing pages takes at most one part in this many of the time.
   private static let shareOfDrafts: Nanoseconds = 50
 
   /// Writes the pages anew. If that fails, the end of the run reports it.
@@ -108,7 +109,7 @@ package final class ReportFiles: RunObserver {
     forEachEvent { record.observe($0) }
   }
 
-  /// Writes a report of what was observed.
+  /// Writes a report of the observed events.
   package func write(_ form: ReportTarget.Form, to sink: ByteSink) {
     write(form.report, to: sink)
   }

@@ -23,14 +23,14 @@ struct ReportedStep {
   let end: Nanoseconds
 
   var operation: OperationID { settled.operation }
-  /// The duration; zero if it never started. For one that oprun left behind when it died, it is only known to have
-  /// taken that long.
+  /// The duration; zero if the step never started. For a step that oprun left behind when it died,
+  /// it is a lower bound.
   var duration: Nanoseconds { settled.record.map { end - $0.start } ?? 0 }
-  /// The duration; nil if it never started, or nobody knows.
+  /// The duration; nil if the step never started, or nobody knows.
   var knownDuration: Nanoseconds? {
     settled.record == nil || settled.hasNoEnd ? nil : duration
   }
-  /// How it ended, in words.
+  /// The ending of the step in words.
   var words: String {
     settled.isUnended ? "not ended" : settled.isLeft ? "left" : settled.ending.words
   }
@@ -38,21 +38,21 @@ struct ReportedStep {
 
 struct RunRecord {
   let operations: RunOperations
-  /// The run before, if there was one.
+  /// The previous run; nil if there was none.
   var previous: PreviousRun?
   private(set) var beginning: RunBeginning?
   private var keptSteps: [ReportedStep] = []
   /// The operations of `keptSteps` that have no outcome any more. A retry takes back many outcomes at once.
   private var reopened: Set<OperationID> = []
-  /// What was blocked because of each failure, `reopened` included.
+  /// The operations that were blocked by each failure, `reopened` included.
   private var keptBlocked: [OperationID: [OperationID]] = [:]
   private(set) var commands: [CommandRecord] = []
   private(set) var end: RunEnd?
   /// The duration of the run, so far or in all.
   var wallTime: Nanoseconds = 0
   private(set) var ledger: RunLedger
-  /// The indices of commands that run: for each operation, and the run itself before them, that of the one that was
-  /// started last, then those of others beside it.
+  /// The indices of commands that run: for each operation, and before them for the run itself, the
+  /// index of the command that was started last, then those of others beside it.
   private var running: [Int32]
   private var others: [Stream: Int] = [:]
   private var freeRows: [Int] = []
@@ -110,7 +110,7 @@ struct RunRecord {
     reopened.isEmpty ? keptSteps : keptSteps.filter { !reopened.contains($0.operation) }
   }
 
-  /// What was blocked because of a failure.
+  /// The operations that were blocked by a failure.
   func blocked(by failure: ReportedStep) -> [OperationID] {
     let blocked = keptBlocked[failure.operation] ?? []
     return reopened.isEmpty ? blocked : blocked.filter { !reopened.contains($0) }
@@ -161,16 +161,16 @@ struct RunRecord {
 
 // What all reports contain.
 extension RunRecord {
-  /// Whether oprun died before the end of the run: its exit status and its duration are not known then.
+  /// True if oprun died before the end of the run: then its exit status and its duration are not known.
   var hasDied: Bool { end?.stopReason == .died }
 
-  /// Whether jobs of the run go on: what it comes to is not known.
+  /// True if jobs of the run go on: its result is not known.
   var wasLeft: Bool { end?.wasLeft == true }
 
   /// The exit status; nil if the run goes on, or nobody knows.
   var exitStatus: Int32? { hasDied ? nil : end?.exitStatus }
 
-  /// What oprun exited with: the exit status, unless it passed on that of a step.
+  /// The status that oprun exited with: the exit status, unless it passed on that of a step.
   var givenStatus: Int32? { exitStatus.map { end?.passedOn?.status ?? $0 } }
 
   /// The failures that are not allowed.
@@ -181,7 +181,7 @@ extension RunRecord {
 
   func isInterrupted(_ step: ReportedStep) -> Bool { ledger.isInterrupted(step.settled) }
 
-  /// How many steps ended in which way.
+  /// The number of steps with each kind of ending.
   var counts: EndingCounts { ledger.counts }
 
   /// The critical path from its first step to its last; empty if nothing ran.
@@ -221,19 +221,19 @@ extension RunRecord {
     let reason = reason(of: step)
     if step.settled.hasNoEnd { return reason }
     if reason.isEmpty { return ending.words }
-    // `cancelled by ann` says it all.
+    // `cancelled by ann` is complete.
     if reason.hasPrefix("\(ending.words) ") { return reason }
     guard step.settled.decisive?.end.timedOut == true else { return "\(ending.words): \(reason)" }
     return reason + (ending.isAllowed ? ", but allowed" : "")
   }
 
-  /// How many steps ended in which way, in the words of the terminal.
+  /// The numbers of steps with each kind of ending, in the words of the terminal.
   var countsInWords: String {
     let words = ledger.counts.words
     return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")
   }
 
-  /// How the run came out besides its steps.
+  /// The remarks about the end of the run besides its steps.
   var remarks: [String] { end?.remarks(operations, ledger.counts) ?? [] }
 
   /// The hooks of the run itself and of used pipelines that failed.
@@ -246,7 +246,7 @@ extension RunRecord {
     tail(of: hook.stream, hook.command, limit, buffer)
   }
 
-  /// The command that resumes the run, if that has something to run.
+  /// The command that resumes the run; nil if there is nothing to resume.
   var resumeCommand: String? {
     guard let run = beginning?.runID, let end, ledger.isWorthResuming(after: end) else {
       return nil
@@ -291,7 +291,7 @@ extension RunRecord {
 }
 
 extension SettledOperation {
-  /// Whether this is a failure that makes the run fail.
+  /// True if this is a failure that makes the run fail.
   var isFailure: Bool { ending.outcome.isFailure && !ending.isAllowed }
 }
 

@@ -1,23 +1,23 @@
-// The path of a file that somebody has named for a report. Directories that are missing are made when it
-// is written: a step may have made them by then.
+// The path of a report as somebody has named it. Missing directories are made when it is written: a
+// step may have made them by then.
 
 package import Diagnostics
 import Glibc
 
-/// Where a path leads, behind all links. Nothing needs to be there.
+/// The target of a path, after all links. It need not exist.
 struct WrittenPath {
   enum Kind {
     /// A file, or none so far: it can be replaced.
     case file
-    /// What whoever started oprun has opened for it.
+    /// A descriptor that was open when oprun was started.
     case descriptor(Int32)
-    /// A FIFO or a device, or what another process has open.
+    /// A FIFO or a device, or a file that another process has open.
     case other
   }
 
   let path: String
   let kind: Kind
-  /// What is there; nil if nothing is.
+  /// The status of the target; nil if it does not exist.
   let status: stat?
 
   /// The number of links that are followed, which is the kernel's.
@@ -27,7 +27,7 @@ struct WrittenPath {
     var target = path
     var status = stat()
     for _ in 0..<Self.mostLinks {
-      // Only a directory can have that name, whether it is there or not.
+      // Only a directory can have that name, whether it exists or not.
       if target.hasSuffix("/") { throw unwritable(path, EISDIR) }
       guard lstat(target, &status) == 0 else {
         guard errno == ENOENT, !isInProc(parent(of: target)) else {
@@ -54,8 +54,8 @@ struct WrittenPath {
     throw unwritable(path, ELOOP)
   }
 
-  /// Fails if it cannot be written, as far as that can be known before. The directory counts only if nothing is there:
-  /// what is there can be written to.
+  /// Fails if the target cannot be written, as far as that can be known before. The directory
+  /// counts only if nothing exists yet: otherwise the file can be written to.
   func check(named name: String) throws(SystemError) {
     guard status == nil else {
       if access(path, W_OK) != 0 { throw unwritable(name, errno) }
@@ -71,7 +71,7 @@ struct WrittenPath {
     if access(folder, W_OK | X_OK) != 0 { throw unwritable(name, errno) }
   }
 
-  /// The links of `/proc/self/fd` lead to what is open, whatever has its name by now.
+  /// The kind of a link in `/proc/self/fd`: these lead to open files, whatever has their names by now.
   private static func kindInProc(_ path: String, named name: String) throws(SystemError) -> Kind {
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
@@ -89,8 +89,8 @@ struct WrittenPath {
   }
 }
 
-/// What is equal for two paths only if they lead to the same file, which need not be there; nil for anything that
-/// several can write to.
+/// An identity that is equal for two paths only if they lead to the same file, which need not
+/// exist; nil for anything that several can write to.
 package func identityOfFile(at path: String) -> String? {
   guard let target = try? WrittenPath(path), case .file = target.kind else { return nil }
   if let status = target.status { return "\(status.st_dev):\(status.st_ino)" }
@@ -103,7 +103,7 @@ package func identityOfFile(at path: String) -> String? {
   return ([realPath(folder) ?? folder] + names.reversed()).joined(separator: "/")
 }
 
-/// Opens a file to write, and makes the directories above it that are missing. Writes to it do not wait.
+/// Opens a file for writing, and makes the missing directories above it. Writes to it do not wait.
 package func openForWriting(_ path: String, _ flags: Int32, mode: UInt32 = 0o666) -> Int32 {
   var file = openWithoutWaiting(path, flags, mode: mode)
   if file < 0, errno == ENOENT, makeDirectory(parent(of: path)) {
@@ -112,8 +112,9 @@ package func openForWriting(_ path: String, _ flags: Int32, mode: UInt32 = 0o666
   return file
 }
 
-/// Opens a file to write, so that writes to it do not wait. A FIFO without a reader would be waited for without
-/// an end, deaf to signals; this waits a moment, because its reader may be about to start.
+/// Opens a file for writing, so that writes to it do not wait. A plain open would wait without end
+/// for the reader of a FIFO, deaf to signals; this waits a moment, because its reader may be about
+/// to start.
 package func openWithoutWaiting(_ path: String, _ flags: Int32, mode: UInt32 = 0o666) -> Int32 {
   let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags
   for _ in 0..<longestWait / pause {
@@ -125,7 +126,7 @@ package func openWithoutWaiting(_ path: String, _ flags: Int32, mode: UInt32 = 0
   return -1
 }
 
-/// Whether an error tells of a FIFO without a reader; for a socket in `/dev/fd` it is the same.
+/// True if an error reports a FIFO without a reader; for a socket in `/dev/fd` it is the same.
 private func isUnread(_ path: String, _ error: Int32) -> Bool {
   guard error == ENXIO else { return false }
   defer { errno = error }
@@ -137,12 +138,12 @@ private func kind(of path: String) -> mode_t? {
   return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
 }
 
-/// Milliseconds for which somebody who reads a report may stop reading.
+/// The milliseconds for which the reader of a report may stop reading.
 let longestPause: Int32 = 10_000
 private let longestWait = 2000
 private let pause = 10
 
-/// The failure of these, from `errno`.
+/// The failure of these functions, from `errno`.
 package func unwritable(_ path: String, _ error: Int32, what: String = "") -> SystemError {
   let reader =
     isUnread(path, error)
@@ -187,7 +188,7 @@ private func linkTarget(_ path: String) -> String? {
   return target.map { $0.hasPrefix("/") ? $0 : "\(parent(of: path))/\($0)" }
 }
 
-/// Whether a directory is in procfs, whose links are no names of files.
+/// True if a directory is in procfs, whose links are not names of files.
 private func isInProc(_ folder: String) -> Bool {
   var (own, there) = (stat(), stat())
   return stat("/proc/self/fd", &own) == 0 && stat(folder, &there) == 0 && own.st_dev == there.st_dev

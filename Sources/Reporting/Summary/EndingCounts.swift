@@ -1,10 +1,10 @@
-// How many steps ended in which way. Every screen, listing and report that counts them does it here, so
-// that all say the same about a run.
+// The numbers of steps with each kind of ending. Every screen, listing and report that counts them
+// does it here, so that all say the same about a run.
 
 import Plans
 package import Scheduling
 
-/// What operations are counted as, in the order of the last line.
+/// The kinds of endings that are counted, in the order of the last line.
 package enum Count: Int, CaseIterable {
   case failed, timedOut, allowed, blocked, cancelled, left, ok, upToDate, skipped, notEnded
 
@@ -33,7 +33,7 @@ package enum Count: Int, CaseIterable {
     }
   }
 
-  /// The name of the field in which programs find the number.
+  /// The name of the field with the number, for programs.
   package var field: StaticString {
     switch self {
     case .failed: "failed"
@@ -64,7 +64,7 @@ extension Outcome {
   }
 }
 
-/// How many operations ended in each way.
+/// The number of operations with each kind of ending.
 package struct EndingCounts {
   private var numbers = [Int](repeating: 0, count: Count.allCases.count)
 
@@ -74,7 +74,7 @@ package struct EndingCounts {
 
   package var total: Int { numbers.reduce(0, +) }
 
-  /// A negative number takes some back.
+  /// Adds a number of endings; a negative number takes some back.
   package mutating func add(_ ending: Ending, _ cause: Cause = .itself, _ number: Int = 1) {
     numbers[Count(ending, cause).rawValue] += number
   }
@@ -92,14 +92,15 @@ package struct EndingCounts {
     }
   }
 
-  /// Whether something did not run, or did not run to its end.
+  /// True if something did not run, or did not run to its end.
   private var hasUnfinished: Bool {
     [Count.blocked, .cancelled, .timedOut].contains { self[$0] > 0 }
   }
 
-  /// What else a list, a report and the last line say about a run that ended with these numbers. `passedOn` is the
-  /// status of a step that it gave in place of its own, `stop` is the reason why it ended early, both in words; the
-  /// latter comes last. What could not be kept after everything had ended has stopped nothing.
+  /// The other remarks of a list, a report and the last line about a run that ended with these
+  /// numbers. `passedOn` is the status of a step that it gave in place of its own, `stop` is the
+  /// reason why it ended early, both in words; the latter comes last. What could not be kept after
+  /// everything had ended has stopped nothing.
   package func remarks(
     exitStatus: Int, hookFailed: Bool, passedOn: String?, stop: String?
   ) -> [String] {

@@ -1,4 +1,4 @@
-// Shows a failed step in full: how it ended, the end of its output, where to find more.
+// Shows a failed step in full: its ending, the end of its output, and where to find more.
 
 import Diagnostics
 import Expressions
@@ -11,17 +11,18 @@ struct FailureBlock {
   private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
-  /// Whether a step runs something else by now than what failed.
+  /// True if a step has been edited since it failed, and now runs something else.
   var isEdited: (OperationID) -> Bool = { _ in false }
-  /// A failure has one line.
+  /// True if a failure has only one line.
   var isBrief = false
 
   private static let shownServices = 3
   private static let serviceTailLength = 10
-  /// A longer reason has lines of its own.
+  /// The largest number of columns of a command.
   private static let widestCommand = 156
   /// The lines that are shown of a script.
   private static let longestScript = 6
+  /// A longer reason has lines of its own.
   private static let widestReason = 60
 
   init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
@@ -31,7 +32,7 @@ struct FailureBlock {
     sink = screen.messages
   }
 
-  /// `lineLimit` lines of its log are shown.
+  /// Writes a failure, with `lineLimit` lines of its log.
   func write(_ failure: SettledOperation, blocked: FoldedNames, lineLimit: Int) {
     let step = operations.step(failure.operation)
     writeHeading(failure, step)
@@ -58,7 +59,7 @@ struct FailureBlock {
     }
   }
 
-  /// A hook of the run itself, or of a used pipeline, that failed: `! the run  on_success hook: exit 3 after 1ms`.
+  /// Writes a failed hook of the run itself, or of a used pipeline: `! the run  on_success hook: exit 3 after 1ms`.
   func write(_ hook: FailedHook, lineLimit: Int) {
     screen.write(.warning)
     sink.write(" ")
@@ -72,7 +73,7 @@ struct FailureBlock {
     writeOutput(of: hook.command, command, hook.stream, lineLimit, settings)
   }
 
-  /// The end of what the command printed. If it ran and printed nothing, nothing else says so.
+  /// Writes the end of the command's output. If the command ran and printed nothing, a line says so.
   private func writeOutput(
     of result: CommandResult, _ command: ShownCommand?, _ stream: Stream, _ lineLimit: Int,
     _ settings: StepSettings
@@ -96,7 +97,7 @@ struct FailureBlock {
     sink.writeNewline()
   }
 
-  /// What the service has written last, of those that the step depended on.
+  /// Writes the last output of a service that the step depended on.
   private func writeService(_ service: OperationID) {
     guard let command = ledger.serviceCommands[service], command.end.outputByteCount > 0 else {
       return
@@ -151,7 +152,7 @@ struct FailureBlock {
     sink.write(failureWithoutCommand: failure, reason)
   }
 
-  /// Why the command was not started, was lost, or is not enough, if that is more than a few words.
+  /// Why the command was not started, was lost, or does not count, if that is more than a few words.
   private func longReason(of failure: SettledOperation) -> String? {
     if isBrief { return nil }
     let reason: String? =
@@ -165,7 +166,7 @@ struct FailureBlock {
     return isShort && !hasPlace(reason, failure.operation) ? nil : reason
   }
 
-  /// Whether it says itself where in the file the fault is.
+  /// True if the reason itself says where in the file the fault is.
   private func hasPlace(_ reason: String, _ operation: OperationID) -> Bool {
     let sources = operations.plan.sources
     return !sources.files.isEmpty
@@ -181,7 +182,8 @@ struct FailureBlock {
     }
   }
 
-  /// Where there is no terminal, whole lines are written; but of a command only so much as tells which it is.
+  /// The columns of a command. Without a terminal, lines are written whole; but of a command only
+  /// enough to recognise it.
   private var commandColumns: Int { min(screen.columns - 4, Self.widestCommand) }
 
   /// Writes `  $ make test    in ./src` and the next lines of a script; with the values of its expressions, if it has any.
@@ -235,7 +237,7 @@ struct FailureBlock {
     screen.write(screen.words(of: text), at: 8, indent: 4)
   }
 
-  /// The path of the log; if a shell would read it as something else, what prints the log.
+  /// The path of the log; if a shell would read it as something else, the command that prints the log.
   private func place(of stream: Stream) -> String {
     let path = operations.logPath(of: stream)
     // Shells take letters of any script as they are.

@@ -7,11 +7,11 @@ import RunFiles
 /// The end of a log.
 struct LogTail {
   let lines: [String]
-  /// The first of the lines lacks its beginning, which is too far away.
+  /// True if the first of the lines lacks its beginning, which is too far away.
   let isCutAtStart: Bool
   let byteCount: Int
   private let log: LogFile
-  /// Where the part begins that was read.
+  /// The position of the part that was read.
   private let start: Int
   private let counter: LineCounter
 
@@ -42,7 +42,7 @@ struct LogTail {
     self.lines = lines
   }
 
-  /// The number of lines of the whole log; nil if more than `most` bytes would have to be read for it.
+  /// The number of lines of the whole log; nil if more than `most` bytes would have to be read for that.
   func lineCount(
     readingAtMost most: Int = longestCounted, buffer: UnsafeMutableRawBufferPointer
   ) -> Int? {
@@ -63,7 +63,7 @@ struct LogTail {
 
   /// An ellipsis, and as much of the end as fits.
   private static func end(of line: Slice<UnsafeRawBufferPointer>, columns: Int) -> String {
-    // The rest of a character comes first.
+    // Drops the rest of a character.
     let text = oneLine(line.drop { $0 & 0xc0 == 0x80 })
     var width = 1
     let start = text.unicodeScalars.indices.reversed().prefix { index in
@@ -74,7 +74,7 @@ struct LogTail {
   }
 }
 
-/// The number of lines of what it is given piece by piece.
+/// Counts the lines of a text that is given piece by piece.
 private struct LineCounter {
   private(set) var newlines = 0
   private var last = UInt8(ascii: "\n")

@@ -1,9 +1,9 @@
-// Where a script sends the errors of its commands, as far as that is written in it.
+// Finds where a script sends the errors of its commands, as far as the script says.
 
 /// The last file that a script redirects standard error to: `build.log` in `make >build.log 2>&1`; nil if there is none.
 func targetOfErrors(inScript script: String) -> String? {
   var found: Substring.UTF8View?
-  /// What standard output was last redirected to, which `2>&1` means.
+  /// The last redirection of standard output, which `2>&1` means.
   var output: Substring.UTF8View?
   var rest = Substring(script).utf8
   var before = UInt8(ascii: " ")
@@ -24,7 +24,7 @@ func targetOfErrors(inScript script: String) -> String? {
     .flatMap(withoutQuotes)
 }
 
-/// Nil for a word of which a quoted part may go on behind a blank.
+/// The word without quotes; nil if a quoted part of it may go on after a blank.
 private func withoutQuotes(_ word: String) -> String? {
   var inner = Substring(word)
   if let quote = inner.first, quote == "\"" || quote == "'", inner.count > 1, inner.last == quote {

@@ -1,7 +1,8 @@
-// Which file a shell, or a command that starts another one, could not run. What they say then is all there is to go by.
+// Finds the file that a shell, or a command that starts another one, could not run. Their messages
+// are all there is to go by.
 
-/// The file that is named in `sh: 1: ./build: Permission denied` or `env: './build': Permission denied`; nil if the
-/// line says something else, or names no path.
+/// The file that is named in `sh: 1: ./build: Permission denied` or `env: './build': Permission
+/// denied`; nil if the line says something else, or names no path.
 func refusedProgram(in line: String) -> String? {
   let complaint = ": Permission denied"
   guard line.hasSuffix(complaint) else { return nil }

@@ -1,6 +1,6 @@
 // The results of a run so far: the facts that its summary needs, folded from its events. It needs
 // fixed memory, plus 13 bytes per operation, plus what has not ended. Groups with members are not
-// counted: what happened to them happened to their members.
+// counted: their members are.
 
 import Plans
 import RunFiles
@@ -17,9 +17,9 @@ struct RunLedger {
 
   private let operations: RunOperations
   private var running: UnendedOperations
-  /// How many operations have ended in which way.
+  /// The number of operations with each kind of ending.
   private(set) var counts = EndingCounts()
-  /// How many of them ended as what does work ends.
+  /// The number of operations with an ending that is usually that of work.
   private(set) var workCount = 0
   /// The longest chain of work that led to the end of each operation that ended.
   private var chains: [Nanoseconds]
@@ -37,18 +37,18 @@ struct RunLedger {
   /// The first services that somebody cancelled, perhaps with the run.
   private var cancelledServices: [SettledOperation] = []
   private var end: RunEnd?
-  /// What was blocked because of each of the first failures, and of what has no outcome yet.
+  /// The operations that were blocked by each of the first failures, and by operations without an outcome.
   private var blocked: [OperationID: FoldedNames] = [:]
-  /// Time that commands took, added up.
+  /// The sum of the times of all commands.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
-  /// The hooks of the run itself and of used pipelines that failed. Other steps stand for their hooks.
+  /// The failed hooks of the run itself and of used pipelines. Other hooks are part of their steps.
   private(set) var failedHooks: [FailedHook] = []
   /// Groups that failed by themselves.
   private var faultyGroups: Set<OperationID> = []
-  /// Services that are or were ready: their time is that until then.
+  /// Services that are or were ready: their time ended then.
   private var ready: Set<OperationID> = []
-  /// What somebody has asked to run again after an attempt had failed.
+  /// Operations that somebody has asked to run again after a failed attempt.
   private var askedFor: Set<OperationID> = []
   /// False if work had been done before somebody began to look.
   private(set) var hasSeenAll = true
@@ -68,7 +68,7 @@ struct RunLedger {
 
   func running(_ operation: OperationID) -> Running? { running[operation] }
 
-  /// Takes note of what had ended before somebody began to look.
+  /// Takes note of an operation that had ended before somebody began to look.
   mutating func settledBefore(_ ending: Ending) {
     if ending.outcome.isOfWork { hasSeenAll = false }
   }
@@ -103,7 +103,7 @@ struct RunLedger {
     }
   }
 
-  /// Remembers where the command of an operation is.
+  /// Remembers the place of the command of an operation.
   mutating func place(_ operation: OperationID, _ place: CommandPlacement) {
     running.change(operation) { $0.place = place.following($0.place) }
   }
@@ -140,7 +140,7 @@ struct RunLedger {
     return settled
   }
 
-  /// Whether a group counts for itself: its condition, its time or its hook failed, or it was cancelled in a hook.
+  /// True if a group counts for itself: its condition, its time or its hook failed, or it was cancelled in a hook.
   private mutating func decidesItself(
     _ group: OperationID, _ ending: Ending, _ cause: Cause, _ record: Running?
   ) -> Bool {
@@ -158,7 +158,7 @@ struct RunLedger {
     return wasCancelled || ending.outcome.isFailure && cause.isOfGroupItself
   }
 
-  /// Takes back how an operation ended: it runs again, or waits for one that does.
+  /// Takes back the ending of an operation: it runs again, or waits for one that does.
   mutating func reopen(_ operation: OperationID, _ ending: Ending) {
     if ending.outcome != .blocked { askedFor.insert(operation) }
     outcomes[operation.index] = nil
@@ -189,7 +189,7 @@ struct RunLedger {
     }
   }
 
-  /// Takes note of a change from outside: in a run that was recorded, nothing else says what was reopened.
+  /// Takes note of a change from outside: in a recorded run, only that shows what was reopened.
   mutating func hear(_ note: ControlNote) {
     guard case .retry(let step) = note.action else { return }
     let name = StepName(operations.name(step))
@@ -230,8 +230,9 @@ struct RunLedger {
     }
   }
 
-  /// Whether it was to be seen what its command came to. A service never comes to an end by itself, but somebody may
-  /// have cancelled it while others needed it; as long as the run goes on it is not known whether that was meant.
+  /// True if a step was interrupted, so that its result was not seen. A service never ends by
+  /// itself, but somebody may have cancelled it while others needed it; as long as the run goes on
+  /// it is not known whether that was meant.
   func isInterrupted(_ settled: SettledOperation) -> Bool {
     guard operations.isService(settled.operation) else { return settled.isInterrupted }
     guard let end, isCancelledService(settled) else { return false }
@@ -248,10 +249,10 @@ struct RunLedger {
     for service in cancelledServices where isInterrupted(service) { add(interrupted: service) }
   }
 
-  /// Whether resuming a run that ended like this has something to run that may come out differently.
+  /// True if resuming a run that ended like this has something to run that may come out differently.
   func isWorthResuming(after end: RunEnd) -> Bool {
     if end.stopReason == .request(StopReason.watcher) { return false }
-    // Of what succeeded, nothing is left to do, whatever was cut short because that was allowed.
+    // After a success nothing is left to do: whatever was cut short was allowed to be.
     if end.exitStatus == 0, !end.wasLeft { return false }
     if !failures.isEmpty || !interrupted.isEmpty { return true }
     return switch end.stopReason {
@@ -282,13 +283,14 @@ extension RunLedger {
     }
   }
 
-  /// A service that ends by itself blocks what waits for it before its hooks have run, and so before it has its outcome.
+  /// Notes an operation that was blocked. A service that ends by itself blocks its dependents
+  /// before its hooks have run, and so before it has its outcome.
   private mutating func note(_ operation: OperationID, blockedBy root: OperationID) {
     guard blocked[root] != nil || !hasEnded(root) else { return }
     blocked[root, default: FoldedNames()].add(operation, in: operations.fold(of: operation))
   }
 
-  /// What was blocked because of one of `failures`.
+  /// The operations that were blocked by one of `failures`.
   func blocked(by failure: SettledOperation) -> FoldedNames {
     blocked[failure.operation] ?? FoldedNames()
   }
@@ -302,7 +304,7 @@ extension RunLedger {
     ready.insert(operation)
   }
 
-  /// How long it has been running.
+  /// The time for which the operation has been running.
   func time(of operation: OperationID, at time: Nanoseconds) -> Nanoseconds {
     running[operation].map { time - $0.start } ?? 0
   }
@@ -352,7 +354,7 @@ extension RunLedger {
 }
 
 extension Outcome {
-  /// Whether an operation that ended like this usually did work.
+  /// True if an operation that ended like this usually did work.
   fileprivate var isOfWork: Bool {
     switch self {
     case .succeeded, .failed, .timedOut, .cancelled: true

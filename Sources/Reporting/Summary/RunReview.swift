@@ -1,5 +1,5 @@
-// A recorded run as a person looks at it afterwards: a line for each step, and what failed as the run
-// itself showed it at its end.
+// A recorded run as a person looks at it afterwards: a line for each step, and failures as the run
+// itself showed them at its end.
 
 import Diagnostics
 import Masking
@@ -13,7 +13,7 @@ package final class RunReview {
   /// The steps of the plan, by id.
   private var operations: [String: OperationID] = [:]
 
-  /// The plan, the directory of the run, and a screen whose messages go where the listing goes.
+  /// The plan, the directory of the run, and a screen whose messages go to the target of the listing.
   package init(plan: Plan, directory: RunDirectory, screen: Screen) {
     self.screen = screen
     let operations = RunOperations(
@@ -33,13 +33,13 @@ package final class RunReview {
       .map { record.operations.name($0.operation) }
   }
 
-  /// Takes in the events of the run.
+  /// Observes the events of the run.
   package func replay(_ forEachEvent: ((RunEvent) -> Void) -> Void) {
     record.operations.beginReplay()
     forEachEvent { record.observe($0) }
   }
 
-  /// The step that failed first and has printed something, of those with these names; nil means all.
+  /// The first step that failed and has printed something, among those with these names; nil means all.
   package func failureWithOutput(among names: Set<String>?) -> String? {
     failures(among: names).first { ($0.decisive?.end.outputByteCount ?? 0) > 0 }
       .map { record.operations.name($0.operation) }
@@ -51,8 +51,8 @@ package final class RunReview {
     }
   }
 
-  /// Writes the failures of the steps with these names, nil means of all, and the advice, each after a blank
-  /// line. `isEdited` says whether a step runs something else by now.
+  /// Writes the failures of the steps with these names, nil means of all, and the advice, each
+  /// after a blank line. `isEdited` is true for a step that now runs something else.
   package func writeFailures(
     among names: Set<String>?, _ advice: [Advice],
     isEdited: @escaping (_ name: String, _ step: PlannedStep) -> Bool
@@ -70,7 +70,7 @@ package final class RunReview {
 
 // Lines of listings.
 extension RunReview {
-  /// Writes a step: a sign, its name in so many columns, how it ended, and its name for people.
+  /// Writes a step: a mark, its name in this many columns, its ending, and its name for people.
   package func writeStep(_ ending: Ending?, _ name: String, width: Int, _ words: String) {
     if let ending { screen.write(Mark(ending)) } else { screen.write(.waiting) }
     screen.messages.write(" ")
@@ -87,7 +87,7 @@ extension RunReview {
     return name + String(repeating: " ", count: max(0, width - displayWidth(of: name)))
   }
 
-  /// The columns that names take, up to a limit.
+  /// The columns of the names, up to a limit.
   package func width(ofNames names: some Sequence<String>) -> Int {
     min(40, names.map { displayWidth(of: screen.short(oneLine($0))) }.max() ?? 0)
   }
@@ -107,8 +107,7 @@ extension Screen {
     return cutInMiddle(messages.masker?.mask(name) ?? name, columns: nameColumns)
   }
 
-  /// Writes one line of a listing: columns, then texts. On a terminal that is too narrow it goes on in further
-  /// lines.
+  /// Writes one line of a listing: columns, then texts. On a narrow terminal it goes on in further lines.
   package func writeLine(
     _ columns: [String], _ texts: [String] = [], padding: Int = 0, _ others: [String] = []
   ) {
@@ -128,7 +127,7 @@ extension Screen {
 }
 
 extension CommandEnd {
-  /// How the command ended, as a run says it: `exit 1 after 3.4s`, `timed out after 30s` for that limit.
+  /// The end of the command, in the words of a run: `exit 1 after 3.4s`, `timed out after 30s` for that limit.
   package func words(limit: Nanoseconds? = nil) -> String {
     let sink = ByteSink.intoMemory()
     sink.write(self, limit: limit, columns: .max)
@@ -137,7 +136,7 @@ extension CommandEnd {
 }
 
 extension Plan {
-  /// A plan of steps of which nothing but the ids is known, and the names that people gave them, if there are any.
+  /// Makes a plan of steps of which only the ids are known, and the names for people, if there are any.
   package init(
     name: String, stepsNamed ids: [String], labels: [String?] = [], width: Int = 1
   ) {
@@ -148,7 +147,7 @@ extension Plan {
     self = empty.adding(stepsNamed: ids, labels: labels)
   }
 
-  /// The same plan with such steps behind its own.
+  /// The same plan with steps of these names and labels after its own.
   package func adding(stepsNamed ids: [String], labels: [String?]) -> Plan {
     let settings = StepSettings()
     return adding(

@@ -1,21 +1,22 @@
-// What is known of an operation that has ended, and lists of such operations. How a run came out follows from them.
+// The facts about an operation that has ended, and lists of such operations. The result of a run
+// follows from them.
 
 import Plans
 import RunFiles
 import Scheduling
 
-/// How an operation ended, and everything that was learnt about it on the way.
+/// The ending of an operation, and everything that was learnt about it on the way.
 struct SettledOperation {
   let operation: OperationID
   let ending: Ending
   let cause: Cause
   /// The record of the operation; nil if it never started.
   let record: RunLedger.Running?
-  /// How the operation that is the cause ended.
+  /// The outcome of the operation that is the cause.
   var rootOutcome: Outcome?
   /// The step's command with the values of its expressions; nil if it has none.
   var command: String?
-  /// Somebody has asked for its last attempt, or for one before: it may be tried more often than its file says.
+  /// True if somebody has asked for one of its attempts: it may be tried more often than its file says.
   var isAskedFor = false
   var isService = false
 
@@ -23,7 +24,7 @@ struct SettledOperation {
   var decisive: CommandResult? {
     if case .hook = cause { return record?.failedHook }
     if isUnended { return record?.failedHook ?? record?.last }
-    // It had succeeded, and was stopped in a hook.
+    // The step had succeeded, and was stopped in a hook.
     if ending.outcome == .cancelled, let hook = record?.failedHook, hook.end.isStopped,
       hadSucceeded
     {
@@ -32,7 +33,7 @@ struct SettledOperation {
     return record?.last
   }
 
-  /// Whether its command had done what it was meant for. What ends a service that nothing needs any more is a signal.
+  /// True if the operation's command had done its work. A service that nothing needs any more is ended by a signal.
   private var hadSucceeded: Bool {
     guard let end = record?.last?.end else { return true }
     if !isService { return end.isSuccess }
@@ -41,26 +42,26 @@ struct SettledOperation {
 }
 
 extension SettledOperation {
-  /// How many attempts may follow the first one; 0 if nothing says so.
+  /// The number of attempts that may follow the first one; 0 if somebody has asked for another one.
   func retryLimit(_ settings: StepSettings) -> Int { isAskedFor ? 0 : settings.retry.limit }
 
-  /// It had no end when oprun died: how it would have come out is not known.
+  /// True if the operation had not ended when oprun died: its result is not known.
   var isUnended: Bool { cause == .stopped(.died) }
 
-  /// The run was left before its end: it goes on elsewhere, or was to begin after what does.
+  /// True if the run was left before the operation ended: it goes on elsewhere, or was to begin after one that does.
   var isLeft: Bool { cause == .stopped(.left) }
 
-  /// It did not start, neither in this run nor in one before from which it is kept.
+  /// True if the operation did not start, neither in this run nor in an earlier one from which it is kept.
   var hasNotStarted: Bool {
     if case .stoppedEarlier = cause { return false }
     return record == nil
   }
 
-  /// It was not seen to come to its end.
+  /// True if the end of the operation was not seen.
   var hasNoEnd: Bool { isUnended || isLeft }
 
-  /// Whether its command ran until the run or its group was ended from outside, or by a limit: nothing else says
-  /// what it did.
+  /// True if the command ran until the run or its group was ended from outside, or by a limit:
+  /// nothing else reports what it did.
   var isInterrupted: Bool {
     guard ending.outcome == .cancelled, (record?.last ?? record?.failedHook) != nil,
       case .stopped(let reason) = cause
@@ -72,17 +73,17 @@ extension SettledOperation {
   }
 }
 
-/// One command's end.
+/// The end of one command.
 struct CommandResult {
   let role: CommandRole
   let end: CommandEnd
-  /// The file of its output; nil if there was none.
+  /// The file of the command's output; nil if there was none.
   var log: FileIdentity?
-  /// Where it ran, if that was not here.
+  /// The place where the command ran; nil if that was here.
   @Rare var place: CommandPlacement?
 }
 
-/// A large value that is hardly ever there: only then it takes room, which thousands of records would waste.
+/// A large value that is hardly ever there: it takes room only then, which thousands of records would waste.
 @propertyWrapper struct Rare<Value> {
   private final class Box {
     let value: Value
@@ -98,18 +99,18 @@ struct CommandResult {
   }
 }
 
-/// A hook of the run itself, or of a used pipeline, that failed and did not decide how that came out.
+/// A failed hook of the run itself, or of a used pipeline, that did not decide the result of these.
 struct FailedHook {
   let operation: OperationID
   let command: CommandResult
-  /// It changes nothing for the run, because its pipeline may fail.
+  /// True if the failure does not count for the run, because its pipeline may fail.
   var isAllowed = false
 
   var stream: Stream { Stream(operation: operation, role: command.role) }
 }
 
-/// The first few operations of something in the order of their ends, and how many there are. Instances of
-/// a step are one of them.
+/// The first few operations of a list in the order of their ends, and the number of all. Instances
+/// of a step are one of them.
 struct FoldedNames {
   private(set) var first: [(operation: OperationID, group: OperationID?, count: Int)] = []
   private(set) var count = 0
@@ -125,7 +126,7 @@ struct FoldedNames {
     }
   }
 
-  /// It is not among them any more, if its name was here; only then is it known that it was.
+  /// Removes an operation, if its name is here; otherwise it is not known whether it was counted.
   mutating func remove(_ operation: OperationID, in group: OperationID?) {
     let found = first.firstIndex { group == nil ? $0.operation == operation : $0.group == group }
     guard let index = found else {
@@ -137,6 +138,6 @@ struct FoldedNames {
     if first[index].count == 0 { first.remove(at: index) }
   }
 
-  /// The number of operations that have no name here.
+  /// The number of operations that are not named here.
   var otherCount: Int { first.reduce(count) { $0 - $1.count } }
 }

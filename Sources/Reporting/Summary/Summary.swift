@@ -1,5 +1,5 @@
-// The end of a run: the first failures in full, the others counted, then one line that says it all. What
-// else happened has had its line when it happened.
+// The end of a run: the first failures in full, the others counted, then one line that says it all.
+// Other incidents have had their lines when they happened.
 
 import Diagnostics
 import Plans
@@ -10,14 +10,14 @@ struct Summary {
   private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
-  /// What was changed from outside, in words.
+  /// The changes from outside, in words.
   var changes: [String] = []
-  /// Whether a step runs something else by now than what failed.
+  /// True if a step has been edited since it failed, and now runs something else.
   var isEdited: (OperationID) -> Bool = { _ in false }
-  /// Decides which failures are shown; nil means all of them, and the number of those that have no room.
+  /// Decides which failures are shown; nil means all of them, and the number of those without room.
   var isShown: ((SettledOperation) -> Bool)?
 
-  /// More names than this on the critical path are left out of its middle.
+  /// The number of names on the critical path that are shown; more are left out of its middle.
   private static let longestPath = 7
   /// The lines that are shown of the log of the first failure, and of the logs of the others.
   private static let linesOfFirst = 40
@@ -50,13 +50,13 @@ struct Summary {
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
   }
 
-  /// What stands above.
+  /// The content above.
   enum Above {
     case nothing, lines
   }
 
-  /// Writes the failures, what was interrupted, and the advice, with a blank line before each; false if there
-  /// was nothing to write.
+  /// Writes the failures, the interrupted steps, and the advice, with a blank line before each;
+  /// false if there was nothing to write.
   func writeFailures(_ advice: [Advice], after above: Above) -> Bool {
     var above = above
     func begin() {
@@ -101,7 +101,7 @@ struct Summary {
     return failures.count + interrupted.count + hooks.count + advice.count > 0
   }
 
-  /// `  try  oprun resume 20260402-101502-k3   run what failed or did not run`.
+  /// Writes `  try  oprun resume 20260402-101502-k3   run what failed or did not run`.
   private func write(_ advice: [Advice]) {
     let width = advice.map { displayWidth(of: $0.command) }.max() ?? 0
     for (index, entry) in advice.enumerated() {
@@ -113,7 +113,7 @@ struct Summary {
     }
   }
 
-  /// `✗ 7 more failed: a, b and 5 more`.
+  /// Writes `✗ 7 more failed: a, b and 5 more`.
   private func write(_ others: FoldedNames, _ mark: Mark, _ words: String) {
     screen.write(mark)
     sink.write(" ")
@@ -125,7 +125,7 @@ struct Summary {
   }
 }
 
-/// A command that somebody may want next, and what it is for.
+/// A command that somebody may want next, and its purpose.
 package struct Advice {
   package let command: String
   package let purpose: String
@@ -163,14 +163,14 @@ extension Summary {
       [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work, at: 2)
   }
 
-  /// `1 failed,` `2 blocked,` `5 ok`.
+  /// The counts: `1 failed,` `2 blocked,` `5 ok`.
   private var counts: [String] {
     let words = ledger.counts.words
     if words.isEmpty { return ["nothing ran"] }
     return words.dropLast().map { $0 + "," } + words.suffix(1)
   }
 
-  /// `(12.1s of work, critical path fetch > build 6.2s)`.
+  /// The work and the critical path: `(12.1s of work, critical path fetch > build 6.2s)`.
   private var work: [Piece] {
     let path = ledger.criticalPath
     guard ledger.hasSeenAll, ledger.workCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
@@ -200,7 +200,7 @@ extension Summary {
 }
 
 extension RunOperations {
-  /// `pack, test ×4 and 12 more`.
+  /// The names of operations: `pack, test ×4 and 12 more`.
   func pieces(_ names: FoldedNames) -> [Piece] {
     var words = names.first.map { entry in
       guard let group = entry.group, entry.count > 1 else { return name(entry.operation) }

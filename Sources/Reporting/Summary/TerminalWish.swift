@@ -1,9 +1,10 @@
-// Whether a command failed for want of a terminal. What programs say then is all there is to go by.
+// Detects that a command failed for want of a terminal. The messages of programs are all there is
+// to go by.
 
 import Diagnostics
 
 enum TerminalWish {
-  /// The complaints, in small letters.
+  /// The complaints, in lower case.
   private static let complaints = [
     // sudo, su
     "a terminal is required", "no tty present", "must be run from a terminal",

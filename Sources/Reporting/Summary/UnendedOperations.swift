@@ -1,10 +1,10 @@
-// The operations of a run that have started and not ended, by their numbers. Thousands begin and end in a second, and
-// few are there at the same time: none of them is hashed or moved.
+// The operations of a run that have started and not ended, by their numbers. Thousands begin and
+// end in a second, and few exist at the same time: none of them is hashed or moved.
 
 import Scheduling
 
 struct UnendedOperations {
-  /// For each operation the index of its value; -1 for those that are not here.
+  /// The index of the value of each operation; −1 for those that are not here.
   private var indices: [Int32]
   private var values: [(operation: OperationID, value: RunLedger.Running)] = []
   private var free: [Int32] = []

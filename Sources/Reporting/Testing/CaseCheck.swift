@@ -1,5 +1,4 @@
-// Compares what happened in a rehearsed run with what was expected of it, and writes what happened as
-// it would be expected.
+// Compares a rehearsed run with its expectations, and writes what happened as expectations.
 
 package import Diagnostics
 import Expressions
@@ -8,26 +7,26 @@ import Scheduling
 
 /// The result of one case.
 package struct CaseResult {
-  /// Something that is not as expected.
+  /// A difference from what is expected.
   package struct Fault {
     package let message: String
-    /// What is to be changed in the file.
+    /// The part of the file that is to be changed.
     package let span: Span
-    /// What would be right; nil if nothing would.
+    /// The right text; nil if there is none.
     package let actual: String?
-    /// The same without quotes, for a value of several lines.
+    /// The right text without quotes, for a value of several lines.
     package var text: String?
     /// True if what happened can be written into the file, so that nothing is wrong then.
     package var canBeWritten: Bool { actual != nil || addsExpectations }
-    /// True if something was to be expected, and nothing is.
+    /// True if the case has no expectations, and needs some.
     fileprivate var addsExpectations = false
   }
 
   package let test: TestCase
   package var faults: [Fault] = []
-  /// One line for everything that happened, with its second.
+  /// One line for each incident, with its second.
   package var timeline: [String] = []
-  /// What is expected, if nothing was: the lines of `expect`.
+  /// The proposed lines of `expect`, if the case has none.
   package var proposal: [String] = []
 
   package init(_ test: TestCase) { self.test = test }
@@ -36,7 +35,7 @@ package struct CaseResult {
 }
 
 extension CaseResult {
-  /// Nothing ran, because of a message.
+  /// The result of a case in which nothing ran, because of a message.
   package init(_ test: TestCase, exitStatus: Int32, message: String) {
     self.init(test)
     timeline = ["    nothing runs: \(message)", "    exit status \(exitStatus)"]
@@ -44,7 +43,7 @@ extension CaseResult {
     compare(exitStatus, message)
   }
 
-  /// One fault is enough if nothing runs.
+  /// Compares the message. One fault is enough if nothing runs.
   private mutating func compare(_ exitStatus: Int32, _ message: String) {
     var isExpected = false
     for expectation in test.expectations {
@@ -185,7 +184,7 @@ extension CaseResult {
 }
 
 extension TestCase {
-  /// Whether the case is as expected whatever happens, as long as the run starts.
+  /// True if the case is as expected whatever happens, as long as the run starts.
   fileprivate var checksNothing: Bool {
     expectations.allSatisfy { expectation in
       if case .order(let steps) = expectation.kind { steps.isEmpty } else { false }
@@ -206,7 +205,7 @@ extension CaseResult.Fault {
 }
 
 extension Expectation {
-  /// The step that it is about.
+  /// The step of the expectation; nil if it is about none.
   fileprivate var step: String? {
     switch kind {
     case .outcome(let step, _), .blockedBy(let step, _), .attempts(let step, _),
@@ -218,7 +217,7 @@ extension Expectation {
 }
 
 extension CaseRecord {
-  /// Whether something with the name of a stub is in the run.
+  /// True if something with the name of a stub is in the run.
   fileprivate func knows(_ name: String) -> Bool {
     var step = name
     for suffix in HookKind.allCases.map(\.key) + ["wait_for"] {
@@ -255,7 +254,7 @@ extension String {
   fileprivate var withoutLineBreak: Substring { hasSuffix("\n") ? dropLast() : self[...] }
 }
 
-/// How often something was started: `started 3 times`.
+/// The number of starts: `started 3 times`.
 private func starts(_ count: Int) -> String {
   switch count {
   case 0: "not started"

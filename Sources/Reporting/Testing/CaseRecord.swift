@@ -1,4 +1,4 @@
-// What happened in a rehearsed run, as far as tests can expect something of it.
+// The record of a rehearsed run, as far as tests can have expectations about it.
 
 package import Plans
 import Scheduling
@@ -88,7 +88,7 @@ package final class CaseRecord: RunObserver {
     add(text, at: time)
   }
 
-  /// How a command ended, unless well.
+  /// The end of a command in words; nil if it ended well.
   private func words(of end: CommandEnd) -> String? {
     if end.timedOut { return "timed out" }
     if end.isStopped { return "stopped" }

@@ -6,7 +6,7 @@ import Plans
 package enum TestReport {
   package typealias File = (path: String, sources: SourceMap, results: [CaseResult])
 
-  /// A suite for each file, a case for each case.
+  /// JUnit: a suite for each file, a case for each case.
   package static func junit(_ files: [File]) -> String {
     let sink = ByteSink.intoMemory()
     sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n")

@@ -1,4 +1,4 @@
-// Writes what a step runs, as a person would type it.
+// Writes the command of a step, as a person would type it.
 
 import Glibc
 import Masking
@@ -12,13 +12,13 @@ extension ByteSink {
     {
       return
     }
-    // It is masked before it is clipped, because half a secret would not be found.
+    // The text is masked before it is clipped, because half a secret would not be found.
     var text = masker?.mask(command.text) ?? command.text
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
     if !isWritten { write(firstLine(of: text, columns: columns)) }
   }
 
-  /// Nearly every command begins with a line of printable ASCII.
+  /// Writes the first line if it is printable ASCII, as nearly always; false otherwise.
   private func writeIfPlain(_ bytes: UnsafeBufferPointer<UInt8>, columns: Int) -> Bool {
     let end = lineEnd(of: bytes)
     let line = UnsafeBufferPointer(rebasing: bytes[..<end])
@@ -69,7 +69,7 @@ extension ByteSink {
     return (word | isControl | isDelete) & upper
   }
 
-  /// The lines of the command that are not empty, clipped, from the first one that is no comment.
+  /// The lines of the command that are not empty, clipped, from the first one that is not a comment.
   func lines(of command: ShownCommand, columns: Int) -> [String] {
     let (lines, start) = lines(of: masker?.mask(command.text) ?? command.text)
     return lines[start...].map { oneLine(String($0), columns: columns) }
@@ -81,7 +81,7 @@ extension ByteSink {
     return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)
   }
 
-  /// The lines that are not empty, and where the first one is that is no comment, or the first of all.
+  /// The lines that are not empty, and the index of the first one that is not a comment, or 0.
   private func lines(of text: String) -> ([Substring], start: Int) {
     let lines = text.split(separator: "\n").filter { !$0.allSatisfy(Self.isBlank) }
     return (lines, lines.firstIndex { $0.first { !Self.isBlank($0) } != "#" } ?? 0)

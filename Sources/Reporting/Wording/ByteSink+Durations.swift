@@ -45,7 +45,7 @@ extension ByteSink {
     write(decimal: number)
   }
 
-  /// A configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
+  /// Writes a configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
   package func write(exact time: Nanoseconds) { write(exactDuration(time)) }
 }
 

@@ -1,10 +1,10 @@
-// Names that are too long for where they stand. They are cut in the middle: both the beginning and the
-// end of an id say which one it is.
+// Names that are too long for their place. They are cut in the middle: both the beginning and the
+// end of an id identify it.
 
 import Diagnostics
 import Masking
 
-/// The text, in which no secret is left, in at most so many columns: its beginning, an ellipsis, its end.
+/// The text, without secrets, in at most this many columns: its beginning, an ellipsis, its end.
 func cutInMiddle(_ text: String, columns: Int) -> String {
   guard text.utf8.count > columns, displayWidth(of: text) > columns else { return text }
   let room = max(0, columns - 1)
@@ -26,7 +26,7 @@ func cutInMiddle(_ text: String, columns: Int) -> String {
 }
 
 extension ByteSink {
-  /// A name in front of a line takes at most half of a terminal.
+  /// The name in front of a line, in at most half of a terminal.
   func shortened(_ name: String) -> String {
     guard let lineWidth else { return name }
     return cutInMiddle(masker?.mask(name) ?? name, columns: max(8, lineWidth / 2))

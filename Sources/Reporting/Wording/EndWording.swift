@@ -10,7 +10,7 @@ extension ByteSink {
   /// not started, or was lost, may be long: its first line is written, in this many columns.
   func write(_ end: CommandEnd, limit: Nanoseconds?, columns: Int) {
     if end.timedOut {
-      // A time limit that was not oprun's.
+      // The time limit was not oprun's.
       if case .lost(let reason) = end.status {
         return write(oneLine("timed out: \(reason.prefix { !$0.isNewline })", columns: columns))
       }
@@ -24,7 +24,7 @@ extension ByteSink {
       return write(elapsed: time)
     }
     if end.isStopped {
-      // The signal that ended it was ours.
+      // The signal that ended the command was ours.
       write("stopped after ")
       return write(elapsed: end.duration)
     }
@@ -71,13 +71,14 @@ extension ByteSink {
 }
 
 extension CommandEnd {
-  /// True if it ran, but its outputs cannot be used.
+  /// True if the command ran, but its outputs cannot be used.
   var isRefused: Bool { if case .outputsRefused = status { true } else { false } }
 
-  /// The kernel frees memory by killing what has most of it. Of a command that needed little, the peak is not known.
+  /// True if the kernel may have killed the command for its memory: it kills the process that has
+  /// most. The peak of a command that needed little is not known.
   fileprivate var mayHaveTakenMuchMemory: Bool { (peakMemory ?? 0) >= 32 << 20 }
 
-  /// True if nobody knows how it ended.
+  /// True if nobody knows how the command ended.
   var isLost: Bool { if case .lost = status { true } else { false } }
 }
 
@@ -122,7 +123,7 @@ extension SettledOperation {
     case .stopped(let reason), .stoppedEarlier(let reason): reason.words(operations)
     case .dependency(let root):
       "'\(operations.compactName(root))' "
-        // What is known to have failed may not have ended: a service, with its hooks, or a group.
+        // An operation that has failed may not have ended: a service, with its hooks, or a group.
         + (rootOutcome?.pastTense ?? (ending.outcome == .blocked ? "failed" : "did not run"))
     }
   }
@@ -152,7 +153,7 @@ extension ByteSink {
 }
 
 extension RunEnd {
-  /// How a run came out besides the numbers of its steps.
+  /// The remarks about the end of a run besides the numbers of its steps.
   func remarks(_ operations: RunOperations, _ counts: EndingCounts) -> [String] {
     counts.remarks(
       exitStatus: Int(exitStatus), hookFailed: hookFailed,

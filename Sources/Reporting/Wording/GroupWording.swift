@@ -9,7 +9,7 @@ extension Plan {
     standsForOthers(operation) ? 0 : graph.priority(of: operation)
   }
 
-  /// What a group stands for, in words; nil if the operation is not a group.
+  /// The members of a group, in words; nil if the operation is not a group.
   func membersInWords(of operation: OperationID) -> String? {
     guard !groups.isEmpty, let group = groups[operation] else { return nil }
     let count = group.members.count
@@ -38,19 +38,17 @@ extension Plan {
 }
 
 extension LateStep {
-  /// The condition, `if: params.deploy`, or why it will not run; nil if nothing is left to be
-  /// decided.
+  /// The condition, `if: params.deploy`, or why the step will not run; nil if nothing is left to be decided.
   var conditionInWords: String? {
     (skipReason ?? condition.map { "if: \($0)" }).map(joinedLines)
   }
 }
 
 extension Groups {
-  /// Whether the edge makes a group wait for one of its members, which is not written in the file.
+  /// True if the edge makes a group wait for one of its members, which is not written in the file.
   func holds(_ edge: Graph.Edge) -> Bool { group(of: edge.from) == edge.to }
 
-  /// Whether the edge makes a group wait for a member of a group inside it, which waits for that
-  /// member anyway.
+  /// True if the edge makes a group wait for a member of a group inside it, which waits for that member anyway.
   func repeats(_ edge: Graph.Edge) -> Bool {
     var group = group(of: edge.from)
     if group == nil || group == edge.to { return false }
@@ -70,7 +68,8 @@ extension Plan {
       ? "service" : "service, ready: " + conditions.map { oneLine($0) }.joined(separator: ", ")
   }
 
-  /// It takes no slot because it is a group of several steps that go on, or of instances of one.
+  /// True if the operation takes no slot because it is a group of several steps that go on, or of
+  /// instances of a step.
   func isInBackground(_ operation: OperationID) -> Bool {
     guard let group = groups[operation], let member = group.members.first else { return false }
     return !group.isOfInstances || group.pattern != nil || groups[member] != nil

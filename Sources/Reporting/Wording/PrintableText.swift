@@ -21,7 +21,7 @@ package func oneLine(_ text: String, columns: Int = .max) -> String {
   return result
 }
 
-/// A name, or what is waited for, which is not cut unless it is longer than a person would write.
+/// A name, or the words for a condition, cut only if they are longer than a person would write.
 func shortName(_ text: String) -> String { oneLine(text, columns: 120) }
 
 package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> String {
@@ -57,7 +57,7 @@ package func wrapped(_ text: String, columns: Int) -> [String] {
   }
 }
 
-/// The text, or as much of it as fits with an ellipsis.
+/// Cuts the text to the part that fits with an ellipsis.
 private func clipped(_ text: String, to columns: Int) -> String {
   var kept = text.unicodeScalars[...]
   var width = displayWidth(of: text)

@@ -1,4 +1,4 @@
-// What listings say about a step that does not always run.
+// The remarks of listings about a step that does not always run.
 
 import Plans
 

@@ -1,5 +1,4 @@
-// Colours, and when they are used. The decision is a pure function of what was requested and what
-// is known.
+// Colours, and when they are used. The decision is a pure function of the request and the facts.
 
 /// The appearance of a piece of text, if colour is on.
 package enum Style: Sendable {
@@ -20,7 +19,7 @@ package enum Style: Sendable {
 package enum ColorChoice: String, CaseIterable, Sendable {
   case auto, always, never
 
-  /// Whether to use colour on one stream. `environment` returns the value of a variable.
+  /// True to use colour on one stream. `environment` returns the value of a variable.
   package func isOn(isTerminal: Bool, environment: (String) -> String?) -> Bool {
     switch self {
     case .always: true

@@ -2,12 +2,13 @@
 
 /// The order of operations: which come before which, by edges that wait for the end of an operation.
 ///
-/// What waits until a service is ready does not wait for the end of the service, but for the end of all that the service
-/// waited for: with `followsServices`, services count like other operations.
+/// An operation that waits until a service is ready does not wait for the end of the service, but
+/// for the end of all that the service waited for. With `followsServices`, services count like
+/// other operations.
 ///
-/// Each operation hangs below the latest of its dependencies, so the operations form trees. What is below
-/// another one in its tree comes after it, which two comparisons tell; for any other pair the operations
-/// between the two are searched.
+/// Each operation hangs below the latest of its dependencies, so the operations form trees. What is
+/// below another one in its tree comes after it, which two comparisons tell; for any other pair the
+/// operations between the two are searched.
 package final class Ancestry {
   private let graph: Graph
   private let followsServices: Bool
@@ -20,10 +21,10 @@ package final class Ancestry {
   /// The number of the last search that reached each operation.
   private var marks: [Int32]
   private var search: Int32 = 0
-  /// How often two operations may still be compared.
+  /// The number of comparisons of two operations that are still allowed.
   private var budget: Int
 
-  /// The budget is used up: nothing is found any more.
+  /// True if the budget is used up: nothing is found any more.
   package var isExhausted: Bool { budget < 0 }
 
   /// Nil if there is a cycle. `budget` limits how often two operations are compared, over all searches.
@@ -65,7 +66,7 @@ package final class Ancestry {
     return parents
   }
 
-  /// Whether the first operation has ended in any case when the second one ends.
+  /// True if the first operation has always ended when the second one ends.
   package func isBefore(_ first: OperationID, _ second: OperationID) -> Bool {
     budget -= 1
     if isExhausted { return false }
@@ -92,7 +93,7 @@ package final class Ancestry {
     followsServices || !edge.condition.waitsForReadiness
   }
 
-  /// Whether an operation is in the tree below another one, or is that one.
+  /// True if an operation is in the tree below another one, or is that one.
   private func isBelow(_ item: Int, _ root: Int) -> Bool {
     starts[item] >= starts[root] && starts[item] - starts[root] < sizes[root]
   }

@@ -109,8 +109,8 @@ extension Graph {
     while let edge = cursor.next(in: self) { body(edge) }
   }
 
-  /// Lists what the operation waits for, in place of what was in the list. For loops over a whole graph in other
-  /// modules: a call for each edge would take longer than the rest.
+  /// Replaces the contents of the list by the operations that this one waits for. For loops over a
+  /// whole graph in other modules: a call for each edge would take longer than the rest.
   package func listDependencies(of id: OperationID, in list: inout [OperationID]) {
     list.removeAll(keepingCapacity: true)
     var cursor = EdgeCursor(dependenciesOf: id, in: self)

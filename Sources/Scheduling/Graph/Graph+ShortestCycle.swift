@@ -57,7 +57,7 @@ private struct CycleSearch {
   private var reachedFrom: [Int32]
   private var work = 0
 
-  /// The budget is used up.
+  /// True if the budget is used up.
   var isExhausted: Bool { work > CycleSearch.budget }
 
   init(_ graph: Graph, without removed: some Sequence<OperationID>) {

@@ -39,7 +39,7 @@ package struct Graph: Sendable {
   struct Link {
     /// The operation at the other end; `none` once the edge is cut off there.
     var end: Int32
-    /// The edge after it in the list of this end.
+    /// The edge after this one in the list of this end.
     var next: Int32
   }
 
@@ -56,9 +56,9 @@ package struct Graph: Sendable {
   /// The same edges from their dependents.
   var linksIn: [Link] = []
   var conditions: [EdgeCondition] = []
-  /// Every edge goes from a smaller id to a larger one: file order is a topological order.
+  /// True if every edge goes from a smaller id to a larger one: file order is a topological order.
   private(set) var isInFileOrder = true
-  /// Some operations take no slot.
+  /// True if some operations take no slot.
   package private(set) var hasServices = false
   /// Ids and edges that can be reused.
   var vacantIDs: [OperationID] = []
@@ -148,7 +148,7 @@ package struct Graph: Sendable {
     if dependency >= dependent { isInFileOrder = false }
   }
 
-  /// The ends of all edges that are cut off at neither.
+  /// The ends of all edges that are not cut off at either end.
   var edgeEnds: some Sequence<(from: Int, to: Int)> {
     zip(linksIn, linksOut).lazy
       .filter { $0.end != Graph.none && $1.end != Graph.none }

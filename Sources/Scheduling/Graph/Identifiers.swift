@@ -14,14 +14,14 @@ public struct OperationID: Hashable, Comparable, Sendable {
   /// The index, to look things up with.
   @inlinable public var index: Int { Int(rawValue) }
 
-  /// The hash is that of a table, not of an attacker: nobody chooses these numbers. A multiplication spreads them, and
-  /// the seed is that of the table.
+  /// Hashes for speed, not against attacks: nobody chooses these numbers. A multiplication spreads
+  /// them, and the seed is that of the table.
   @inlinable public func _rawHashValue(seed: Int) -> Int {
     let product = UInt(bitPattern: Int(rawValue) ^ seed) &* 0x9E37_79B9_7F4A_7C15
     return Int(bitPattern: product ^ product >> 32)
   }
 
-  /// Whether an operation comes before another in file order.
+  /// True if an operation comes before another in file order.
   public static func < (left: OperationID, right: OperationID) -> Bool {
     left.rawValue < right.rawValue
   }

@@ -1,4 +1,4 @@
-// What the scheduler must know about an operation, a queue and a pool. No commands, no names.
+// The facts that the scheduler must know about an operation, a queue and a pool; no commands.
 
 /// An operation's demands and rank.
 package struct OperationSpec: Sendable {
@@ -6,13 +6,13 @@ package struct OperationSpec: Sendable {
   /// A number from −1000 to 1000; higher values go first. The named priorities of pipeline files
   /// are −8, −4, 0, 4, 8.
   package var priority: Int16 = 0
-  /// How long it usually takes; nil if unknown.
+  /// The usual duration; nil if unknown.
   package var expected: Nanoseconds?
-  /// The shares of pools that it needs, taken all at once or not at all.
+  /// The shares of pools that the operation needs, taken all at once or not at all.
   package var claims: [Claim] = []
-  /// If true, met edges make it paused instead of ready, and `takeReached` returns it.
+  /// True if met edges make the operation paused instead of ready; `takeReached` then returns it.
   package var isGated = false
-  /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
+  /// False for a service: it runs beside the operations of its queue, as long as the queue may run any.
   package var takesSlot = true
 
   /// The priority of an operation that runs nothing itself: only those of its dependents count.
@@ -50,7 +50,7 @@ package struct QueueSpec: Hashable, Sendable {
 package struct PoolSpec: Hashable, Sendable {
   package var name: String
   package var capacity: Int64
-  /// True if it has nothing to take until something outside opens it: once for each share.
+  /// True if the pool is empty until something outside opens it: once for each share.
   package var isGranted: Bool
 
   package init(name: String, capacity: Int64, isGranted: Bool = false) {
@@ -59,6 +59,6 @@ package struct PoolSpec: Hashable, Sendable {
     self.isGranted = isGranted
   }
 
-  /// The same pool, but open without anything outside having to open it.
+  /// The same pool, which nothing outside has to open.
   package var alwaysOpen: PoolSpec { PoolSpec(name: name, capacity: capacity) }
 }

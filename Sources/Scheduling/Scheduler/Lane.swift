@@ -3,11 +3,11 @@
 /// Ready operations of one queue with equal claims: if its first cannot start, none can.
 struct Lane: Sendable {
   enum State: Equatable {
-    /// Nothing in it is ready, or it claims nothing and is tried without being a candidate.
+    /// Nothing in the lane is ready, or it claims nothing and is tried without being a candidate.
     case idle
-    /// It is among its queue's candidates.
+    /// The lane is among its queue's candidates.
     case candidate
-    /// It is in the line for a claim that did not fit.
+    /// The lane is in the line for a claim that did not fit.
     case parked(line: Int)
   }
 
@@ -19,12 +19,12 @@ struct Lane: Sendable {
   let lines: [Int]
   var ready = ReadyList()
   var state = State.idle
-  /// The room from which it was called and which it has not answered since.
+  /// The room that called the lane and that the lane has not answered yet.
   var calledFrom: Int?
   /// The number of starts that took from its pool ahead of this lane since its own last start.
   var overtakenCount = 0
-  /// If true, no other lane takes from the pools of its claims until it has started an operation,
-  /// while its queue has a slot for that.
+  /// True if no other lane takes from the pools of its claims until this one has started an
+  /// operation, while its queue has a slot for that.
   var hasReservation = false
 
   init(queue: Int, claims: [Claim], lines: [Int]) {
@@ -49,7 +49,7 @@ struct Line: Sendable {
   }
 }
 
-/// Where lanes of one queue wait for one pool.
+/// The lines in which lanes of one queue wait for one pool.
 struct WaitingRoom: Sendable {
   let queue: Int
   let pool: Int
@@ -72,7 +72,7 @@ struct Queue: Sendable {
   /// The number of slots that something outside grants; the width counts as well.
   var grant = Int.max
   var counts = StateCounts()
-  /// True if it may start something, and has something that may start.
+  /// True if the queue may start something, and has something that may start.
   var isStartable = false
   /// Lanes with claims whose first operation may be able to start.
   var candidates = RankHeap()
@@ -80,10 +80,10 @@ struct Queue: Sendable {
   let plainLane: Int
   /// The number of ready operations that the scheduler only counts.
   var countedReady = 0
-  /// How many of its slots are promised to operations that are not ready yet, and to ready ones.
+  /// The numbers of slots that are promised to operations that are not ready yet, and to ready ones.
   var promisedSlots = 0
   var promisedReady = 0
-  /// Its lanes with a reservation, and whether it had a slot for them at the last change.
+  /// The lanes with a reservation, and whether the queue had a slot for them at the last change.
   var reservedLanes: [Int] = [] {
     didSet { reservationCount = reservedLanes.count }
   }
@@ -98,7 +98,7 @@ struct Queue: Sendable {
   /// The number of operations that may run at the same time.
   var slots: Int { min(spec.width, grant) }
 
-  /// Whether it has a slot besides those that are promised to what is not ready yet.
+  /// True if the queue has a slot besides those that are promised to operations that are not ready yet.
   var hasUnpromisedRoom: Bool { promisedReady > 0 || counts.running + promisedSlots < slots }
 }
 
@@ -106,11 +106,11 @@ struct Queue: Sendable {
 struct Pool: Sendable {
   let spec: PoolSpec
   var free: Int64
-  /// True while a running operation has a share.
+  /// True while a running operation has a share of the pool.
   var isInUse = false
   /// The lane with a reservation.
   var reservedFor: Int?
-  /// The rooms where lanes wait for it, one for each queue.
+  /// The rooms where lanes wait for the pool, one for each queue.
   var rooms: [Int] = []
 
   init(_ spec: PoolSpec) {
@@ -119,13 +119,13 @@ struct Pool: Sendable {
   }
 }
 
-/// What tells lanes apart.
+/// Identifies a lane.
 struct LaneKey: Hashable, Sendable {
   let queue: Int
   let claimSet: Int32
 }
 
-/// What tells lines apart.
+/// Identifies a line.
 struct LineKey: Hashable, Sendable {
   let queue: Int
   let claim: Claim

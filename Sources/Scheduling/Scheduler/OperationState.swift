@@ -3,13 +3,13 @@
 /// `waiting → ready → running → ended`; `running → paused → ready` for a retry, `waiting → paused →
 /// ready` for a gated operation. An operation can end from any state.
 package enum OperationState: Hashable, Sendable {
-  /// Some of its edges are not satisfied yet.
+  /// Some edges of the operation are not satisfied yet.
   case waiting
-  /// It waits only for a slot of its queue, or for its claims.
+  /// The operation waits only for a slot of its queue, or for its claims.
   case ready
-  /// It holds a slot and its claims.
+  /// The operation holds a slot and its claims.
   case running
-  /// It holds nothing until it is resumed, as between two attempts or at its gate.
+  /// The operation holds nothing until it is resumed, as between two attempts or at its gate.
   case paused
   case ended(Ending)
 }
@@ -24,7 +24,7 @@ extension OperationState {
   }
 }
 
-/// How many operations are in each state.
+/// The number of operations in each state.
 package struct StateCounts: Hashable, Sendable {
   package private(set) var waiting = 0
   package private(set) var ready = 0

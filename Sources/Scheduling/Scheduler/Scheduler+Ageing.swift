@@ -27,15 +27,15 @@ extension Scheduler {
   }
 
   /// The lane that has a reservation for the pool. It counts only while the lane's queue has a slot
-  /// for it: what cannot start keeps nothing from others.
+  /// for it: one that cannot start keeps nothing from others.
   func holder(of pool: Int) -> Int? {
     guard let lane = pools[pool].reservedFor, hasRoom(lanes[lane].queue) else { return nil }
     return lane
   }
 
-  /// From now on only this lane takes from its pools and from the last slot of its queue, in which
-  /// it goes first. Nothing happens while another lane holds one of them, because the two could wait
-  /// for each other.
+  /// Gives the lane a reservation: only this lane takes from its pools and from the last slot of
+  /// its queue, in which it goes first. Nothing happens while another lane holds one of them,
+  /// because the two could wait for each other.
   private mutating func reserve(_ lane: Int) {
     let claims = lanes[lane].claims
     guard !lanes[lane].hasReservation, claims.allSatisfy({ holder(of: $0.pool.index) == nil })

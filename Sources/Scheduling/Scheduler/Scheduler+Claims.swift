@@ -52,7 +52,7 @@ extension Scheduler {
 
   private mutating func giveBack(_ claim: Claim) {
     let pool = claim.pool.index
-    // What was granted is granted anew, to whoever is next.
+    // A granted share is granted anew, to whoever is next.
     if pools[pool].spec.isGranted {
       pools[pool].isInUse = false
     } else {

@@ -1,5 +1,5 @@
-// Adds several operations that wait for each other while the graph runs, and takes operations whose
-// end depends on others than their dependencies out of their hands.
+// Adds several operations that wait for each other while the graph runs, and detaches operations
+// from their dependencies if something else decides about their end.
 
 extension Scheduler {
   /// An operation that is about to be added, and what it waits for.
@@ -46,7 +46,7 @@ extension Scheduler {
     }
   }
 
-  /// Tells the dependents of those that were blocked while edges were being added.
+  /// Tells the dependents of operations that were blocked while edges were being added.
   private mutating func settleBlocked(_ ids: [OperationID]) {
     let blocked = ids.filter { records[$0.index].state.hasEnded }
     for id in blocked { tellDependents(of: id, Ending(.blocked)) }

@@ -2,7 +2,7 @@
 // order in which they were added, which their owner knows.
 
 extension Scheduler {
-  /// What may start next.
+  /// The operation to start next.
   package enum Start {
     case operation(OperationID)
     /// The first of the counted operations of a queue.

@@ -13,7 +13,7 @@ extension Scheduler {
       && pools[pool.index].rooms.contains { isAwaited(in: $0) && hasRoom(rooms[$0].queue) }
   }
 
-  /// True if something is ready and waits for the pool, which nobody in this run has.
+  /// True if a ready operation waits for the pool, which no operation of this run has.
   package func awaitsGrant(_ pool: PoolID) -> Bool {
     isClosed(pool) && pools[pool.index].rooms.contains { isAwaited(in: $0) }
   }
@@ -44,7 +44,7 @@ extension Scheduler {
     callLanes(to: pool.index)
   }
 
-  /// Takes it back, unless an operation has it.
+  /// Closes the pool, unless an operation has it.
   package mutating func close(_ pool: PoolID) {
     if !pools[pool.index].isInUse { pools[pool.index].free = 0 }
   }

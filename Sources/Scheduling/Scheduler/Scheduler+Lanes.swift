@@ -107,7 +107,7 @@ extension Scheduler {
     lanes[lane].state = .idle
   }
 
-  /// Inlined, because a call would copy the scheduler.
+  /// True if one more operation of the queue may run. Inlined, because a call would copy the scheduler.
   @inline(__always)
   func hasRoom(_ queue: Int) -> Bool {
     !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].slots
@@ -127,11 +127,12 @@ extension Scheduler {
     startableQueues.set(queue, to: isStartable)
   }
 
-  /// Whether a queue with reservations has more free slots than these, or its first candidate has
-  /// one. It is not inlined, because the compiler would then copy the queue for every operation.
+  /// True if a queue has more free slots than reservations, or its first candidate has a
+  /// reservation. It is not inlined, because the compiler would then copy the queue for every
+  /// operation.
   @inline(never)
   private func mayStartUnderReservation(_ queue: Int) -> Bool {
-    // What has the pools may be services, which go on for what would start here.
+    // The pools may be held by services, which go on for what would start here.
     if graph.hasServices, queues[queue].counts.running == 0 { return true }
     if queues[queue].slots - queues[queue].counts.running > queues[queue].reservationCount {
       return true

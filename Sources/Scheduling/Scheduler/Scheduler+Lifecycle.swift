@@ -33,8 +33,8 @@ extension Scheduler {
     return nil
   }
 
-  /// A running operation has ended. Its slot and claims are free; its dependents have become ready,
-  /// or have ended, which `takeSettlements` reports.
+  /// Ends a running operation. Its slot and claims are free; its dependents become ready, or end,
+  /// which `takeSettlements` reports.
   package mutating func finish(_ id: OperationID, as ending: Ending) {
     precondition(records[id.index].state == .running, "only a running operation finishes")
     move(id, to: .ended(ending))
@@ -146,7 +146,7 @@ extension Scheduler {
     }
   }
 
-  /// Counts down what the operation waits for. True if it has ended with that, because it was skipped.
+  /// Counts down the unmet edges of the operation. True if it was skipped, and so has ended.
   private mutating func countDown(_ id: OperationID) -> Bool {
     unmetCounts[id.index] -= 1
     return unmetCounts[id.index] == 0 && reach(id)
@@ -156,8 +156,8 @@ extension Scheduler {
     if countDown(id) { tellDependents(of: id, Ending(.skipped)) }
   }
 
-  /// It will not run, although nothing went wrong. It ends when all that it waits for has: a failure
-  /// among that blocks it, in whatever order they end.
+  /// Notes that an operation will not run, although nothing went wrong. It ends when everything
+  /// that it waits for has ended: a failure there blocks it, in whatever order they end.
   mutating func noteUnneeded(_ id: OperationID, because dependency: OperationID) {
     if !isUnneeded(id) || dependency.rawValue < records[id.index].root {
       records[id.index].root = dependency.rawValue

@@ -1,10 +1,11 @@
-// Promises: what an operation has already, although it has not started here. A job of an earlier run goes on with the
-// slot, the mutexes and the shares of its step, and the step takes it over when its turn comes. If the step ends without
-// a start, they stay promised until somebody says that the job has ended.
+// Promises: slots and claims that an operation has already, although it has not started here. A job
+// of an earlier run goes on with the slot, the mutexes and the shares of its step, and the step
+// takes it over when its turn comes. If the step ends without a start, they stay promised until
+// somebody says that the job has ended.
 
 extension Scheduler {
-  /// Keeps the slot and the claims of an operation that has not started for it, and lets it go first. Pools may have
-  /// less than nothing afterwards.
+  /// Promises an operation that has not started its slot and claims, and lets it go first. The free
+  /// amount of a pool may be negative afterwards.
   package mutating func promise(_ id: OperationID) {
     let state = records[id.index].state
     guard !state.hasEnded, state != .running, promised.insert(id).inserted else { return }
@@ -18,8 +19,8 @@ extension Scheduler {
     slotsChanged(lanes[lane].queue)
   }
 
-  /// Gives up the promises of what has not ended, because what was promised may be what is waited for; false if there are
-  /// none.
+  /// Ends the promises to operations that have not ended, because others may wait for just what was
+  /// promised; false if there are none.
   package mutating func breakPromises() -> Bool {
     let waiting = promised.filter { !records[$0.index].state.hasEnded }
     for id in waiting.sorted() { endPromise(to: id) }
@@ -35,7 +36,7 @@ extension Scheduler {
     slotsChanged(queue)
   }
 
-  /// Called when an operation to which something is promised has another state. What starts takes its claims itself.
+  /// Called when an operation with a promise has changed its state. One that starts takes its claims itself.
   mutating func promisedMoved(
     _ id: OperationID, from old: OperationState, to state: OperationState, in queue: Int
   ) {
@@ -47,7 +48,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether the first operation of the lane has its claims already.
+  /// True if the first operation of the lane has its claims already.
   func isPromised(_ lane: Int) -> Bool {
     !promised.isEmpty
       && lanes[lane].ready.first.map { promised.contains(OperationID(Int($0.item))) } == true

@@ -6,10 +6,10 @@
 // took 60 % of the time.
 
 extension Scheduler {
-  /// Whether `next` may have something to return; false is certain.
+  /// True if `next` may have something to return; false is certain.
   package mutating func mayStart() -> Bool { startableQueues.first() != nil }
 
-  /// Something could run, and waits for a slot or a claim.
+  /// True if an operation is ready: it waits only for a slot or a claim.
   package mutating func hasReady() -> Bool {
     for index in queues.indices where queues[index].counts.ready > 0 { return true }
     return false

@@ -9,8 +9,8 @@ extension Scheduler {
     refreshSlotless(beside: queue.index)
   }
 
-  /// Like the width, but granted by something outside, such as a jobserver: at most this many run at
-  /// once. There is no limit until the first call.
+  /// Sets the number of slots that something outside grants, such as a jobserver: at most this many
+  /// operations run at once, within the width. There is no limit until the first call.
   package mutating func grant(_ slots: Int, to queue: QueueID) {
     queues[queue.index].grant = slots
     slotsChanged(queue.index)
@@ -21,7 +21,7 @@ extension Scheduler {
     roomChanged(queue)
   }
 
-  /// True if as many run as may run at once.
+  /// True if as many operations of the queue run as may run at once.
   package func hasNoSlot(_ queue: QueueID) -> Bool {
     queues[queue.index].counts.running >= queues[queue.index].slots
   }
@@ -47,7 +47,8 @@ extension Scheduler {
     refreshSlotless(beside: queue.index)
   }
 
-  /// Nobody has a reason any more to keep operations from starting.
+  /// Resumes a queue after a stop, and gives it a width of 1 or more: nothing needs to be kept from
+  /// starting any more.
   mutating func open(_ queue: Int) {
     queues[queue].spec.isSuspended = false
     queues[queue].spec.width = max(1, queues[queue].spec.width)
@@ -60,7 +61,7 @@ extension Scheduler {
 
   package subscript(pool: PoolID) -> PoolSpec { pools[pool.index].spec }
 
-  /// The first pool that a ready operation claims more of than it has; nil if it lacks nothing.
+  /// The first pool that keeps a ready operation from starting; nil if none does.
   package func obstacle(of id: OperationID) -> PoolID? {
     obstacle(of: Int(records[id.index].lane)).map { PoolID(rooms[lines[$0].room].pool) }
   }
@@ -79,7 +80,7 @@ extension Scheduler {
     return OperationID(Int(records[id.index].root))
   }
 
-  /// The operation's own priority, or that of something that waits for it.
+  /// The highest priority among those of the operation and of everything that waits for it.
   package func effectivePriority(of id: OperationID) -> Int {
     Int(Rank.priority(ofKey: records[id.index].key))
   }

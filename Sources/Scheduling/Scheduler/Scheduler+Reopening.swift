@@ -1,9 +1,9 @@
 // Takes back how operations ended, and gives them other priorities, because a person asks for it.
 
 extension Scheduler {
-  /// Makes an operation that has ended run again, and the groups around it that have ended wait for it. What
-  /// was blocked, and is not blocked by anything else, waits again; what started because of its end goes on.
-  /// Returns all that have no ending any more, with the one that they had, the operation first. Linear in
+  /// Makes an operation that has ended run again, and the ended groups around it wait for it.
+  /// Operations that nothing else blocks wait again; those that started because of its end go on.
+  /// Returns all reopened operations with the endings that they had, this one first. Linear in
   /// their edges.
   package mutating func reopen(
     _ id: OperationID, in groups: [OperationID] = []
@@ -23,7 +23,7 @@ extension Scheduler {
     return reopened
   }
 
-  /// What `reopen` would reopen.
+  /// The operations that `reopen` would reopen.
   package func reopenable(
     from id: OperationID, in groups: [OperationID] = []
   ) -> [OperationID] {
@@ -46,7 +46,7 @@ extension Scheduler {
     return reopened
   }
 
-  /// The first operation because of whose ending this one could not start; nil if there is none.
+  /// The first dependency whose ending kept this operation from starting; nil if there is none.
   package func obstacle(toStarting id: OperationID) -> OperationID? {
     var edges = EdgeCursor(dependenciesOf: id, in: graph)
     while let edge = edges.next(in: graph) {
@@ -66,8 +66,8 @@ extension Scheduler {
     return false
   }
 
-  /// The number of dependencies that are still to come. The first of what runs again has run before,
-  /// whatever the others ended as.
+  /// The number of dependencies that an operation still waits for. The first one reopened has run
+  /// before, whatever its dependencies ended as.
   private mutating func unmetCount(of id: OperationID, isFirst: Bool) -> Int32 {
     var count: Int32 = 0
     var edges = EdgeCursor(dependenciesOf: id, in: graph)
@@ -93,8 +93,7 @@ extension Scheduler {
     }
   }
 
-  /// Gives operations another priority of their own, and everything that they wait for the one that
-  /// follows. Linear in the graph.
+  /// Gives operations another priority, which everything that they wait for inherits. Linear in the graph.
   package mutating func changePriority(_ priority: Int16, of ids: [OperationID]) {
     for id in ids { graph.setPriority(priority, of: id) }
     let keys = ranking.keys(of: graph, order: graph.dependenciesFirst())

@@ -1,9 +1,9 @@
 // Services: operations that take no slot, and whose dependents need not wait for their end.
 
 extension Scheduler {
-  /// A service is ready, or will never be: dependents that wait for that are told as if it had ended
-  /// like this, and hear nothing of its end. `root` is where the trouble began, if it is not the
-  /// service. Once at most.
+  /// Announces that a service is ready, or will never be: dependents that wait for that are told as
+  /// if it had ended like this, and are not told its end. `root` is where the problem began, if not
+  /// in the service. At most once for each service.
   package mutating func announce(
     _ id: OperationID, as ending: Ending = Ending(.succeeded), root: OperationID? = nil
   ) {
@@ -30,12 +30,12 @@ extension Scheduler {
     announcedEnding(of: id) != nil
   }
 
-  /// What the dependents of a service were told; nil if it was not announced.
+  /// The ending that the dependents of a service were told; nil if it was not announced.
   package func announcedEnding(of id: OperationID) -> Ending? {
     announced.isEmpty ? nil : announced[id]
   }
 
-  /// A service that was announced will end like this: operations that are added from now on hear of that.
+  /// Changes the announced ending of a service, for operations that are added from now on.
   package mutating func correct(_ id: OperationID, as ending: Ending) {
     precondition(isAnnounced(id), "only what was announced is corrected")
     announced[id] = ending
@@ -43,8 +43,8 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// The queue of what takes no slot of this one; made when it is first asked for. It runs what it can
-  /// while the other is not suspended and may run anything.
+  /// The extra queue for operations of this one that take no slot; made when it is first asked for.
+  /// Its width is unlimited while this one is not suspended and may run anything.
   mutating func slotlessQueue(beside queue: Int) -> Int {
     if let known = slotlessQueues[queue] { return known }
     let number = addQueue(QueueSpec(name: queues[queue].spec.name, width: 0)).index
@@ -53,7 +53,7 @@ extension Scheduler {
     return number
   }
 
-  /// The counts of what takes no slot of the queue.
+  /// The counts of the operations of the queue that take no slot.
   package func slotlessCounts(of queue: QueueID) -> StateCounts {
     slotlessQueues[queue.index].map { queues[$0].counts } ?? StateCounts()
   }

@@ -15,11 +15,11 @@ package struct Scheduler: Sendable {
     var key: Int64
     var sequence: UInt32
     var lane: Int32
-    /// The operation where the problem began, once it has ended; itself unless it was blocked. While it
-    /// waits, another operation means that this one will not run because of how that one ended,
-    /// although nothing went wrong; the first in the file, if there are several.
+    /// The operation where the problem began, once this one has ended; itself unless it was
+    /// blocked. While this one waits, another operation means that this one will be skipped because
+    /// of how that one ended; the first in the file, if there are several.
     var root: Int32
-    /// A copy of what the graph says.
+    /// A copy of the graph's flag.
     let isGated: Bool
     fileprivate(set) var state = OperationState.waiting
 
@@ -49,8 +49,7 @@ package struct Scheduler: Sendable {
   var pools: [Pool]
   /// The extra queue of each queue that has operations which take no slot.
   var slotlessQueues: [Int: Int] = [:]
-  /// Services whose dependents were told how things stand, before the service has ended, and what they
-  /// were told.
+  /// The endings that dependents of services were told before the services ended.
   var announced: [OperationID: Ending] = [:]
   /// Operations that have their claims already, although they have not started.
   var promised: Set<OperationID> = []

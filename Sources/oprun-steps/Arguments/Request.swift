@@ -1,4 +1,4 @@
-// What a command line requests.
+// The request of a command line.
 
 import BuiltinSteps
 import Diagnostics

@@ -103,8 +103,7 @@ struct Admission: Sendable {
     return downloaded(source)
   }
 
-  /// Whether a source that has paused may continue now; if not, it gets a slot as soon as one is
-  /// free.
+  /// True if a source that has paused may continue now; if not, it gets a slot as soon as one is free.
   mutating func resume(_ source: Int) -> Bool {
     let number = hostOf[source]
     guard hosts[number].active < perHost else {
@@ -121,6 +120,6 @@ struct Admission: Sendable {
     unfinished += 1
   }
 
-  /// Whether everything was begun and has finished.
+  /// True if everything was begun and has finished.
   var isOver: Bool { unfinished == 0 && pausedCount == 0 && hosts.allSatisfy { !$0.hasMore } }
 }

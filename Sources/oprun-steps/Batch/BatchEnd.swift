@@ -7,8 +7,8 @@ import Diagnostics
 enum ItemFailurePolicy: String, Sendable { case fail, skip }
 
 extension Program {
-  /// Returns the exit status. `folder` is where the manifest goes unless another location was
-  /// given: "" or with a slash at its end.
+  /// Ends the batch and returns the exit status. `folder` is the directory of the manifest unless
+  /// another location was given: "" or with a slash at its end.
   func end(
     _ inputs: Inputs, _ items: [ItemResult], noun: String, folder: String, since started: Int64
   ) -> Int32 {

@@ -118,8 +118,7 @@ final class BatchProgress: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// Whether overwriting lines is useless: on a terminal that cannot do it, and in CI, whose
-  /// terminal is a log.
+  /// True if overwriting lines is useless: on a terminal that cannot do it, and in CI, whose terminal is a log.
   static func keepsLines(_ variable: (String) -> String?) -> Bool {
     let ci = variable("CI") ?? ""
     return variable("TERM") == "dumb" || !["", "0", "false"].contains(ci)

@@ -5,7 +5,7 @@ import Diagnostics
 
 struct BatchTable {
   let items: [ItemResult]
-  /// `image` or `file`.
+  /// The noun for an item: `image` or `file`.
   let noun: String
   let nanoseconds: Int64
 

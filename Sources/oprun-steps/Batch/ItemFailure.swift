@@ -3,13 +3,13 @@
 /// A failure of one item. The others continue.
 struct ItemFailure: Error, Hashable, Sendable {
   let message: String
-  /// Whether another attempt may succeed.
+  /// True if another attempt may succeed.
   var mayPass = false
   /// The delay in seconds, if a server has said when to come back.
   var retryAfter: Int?
   /// The number of bytes that were received nevertheless.
   var receivedByteCount = 0
-  /// Whether the content was received completely but is useless.
+  /// True if the content was received completely but is useless.
   var isOfContent = false
 
   init(_ message: String, mayPass: Bool = false, retryAfter: Int? = nil) {

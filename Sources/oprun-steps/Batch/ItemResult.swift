@@ -1,4 +1,4 @@
-// How an item ended: what the manifest, the table and the outputs say about it.
+// The end of an item, as the manifest, the table and the outputs report it.
 
 /// A file that now exists.
 struct ItemFile: Hashable, Sendable {
@@ -16,12 +16,12 @@ struct ItemResult: Hashable, Sendable {
   var files: [ItemFile] = []
   /// The number of bytes received over the network.
   var receivedByteCount = 0
-  /// Whether nothing had to be downloaded, or nothing had to be made.
+  /// True if nothing had to be downloaded, or nothing had to be made.
   var isCached = false
   /// The number of attempts to download it.
   var attemptCount = 0
   var milliseconds = 0
-  /// Something worth knowing about an item that did not fail.
+  /// A remark about an item that did not fail.
   var note: String?
   var error: String?
 

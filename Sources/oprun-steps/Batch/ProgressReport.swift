@@ -4,12 +4,12 @@
 import Diagnostics
 import Glibc
 
-/// What is known about a batch at some moment.
+/// The state of a batch at some moment.
 struct BatchState: Hashable, Sendable {
   var done = 0
   var failed = 0
   let total: Int
-  /// `image` or `file`.
+  /// The noun for an item: `image` or `file`.
   let noun: String
   /// The number of bytes received over the network.
   var byteCount = 0

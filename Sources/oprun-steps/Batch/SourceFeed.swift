@@ -39,7 +39,7 @@ final class SourceFeed: Sendable {
     news.send()
   }
 
-  /// Whether a source that has paused may continue now; if not, `goOn` is called when it may.
+  /// True if a source that has paused may continue now; if not, `goOn` is called when it may.
   func resume(_ source: Int, whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.admission.resume(source) { return true }

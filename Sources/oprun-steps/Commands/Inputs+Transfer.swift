@@ -66,14 +66,14 @@ extension Inputs {
     return try DownloadCache(DownloadCacheFolder(path), cacheLimits, warn: warn)
   }
 
-  /// How many downloads may run at once. Each has a socket, up to two connections that are kept, a
-  /// part, a turn, and the file that is already there.
+  /// The number of downloads that may run at once. Each has a socket, up to two connections that
+  /// are kept, a part, a turn, and the file that is already there.
   func downloadCount(_ descriptors: DescriptorBudget, ofParts parts: Int) -> Int {
     descriptors.most(integer("max_parallel"), each: 6, ofParts: parts)
   }
 
-  /// A downloader with the thread that drives the transfers; nil if the system provides none. `count`
-  /// is how many downloads run at once.
+  /// A downloader with the thread that drives the transfers; nil if the system provides none.
+  /// `count` is the number of downloads that run at once.
   func downloader(
     _ settings: TransferSettings, _ cache: DownloadCache?, _ meter: Meter, count: Int
   ) -> Downloader? {

@@ -4,7 +4,7 @@ import BuiltinSteps
 import Diagnostics
 import OperationKit
 
-/// What is downloaded, and where to.
+/// The downloads, and their targets.
 private struct DownloadPlan: Sendable {
   /// A source, and the items that want it; the first gets it, the others a copy.
   struct Order: Sendable {
@@ -18,7 +18,7 @@ private struct DownloadPlan: Sendable {
   var folder = ""
 }
 
-/// Where downloads go.
+/// The target of downloads.
 private enum DownloadTarget {
   /// A directory with a slash at the end; files in it get the names of the URLs.
   case folder(String)

@@ -58,7 +58,7 @@ extension Program {
   }
 }
 
-/// How often a condition is checked, and for how long.
+/// The interval at which a condition is checked, and the deadline.
 private struct Probes: Sendable {
   /// The interval in nanoseconds; nil for a single check.
   let every: Int64?

@@ -59,14 +59,13 @@ struct SourceList {
     return sources
   }
 
-  /// Whether a character ends a line, as on Unix, Windows and old Macs, which is how editors count
-  /// lines.
+  /// True if a character ends a line, as on Unix, Windows and old Macs, which is how editors count lines.
   private static func endsLine(_ character: Character) -> Bool {
     character == "\n" || character == "\r\n" || character == "\r"
   }
 }
 
-/// What is wrong with a line of a list.
+/// A mistake in a line of a list.
 enum ListMistake {
   case oddBytes(Substring)
   case badURL(Substring)
@@ -87,7 +86,7 @@ enum ListMistake {
   }
 }
 
-/// The first mistakes of a list, and how many there are.
+/// The first mistakes of a list, and the number of all.
 struct ListMistakes {
   static let shownCount = 20
 

@@ -79,7 +79,7 @@ struct Address: Hashable, Sendable {
     return isEmbedding ? Address(Array(bytes.suffix(4))) : nil
   }
 
-  /// Whether it is an ISATAP address. Any network can contain such hosts. The bit that says whether
+  /// True if it is an ISATAP address. Any network can contain such hosts. The bit that says whether
   /// the address is unique is ignored.
   private var isISATAP: Bool {
     bytes[8] & 0xfd == 0 && bytes[9..<12].elementsEqual([0, 0x5e, 0xfe])

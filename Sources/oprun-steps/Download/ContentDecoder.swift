@@ -53,7 +53,7 @@ final class ContentDecoder {
     return outcome == .taken ? inflateAll(rest, take) : outcome
   }
 
-  /// Whether the bytes begin a frame. Some servers send deflate without the frame that RFC 9110,
+  /// True if the bytes begin a frame. Some servers send deflate without the frame that RFC 9110,
   /// 8.4.1.2, requires. RFC 1950, 2.2, says how one begins.
   private static func isFrame(_ bytes: [UInt8]) -> Bool {
     bytes[0] & 0x0f == 8 && bytes[0] >> 4 <= 7 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0

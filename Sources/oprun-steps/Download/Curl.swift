@@ -34,7 +34,7 @@ struct TransferRequest: Sendable {
   var userAgent = ownUserAgent
   /// The proxy; nil leaves it to the variables that curl knows; "" means none.
   var proxy: String?
-  /// Whether credentials that the URL lacks may come from `.netrc`.
+  /// True if credentials that the URL lacks may come from `.netrc`.
   var mayUseNetrc = true
   var trust = TrustStore.ofEnvironment
   /// The limit for connecting, in nanoseconds.
@@ -57,7 +57,7 @@ struct TransferResult: Hashable, Sendable {
   let words: String
   /// The response of a proxy to the request for a tunnel; 0 if there was none.
   var tunnelStatus = 0
-  /// Whether it is the proxy's certificate that was refused.
+  /// True if the proxy's certificate was refused.
   var isOfProxy = false
 
   init(_ code: CURLcode, words: String) {
@@ -70,19 +70,19 @@ struct TransferResult: Hashable, Sendable {
   /// The error of libcurl (7.88) for a header line with a carriage return in its name. Nothing else
   /// here makes it.
   var isOfHeaderLine: Bool { code == CURLE_BAD_FUNCTION_ARGUMENT.rawValue }
-  /// Whether the connection ended during the handshake of TLS.
+  /// True if the connection ended during the handshake of TLS.
   var hasBrokenHandshake: Bool {
     code == CURLE_SSL_CONNECT_ERROR.rawValue
       && ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset"].contains { words.contains($0) }
   }
   var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
-  /// Whether the receiver, or the address policy through it, refused to continue.
+  /// True if the receiver, or the address policy through it, refused to continue.
   var isRefusal: Bool {
     [CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_COULDNT_CONNECT].contains {
       $0.rawValue == code
     }
   }
-  /// Whether the cause may be the network, so that the failure may be temporary.
+  /// True if the cause may be the network, so that the failure may be temporary.
   var mayPass: Bool {
     // There is one code for a connection that broke during the handshake, and for a handshake that
     // cannot succeed. For the latter, OpenSSL says where in it the mistake was found.
@@ -133,7 +133,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let proxy = request.proxy {
       set(CURLOPT_PROXY, proxy)
-      // Whether it is used was decided by whoever named it.
+      // The decision to use the proxy was made by whoever named it.
       set(CURLOPT_NOPROXY, "")
     }
     setTrust(request.trust)
@@ -353,7 +353,7 @@ struct WebAddress: Hashable, Sendable {
   /// The origin, to which credentials belong.
   var origin: String { "\(scheme)://\(authority)" }
 
-  /// Whether the entry of its host in `.netrc` may be sent after a redirect: never to a host that
+  /// True if the entry of its host in `.netrc` may be sent after a redirect: never to a host that
   /// only a server has named, and not unencrypted if the first request was encrypted.
   func mayUseNetrc(after first: WebAddress) -> Bool {
     host == first.host && (scheme == first.scheme || scheme == "https")

@@ -12,7 +12,7 @@ final class DownloadTask: Sendable {
     /// The number of bytes received in all attempts.
     let receivedByteCount: Int
     let nanoseconds: Int64
-    /// When it ended, by the monotonic clock.
+    /// When the download ended, by the monotonic clock.
     let time: Int64
   }
 
@@ -77,7 +77,7 @@ extension DownloadTask {
     if case .success(let acquired)? = end?.result { acquired.removePassing?() }
   }
 
-  /// Whether there is a slot for another attempt now; if not, `goOn` is called when there is.
+  /// True if there is a slot for another attempt now; if not, `goOn` is called when there is.
   func mayResume(whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
     feed.resume(source, whenFree: goOn)
   }

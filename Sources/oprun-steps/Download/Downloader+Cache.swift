@@ -26,8 +26,8 @@ struct DownloadTurn: Sendable {
   /// When waiting began, in seconds since 1970.
   let began: Int
 
-  /// Whether a record is fresh: what another process has fetched since we began to wait need not be
-  /// checked with the server. A clock that was set back does not make anything fresher.
+  /// True if a record is fresh: a content that another process has fetched since we began to wait
+  /// need not be checked with the server. A clock that was set back does not make anything fresher.
   func isFresh(_ record: CacheRecord) -> Bool {
     guard let turn, turn.hasWaited else { return false }
     return record.confirmed >= began && record.confirmed <= calendarTime()

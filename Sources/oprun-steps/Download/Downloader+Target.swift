@@ -40,7 +40,7 @@ extension Downloader {
       if keepsInCache {
         try keep(fetched, from: target, source, in: cache)
       } else {
-        // Without it, the next run downloads again.
+        // Without the record, the next run downloads again.
         try? cache.note(fetched.record(isKept: false), for: source.key)
       }
     }

@@ -8,7 +8,7 @@ struct Downloader: Sendable {
   let fetcher: Fetcher
   /// The cache; nil if there is none that can be used.
   let cache: DownloadCache?
-  /// How old a confirmation may be to be used without asking the server, in seconds.
+  /// The largest age of a confirmation, in seconds, that is used without asking the server.
   var maxAge = 0
   var mayResume = true
 
@@ -66,7 +66,7 @@ struct Downloader: Sendable {
     }
   }
 
-  /// Whether a record can be used without asking the server.
+  /// True if a record can be used without asking the server.
   func isBelieved(_ record: CacheRecord, _ source: Source) -> Bool {
     // A clock that was set back does not make anything fresher.
     source.expected != nil || (0..<maxAge).contains(calendarTime() - record.confirmed)

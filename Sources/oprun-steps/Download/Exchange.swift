@@ -28,7 +28,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
   private(set) var objection: ItemFailure?
   private var use = Use.undecided
   private var ignoredCount = 0
-  /// How many of the bytes that the meter expects have not come; negative if more have come.
+  /// The number of expected bytes that have not come; negative if more have come.
   private var outstanding = 0
   private var expectedSize: Int?
   private var decoder: ContentDecoder?
@@ -136,8 +136,8 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
     outstanding = byteCount
   }
 
-  /// Called when the transfer has ended, however that was: what has not come until now was expected
-  /// in vain, and what has come unannounced is no longer unexpected.
+  /// Called when the transfer has ended, in any way: bytes that have not come are no longer
+  /// expected, and bytes that came unannounced are no longer a surplus.
   func close() {
     meter.expect(-outstanding)
     outstanding = 0
@@ -158,14 +158,14 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
     return false
   }
 
-  /// What is wrong with content that libcurl considers complete.
+  /// The fault of content that libcurl considers complete; nil if there is none.
   var incompleteness: ItemFailure? {
     if let decoder, !decoder.isAtEnd { return .cutEncoding(head.encoding) }
     guard let expectedSize, expectedSize != part.size else { return nil }
     return .wrongLength(wanted: expectedSize, found: part.size)
   }
 
-  /// Whether the end of the content can be distinguished from a truncation.
+  /// True if the end of the content can be distinguished from a truncation.
   var isLengthKnown: Bool {
     expectedSize != nil || decoder != nil || head.isChunked || head.isFramed
   }

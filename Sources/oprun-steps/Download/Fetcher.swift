@@ -5,7 +5,7 @@ import BuiltinSteps
 import Diagnostics
 import Glibc
 
-/// How all downloads of a step are made.
+/// The settings of all downloads of a step.
 struct TransferSettings: Sendable {
   var headers: [(name: String, value: String)] = []
   var policy = AddressPolicy()
@@ -15,7 +15,7 @@ struct TransferSettings: Sendable {
   var maxBytes = 10 << 30
 }
 
-/// What is known before a content is requested.
+/// A request for a content.
 struct FetchRequest: Sendable {
   let url: String
   /// The hash of the URL and the headers.

@@ -164,7 +164,7 @@ enum Files {
     return names
   }
 
-  /// Whether there is anything of this name, even a link that leads nowhere.
+  /// True if anything has this name, even a link that leads nowhere.
   static func isTaken(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
@@ -246,7 +246,8 @@ enum Files {
     try text(read: STDIN_FILENO, named: "standard input", upTo: limit)
   }
 
-  /// Everything that can still be read, however long that takes. What is not UTF-8 is represented as in file names.
+  /// Everything that can still be read, however long that takes. Bytes that are not UTF-8 are
+  /// represented as in file names.
   private static func text(
     read descriptor: Int32, named name: String, upTo limit: Int
   ) throws(SystemError) -> String {

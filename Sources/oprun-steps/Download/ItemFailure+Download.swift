@@ -151,7 +151,7 @@ extension ItemFailure {
       "the certificate of \(owner) is refused: \(printable(reason))\(help)")
   }
 
-  /// Whether there is memory: an allocation fails, if at all, because of a limit.
+  /// True if there is memory: an allocation fails, if at all, because of a limit.
   private static var hasMemory: Bool {
     let memory = malloc(8 << 20)
     defer { free(memory) }

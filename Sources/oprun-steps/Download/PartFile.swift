@@ -4,7 +4,7 @@
 import Diagnostics
 import Glibc
 
-/// What must still match for a part to be resumed.
+/// The facts that must still match for a part to be resumed.
 struct PartOrigin: Hashable, Sendable {
   /// The hash of the URL and the headers that were sent.
   let key: Digest
@@ -14,8 +14,7 @@ struct PartOrigin: Hashable, Sendable {
   let total: Int?
 }
 
-/// What is recorded next to a part: where it comes from, and which bytes of it are certainly as
-/// received.
+/// The record next to a part: its origin, and which of its bytes are certainly as received.
 struct PartRecord: Hashable, Sendable {
   let origin: PartOrigin
   /// The permissions that the file will have.
@@ -66,25 +65,25 @@ struct PartRecord: Hashable, Sendable {
 /// there is something that a later attempt could resume.
 final class PartFile: @unchecked Sendable {  // handed from thread to thread, never shared
   private enum Naming: Hashable {
-    /// It is hidden, and may get the name under which a later attempt would look for it.
+    /// The file is hidden, and may get the name under which a later attempt would look for it.
     case hidden(wanted: String)
     case findable
-    /// It stays hidden: that name, or the one of its record, is somebody else's.
+    /// The file stays hidden: that name, or the one of its record, is somebody else's.
     case unfindable
   }
 
   private(set) var path: String
   private let file: OpenFile
-  /// The mode that it gets with its name. Until then, no other user may write to it.
+  /// The mode that the file gets with its name. Until then, no other user may write to it.
   private let mode: mode_t
   private var naming: Naming
   private var hash = SHA256()
   private(set) var size = 0
-  /// The number of bytes received while it was open, including those that were dropped again.
+  /// The number of bytes received while the file was open, including those that were dropped again.
   private(set) var receivedByteCount = 0
   /// The origin of the existing bytes; nil if they are useless.
   private(set) var origin: PartOrigin?
-  /// The record next to it.
+  /// The record next to the file.
   private var record: PartRecord?
   private var recorded: Int64 = 0
 
@@ -102,8 +101,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   static func recordName(beside part: String) -> String { part + ".from" }
 
-  /// Opens what an earlier attempt has left at `path`, or creates a file that gets this name when it
-  /// can be resumed, unless something else has it.
+  /// Opens the part that an earlier attempt has left at `path`, or creates a file that gets this
+  /// name when it can be resumed, unless something else has it.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
     try Files.makeFolder(of: path)
     TemporaryFile.removeLeft(in: folder(ofPath: path))
@@ -111,8 +110,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     return PartFile(try TemporaryFile.make(beside: path, mode: mode), wanting: path)
   }
 
-  /// What an earlier attempt has left; nil if there is nothing, if another process uses it, or if it
-  /// is not certainly ours.
+  /// The part that an earlier attempt has left; nil if there is none, if another process uses it,
+  /// or if it is not certainly ours.
   private static func left(at path: String) -> PartFile? {
     guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX),
       let record = PartRecord(beside: path), isStillNamed(file)
@@ -125,15 +124,15 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     return nil
   }
 
-  /// Whether it still has its name, because another process may have published or removed it
-  /// between opening and locking.
+  /// True if the file still has its name: another process may have published or removed it between
+  /// opening and locking.
   private static func isStillNamed(_ file: OpenFile) -> Bool {
     var named = stat()
     let status = file.status
     return status.st_nlink > 0 && lstat(file.path, &named) == 0 && named.st_ino == status.st_ino
   }
 
-  /// Makes a new one.
+  /// Makes a new part.
   private init(_ file: OpenFile, wanting path: String) {
     self.path = file.path
     self.file = file
@@ -142,7 +141,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     if mode & Self.othersMayWrite != 0 { fchmod(file.descriptor, mode & ~Self.othersMayWrite) }
   }
 
-  /// Makes one that an earlier attempt has left.
+  /// Makes a part that an earlier attempt has left.
   private init(_ file: OpenFile, _ record: PartRecord) {
     path = file.path
     self.file = file
@@ -153,8 +152,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   private var recordPath: String { PartFile.recordName(beside: path) }
 
-  /// Looks for what an earlier attempt left of the same content; empties the file if there is
-  /// nothing, or if it is not what was received.
+  /// Looks for bytes that an earlier attempt left of the same content; empties the file if there
+  /// are none, or if they are not those that were received.
   func prepare(key: Digest, mayResume: Bool) throws(SystemError) {
     guard mayResume, let record, record.origin.key == key, record.size <= file.size,
       record.origin.total.map({ record.size < $0 }) ?? true
@@ -190,7 +189,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     if origin != nil, monotonicTime() - recorded > Self.recordInterval { note() }
   }
 
-  /// Replaces its bytes by those of a file.
+  /// Replaces the bytes of the part by those of a file.
   func copyContent(of path: String) throws(SystemError) {
     try restart()
     var fault: SystemError?
@@ -211,8 +210,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     } catch {}
   }
 
-  /// Whether it has the name under which a later attempt looks for it. It takes that name only if
-  /// neither the name nor that of its record is somebody else's.
+  /// True if the part has the name under which a later attempt looks for it. It takes that name
+  /// only if neither the name nor that of its record is somebody else's.
   private func takeName() -> Bool {
     guard case .hidden(let wanted) = naming else { return naming == .findable }
     naming = .unfindable
@@ -237,7 +236,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   /// Synchronizes the file: all bytes are on disk when this returns.
   func synchronize() throws(SystemError) { try file.synchronize() }
 
-  /// Gives it its final name; from then on others may read it. It must be synchronized first.
+  /// Gives the part its final name; from then on others may read it. It must be synchronized first.
   func publish(as target: String) throws(SystemError) {
     if file.status.st_mode & 0o777 != mode { fchmod(file.descriptor, mode) }
     try Files.rename(path, to: target)
@@ -245,7 +244,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     file.lock(LOCK_SH)
   }
 
-  /// Synchronizes it to disk and gives it its final name. If that fails, nothing is left of it.
+  /// Synchronizes the part to disk and gives it its final name. If that fails, nothing is left of it.
   func finish(as target: String) throws(SystemError) {
     do throws(SystemError) {
       try synchronize()
@@ -257,7 +256,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     }
   }
 
-  /// Leaves it for a later attempt, if there is something to resume.
+  /// Leaves the part for a later attempt, if there is something to resume.
   func leave() {
     note()
     if origin == nil || record?.size != size { discard() }

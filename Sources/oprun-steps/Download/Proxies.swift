@@ -1,5 +1,5 @@
-// Which proxy a request goes through, by the rules of libcurl. They are applied here, because the
-// addresses of what is requested are checked differently behind a proxy.
+// Finds the proxy of a request, by the rules of libcurl. They are applied here, because the
+// addresses of requested hosts are checked differently behind a proxy.
 
 import BuiltinSteps
 import Glibc
@@ -43,7 +43,8 @@ struct Proxies: Sendable {
     return schemes.contains(address.scheme) && !address.host.isEmpty
   }
 
-  /// Makes the proxy resolve names: with `socks4` and `socks5`, libcurl would do it and tell nobody to what.
+  /// Makes the proxy resolve names: with `socks4` and `socks5`, libcurl would resolve them itself,
+  /// and not report the addresses.
   private static func leavingNames(_ url: String) -> String {
     let parts = url.split(separator: ":", maxSplits: 1)
     // `socks5:1080` is a host without a scheme.

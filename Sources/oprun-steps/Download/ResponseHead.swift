@@ -3,7 +3,7 @@
 /// The part of a response before the body.
 struct ResponseHead: Sendable {
   private(set) var status = 0
-  /// Whether the response came in HTTP/2 frames, which mark the last one.
+  /// True if the response came in HTTP/2 frames, which mark the last one.
   private(set) var isFramed = false
   private var fields: [String: String] = [:]
   private var byteCount = 0
@@ -54,13 +54,12 @@ struct ResponseHead: Sendable {
     isChunked || contentLength != nil ? nil : self["content-length"]
   }
 
-  /// Whether the content is chunked, so that it marks its own end, whatever a length says: RFC
-  /// 9112, 6.3.
+  /// True if the content is chunked, so that it marks its own end, whatever a length says: RFC 9112, 6.3.
   var isChunked: Bool {
     self["transfer-encoding"]?.lowercased().split(separator: ",").last?.trimmed == "chunked"
   }
 
-  /// Whether the body is compressed for transfer, so that lengths and ranges are not the content's.
+  /// True if the body is compressed for transfer, so that lengths and ranges are not the content's.
   var isEncoded: Bool { encoding != nil }
 
   /// The encoding in lower case: that of the content or of its transfer, which mean the same here.
@@ -99,7 +98,7 @@ struct ResponseHead: Sendable {
   }
 }
 
-/// What distinguishes one state of a resource from another.
+/// The validators that distinguish one state of a resource from another.
 struct Validators: Hashable, Sendable {
   var entityTag: String?
   var lastModified: String?

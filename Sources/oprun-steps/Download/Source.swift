@@ -1,4 +1,4 @@
-// What is downloaded, and the result.
+// A download: its source, and the result.
 
 /// One URL, whichever items want it.
 struct Source: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct Source: Hashable, Sendable {
   let key: Digest
   let expected: Digest?
 
-  /// Nil if it is not a URL of http or https.
+  /// Nil if `url` is not a URL of http or https.
   init?(_ url: String, headers: [(name: String, value: String)] = [], expected: Digest? = nil) {
     guard let address = WebAddress(url), address.isWeb else { return nil }
     self.url = url
@@ -31,11 +31,11 @@ struct Acquired: Sendable {
   let path: String
   let digest: Digest
   let size: Int
-  /// Whether it already existed.
+  /// True if the content already existed.
   var isCached = false
   var receivedByteCount = 0
   var note: String?
-  /// Keeps the file there.
+  /// Keeps the file in place.
   var hold: (any Sendable)?
   /// Removes the file now if it would be removed with `hold`, because the program may end before
   /// that.

@@ -5,7 +5,7 @@ import Glibc
 import OperationKit
 import Synchronization
 
-/// How long a transfer may take, in nanoseconds.
+/// The time limits of a transfer, in nanoseconds.
 struct TransferLimits: Sendable {
   var stall: Int64 = 30_000_000_000
   var total: Int64 = 3_600_000_000_000

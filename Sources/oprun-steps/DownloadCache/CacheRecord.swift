@@ -9,7 +9,7 @@ struct CacheRecord: Hashable, Sendable {
   var validators = Validators()
   /// When the server last confirmed this, in seconds since 1970.
   var confirmed: Int
-  /// Whether the content is in the cache; otherwise only its hash is known.
+  /// True if the content is in the cache; otherwise only its hash is known.
   var isKept: Bool
   /// Further information for the code that stored the content: dimensions of an image.
   var note = ""
@@ -21,7 +21,7 @@ struct CacheRecord: Hashable, Sendable {
     self.isKept = isKept
   }
 
-  /// What sizes and times can be. Others are damaged, and sums of them would be too large.
+  /// The possible sizes and times. Others are damaged, and sums of them would be too large.
   static let sizes = 0...(1 << 60)
   private static let times = 0...(1 << 40)
   private static let header = "oprun cache 1"

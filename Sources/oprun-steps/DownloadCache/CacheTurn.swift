@@ -13,7 +13,7 @@ final class CacheTurn: Sendable {
   private static let longestPause: UInt32 = 20_000
 
   private let file: OpenFile
-  /// Whether another process had it at first.
+  /// True if another process had the lock at first.
   let hasWaited: Bool
 
   /// Takes the lock. If that takes longer than the patience, the closure is called once with the

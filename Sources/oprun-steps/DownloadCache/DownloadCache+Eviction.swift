@@ -5,7 +5,7 @@ import Diagnostics
 import Glibc
 import OperationKit
 
-/// What the cache contains.
+/// The contents of the cache, in numbers.
 struct DownloadCacheStatistics: Hashable, Sendable {
   var recordCount = 0
   var objectCount = 0
@@ -47,7 +47,7 @@ extension DownloadCache {
     _ = try changing { () throws(SystemError) in sweep(downTo: limits.size) }
   }
 
-  /// Removes contents; returns how many bytes are left. Must be called under the lock.
+  /// Removes contents; returns the number of bytes that are left. Must be called under the lock.
   private func sweep(downTo target: Int) -> Int {
     var sizes: [String: Int] = [:]
     folder.forEachFile(of: "objects") { path, _, status in sizes[path] = Int(status.st_size) }

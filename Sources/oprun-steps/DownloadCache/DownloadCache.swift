@@ -1,11 +1,11 @@
-// The cache of what was downloaded and made before: records in memory, then on disk, and contents
-// by their hash. Processes share it; it knows neither servers nor images.
+// The cache of earlier downloads and results: records in memory, then on disk, and contents by
+// their hash. Processes share it; it knows neither servers nor images.
 
 import Diagnostics
 import Glibc
 import OperationKit
 
-/// How much is kept, and for how long.
+/// The limits of the cache: how much is kept, and for how long.
 struct DownloadCacheLimits: Hashable, Sendable {
   var size = 2 << 30
   /// The maximum time without use, in seconds.
@@ -114,8 +114,7 @@ final class DownloadCache: Sendable {
     return file.status.st_nlink > 0 ? CachedDownload(record.digest, file) : nil
   }
 
-  /// Whether a content has the hash under which it is kept; it is read once per run. If not, it is
-  /// removed.
+  /// True if a content has the hash under which it is kept; it is read once per run. If not, it is removed.
   func isIntact(_ object: CachedDownload, _ record: CacheRecord) -> Bool {
     let fingerprint = Fingerprint(object.file.status)
     if memory.withLock({ $0.verified[record.digest] == fingerprint }) { return true }

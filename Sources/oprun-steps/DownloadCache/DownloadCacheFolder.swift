@@ -1,5 +1,5 @@
 // The location of the cache and the permissions to use it. It knows the names of its files, not
-// what is in them.
+// their contents.
 
 import Diagnostics
 import Glibc

@@ -4,7 +4,7 @@
 import Diagnostics
 import Glibc
 
-/// The word for it, which is not in the help: oprun alone uses it.
+/// The word for this command, which is not in the help: oprun alone uses it.
 let sharedCacheCommand = "shared-cache"
 
 struct SharedCacheCommand {
@@ -35,7 +35,7 @@ struct SharedCacheCommand {
     self.server = server
   }
 
-  /// False if it is no request.
+  /// Performs a request; false if the words are not one.
   private mutating func perform(_ words: [String]) -> Bool {
     let numbers = words.dropFirst().map { Int($0) }
     do throws(SharedFailure) {
@@ -59,7 +59,7 @@ struct SharedCacheCommand {
     return true
   }
 
-  /// `get KEY LIMIT`: the entry of `ac`.
+  /// Performs `get KEY LIMIT`: answers with the entry of `ac`.
   private func get(_ key: Digest, _ limit: Int) throws(SharedFailure) {
     var answer: [UInt8]?
     let request = SharedRequest(path: "/ac/\(key.hexadecimal)", memoryLimit: limit)
@@ -73,7 +73,7 @@ struct SharedCacheCommand {
     answer.withUnsafeBytes { output.write($0) }
   }
 
-  /// `fetch COUNT`, and a line for each content with its size: those that the cache does not have.
+  /// Performs `fetch COUNT`, with a line for each content and its size: fetches those that the cache does not have.
   private func fetch(_ wanted: [(digest: Digest, size: Int)]) throws(SharedFailure) {
     var isComplete = true
     try server.perform(count: wanted.count) { index throws(SharedFailure) in
@@ -89,8 +89,9 @@ struct SharedCacheCommand {
     output.write(isComplete ? "done\n" : "absent\n")
   }
 
-  /// `store KEY SIZE COUNT`, a line for each content, and the entry of `ac`, which is sent last. `replace` is the same,
-  /// but everything is sent, because what the server has is damaged.
+  /// Performs `store KEY SIZE COUNT`, with a line for each content, and the entry of `ac`, which is
+  /// sent last. `replace` is the same, but everything is sent, because the contents of the server
+  /// are damaged.
   private func store(
     _ key: Digest, _ result: [UInt8], _ contents: [(digest: Digest, size: Int)], replacing: Bool
   ) throws(SharedFailure) {
@@ -130,7 +131,7 @@ extension ResponseHead {
 }
 
 extension SharedExchange {
-  /// Whether the server has it; throws if it does not say.
+  /// True if the server has the content; throws if it does not say.
   fileprivate var isFound: Bool {
     get throws(SharedFailure) {
       switch head.status {
@@ -159,7 +160,7 @@ extension SharedExchange {
 }
 
 extension SharedFailure {
-  /// The answer that tells of it.
+  /// The line that reports the failure.
   fileprivate var line: String {
     let kind = isRefusal ? "refused" : isDamage ? "damaged" : "failed"
     return "\(kind) \(shortened(withoutHidden(message), to: 500))\n"
@@ -170,10 +171,10 @@ extension SharedFailure {
 private struct InputPipe {
   private var bytes: [UInt8] = []
   private var position = 0
-  /// More contents than this cannot be asked for at once.
+  /// The largest number of contents in one request.
   private static let contentLimit = 1_000_000
 
-  /// The first lines; nil if they are not there.
+  /// The settings in the first lines; nil if they are missing.
   mutating func settings() -> SharedServerSettings? {
     guard let url = line(), let secret = line(), let limits = line() else { return nil }
     let numbers = limits.split(separator: " ").compactMap { Int64($0) }
@@ -204,7 +205,7 @@ private struct InputPipe {
     return Array(bytes[position..<position + count])
   }
 
-  /// Lines of digests and sizes.
+  /// The contents in lines of digests and sizes.
   mutating func contents(_ count: Int) -> [(digest: Digest, size: Int)]? {
     guard (0...Self.contentLimit).contains(count) else { return nil }
     var contents: [(digest: Digest, size: Int)] = []

@@ -4,12 +4,12 @@
 import Diagnostics
 import Glibc
 
-/// Why the server is of no use for what was asked.
+/// Why the server is of no use for a request.
 struct SharedFailure: Error {
   let message: String
-  /// Whether the server only does not take what it is given, and may be read.
+  /// True if the server only refuses what it is given, and may be read.
   var isRefusal = false
-  /// Whether it has a content that is not what its name says.
+  /// True if a content of the server is not what its name says.
   var isDamage = false
 
   init(_ message: String, isRefusal: Bool = false, isDamage: Bool = false) {
@@ -27,9 +27,9 @@ private let cacheFolder: Int32 = 3
 /// Receives a response.
 final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never leaves its thread
   let address: WebAddress
-  /// What is received; nil for a response of which only the status matters.
+  /// The content that is received; nil for a response of which only the status matters.
   private let content: ReceivedContent?
-  /// How long a body in memory may be.
+  /// The largest size of a body in memory.
   private let memoryLimit: Int
   private let pace: SharedPace
   private(set) var latest = monotonicTime()
@@ -39,7 +39,7 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
   private var ignoredCount = 0
   private var receivedCount = 0
 
-  /// A longer page about an error is not read.
+  /// The size above which a page about an error is not read.
   private static let ignoredLimit = 64 << 10
 
   init(
@@ -52,7 +52,7 @@ final class SharedExchange: TransferReceiver, @unchecked Sendable {  // never le
     self.pace = pace
   }
 
-  /// Called when something moves.
+  /// Called when bytes have moved.
   func note(_ byteCount: Int = 0) {
     latest = monotonicTime()
     pace.add(byteCount)
@@ -215,7 +215,7 @@ final class SentContent: TransferSource, @unchecked Sendable {  // never leaves 
 extension Digest {
   var isInCache: Bool { faccessat(cacheFolder, cachePath, F_OK, 0) == 0 }
 
-  /// Where a content of this digest lies in the directory of the cache.
+  /// The path of a content of this digest in the directory of the cache.
   fileprivate var cachePath: String {
     let name = hexadecimal
     return "cas/\(name.prefix(2))/\(name.dropFirst(2))"

@@ -3,7 +3,7 @@
 import Diagnostics
 import Glibc
 
-/// How the server is reached.
+/// The settings for reaching the server.
 struct SharedServerSettings {
   /// The URL before `/ac/…` and `/cas/…`, without a slash at its end.
   var url = ""
@@ -12,7 +12,7 @@ struct SharedServerSettings {
   var connectTimeout: Int64 = 5_000_000_000
   /// The longest time without progress.
   var stall: Int64 = 10_000_000_000
-  /// How long the server may be slow.
+  /// The time for which the server may be slow.
   var slowness: Int64 = 30_000_000_000
 }
 
@@ -28,7 +28,7 @@ struct SharedRequest {
 final class SharedServer {
   private let settings: SharedServerSettings
   private let transfers: TransferSet
-  /// How many requests are made at a time.
+  /// The number of requests that are made at a time.
   private static let width = 8
 
   init(_ settings: SharedServerSettings) throws(SharedFailure) {
@@ -42,7 +42,7 @@ final class SharedServer {
     self.transfers = transfers
   }
 
-  /// Makes the requests in their order; `hear` is told of each response. The first failure ends all of them.
+  /// Makes the requests in their order and passes each response to `hear`. The first failure ends all of them.
   func perform(
     count: Int, _ make: (Int) throws(SharedFailure) -> SharedRequest?,
     _ hear: (Int, SharedRequest, SharedExchange) throws(SharedFailure) -> Void
@@ -122,19 +122,20 @@ final class SharedServer {
   }
 }
 
-/// How fast requests that are made together advance. A server that is slower for a while is not worth waiting
-/// for, however long it would go on: what it announces says nothing of the time it takes.
+/// The pace of requests that are made together. A server that is slower for a while is not worth
+/// waiting for, however long it would go on: the sizes that it announces do not tell the time that
+/// it takes.
 final class SharedPace {
   private let longest: Int64
   private var began = monotonicTime()
   private var byteCount: Int64 = 0
 
-  /// Bytes per second.
+  /// The lowest pace, in bytes per second.
   private static let least: Int64 = 256 << 10
-  /// What a request counts as when it is done, because most of them are small.
+  /// The number of bytes that a finished request counts as, because most of them are small.
   private static let requestCount: Int64 = 64 << 10
 
-  /// It may be too slow for this many nanoseconds.
+  /// `longest` is the number of nanoseconds for which the pace may be too low.
   init(longest: Int64) { self.longest = longest }
 
   func add(_ count: Int) { byteCount += Int64(count) }

@@ -1,5 +1,5 @@
-// Results of images in the cache: what was made from the same content in the same way need not be
-// made again. It knows neither where contents come from nor how images are made.
+// Results of images in the cache: a result of the same content and settings need not be made again.
+// It knows neither where contents come from nor how images are made.
 
 import BuiltinSteps
 import Diagnostics
@@ -27,7 +27,7 @@ struct KeptResults: Sendable {
     return SHA256.hash(parts.joined(separator: "\n"))
   }
 
-  /// Whether all results of a content exist, so that it need not be read.
+  /// True if all results of a content exist, so that it need not be read.
   func areAll(of object: CachedDownload) -> Bool {
     guard
       let image = try? SourceImage(object.path, reading: settings.reading.formats)
@@ -37,7 +37,7 @@ struct KeptResults: Sendable {
     }
   }
 
-  /// Whether a content from the cache may be decoded, because results may have been removed since
+  /// True if a content from the cache may be decoded, because results may have been removed since
   /// they were looked up.
   func isIntact(_ source: Acquired) -> Bool {
     guard let object = source.hold as? CachedDownload else { return true }

@@ -44,7 +44,7 @@ final class ThumbnailBatch: Sendable {
     let cache: DownloadCache
     let progress: BatchProgress
     let downloadCount: Int
-    /// How many sources are begun and not finished.
+    /// The number of sources that are begun and not finished.
     let window: Int
   }
 

@@ -48,7 +48,8 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // it has no m
     let name = item.name
     let resizeItem = ResizeItem(label: name, name: name, index: item.index) { _ in image }
     let operation = ResizeOperation(resizeItem, batch.settings, batch.processing)
-    // It goes before further items, because each of these has an open file from its beginning.
+    // The operation goes before further items, because each of these has an open file from its
+    // beginning.
     operation.queuePriority = .high
     operation.completionBlock = { [self, batch] in
       withExtendedLifetime(source) {}
@@ -63,7 +64,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // it has no m
     produce(operation)
   }
 
-  /// The path that the resize operation would give it.
+  /// The path that the resize operation would give the result.
   private func path(of result: ResultSpec) throws(ItemFailure) -> String {
     let path = batch.settings.pattern.path(
       PathPattern.Values(

@@ -17,8 +17,8 @@ struct ThumbnailPlan: Sendable {
     let name: String
     /// The value of `{index}`, counted from 1.
     let index: Int
-    /// Whether it is the first of those that want the same source; bytes received over the network
-    /// count for it.
+    /// True if this is the first item of those that want the same source; bytes received over the
+    /// network count for it.
     var isFirst = true
   }
 

@@ -65,7 +65,7 @@ struct Connection: ~Copyable {
     return descriptor
   }
 
-  /// Whether the socket is ready for an event before the deadline.
+  /// True if the socket is ready for an event before the deadline.
   private static func wait(for descriptor: Int32, _ event: Int32, _ deadline: Int64) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {

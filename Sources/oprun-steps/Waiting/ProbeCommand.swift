@@ -6,8 +6,8 @@ import Glibc
 import OperationKit
 
 enum ProbeCommand {
-  /// Nil if the command succeeds. If it takes too long, it is killed with everything in its process
-  /// group.
+  /// Nil if the command succeeds, otherwise the reason. If it takes too long, it is killed with
+  /// everything in its process group.
   static func obstacle(_ text: String, _ deadline: Int64) -> String? {
     var child = pid_t()
     if let obstacle = start(text, &child) { return obstacle }
@@ -58,7 +58,7 @@ enum ProbeCommand {
 /// The process groups of the commands that run now. A signal that ends this program is not sent to
 /// them, so its handler kills them.
 private enum CommandGroups {
-  /// Further groups are not killed.
+  /// The largest number of groups that are killed.
   private static let most = 64
   /// A handler can only use memory that exists, and reads one number at a time; all changes are under the lock. 0 is no
   /// group.
@@ -90,7 +90,7 @@ private enum CommandGroups {
   private static func handle(_ number: Int32) {
     var old = sigaction()
     sigaction(number, nil, &old)
-    // What is ignored stays so: nohup(1).
+    // An ignored signal stays ignored: nohup(1).
     guard unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) != 1 else { return }
     signal(number, endCommands)
   }

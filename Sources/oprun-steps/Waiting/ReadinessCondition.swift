@@ -1,4 +1,4 @@
-// What `wait` waits for, and how each is checked once. It does not know how often.
+// The conditions of `wait`, and how each is checked once. It does not know how often.
 
 import CLinux
 import Diagnostics
@@ -21,13 +21,13 @@ enum ReadinessCondition: Hashable, Sendable {
     }
   }
 
-  /// Whether libcurl checks it.
+  /// True if libcurl checks the condition.
   var needsTransfers: Bool {
     if case .http = self { true } else { false }
   }
 
-  /// Nil if it is ready, otherwise why not. Returns by the deadline, in monotonic time. `loop` is
-  /// for conditions that need transfers.
+  /// Nil if the condition holds, otherwise why not. Returns by the deadline, in monotonic time.
+  /// `loop` is for conditions that need transfers.
   func obstacle(_ loop: TransferLoop?, deadline: Int64) -> String? {
     switch self {
     case .file(let path): Files.exists(path) ? nil : "it does not exist"

@@ -7,14 +7,15 @@ import Plans
 import Reporting
 import Scheduling
 
-/// Everything in it is found by the ids of steps, because the plan of the part has other numbers.
+/// The affected part. Everything in it is identified by the ids of steps, because the plan of the
+/// part has other numbers.
 struct AffectedPart {
   /// The commit as it was named.
   let reference: String
-  /// What is to be named to run it; empty if nothing is affected.
+  /// The names that select the part for a run; empty if nothing is affected.
   let selection: [String]
   let isEverything: Bool
-  /// Steps that are affected, and all that there are.
+  /// The affected steps, and the number of all steps.
   let affected: [String]
   let count: Int
   /// True if only steps that were named were looked at.
@@ -41,7 +42,7 @@ struct AffectedPart {
     self.words = words
   }
 
-  /// Nil for a step that depends on another one, which is said anyway.
+  /// The reason in words; nil for a step that depends on another one, which is reported anyway.
   private static func words(
     _ reason: AffectedSteps.Reason, _ workspace: String, isCached: Bool
   ) -> String? {
@@ -64,7 +65,7 @@ struct AffectedPart {
     return "\(path) \(isThere ? "changed" : "removed")"
   }
 
-  /// What is said before a run.
+  /// The message before a run.
   var announcement: String {
     "changes since \(quoted(reference)) affect \(affected.count) of \(count) steps: "
       + Self.list(affected)
@@ -86,7 +87,7 @@ struct AffectedPart {
     firstNames(of: ids.lazy.map { printable($0) }, most: longestList)
   }
 
-  /// Why the steps of the plan run, as far as that is not the same as ever.
+  /// The reasons why steps of the plan run, if they are special.
   func reasons(in plan: Plan) -> [OperationID: String] {
     var reasons: [OperationID: String] = [:]
     let runs = Set(affected)

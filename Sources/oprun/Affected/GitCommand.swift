@@ -1,4 +1,4 @@
-// Runs git and reads what it prints.
+// Runs git and reads its output.
 
 import CLinux
 import Diagnostics
@@ -13,22 +13,22 @@ struct GitCommand {
   struct End {
     let status: Int32
     let output: [UInt8]
-    /// The first line of what it says of a failure, without `fatal:`.
+    /// The first line of its error messages, without `fatal:`.
     let complaint: String
   }
 
-  /// Nothing that a repository configures runs because of it, but for the filters without which git cannot compare
-  /// contents. All that is written is the index, which `git diff` refreshes.
+  /// Options with which nothing that a repository configures is run, except the filters without
+  /// which git cannot compare contents. Only the index is written, which `git diff` refreshes.
   private static let options = [
     "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
     "-c", "core.hooksPath=/dev/null",
   ]
 
-  /// Runs it to its end, with `input` as its standard input.
+  /// Runs the command to its end, with `input` as its standard input.
   func run(_ words: [String], input: [UInt8] = []) throws(SystemError) -> End {
     var open: [Int32] = []
     defer { for descriptor in open where descriptor >= 0 { close(descriptor) } }
-    // A file, because git may end without reading all of it.
+    // The input is a file, because git may end without reading all of it.
     open.append(try file(holding: input))
     for _ in 0..<2 {
       let (outlet, inlet) = try OwnProcess.pipe("run 'git'")
@@ -58,13 +58,13 @@ struct GitCommand {
     return file
   }
 
-  /// What it says is compared and shown in English. A hook of git tells which repository it is for, but not where that one's
-  /// files are: git would take the directory that it is to look in for the root of all.
+  /// The environment of git. Its messages are compared and shown in English. A hook of git sets the
+  /// repository, but not its work tree: git would take the directory in which it runs for the root.
   private static var variables: [String] {
     var left = ["LC_ALL="]
     if getenv("GIT_WORK_TREE") == nil {
       left += ["GIT_DIR=", "GIT_COMMON_DIR=", "GIT_PREFIX="]
-      // Relative to a directory that git does not start in.
+      // The path is relative to a directory that git does not start in.
       if let index = getenv("GIT_INDEX_FILE"), index.pointee != CChar(0x2f) {
         left.append("GIT_INDEX_FILE=")
       }

@@ -1,12 +1,12 @@
-// What git knows: which files have changed since a commit, and what they were. git itself is asked; nothing of
-// a repository is read here.
+// The knowledge of git: which files have changed since a commit, and their earlier contents. git
+// itself is asked; nothing of a repository is read here.
 
 import Caching
 import Diagnostics
 import Expressions
 import Glibc
 
-/// Why git cannot tell what has changed.
+/// The reason why git cannot tell the changes.
 struct GitFailure: Error {
   let reason: String
   var help: String?
@@ -20,14 +20,14 @@ struct GitRepository {
   private static let forShallow =
     "the clone is shallow: 'git fetch --unshallow' gets the rest; for actions/checkout, set 'fetch-depth: 0'"
 
-  /// The one that a directory is in.
+  /// Finds the repository around a directory.
   init(around directory: String) throws(GitFailure) {
     let end = try Self.run(
       ["rev-parse", "--show-toplevel", "--is-shallow-repository"], in: directory)
     guard end.status == 0 else {
       throw GitFailure(reason: end.complaint, help: Self.help(for: end.complaint, in: directory))
     }
-    // The path may have line breaks in it.
+    // The path may contain line breaks.
     let text = String(decoding: end.output, as: UTF8.self)
     let answers = [true, false].first { text.hasSuffix("\n\($0)\n") }
     guard let answers, text.utf8.count > "\n\(answers)\n".utf8.count else {
@@ -39,7 +39,7 @@ struct GitRepository {
 
   private static let forNoWorkTree = "run it where the files are"
 
-  /// What to do about what git complains of.
+  /// The help for a complaint of git.
   private static func help(for complaint: String, in directory: String) -> String? {
     if complaint.containsText("dubious ownership") {
       return "if you trust it: git config --global --add safe.directory \(shellQuoted(directory))"
@@ -65,13 +65,13 @@ struct GitRepository {
     try Self.run(words, in: root)
   }
 
-  /// The commit to compare with: where the work here has left the one that is named.
+  /// The commit to compare with: the point at which the work here has left the named one.
   func base(of name: String) throws(GitFailure) -> String {
     let named = try run([
       "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}",
     ])
     let commit = Self.line(named)
-    // What begins with it stands for all commits but those that the rest stands for.
+    // A word that begins with `^` stands for all commits except those of the rest.
     guard named.status == 0, !commit.hasPrefix("^") else { throw try unknown(name) }
     let head = try run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
     guard head.status == 0, Self.line(head) != commit else { return commit }
@@ -100,17 +100,17 @@ struct GitRepository {
     String(decoding: end.output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
-  /// Absolute paths.
+  /// The changed paths, all absolute.
   struct Changes {
     /// Files that git tracks.
     var tracked: [String] = []
-    /// Other files, without those that it ignores.
+    /// Other files, except ignored ones.
     var untracked: [String] = []
     /// Directories that are repositories themselves.
     var folders: [String] = []
   }
 
-  /// What is not what it was in a commit.
+  /// The files that differ from those of a commit.
   func changes(since commit: String) throws(GitFailure) -> Changes {
     let tracked = try list([
       "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative",
@@ -136,15 +136,15 @@ struct GitRepository {
     return changes
   }
 
-  /// A link is a directory of its own only for the kernel.
+  /// True for a directory, which a link is only for the kernel.
   private static func isFolder(_ path: String) -> Bool {
     var status = stat()
     return ByteText.withBytes(path) { lstat($0, &status) } == 0
       && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Adds the links that the repository has and that lead through what has changed, or to it, and the paths of changed
-  /// files through them.
+  /// Adds the links of the repository that lead through a changed path, or to it, and the paths of
+  /// changed files through them.
   private func addLinks(to changes: inout Changes) throws(GitFailure) {
     let files = ChangedPaths(changes.tracked + changes.untracked)
     let folders = changes.folders
@@ -175,7 +175,8 @@ struct GitRepository {
     return end.output.split(separator: 0).map { ByteText.text(of: Array($0)) }
   }
 
-  /// What a file was in a commit, where links led that it has; nil if it was not there, or no file. The path is absolute.
+  /// The contents of a file in a commit, through the links that the commit has; nil if it did not
+  /// exist, or was not a file. The path is absolute.
   func contents(of path: String, in commit: String) -> [UInt8]? {
     let path = path.isBelow(root) ? path : LinkTrail(path).end
     var open = path.split(separator: "/").map(String.init)[...]
@@ -202,7 +203,7 @@ struct GitRepository {
   /// The number of links that Linux follows.
   private static let mostLinks = 40
 
-  /// Where a link led in a commit; nil for what is no link, or not in the repository.
+  /// The target of a link in a commit; nil if it is not a link, or not in the repository.
   private func linkTarget(of path: String, in commit: String) -> String? {
     guard let name = path.path(below: root) else { return nil }
     let entry = try? list(["ls-tree", "-z", commit, "--", ":(literal)\(name)"]).first

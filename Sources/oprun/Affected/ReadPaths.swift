@@ -1,4 +1,4 @@
-// Remembers which files a pipeline was read from.
+// Remembers the files that a pipeline was read from.
 
 import Caching
 import Pipelines

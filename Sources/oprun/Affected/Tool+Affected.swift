@@ -1,4 +1,5 @@
-// `--affected`: of what would run, only what has changed since a commit, and what depends on it.
+// `--affected`: of the steps that would run, only those that have changed since a commit, and those
+// that depend on them.
 
 import Caching
 import Diagnostics
@@ -12,14 +13,14 @@ import Scheduling
 import State
 
 extension Tool {
-  /// The options with which it is known afterwards which files a pipeline consists of.
+  /// Options with which the files of a pipeline are noted.
   func noting(_ reads: ReadPaths, _ options: PlanningOptions) -> PlanningOptions {
     var options = options
     options.files = reads.files(options.files)
     return options
   }
 
-  /// The part of a plan that is affected; nil if all of it is wanted.
+  /// The part of a plan that is affected; nil if the whole plan is wanted.
   func affectedPart(
     of planned: PlannedPipeline, _ reads: ReadPaths
   ) throws(UsageFailure) -> AffectedPart? {
@@ -29,13 +30,13 @@ extension Tool {
       let repository = try GitRepository(around: workspace)
       let base = try repository.base(of: reference)
       let found = try repository.changes(since: base)
-      // What steps have made is not in the repository, unless somebody has put it there.
+      // Files that steps have made are not in the repository, unless somebody has put them there.
       let declared = Declarations(planned.plan, workspace: workspace)
       let files = found.tracked + found.untracked.filter { !declared.make($0) }
       let versions = EarlierFiles(
         repository: repository, base: base, changed: Set(found.tracked + found.untracked),
         workspace: workspace)
-      // The files of the pipeline count by what they say.
+      // The files of the pipeline count by their contents.
       let sources = Set((reads.paths + [planned.path]).flatMap(versions.places))
       let others = files.filter {
         !sources.contains($0) && !sources.contains(LinkTrail($0).end)
@@ -84,7 +85,7 @@ private struct EarlierFiles: Sendable {
     repository.contents(of: absolute(path), in: base)
   }
 
-  /// All that decides what is found at a path: the links on the way, and the file.
+  /// All paths that decide which file is found at a path: the links on the way, and the file.
   func places(of path: String) -> [String] {
     let path = absolute(path)
     let trail = LinkTrail(path)
@@ -95,7 +96,7 @@ private struct EarlierFiles: Sendable {
 }
 
 extension PlannedPipeline {
-  /// The steps that are not what they were, and those of them that are new; all of them if that cannot be known.
+  /// The steps that differ from their earlier forms, and the new ones among them; all steps if that cannot be known.
   fileprivate func editedSteps(
     readFrom paths: Set<String>, _ versions: EarlierFiles
   ) -> (edited: Set<OperationID>, new: Set<OperationID>) {

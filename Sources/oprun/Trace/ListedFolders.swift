@@ -1,22 +1,22 @@
-// Which directories a command looked through, so that a new file there may matter although it was not read.
+// The directories that a command listed, in which a new file may matter although it was not read.
 
 import Caching
 
 struct ListedFolders {
-  /// All of them, as the step's patterns write them; empty for its own directory.
+  /// All listed directories, as the step's patterns write them; empty for its own directory.
   let all: Set<String>
-  /// Patterns for directories of which every new file may matter.
+  /// Patterns for directories in which every new file may matter.
   let patterns: [String]
-  /// Directories of which no pattern can be proposed, because the command writes there, too.
+  /// Directories for which no pattern can be proposed, because the command writes there, too.
   let rest: Set<String>
 
-  /// What a program wants to know that lists a directory.
+  /// The reason why a program lists a directory.
   private enum Aim: Int {
-    /// Whether files are there that it knows the names of.
+    /// To find out whether files exist whose names it knows.
     case files
-    /// Only the set of files that match a pattern was looked at.
+    /// To find the files that match a pattern.
     case matches
-    /// All names.
+    /// To get all names.
     case names
 
     init(program: String) {
@@ -29,7 +29,8 @@ struct ListedFolders {
     }
   }
 
-  /// `read` and `others` are what the command read, and what it and the steps before it wrote, as patterns write it.
+  /// `read` and `others` are the paths that the command read, and those that it and the steps
+  /// before it wrote, as patterns write them.
   init(
     _ files: TracedFiles, _ place: TracedWorkspace, read: Set<String>, others: Set<String>
   ) {
@@ -45,13 +46,15 @@ struct ListedFolders {
     }
     var whole: Set<String> = []
     var rest: Set<String> = []
-    // A program that knows the names that it looks for lists its own directory to find out what it need not look for.
+    // A program that knows the names of its files lists its own directory to find out which of them
+    // it need not look for.
     for (folder, aim) in aims where aim != .files || !folder.isEmpty {
       let inside = read.map(TracedPath.init).filter { $0.folder == folder }
       let hasKinds = inside.contains { !$0.ending.isEmpty && (aim == .files || !$0.isHidden) }
       if aim != .names, hasKinds { continue }
       let isInside = { (path: String) in path.hasPrefix(folder + "/") }
-      // If such a program has read nothing there, it wanted the names, or none of those that it knows is there yet.
+      // If such a program has read nothing there, it wanted the names, or none of the known files
+      // exists yet.
       let isWhole = aim != .files || !read.contains(where: isInside)
       if !folder.isEmpty, isWhole, !others.contains(where: isInside) {
         whole.insert(folder)

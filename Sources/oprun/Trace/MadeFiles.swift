@@ -1,14 +1,15 @@
-// What a traced command made, and the outputs that are proposed for it.
+// The files that a traced command made, and the outputs that are proposed for it.
 
 import Caching
 
-/// All paths are those that the step's patterns write.
+/// The made files, by what happened to them. All paths are written as in the step's patterns.
 struct MadeFiles {
   let written: Set<String>
   let temporary: Set<String>
-  /// What was read and then changed, which is nobody's result: to put it back would undo what others have written.
+  /// Files that were read and then changed, which are nobody's result: to put one back would undo
+  /// the changes of others.
   let changed: Set<String>
-  /// What was changed in repositories of git, as a command does that only looks at them, too.
+  /// Files that were changed in repositories of git, as also a command does that only looks at them.
   let inRepository: Set<String>
   /// Directories that got their names in the directory of the step, which no pattern can open.
   let renamedAtTop: Set<String>
@@ -16,8 +17,8 @@ struct MadeFiles {
   let folders: Set<String>
   /// Directories that were removed and made again.
   let remade: Set<String>
-  /// Directories that were made and removed again, and those of them in the directory of the step, which no pattern can
-  /// open.
+  /// Directories that were made and removed again, and those among them in the directory of the
+  /// step, which no pattern can open.
   let temporaryFolders: Set<String>
   let temporaryAtTop: Set<String>
   private let replaced: Set<String>
@@ -28,7 +29,7 @@ struct MadeFiles {
     let folders = shown(files.folders)
     let written = shown(files.written)
     let temporary = shown(files.temporary)
-    // One that the command has made itself is a result like others.
+    // A repository that the command has made itself is a result like others.
     let foreign = written.union(temporary).filter { path in
       guard let repository = TracedPath(path).repository else { return false }
       return !repository.contains("/") || !folders.contains(repository)
@@ -80,7 +81,7 @@ struct MadeFiles {
     return result.sorted()
   }
 
-  /// What is replaced needs its directory, which a wildcard opens.
+  /// The pattern for an output. A file that is replaced needs its directory, which a wildcard opens.
   private func pattern(for path: String, avoiding read: Set<String>) -> String {
     let text = PatternSummary.escaped(path)
     if empty.contains(path) { return text + "/" }
@@ -93,8 +94,9 @@ struct MadeFiles {
       + PatternSummary.escapedEnd(String(path.dropFirst(folder.count)))
   }
 
-  /// A pattern with a wildcard, which opens the directory of a path, and which finds nothing of what is read: the path
-  /// with a wildcard at its end, or one that finds the path alone. Nil if there is none.
+  /// A pattern with a wildcard, which opens the directory of a path, and matches no path that is
+  /// read: the path with a wildcard at its end, or one that matches the path alone. Nil if there is
+  /// none.
   static func pattern(opening path: String, avoiding read: Set<String>) -> String? {
     if !read.contains(where: {
       $0 != path && $0.hasPrefix(path) && !$0.dropFirst(path.count).contains("/")
@@ -111,7 +113,7 @@ struct MadeFiles {
 }
 
 extension TracedFiles {
-  /// Whether everything in a directory was made by the command. The path is absolute.
+  /// True if everything in a directory was made by the command. The path is absolute.
   func hasMadeAll(in folder: String, names: (String) -> [String]?) -> Bool {
     (names(folder) ?? []).allSatisfy { name in
       let inner = "\(folder)/\(name)"

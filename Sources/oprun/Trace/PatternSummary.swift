@@ -1,14 +1,14 @@
 // Patterns for many files, as a person would write them: `src/**/*.c` instead of 400 paths.
 
-/// Files that are summarised. Paths are relative to the directory of the step.
+/// Summarises files. Paths are relative to the directory of the step.
 struct PatternSummary {
-  /// How many files of a kind in one directory a pattern stands for.
+  /// The smallest number of files of a kind in one directory that a pattern stands for.
   private static let fewest = 3
-  /// How many files without a common kind stand for their directory.
+  /// The largest number of files without a common kind that are listed one by one.
   private static let most = 20
 
-  /// The patterns, sorted; they match all of the paths, and none of `others`. In directories that were `listed`, a new file
-  /// may matter, so that a pattern stands even for one file.
+  /// The patterns, sorted; they match all of the paths, and none of `others`. In directories that
+  /// were `listed`, a new file may matter, so that a pattern stands even for one file.
   static func patterns(
     for paths: Set<String>, avoiding others: Set<String>, listed: Set<String> = []
   ) -> [String] {
@@ -38,7 +38,7 @@ struct PatternSummary {
     return result.union(directories(of: rest, avoiding: others)).sorted()
   }
 
-  /// Files below one directory of the step, or in that itself, belong together.
+  /// Groups of files: those below one directory of the step, or in that itself, belong together.
   private static func groups(of files: [TracedPath]) -> [[TracedPath]] {
     Array(Dictionary(grouping: files) { $0.folders.first ?? "" }.values)
   }
@@ -54,7 +54,7 @@ struct PatternSummary {
     return Pattern(folders: common, isDeep: !isFlat, ending: ending)
   }
 
-  /// Paths, and in place of very many in one directory the directory.
+  /// The paths; a directory stands for very many paths in it.
   private static func directories(of paths: Set<String>, avoiding others: Set<String>) -> [String] {
     let groups = Dictionary(grouping: paths) { TracedPath($0).folders.first ?? "" }
     return groups.flatMap { folder, paths in
@@ -64,19 +64,19 @@ struct PatternSummary {
     }
   }
 
-  /// Paths of files that need not be there, which no pattern stands for: one that matches nothing would be taken for a
-  /// mistake.
+  /// The paths of files that need not exist. No pattern stands for them: one that matches nothing
+  /// would be taken for a mistake.
   static func names(of paths: Set<String>, avoiding others: Set<String>) -> [String] {
     directories(of: paths, avoiding: others)
   }
 
-  /// A path in which nothing is taken for a wildcard.
+  /// The path, with its special characters escaped.
   static func escaped(_ path: String) -> String {
     let text = escapedEnd(path)
     return text.hasPrefix("!") || text == "~" || text.hasPrefix("~/") ? "./" + text : text
   }
 
-  /// The end of a path, at which nothing begins, without wildcards.
+  /// The end of a path, with wildcards escaped.
   static func escapedEnd(_ end: String) -> String {
     end.map { "*?[{$".contains($0) ? "[\($0)]" : String($0) }.joined()
   }
@@ -103,7 +103,7 @@ struct TracedPath: Hashable {
   let text: String
   let folders: [String]
   let name: String
-  /// What follows the last dot of the name; empty without one.
+  /// The part of the name after the last dot; empty without one.
   let ending: String
 
   init(_ text: String) {
@@ -123,10 +123,10 @@ struct TracedPath: Hashable {
     name.hasPrefix(".") || folders.contains { $0.hasPrefix(".") && $0 != ".." }
   }
 
-  /// Its directory; empty for that of the step.
+  /// The directory of the path; empty for that of the step.
   var folder: String { folders.joined(separator: "/") }
 
-  /// The directory of git that it is in; nil for another path.
+  /// The directory of git that the path is in; nil for another path.
   var repository: String? {
     let names = folders + [name]
     return names.firstIndex(of: ".git").map { names[...$0].joined(separator: "/") }
@@ -134,6 +134,6 @@ struct TracedPath: Hashable {
 
   var isInRepository: Bool { repository != nil }
 
-  /// Its directory, ending in a slash; empty for that of the step.
+  /// The directory of the path, ending in a slash; empty for that of the step.
   var prefix: String { folders.isEmpty ? "" : folder + "/" }
 }

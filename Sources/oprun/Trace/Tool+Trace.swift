@@ -19,7 +19,7 @@ extension Tool {
     return try withFreshView { () throws(UsageFailure) in try run(invocation, resuming: nil) }
   }
 
-  /// Throws if several steps would be traced, of which each has a `cache` of its own, or a service, which
+  /// Throws if several steps would be traced, each with a `cache` of its own, or a service, which
   /// has none and does not end.
   func checkTraced(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
     guard let step = invocation.tracedStep else { return }

@@ -8,13 +8,13 @@ import Plans
 import Reporting
 import Scheduling
 
-/// Where a traced step runs, and what others have made for it.
+/// The directories of a traced step, and the files that others have made for it.
 struct TracedWorkspace {
   let workspace: String
   let directory: String
   /// The state directory, which no pattern names; absolute.
   let state: String
-  /// What the steps that it depends on make.
+  /// The outputs of the steps that it depends on.
   let upstream: [(pattern: FilePattern, directory: String)]
 
   init(
@@ -27,8 +27,9 @@ struct TracedWorkspace {
     self.upstream = upstream
   }
 
-  /// Nil if the current directory cannot be found. `state` is the directory of a run. `directory` is the one in which the
-  /// step began; the plan does not know it if it became known during the run.
+  /// Nil if the current directory cannot be found. `state` is the directory of a run. `directory`
+  /// is the one in which the step began; the plan does not know it if it became known during the
+  /// run.
   init?(_ step: String, in plan: Plan, state: String, directory: String?) {
     guard let workspace = realPath(".") else { return nil }
     let absolute = { (path: String?) -> String in
@@ -53,7 +54,7 @@ struct TracedWorkspace {
       state: "/" + folder, upstream: upstream)
   }
 
-  /// The path as the step's patterns write it; nil if it is not a matter of the declaration.
+  /// The path as the step's patterns write it; nil if it does not belong in the declaration.
   func shown(_ path: String) -> String? {
     guard path.isBelow(workspace), !path.isBelow(state),
       workspace != "/" || !Self.kernelFolders.contains(where: path.isBelow)
@@ -67,10 +68,10 @@ struct TracedWorkspace {
     return prefix + (path.path(below: base) ?? "")
   }
 
-  /// What is in them is no file, even where the workspace is `/`.
+  /// Directories of the kernel, without real files, even where the workspace is `/`.
   private static let kernelFolders = ["/proc", "/sys", "/dev"]
 
-  /// The same for a directory, which may be that of the step, whose path is empty.
+  /// The path of a directory as the step's patterns write it; empty for that of the step.
   func shownFolder(_ path: String) -> String? {
     path.hasSameBytes(as: directory) ? "" : shown(path)
   }
@@ -89,7 +90,7 @@ struct TracedDeclaration {
   /// Remarks on what a declaration cannot say.
   let remarks: [String]
 
-  /// `names` are those in a directory; nil for what is none.
+  /// `names` returns the names in a directory; nil for anything else.
   init(
     _ files: TracedFiles, _ place: TracedWorkspace, names: (String) -> [String]? = { _ in [] }
   ) {
@@ -158,7 +159,7 @@ struct TracedDeclaration {
     )
   }
 
-  /// What a confined step cannot do with directories.
+  /// Notices about directories that a confined step cannot handle.
   private static func notices(
     ofFolders made: MadeFiles, leadingTo outputs: [String]
   ) -> [(String, Set<String>)] {
@@ -185,8 +186,8 @@ struct TracedDeclaration {
     ]
   }
 
-  /// Links that were read, to directories that are no input: what is in them is not all in the workspace, or the step
-  /// writes there.
+  /// Links that were read, to directories that are not inputs: their contents are not all in the
+  /// workspace, or the step writes there.
   private static func vagueLinks(_ files: TracedFiles, _ place: TracedWorkspace) -> Set<String> {
     let made = files.written.union(files.temporary).union(files.folders)
     return Set(
@@ -211,7 +212,8 @@ struct TracedDeclaration {
       })
   }
 
-  /// What is read, by the names that the command used in the workspace: if a link is led elsewhere, it reads something else.
+  /// The names of the read files that the command used in the workspace: if a link gets another
+  /// target, the command reads another file.
   private static func names(
     of paths: Set<String>, _ files: TracedFiles, in place: TracedWorkspace, given: Set<String>
   ) -> Set<String> {
@@ -225,8 +227,8 @@ struct TracedDeclaration {
     return result
   }
 
-  /// Names of temporary files are rarely the same twice: what they share with an output is kept. A directory that is
-  /// removed again needs the one that it is in.
+  /// The patterns of temporary files. Their names are rarely the same twice: the part that they
+  /// share with an output is kept. A directory that is removed again needs the one around it.
   private static func scratch(_ made: MadeFiles, avoiding read: Set<String>) -> [String] {
     let outputs = made.written.map(TracedPath.init)
     let folders = made.temporaryFolders.subtracting(made.temporaryAtTop)
@@ -244,7 +246,7 @@ struct TracedDeclaration {
     ).sorted()
   }
 
-  /// Whether an output opens the directory of another pattern to the command.
+  /// True if an output opens the directory of another pattern to the command.
   private static func opens(_ output: String, _ pattern: String) -> Bool {
     if output.hasSuffix("/") { return pattern.hasPrefix(output) }
     let names = output.split(separator: "/", omittingEmptySubsequences: false)
@@ -309,7 +311,7 @@ struct TracedDeclaration {
 }
 
 extension Plan {
-  /// What a word names, without groups.
+  /// The steps that a word names, without groups.
   func steps(named word: String) -> [OperationID] {
     let name = StepName(word)
     return steps.indices.lazy.map { OperationID($0) }.filter {

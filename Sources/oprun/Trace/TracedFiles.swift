@@ -1,4 +1,4 @@
-// What a command did with files, from the records of its calls, in their order.
+// The files that a command used, from the records of its calls, in their order.
 
 import Caching
 import Diagnostics
@@ -7,20 +7,20 @@ import Diagnostics
 struct TraceRecord: Hashable {
   let kind: Character
   let path: String
-  /// The new name; of what is read, executed, opened or looked for, the path as the command wrote it; of a directory that
-  /// is listed, the program; of a link, the directory that it leads to.
-  /// Empty if there is none.
+  /// The new name; of a file that is read, executed, opened or looked for, the path as the command
+  /// wrote it; of a directory that is listed, the program; of a link, the directory that it leads
+  /// to. Empty if there is none.
   let newPath: String
 }
 
-/// What was noted of one command.
+/// The records of one command.
 struct TracedCommand {
   private(set) var records: [TraceRecord] = []
   /// The directory that the command began in; nil if nothing was noted.
   private(set) var directory: String?
   /// False if the end is missing: it could not be written, or the command was killed with the process that watched it.
   private(set) var isComplete = false
-  /// Whether processes were still there some time after the command had ended.
+  /// True if processes were still there some time after the command had ended.
   private(set) var leavesProcesses = false
   /// Paths that are not UTF-8. No pattern can name them.
   private var unnameable: Set<[UInt8]> = []
@@ -61,37 +61,38 @@ struct TracedCommand {
   }
 }
 
-/// The files by what was done with them.
+/// The files by their use.
 struct TracedFiles {
-  /// What was read, or executed, and had not been made by the command itself.
+  /// Files that were read, or executed, and had not been made by the command itself.
   private(set) var read: Set<String> = []
-  /// What was only looked at, such as its time, and had not been made by the command itself.
+  /// Files that were only looked at, such as their times, and had not been made by the command itself.
   private(set) var looked: Set<String> = []
-  /// What was looked for in the workspace and is there neither now nor because of the command. If its directory is not
-  /// there either, that is named. What was then found elsewhere on the machine, as system headers are, is left out, and
-  /// so is what compilers keep of the files that they read.
+  /// Paths that were looked for in the workspace and exist neither now nor because of the command.
+  /// If the directory does not exist either, it is named instead. Files that were then found
+  /// elsewhere on the machine, as system headers are, are left out, and so are files that compilers
+  /// keep of those that they read.
   private(set) var missing: Set<String> = []
-  /// The paths by which it was read or looked at: others than its own if links were on the way.
+  /// The paths by which files were read or looked at: other than their own if links were on the way.
   private(set) var names: [String: Set<String>] = [:]
-  /// What the command made or changed, and left.
+  /// Files that the command made or changed, and left.
   private(set) var written: Set<String> = []
-  /// What it made and removed again, or gave another name.
+  /// Files that the command made and removed again, or renamed.
   private(set) var temporary: Set<String> = []
-  /// What was there before and is gone.
+  /// Files that existed before and are gone.
   private(set) var removed: Set<String> = []
-  /// Links of which it matters where they lead, to a directory each.
+  /// Links whose targets matter, with the directories that they lead to.
   private(set) var leads: [String: String] = [:]
-  /// What was written by giving it a new name, after it had been removed, or in a way that expects nothing to be there.
+  /// Files that were written by renaming, after a removal, or in a way that expects nothing at the path.
   private(set) var replaced: Set<String> = []
   /// The programs that ran, in order.
   private(set) var programs: [String] = []
-  /// Directories that were there before and were listed, with the programs that did.
+  /// Directories that existed before and were listed, with the programs that did.
   private(set) var listed: [String: Set<String>] = [:]
   /// Directories that the command made and left.
   private(set) var folders: Set<String> = []
-  /// Directories that it made and removed again.
+  /// Directories that the command made and removed again.
   private(set) var temporaryFolders: Set<String> = []
-  /// Directories that got the names that they have from the command.
+  /// Directories that the command gave their names.
   private(set) var renamedFolders: Set<String> = []
   /// Unix sockets that others made, and that the command has connected to.
   private(set) var connected: Set<String> = []
@@ -101,15 +102,15 @@ struct TracedFiles {
   private(set) var remadeFolders: Set<String> = []
   private var made: Set<String> = []
   private var changed: Set<String> = []
-  /// What was there before, and lost all that was in it before the command read it.
+  /// Files that existed before, and lost their contents before the command read them.
   private var emptied: Set<String> = []
-  /// What the command has removed, or tried to.
+  /// Paths that the command has removed, or tried to.
   private var unwanted: Set<String> = []
-  /// Paths, as far as they can be inputs, at which there was no link, nor anything else: how often they were looked at without
-  /// being removed next, as a removal does to be sure.
+  /// Paths, as far as they can be inputs, at which nothing existed, nor a link: the number of looks
+  /// that were not followed by a removal, which looks first to be sure.
   private var absent: [String: (name: String, count: Int)] = [:]
 
-  /// The endings of the names of such files.
+  /// The endings of the names of files that compilers keep.
   private static let kept = [".gch", ".pch", ".pyc"]
 
   init(_ records: [TraceRecord], workspace: String, exists: (String) -> Bool) {
@@ -140,7 +141,7 @@ struct TracedFiles {
     temporary.subtract(written)
   }
 
-  /// Whether the command has made or removed neither a file nor one of the directories that it is in.
+  /// True if the command has neither made nor removed the file, or a directory that it is in.
   private func isUntouched(_ path: String) -> Bool {
     if made.contains(path) || temporary.contains(path) { return false }
     var path = path
@@ -159,7 +160,7 @@ struct TracedFiles {
     path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
   }
 
-  /// The first directory on the way to a path that is not there, or the path itself.
+  /// The first missing directory on the way to a path, or the path itself.
   private static func firstMissing(_ path: String, _ exists: (String) -> Bool) -> String {
     var path = path
     while let slash = path.lastIndex(of: "/"), slash > path.startIndex,
@@ -232,14 +233,15 @@ struct TracedFiles {
     noteName(name, of: path)
   }
 
-  /// A name by way of a link that the command itself has made is none: without the command it leads
-  /// nowhere.
+  /// Notes a name of a path. A name through a link that the command itself has made does not count:
+  /// without the command it leads nowhere.
   private mutating func noteName(_ name: String, of path: String) {
     let name = Self.plainName(name).flatMap { isUntouched($0) ? $0 : nil }
     names[path, default: []].insert(name ?? path)
   }
 
-  /// A path as it was written; nil if there is none, or if `..` is in it: where that leads depends on the links before it.
+  /// The path as it was written; nil if there is none, or if it contains `..`, whose meaning
+  /// depends on the links before it.
   private static func plainName(_ name: String) -> String? {
     let words = name.split(separator: "/").filter { $0 != "." }
     return words.isEmpty || words.contains("..") ? nil : "/" + words.joined(separator: "/")
@@ -255,7 +257,7 @@ struct TracedFiles {
     if made.remove(path) != nil { temporary.insert(path) } else { removed.insert(path) }
   }
 
-  /// A directory takes everything in it along.
+  /// Notes a new name. A directory takes everything in it along.
   private mutating func noteMove(of old: String, to new: String) {
     let isInside = { (path: String) in path == old || path.hasPrefix(old + "/") }
     let inner = made.filter(isInside)

@@ -1,18 +1,18 @@
-// Changes that were noted, until they are looked at together.
+// Noted changes, until they are looked at together.
 
 import Caching
 
 struct ChangeBatch {
-  /// What is known of one path.
+  /// The changes of one path.
   struct Entry: Hashable {
-    /// It was there before all this.
+    /// True if the path existed before all of the changes.
     let existed: Bool
     var kind: NotedChange.Kind
-    /// All of it has happened while a run was in progress.
+    /// True if all changes have happened while a run was in progress.
     var isOfRun: Bool
-    /// All of it has happened where only a link leads to.
+    /// True if all changes have happened in a place to which only a link leads.
     var isBehindLink = false
-    /// It was a directory, or a link to one, and became a file, or the other way round.
+    /// True if a directory, or a link to one, became a file, or the other way round.
     var isAlsoFile = false
   }
 
@@ -35,7 +35,7 @@ struct ChangeBatch {
     }
   }
 
-  /// All of them, without files and directories that have come and gone.
+  /// Takes all entries, without files and directories that have come and gone.
   mutating func take(exists: (String) -> Bool) -> [(path: String, entry: Entry)] {
     defer { entries = [:] }
     return entries.filter { $0.value.existed || exists($0.key.text) }

@@ -5,23 +5,23 @@ import Diagnostics
 import Glibc
 import RunFiles
 
-/// Something that has changed below a watched directory.
+/// A change below a watched directory.
 struct NotedChange: Hashable {
   enum Kind: Hashable {
     case file
-    /// A directory that has come. What is in it is noted for itself.
+    /// A new directory. Its contents are noted separately.
     case newFolder
-    /// A directory in which anything may have changed: it was removed or moved away, or something in it has a name that
-    /// is no text.
+    /// A directory in which anything may have changed: it was removed or moved away, or something
+    /// in it has a name that is not text.
     case folder
   }
 
-  /// Absolute, as it is declared: it may lead through links.
+  /// The absolute path, as it is declared: it may lead through links.
   let path: String
-  /// It was there before.
+  /// True if the path existed before.
   let existed: Bool
   var kind = Kind.file
-  /// Where it has changed: the path without links.
+  /// The place of the change: the path without links.
   let place: String
 
   init(path: String, existed: Bool, kind: Kind = .file, place: String? = nil) {
@@ -39,9 +39,9 @@ struct NotedChange: Hashable {
 final class FolderWatch {
   private struct Folder {
     let place: String
-    /// The paths under which changes in it are noted; empty if only what links lead to matters.
+    /// The paths under which changes in the directory are noted; empty if only targets of links matter.
     var paths: [WatchedPath] = []
-    /// What is known to be in it, as far as it is text; nil if it was not looked at.
+    /// The known names in the directory that are text; nil if it was not listed.
     var names: Set<PathName>?
     /// Names in it that links lead to or through, with the paths of these links.
     var ends: [PathName: Set<PathName>] = [:]
@@ -49,17 +49,17 @@ final class FolderWatch {
 
   private let descriptor: Int32
   private var folders: [Int32: Folder] = [:]
-  /// The directories that were watched before, while it is found out which are to be.
+  /// The directories that were watched before, while the new ones are determined.
   private var former: [Int32: Folder] = [:]
   private var scope = WatchScope()
   /// The links that were followed, and whether they lead to directories.
   private var links: [PathName: Bool] = [:]
-  /// The ways in which directories behind them are read.
+  /// The ways in which directories behind links are read.
   private var foldersRead: Set<FolderRead> = []
   /// True if the kernel has lost changes.
   private(set) var hasLostChanges = false
-  /// True if something has changed that decides which directories are to be watched: a link, where one leads to, or a
-  /// directory that all began with.
+  /// True if something has changed that decides which directories are to be watched: a link, the
+  /// target of one, or a root.
   private(set) var isOutdated = false
 
   private static let mask = UInt32(
@@ -87,7 +87,7 @@ final class FolderWatch {
 
   // MARK: Watching
 
-  /// Watches what is in the scope, and nothing else.
+  /// Watches the directories in the scope, and nothing else.
   func watch(_ scope: WatchScope) throws(SystemError) {
     self.scope = scope
     former = folders
@@ -127,7 +127,7 @@ final class FolderWatch {
       }
     }
     if folders[number] == nil {
-      // What was known stays known, because changes that have not been read yet refer to it.
+      // Known names stay known, because changes that have not been read yet refer to them.
       let names = hasLostChanges ? nil : former[number]?.names
       folders[number] = Folder(place: place, names: names)
     }
@@ -139,8 +139,8 @@ final class FolderWatch {
     return Set((folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []).map { PathName($0) })
   }
 
-  /// Watches a directory and those below it that are wanted, and tells what is in them. What is behind links comes last,
-  /// so that the way there is short and always the same.
+  /// Watches a directory and those below it that are wanted, and reports their contents. Links come
+  /// last, so that the way to a directory is short and always the same.
   private func addTree(
     _ folder: WatchedPath, _ tell: (WatchedPath, NotedChange.Kind) -> Void
   ) throws(SystemError) {
@@ -154,7 +154,7 @@ final class FolderWatch {
     }
   }
 
-  /// Watches one directory, and tells which directories and links are in it.
+  /// Watches one directory, and reports the directories and links in it.
   private func add(
     _ folder: WatchedPath, _ inside: inout [WatchedPath], _ links: inout [WatchedPath],
     _ tell: (WatchedPath, NotedChange.Kind) -> Void
@@ -180,9 +180,9 @@ final class FolderWatch {
     }
   }
 
-  /// Watches what a link leads through. Returns the directory that it leads to, if that is wanted.
+  /// Watches the directories that a link leads through. Returns its target, if that is a wanted directory.
   private func follow(_ link: WatchedPath) throws(SystemError) -> WatchedPath? {
-    // Following it costs more than asking, and there may be very many links.
+    // Following a link costs more than asking, and there may be very many links.
     guard scope.wants(link.leading(to: link.place)) || scope.follows(link) else { return nil }
     let trail = LinkTrail(link.place)
     let target = link.leading(to: trail.end)
@@ -194,7 +194,7 @@ final class FolderWatch {
     return target
   }
 
-  /// Has changes of places noted as those of a path that leads there.
+  /// Notes changes of places, from now on, as those of a path that leads there.
   private func follow(_ places: ArraySlice<String>, as path: String) throws(SystemError) {
     var status = stat()
     let isFolder = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -210,7 +210,7 @@ final class FolderWatch {
 
   // MARK: Changes
 
-  /// What has changed since the last call.
+  /// Takes the changes since the last call.
   func take() throws(SystemError) -> [NotedChange] {
     var changes: [NotedChange] = []
     let size = 1 << 16
@@ -234,7 +234,7 @@ final class FolderWatch {
 
   private struct Event {
     let mask: UInt32
-    /// Nil if it is no text.
+    /// The name; nil if it is not text.
     let name: String?
 
     func isOneOf(_ bits: Int32) -> Bool { mask & UInt32(bits) != 0 }
@@ -275,7 +275,7 @@ final class FolderWatch {
     }
   }
 
-  /// A link to a directory is that, and a file.
+  /// The changes for a path. A link to a directory is a directory, and a file.
   private static func changes(
     of path: String, existed: Bool, isFolder: Bool, in place: String
   ) -> [NotedChange] {
@@ -284,7 +284,7 @@ final class FolderWatch {
     }
   }
 
-  /// What is in a directory that has moved away is noted by the directory that it was in, unless nobody watches that.
+  /// Notes the loss of a watched root. Other directories that move away are noted by those around them.
   private func noteLoss(
     of number: Int32, _ folder: Folder, _ event: Event, _ changes: inout [NotedChange]
   ) {
@@ -330,9 +330,9 @@ final class FolderWatch {
     }
   }
 
-  /// A directory has moved away, with those in it.
+  /// Forgets a directory that has moved away, with those in it.
   private func forget(_ path: String) {
-    // What was read behind a link in there may be behind another one.
+    // A directory that was read behind a link in there may be behind another one.
     if !foldersRead.isEmpty { isOutdated = true }
     for (number, folder) in folders {
       let left = folder.paths.filter {

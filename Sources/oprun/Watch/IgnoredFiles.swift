@@ -1,4 +1,4 @@
-// Which files git ignores. Without git, or outside of a repository, none.
+// The files that git ignores; none without git, or outside of a repository.
 
 import Caching
 import Diagnostics
@@ -6,15 +6,15 @@ import Glibc
 
 struct IgnoredFiles {
   private let workspace: String
-  /// Directories of which everything is ignored, and single files; absolute.
+  /// Ignored directories, with everything in them, and single files; absolute.
   private let known: Set<PathName>
   /// The repository of the directory, and those of its submodules, the innermost first.
   private let repositories: [String]
-  /// Files outside of the work tree that say what is ignored: that of the repository, and that of the user. They need not
-  /// exist.
+  /// Files outside of the work tree that list ignored files: that of the repository, and that of
+  /// the user. They need not exist.
   let rules: [String]
 
-  /// Asks about everything that is below a directory now.
+  /// Asks git about everything below a directory.
   init(below workspace: String) {
     self.workspace = workspace
     rules = Self.rules(of: workspace)
@@ -31,7 +31,7 @@ struct IgnoredFiles {
     self.known = known
   }
 
-  /// A directory of a work tree, and the submodules below it.
+  /// The repositories in a directory of a work tree: itself, and the submodules below it.
   private static func repositories(below directory: String) -> [String] {
     let entries = list(["ls-files", "--stage", "-z"], in: directory)
     let submodules = entries.filter { $0.hasPrefix("160000 ") }.compactMap { entry in
@@ -41,7 +41,7 @@ struct IgnoredFiles {
       + submodules.flatMap { isRepository($0) ? repositories(below: $0) : [$0] }
   }
 
-  /// Git would take the directory of a submodule that was not cloned for a part of what is around it.
+  /// True if a submodule was cloned: otherwise git would take its directory for a part of the repository around it.
   private static func isRepository(_ submodule: String) -> Bool {
     access("\(submodule)/.git", F_OK) == 0
   }
@@ -69,12 +69,12 @@ struct IgnoredFiles {
 
   func contains(_ path: String) -> Bool { known.contains(PathName(path)) }
 
-  /// What is ignored now and was not, or the other way round.
+  /// The paths that were not ignored before and are now, or the other way round.
   func changes(since before: IgnoredFiles) -> [String] {
     known.symmetricDifference(before.known).map(\.text)
   }
 
-  /// The ones of some absolute paths that are ignored, whether they were there before or not.
+  /// The absolute paths among these that are ignored, whether they existed before or not.
   func among(_ paths: [String]) -> Set<PathName> {
     // Git refuses to judge files of a submodule, and ends.
     let groups = Dictionary(grouping: paths) { path in
@@ -106,15 +106,15 @@ struct IgnoredFiles {
   }
 }
 
-/// The links among the directories of a repository. Git does not judge what is behind one, which may be there since the
-/// link has taken the place of a directory.
+/// The links among the directories of a repository. Git does not judge files behind a link, which
+/// may exist since the link has taken the place of a directory.
 private struct KnownLinks {
   private let root: String
   private var known: [String: Bool] = [:]
 
   init(below root: String) { self.root = root }
 
-  /// Whether a directory that the path leads through is a link.
+  /// True if a directory that the path leads through is a link.
   mutating func lead(to path: String) -> Bool {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
     let folder = String(path[..<slash])

@@ -1,21 +1,22 @@
-// Tells what a run has changed itself from what somebody else has, as far as that can be known: the kernel does
-// not say who has written a file. docs/watch.md, "What a run changes itself".
+// Tells the changes that a run has made itself from those of somebody else, as far as that can be
+// known: the kernel does not say who has written a file. docs/watch.md, "What a run changes
+// itself".
 
 import Caching
 
 struct OwnChanges {
-  /// What becomes of a change.
+  /// The treatment of a change.
   enum Verdict: Hashable {
     case counts
-    /// The run may have made it, so it does not end the run.
+    /// The run may have made the change, so it does not end the run.
     case countsLater
-    /// The run has made it.
+    /// The run has made the change.
     case isOwn
-    /// It waits until something else starts a run: runs that it started have made it again and again.
+    /// The change waits until something else starts a run: runs that it started have made it again and again.
     case waits
   }
 
-  /// A verdict, and whether it is said: when it has just been found out.
+  /// A verdict, and whether it is reported because it is new.
   struct Judgment: Hashable {
     let verdict: Verdict
     var isNew = false
@@ -25,35 +26,35 @@ struct OwnChanges {
   private var learned: Set<PathName> = []
   /// Files and directories that runs have made.
   private var created: Set<PathName> = []
-  /// What somebody has removed while no run was in progress: a run that sees it come back has not made it.
+  /// Paths that somebody has removed while no run was in progress: a run that sees one come back has not made it.
   private var vanished: Set<PathName> = []
   /// The paths that the run in progress has seen come back.
   private var returned: Set<PathName> = []
   private var seen: Set<PathName> = []
-  /// The number of runs on end in which a file was changed.
+  /// The number of consecutive runs in which a file was changed.
   private var streaks: [PathName: Int] = [:]
   private var wholeRuns = 0
-  /// The number of runs, of those that followed each other without a pause, in which an input was changed.
+  /// The number of runs that followed each other without a pause and in which an input was changed.
   private var following: [PathName: Int] = [:]
-  /// Inputs that were changed in too many of them.
+  /// Inputs that were changed in too many of these.
   private var waiting: Set<PathName> = []
 
-  /// How many runs each file has started, of those that followed each other soon.
+  /// The number of runs that followed each other soon and that each file has started.
   private var starts: [PathName: Int] = [:]
   /// The paths that were reported as changing in each run.
   private var restless: Set<PathName> = []
 
-  /// A file that has started so many of them is perhaps written all the time.
+  /// The number of such runs from which a file is perhaps written all the time.
   static let mostStarts = 5
 
-  /// An input that was changed in so many of them is taken for what they change themselves.
+  /// The number of such runs from which an input counts as changed by the runs themselves.
   static let mostFollowing = 3
 
   mutating func runStarts() { seen = [] }
 
-  /// `isWhole` is false if the run was cancelled, so that it may not have come to everything.
+  /// `isWhole` is false if the run was cancelled, so that it may not have reached everything.
   mutating func runEnds(isWhole: Bool) {
-    // What is made there from now on is not what was removed.
+    // A path that is made there from now on is not the removed one.
     vanished.subtract(returned)
     returned = []
     if isWhole {
@@ -67,11 +68,12 @@ struct OwnChanges {
     }
   }
 
-  /// No run follows the last one at once, so the next one will have another cause.
+  /// Called when no run follows the last one at once, so that the next one will have another cause.
   mutating func pauses() { following = [:] }
 
-  /// A run starts because of a file. `isSoon` says that it was changed during the run before, or shortly after it. Returns
-  /// the file when it has started many runs soon after each other, alone or in turn with others, for the first time.
+  /// Notes that a run starts because of a file. `isSoon` is true if the file was changed during the
+  /// run before, or shortly after it. Returns the file when it has started many runs soon after
+  /// each other, alone or in turn with others, for the first time.
   mutating func startsRun(because path: String?, isSoon: Bool) -> String? {
     if !isSoon { starts = [:] }
     guard let path else { return nil }
@@ -81,13 +83,13 @@ struct OwnChanges {
     return isRestless && restless.insert(name).inserted ? path : nil
   }
 
-  /// A run has made a directory.
+  /// Notes a directory that a run has made.
   mutating func make(_ folder: String) {
     if !hasVanished(folder) { created.insert(PathName(folder)) }
   }
 
-  /// Notes a change that was made while no run was in progress. What is edited then is not a run's alone; what runs have made
-  /// stays theirs if somebody clears it away.
+  /// Notes a change that was made while no run was in progress. A file that is edited then is not a
+  /// run's alone; files that runs have made stay theirs if somebody clears them away.
   mutating func noteForeign(_ path: String, isThere: Bool) {
     let name = PathName(path)
     if isThere {
@@ -105,7 +107,7 @@ struct OwnChanges {
     created.contains(path) || learned.contains(path) || streaks[path, default: 0] > 0
   }
 
-  /// Whether somebody has removed a file, or a directory that it is in.
+  /// True if somebody has removed a file, or a directory that it is in.
   private mutating func hasVanished(_ path: String) -> Bool {
     if vanished.isEmpty { return false }
     var path = path
@@ -140,7 +142,7 @@ struct OwnChanges {
   /// Judges a change of a file that a step declares as an input, while a run is in progress. It may be somebody's, so
   /// it is never forgotten.
   mutating func judgeInput(_ path: String, existed: Bool) -> Judgment {
-    // A step may give the files that it makes other names each time.
+    // A step may give its files other names each time.
     let path = PathName(existed ? path : folder(around: path) + "/")
     seen.insert(path)
     if waiting.contains(path) { return Judgment(verdict: .waits) }
@@ -157,14 +159,14 @@ struct OwnChanges {
   }
 }
 
-/// What files held when they were last looked at.
+/// The contents of files when they were last looked at.
 struct KnownContents {
   private var known: [PathName: FileContent] = [:]
 
-  /// Longer files count as changed whenever they are written.
+  /// The largest size that is compared: longer files count as changed whenever they are written.
   private static let longest = 64 << 20
 
-  /// Whether a file is what it was the last time. The first time it is not.
+  /// True if a file has the same content as the last time; false the first time.
   mutating func isAsBefore(_ path: String) -> Bool {
     let content = FileContent(of: path, longest: Self.longest)
     defer { known[PathName(path)] = content }

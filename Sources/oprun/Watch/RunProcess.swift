@@ -37,17 +37,17 @@ struct RunProcess {
 
   func send(_ signal: Int32) { kill(number, signal) }
 
-  /// Ends it as by TERM, because it will start anew.
+  /// Ends the run as by TERM, because it will start anew.
   func cancel() { endWatchedRun(number) }
 
-  /// Ends it as by TERM, and waits for that.
+  /// Ends the run as by TERM, and waits for that.
   func end() {
     send(SIGTERM)
     var status: Int32 = 0
     while waitpid(number, &status, 0) < 0, errno == EINTR {}
   }
 
-  /// Its exit status, as a shell would tell it, if it has ended.
+  /// The exit status of the run, as a shell reports it; nil if it has not ended.
   func takeEnd() -> Int32? {
     var status: Int32 = 0
     guard waitpid(number, &status, WNOHANG) == number else { return nil }
@@ -56,12 +56,12 @@ struct RunProcess {
   }
 }
 
-/// Signals to this process, as something to read.
+/// Signals to this process, as a readable descriptor.
 struct WatchSignals {
   let descriptor: Int32
 
   init() throws(SystemError) {
-    // Ignored children would not be told.
+    // Ends of children are not reported while SIGCHLD is ignored.
     signal(SIGCHLD, SIG_DFL)
     let ignored = clinux_ignored_signals()
     let wanted = (signalsToEnd + [SIGCHLD]).reduce(UInt64(0)) { bits, signal in

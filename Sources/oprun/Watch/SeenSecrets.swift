@@ -8,10 +8,10 @@ struct SeenSecrets {
   private var values: [String] = []
   private var masker: Masker?
 
-  /// The memory of a masker grows with the size of all values together.
+  /// The size of all values that are kept: the memory of a masker grows with it.
   private static let mostBytes = 128 << 10
 
-  /// Masks these secrets, and those that were seen before, in whatever is written from now on.
+  /// Masks these secrets, and those that were seen before, in everything that is written from now on.
   mutating func mask(_ secrets: Secrets, _ tool: Tool) {
     let current = secrets.allValues
     if !current.allSatisfy(values.contains) {

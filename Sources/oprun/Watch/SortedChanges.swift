@@ -1,17 +1,17 @@
-// Changes by what they may affect, and what they do affect.
+// Changes by what they may affect, and the steps that they do affect.
 
 import Caching
 import Diagnostics
 import Plans
 import Scheduling
 
-/// Absolute paths.
+/// Changed paths, all absolute, and edited steps.
 struct SortedChanges {
   var inputs: [String] = []
   var folders: [String] = []
   /// The paths that affect steps which declare nothing.
   var others: [String] = []
-  /// Steps that the pipeline says something else about.
+  /// Steps whose definitions have changed.
   var edited: Set<String> = []
 
   mutating func add(_ path: String, _ kind: NotedChange.Kind, isForOthers: Bool) {
@@ -34,12 +34,12 @@ struct SortedChanges {
   }
 }
 
-/// Changes by when they count.
+/// Changes by the time when they count.
 struct ChangesByTime {
   var now = SortedChanges()
-  /// Perhaps the run in progress has made them, so they do not end it.
+  /// Changes that the run in progress may have made, so that they do not end it.
   var later = SortedChanges()
-  /// They start no run, and count with the next one.
+  /// Changes that start no run, and count with the next one.
   var waiting = SortedChanges()
 
   mutating func add(_ verdict: OwnChanges.Verdict, _ body: (inout SortedChanges) -> Void) {
@@ -58,7 +58,7 @@ struct ChangesByTime {
   }
 }
 
-/// What changes affect, and how that is said.
+/// The part of a pipeline that changes affect, and the words for it.
 struct AffectedRun {
   let part: WatchedPart
   let words: String
@@ -88,7 +88,7 @@ struct AffectedRun {
     }
   }
 
-  /// What has changed.
+  /// The cause, in words.
   func cause(_ shown: (String) -> String) -> String {
     switch reason {
     case .input(let files), .output(let files), .undeclared(let files):

@@ -1,4 +1,4 @@
-// `oprun watch`: runs a pipeline, and runs again what file changes affect.
+// `oprun watch`: runs a pipeline, and runs the affected part again when files change.
 
 import Caching
 import Diagnostics
@@ -40,7 +40,7 @@ extension Tool {
     }
   }
 
-  /// The pipeline as it is now, and the files that it was read from.
+  /// The pipeline in its present state, and the files that it was read from.
   func watchedPipeline(
     _ invocation: Invocation, _ reads: ReadPaths
   ) -> Result<WatchedPipeline, ReportedFailure> {

@@ -1,11 +1,11 @@
-// Decides when a watched pipeline runs, and what of it. It knows no clock, file or process: it is told what
-// happened and when.
+// Decides when a watched pipeline runs, and which part of it. It knows no clock, file or process:
+// it is told what happened and when.
 
 import Scheduling
 
-/// What is to run.
+/// The part that runs.
 enum WatchedPart: Hashable {
-  /// What runs when no step is named.
+  /// Everything that runs when no step is named.
   case everything
   /// Steps by their ids, with what they need.
   case steps(Set<String>)
@@ -41,12 +41,12 @@ enum WatchedPart: Hashable {
 }
 
 struct WatchMachine {
-  /// What becomes of a run in progress when something changes that it depends on.
+  /// The treatment of a run in progress when something changes that it depends on.
   enum BusyPolicy: String, CaseIterable { case cancel, wait }
 
   enum Action: Hashable {
     case start(WatchedPart)
-    /// Ends the run in progress; its end will be told.
+    /// Ends the run in progress; its end will be reported.
     case cancel
   }
 
@@ -58,16 +58,16 @@ struct WatchMachine {
 
   private let policy: BusyPolicy
   private var state = State.idle
-  /// What has been affected since the run in progress started.
+  /// The part that has been affected since the run in progress started.
   private var pending: WatchedPart?
-  /// What the last run was of, if it did not succeed.
+  /// The part of the last run, if that did not succeed.
   private var unfinished: WatchedPart?
   private var firstNoted: Nanoseconds?
   private var lastNoted: Nanoseconds = 0
 
-  /// A change is looked at when nothing else has changed for so long: tools write several files.
+  /// The time without another change after which changes are looked at: tools write several files.
   static let quiet: Nanoseconds = 100_000_000
-  /// It is looked at after this time, however much goes on.
+  /// The time after which changes are looked at, however much goes on.
   static let longest: Nanoseconds = 1_000_000_000
 
   init(_ policy: BusyPolicy) { self.policy = policy }
@@ -76,29 +76,29 @@ struct WatchMachine {
 
   var isCancelling: Bool { if case .cancelling = state { true } else { false } }
 
-  /// When the changes that were noted are to be looked at; nil if there are none.
+  /// When the noted changes are to be looked at; nil if there are none.
   var deadline: Nanoseconds? {
     firstNoted.map { min(lastNoted + Self.quiet, $0 + Self.longest) }
   }
 
-  /// Something has changed.
+  /// Notes a change.
   mutating func note(at now: Nanoseconds) {
     firstNoted = firstNoted ?? now
     lastNoted = now
   }
 
-  /// Whether what was noted is to be looked at now; true once.
+  /// True if noted changes are to be looked at now; true once.
   mutating func isDue(at now: Nanoseconds) -> Bool {
     guard let deadline, now >= deadline else { return false }
     firstNoted = nil
     return true
   }
 
-  /// What was noted is looked at now.
+  /// Forgets the noted changes, which are looked at now.
   mutating func forgetNoted() { firstNoted = nil }
 
-  /// Changes have been looked at, and affect these steps. `mayCancel` is false if the run itself may have
-  /// made them.
+  /// Called when changes have been looked at that affect these steps. `mayCancel` is false if the
+  /// run itself may have made them.
   mutating func affected(_ part: WatchedPart, mayCancel: Bool = true) -> Action? {
     pending = part.union(pending)
     switch state {
@@ -111,7 +111,7 @@ struct WatchMachine {
     }
   }
 
-  /// The run in progress has ended. What has not succeeded runs again with the next change.
+  /// Called when the run in progress has ended. A part that has not succeeded runs again with the next change.
   mutating func ended(isOK: Bool) -> Action? {
     switch state {
     case .idle: preconditionFailure("a run has ended that was not started")

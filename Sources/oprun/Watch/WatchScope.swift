@@ -1,17 +1,18 @@
-// What is to be watched, as paths. Which of them exist, and how changes are noticed, is no concern of it.
+// The paths that are to be watched. It does not know which of them exist, or how changes are
+// noticed.
 
 import Caching
 
 /// A path to a directory that is watched, or to something in it.
 struct WatchedPath: Hashable {
-  /// Absolute, as it is declared: with links.
+  /// The absolute path, as it is declared: with links.
   let path: String
-  /// The same without links in front of the last name.
+  /// The path without links before the last name.
   let place: String
-  /// The places of the names in the path that are links to directories.
+  /// The indices of the names in the path that are links to directories.
   private(set) var links: Set<Int> = []
 
-  /// A directory that all begins with.
+  /// Makes the path of a root.
   init(root: String) {
     path = root
     place = LinkTrail(root).end
@@ -23,13 +24,13 @@ struct WatchedPath: Hashable {
     self.links = links
   }
 
-  /// Something in the directory.
+  /// The path of an entry of the directory.
   func appending(_ name: String) -> WatchedPath {
     let join = { (folder: String) in folder == "/" ? "/" + name : "\(folder)/\(name)" }
     return WatchedPath(join(path), join(place), links)
   }
 
-  /// The directory that the path leads to as that of a link.
+  /// The same path as a link to the directory `place`.
   func leading(to place: String) -> WatchedPath {
     let depth = path.utf8.lazy.filter { $0 == UInt8(ascii: "/") }.count
     return WatchedPath(path, place, links.union([depth - 1]))
@@ -41,15 +42,15 @@ struct WatchedPath: Hashable {
 }
 
 struct WatchScope {
-  /// The directories that all begins with.
+  /// The directories at which watching begins.
   var roots: [String] = []
-  /// Paths that may lead through links in directories which are not watched otherwise.
+  /// Paths that may lead through links in directories that are not watched otherwise.
   var leads: [String] = []
-  /// Whether a directory is to be watched, which may be one that a link leads to.
+  /// True if a directory is to be watched, which may be the target of a link.
   var wants: (WatchedPath) -> Bool = { _ in false }
-  /// The ways in which a directory behind a link is read; nil if it is wanted whatever other links lead to. Links may
-  /// lead to the same directory, or in a cycle.
+  /// The ways in which a directory behind a link is read; nil if it is wanted whatever other links
+  /// lead to. Links may lead to the same directory, or in a cycle.
   var waysToRead: (WatchedPath) -> Set<FolderRead>? = { _ in nil }
-  /// Whether it matters what a link leads to.
+  /// True if the target of a link matters.
   var follows: (WatchedPath) -> Bool = { _ in false }
 }

@@ -1,4 +1,5 @@
-// A pipeline as it is watched: its plan, the files that it was read from, and which directories matter to it.
+// A watched pipeline: its plan, the files that it was read from, and the directories that matter to
+// it.
 
 import Caching
 import Diagnostics
@@ -7,11 +8,11 @@ import Plans
 
 struct WatchedPipeline {
   let plan: Plan
-  /// The files that it was read from, absolute, also those that do not exist.
+  /// The absolute paths of the files that the pipeline was read from, including those that do not exist.
   private(set) var sources: Set<PathName>
   let workspace: String
   let declarations: Declarations
-  /// Where its secrets come from.
+  /// The sources of its secrets.
   let secrets: [SecretSource]
   private let state: String
 
@@ -27,14 +28,14 @@ struct WatchedPipeline {
     declarations = Declarations(plan, workspace: workspace)
   }
 
-  /// The same, if it was also read from other files.
+  /// The same pipeline, with other files that it was also read from.
   func readFrom(_ others: Set<PathName>) -> WatchedPipeline {
     var result = self
     result.sources.formUnion(others)
     return result
   }
 
-  /// What is to be watched for it.
+  /// The paths that are to be watched for the pipeline.
   func scope(without ignored: IgnoredFiles) -> WatchScope {
     let others = (sources.map(\.text) + declarations.inputs.map(\.fixedPath)).filter {
       !isInWorkspace($0) && !isOfOthers($0)
@@ -47,7 +48,7 @@ struct WatchedPipeline {
       follows: { follows($0, isIgnored: ignored.contains($0.path)) })
   }
 
-  /// The directories that all begins with: they, and those in them that are wanted, are watched.
+  /// The directories at which watching begins: they, and the wanted ones in them, are watched.
   private var roots: [String] {
     var roots: Set<PathName> = [PathName(workspace)]
     for path in sources { roots.insert(PathName(Self.folder(around: path.text))) }
@@ -73,7 +74,7 @@ struct WatchedPipeline {
     return path == "/" ? path : folder(around: path)
   }
 
-  /// Whether a directory is to be watched. Behind links, only what is declared matters.
+  /// True if a directory is to be watched. Behind links, only declared files matter.
   func wants(_ folder: WatchedPath, isIgnored: Bool) -> Bool {
     if isOfOthers(folder.path) || isOfOthers(folder.place) { return false }
     return names(folder.path) || isNamed(folder, isIgnored: isIgnored)
@@ -93,13 +94,13 @@ struct WatchedPipeline {
     return declarations.reach(into: folder.path, onlyPlainly: isIgnored, links: folder.links)
   }
 
-  /// Whether it matters what a link leads to.
+  /// True if the target of a link matters.
   private func follows(_ link: WatchedPath, isIgnored: Bool) -> Bool {
     sources.contains(PathName(link.path))
       || declarations.name(link.path) && (!isIgnored || names(link.path))
   }
 
-  /// Whether a path is that of the state directory or of git's, or in there.
+  /// True if a path is that of the state directory or of git's, or in there.
   func isOfOthers(_ path: String) -> Bool {
     path.hasSameBytes(as: state) || path.isBelow(state) || path.hasSuffix("/.git")
       || path.containsText("/.git/")
@@ -107,6 +108,6 @@ struct WatchedPipeline {
 
   func isInWorkspace(_ path: String) -> Bool { path.isBelow(workspace) }
 
-  /// Whether it counts even if git ignores it: a step names it without wildcards.
+  /// True if the path counts even if git ignores it: a step names it without wildcards.
   func names(_ path: String) -> Bool { declarations.namePlainly(path) }
 }

@@ -27,18 +27,18 @@ final class Watcher {
   private var hasRun = false
   /// When the last run ended.
   private var lastEnd: Nanoseconds = 0
-  /// The signal that ends it all.
+  /// The signal that ends the watch.
   private var stop: Int32?
-  /// The files that a pipeline which cannot be used was read from; nil if it can.
+  /// The files of a pipeline that cannot be used; nil if it can.
   private var brokenSources: Set<PathName>?
-  /// What was sorted since then.
+  /// The changes that were sorted since then.
   private var held = ChangesByTime()
-  /// What has changed and starts no run.
+  /// The changes that start no run.
   private var waiting = SortedChanges()
   /// True if the kernel has lost changes during the run, and during the one before.
   private var hasLostInRun = false
   private var hadLostInRun = false
-  /// What is said when the run in progress has ended, whose display it would disturb.
+  /// The messages for the end of the run in progress, whose display they would disturb.
   private var unsaid = UnsaidMessages()
   private var secrets = SeenSecrets()
 
@@ -54,7 +54,7 @@ final class Watcher {
     maskSecrets()
   }
 
-  /// Returns the exit status.
+  /// Watches until the end; returns the exit status.
   func perform() throws(SystemError) -> Int32 {
     do throws(SystemError) {
       return try watch()
@@ -68,7 +68,7 @@ final class Watcher {
     try act(on: machine.affected(.everything))
     while true {
       wait()
-      // What a run has changed is noted before its end is.
+      // Changes of a run are noted before its end is.
       note(try folders.take())
       if let status = handleSignals() { return status }
       if let status = try handleEnd() { return status }
@@ -96,7 +96,7 @@ final class Watcher {
     try folders.watch(all.scope(without: ignored))
   }
 
-  /// What has the path of the workspace may be something else by now.
+  /// Throws if the path of the workspace leads to another directory by now.
   private func checkWorkspace() throws(SystemError) {
     var here = stat()
     var there = stat()
@@ -111,7 +111,7 @@ final class Watcher {
 
   private func note(_ changes: [NotedChange]) {
     let changes = changes.filter { change in
-      // What a run makes does not count behind a link either.
+      // Files that a run makes do not count behind a link either.
       let isOwn =
         machine.isRunning && change.isBehindLink && watched.declarations.make(change.place)
       return !watched.isOfOthers(change.path) && !isOwn || ignored.rules.contains(change.path)
@@ -144,7 +144,7 @@ final class Watcher {
     run = try RunProcess(words(for: part))
   }
 
-  /// The exit status, if this is the end.
+  /// Handles the end of a run; returns the exit status if the watch ends, too.
   private func handleEnd() throws(SystemError) -> Int32? {
     guard let status = run?.takeEnd() else { return nil }
     run = nil
@@ -152,7 +152,7 @@ final class Watcher {
     if let stop { return 128 + stop }
     if !hasRun, ExitStatus.ofUnstartedRun.contains(status) { return status }
     hasRun = true
-    // What it has changed is judged as long as it counts as running.
+    // The changes of a run are judged while it counts as running.
     machine.forgetNoted()
     try look()
     for (message, help) in unsaid.take() { tool.say(message, help: help) }
@@ -186,7 +186,7 @@ final class Watcher {
 
   // MARK: Changes
 
-  /// The kernel has lost some, so anything may have changed.
+  /// Looks at everything: the kernel has lost changes, so anything may have changed.
   private func lookAtEverything() throws(SystemError) {
     ignored = IgnoredFiles(below: watched.workspace)
     try checkWorkspace()
@@ -200,7 +200,7 @@ final class Watcher {
     if try reload() { try act(on: machine.affected(.everything, mayCancel: false)) }
   }
 
-  /// Looks at what was noted.
+  /// Looks at the noted changes.
   private func look() throws(SystemError) {
     try checkWorkspace()
     if folders.isOutdated { try watchFolders() }
@@ -237,7 +237,7 @@ final class Watcher {
     try follow(all)
   }
 
-  /// What git ignores is something else now, so what was not noticed before may have changed.
+  /// Follows new rules of git: files that were ignored before may have changed unnoticed.
   private func followRules(isOfRun: Bool, into sorted: inout ChangesByTime) {
     let before = ignored
     ignored = IgnoredFiles(below: watched.workspace)
@@ -312,7 +312,7 @@ final class Watcher {
 
   private func shown(_ path: String) -> String { path.path(below: watched.workspace) ?? path }
 
-  /// Runs what changes affect.
+  /// Runs the steps that changes affect.
   private func follow(_ changes: ChangesByTime) throws(SystemError) {
     waiting.add(changes.waiting)
     let certain = affected(changes.now)
@@ -325,7 +325,8 @@ final class Watcher {
     try act(on: machine.affected(all.part, mayCancel: false))
   }
 
-  /// Somebody who saves a file again and again hardly does so within a moment after each run.
+  /// Warns about a file that starts run after run: somebody who saves a file hardly does so within
+  /// a moment after each run.
   private func sayRestless(_ cause: AffectedRun) {
     let isSoon = machine.isRunning || monotonicTime() - lastEnd < Self.moment
     guard let path = own.startsRun(because: cause.path, isSoon: isSoon) else { return }
@@ -355,8 +356,9 @@ final class Watcher {
 
   // MARK: The pipeline
 
-  /// Reads the pipeline again. False if it cannot be used, which has been reported; then all that it was read from is watched,
-  /// because a file that has just become part of it may be the one with the mistake.
+  /// Reads the pipeline again. False if it cannot be used, which has been reported; then all files
+  /// that it was read from are watched, because one that has just become part of it may be the one
+  /// with the mistake.
   private func reload() throws(SystemError) -> Bool {
     let reads = ReadPaths()
     var began = timespec()
@@ -381,14 +383,14 @@ final class Watcher {
     }
   }
 
-  /// Whether a file has changed since then, as it may have before it was watched.
+  /// True if a file has changed since a time, as it may have before it was watched.
   private static func hasChanged(_ path: String, since time: timespec) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let change = status.st_ctim
-    // A time that is yet to come, of another clock, would be a change each time.
+    // A time in the future, of another clock, would be a change each time.
     return (change.tv_sec, change.tv_nsec) >= (time.tv_sec, time.tv_nsec)
       && (change.tv_sec, change.tv_nsec) <= (now.tv_sec, now.tv_nsec)
   }

@@ -1,4 +1,4 @@
-// The messages about confined commands: all the wording of this part.
+// The messages about confined commands.
 
 import Diagnostics
 
@@ -25,12 +25,12 @@ func tooManyFiles(foundBy patterns: [String]) -> String {
 extension Refusal {
   fileprivate var isOutside: Bool { if case .beside = kind { true } else { false } }
 
-  /// Whether the name looks like that of a directory: it has no ending.
+  /// True if the name looks like that of a directory: it has no ending.
   private var hasNoEnding: Bool {
     !(path.split(separator: "/").last?.dropFirst().contains(".") ?? false)
   }
 
-  /// What was refused, and what to declare. Paths are relative to the step's directory if they can be.
+  /// The refused path, and the advice what to declare. Paths are relative to the step's directory if they can be.
   var words: String {
     switch kind {
     case .undeclaredFile(let pattern?):

@@ -1,4 +1,4 @@
-// From a confinement to paths that a kernel knows: what a command will make is given a place.
+// Converts a confinement to paths that a kernel knows: outputs that do not exist yet get a place.
 // docs/confined-steps.md, “What a pattern opens”.
 
 import Glibc
@@ -8,11 +8,11 @@ import Running
 
 struct ConfinementRules {
   private(set) var rules: [(path: String, access: RuleList.Access)] = []
-  /// The rules for files whose names are no text.
+  /// The rules for files whose names are not text.
   private(set) var oddRules: [(path: FileName, access: RuleList.Access)] = []
   private(set) var placeholders = Placeholders()
 
-  /// `places` are those of `confinement.writable`; `found` is what its patterns of readable files were found to name.
+  /// `places` are those of `confinement.writable`; `found` are the files that its patterns of readable files name.
   init(_ confinement: Confinement, _ places: [WritablePlace], found: [FileName] = []) {
     let folders = places.filter { $0.kind != .file }
     for place in places {
@@ -32,7 +32,7 @@ struct ConfinementRules {
     }
   }
 
-  /// A file that the command may write although no pattern names it.
+  /// Adds a file that the command may write although no pattern names it.
   mutating func addFile(_ path: String) {
     placeholders.addFile(path)
     rules.append((path, .wholeFile))

@@ -1,5 +1,5 @@
-// Prepares confined commands: asks what the kernel can do, once, and turns what a command may reach into
-// rules. It does not know why a command is confined. docs/confined-steps.md
+// Prepares confined commands: asks once what the kernel can do, and turns the files that a command
+// may reach into rules. It does not know why a command is confined. docs/confined-steps.md
 
 import CLinux
 import Caching
@@ -14,14 +14,14 @@ final class Confiner {
   private let workspace: String
   private var outside: OutsideRules
   private var last: (moment: Nanoseconds, rules: RuleList)?
-  /// The workspace, and the directories that it is in.
+  /// The workspace, and the directories around it.
   private lazy var foldersAround = Confiner.folders(around: workspace)
   /// Why nothing can be confined; nil if it can.
   private let obstacle: String?
   private var saidObstacles: Set<String> = []
   private var state: (folder: String, path: String?)?
   private let temporary: TemporaryFolders
-  /// What people should know and have not been told.
+  /// The messages that nobody has been told yet.
   private var notices: [String] = []
 
   /// The first version in which a file cannot be truncated against the rules.
@@ -46,7 +46,8 @@ final class Confiner {
     return notices
   }
 
-  /// What finds the files that a command can read; nil if they are known, or if it can reach everything. It may take long.
+  /// Returns a search for the files that a command can read; nil if they are known, or if it can
+  /// reach everything. The search may take long.
   func search(
     for command: Command, in directory: RunDirectory, at moment: Nanoseconds? = nil
   ) -> (() -> [FileName]?)? {
@@ -59,9 +60,10 @@ final class Confiner {
     }
   }
 
-  /// Makes what the command of a cached step needs to start; nil for another one. `found` is what `search` has found for it.
-  /// It is nil if that was too much, and then the command is not confined. What lies beside the workspace is looked at once for all that
-  /// start at the same moment.
+  /// Makes what the command of a cached step needs to start; nil for another command. `found` is
+  /// the result of its search; if that is nil, there were too many files, and the command is not
+  /// confined. Files beside the workspace are looked up once for all commands that start at the
+  /// same moment.
   func start(
     of command: Command, in directory: RunDirectory, found: [FileName]? = [],
     at moment: Nanoseconds? = nil
@@ -75,7 +77,7 @@ final class Confiner {
     }
     let folder = absolute(directory.path)
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
-    // If it cannot be made, nothing else has been.
+    // If this fails, nothing else has been made.
     let ownFolder = hasOwn ? nil : TemporaryPlace(try temporary.make(), in: folder, of: temporary)
     let outsideRules: RuleList
     switch verdict {
@@ -87,7 +89,8 @@ final class Confiner {
     var places = ConfinementRules(confinement, writable, found: found ?? [])
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
-    // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
+    // The rule opens the pipe of a jobserver, which some programs open by name; it is reduced to
+    // that of a file.
     if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
     if let ownFolder { places.addFolder(ownFolder.path) }
     let search = RefusalSearch(
@@ -98,7 +101,7 @@ final class Confiner {
       places.placeholders, search, ownFolder)
   }
 
-  /// The state directory, without links, that the directory of the run is in. All commands have the same.
+  /// The state directory, without links, around the directory of the run. All commands have the same.
   private func stateDirectory(of folder: String) -> String? {
     if let state, state.folder == folder { return state.path }
     let path = realPath("/" + folder.split(separator: "/").dropLast(2).joined(separator: "/"))
@@ -107,15 +110,15 @@ final class Confiner {
   }
 
   private enum Verdict {
-    /// Confined by these rules and by those for what lies beside the workspace.
+    /// Confined by these rules for what lies beside the workspace, and by its own.
     case confined(RuleList)
-    /// It need not be confined on any machine, or its declaration leaves nothing to confine.
+    /// The command need not be confined on any machine, or its declaration leaves nothing to confine.
     case open
-    /// It should be confined, and this machine cannot do that now.
+    /// The command should be confined, and this machine cannot do that now.
     case impossible
   }
 
-  /// Whether a command is confined; why it is not is said once.
+  /// Decides whether a command is confined; a reason against it is reported once.
   private func verdict(
     on confinement: Confinement, _ writable: [WritablePlace], at moment: Nanoseconds?
   ) -> Verdict {
@@ -160,21 +163,21 @@ final class Confiner {
 
 /// One command of a cached step, from before its start until it has ended.
 final class PreparedStart {
-  /// What the kernel is told.
+  /// The rules that the kernel is given.
   typealias Rules = (outside: RuleList, own: RuleList)
 
   /// False if the command can reach everything.
   let isConfined: Bool
-  /// True if it can do so although its step wants it confined.
+  /// True if the command can reach everything although its step wants it confined.
   let lacksConfinement: Bool
-  /// The rules, until the command is started: what lies beside the workspace stays open as long as they live.
+  /// The rules, until the command is started: directories beside the workspace stay open as long as they live.
   private var rules: Rules?
   private let temporary: TemporaryPlace?
   private let search: RefusalSearch?
   private let placeholders: Placeholders
   private var isOver = false
 
-  /// A command that can reach everything.
+  /// Makes the start of a command that can reach everything.
   fileprivate init(
     _ placeholders: Placeholders, _ temporary: TemporaryPlace?, lacksConfinement: Bool = false
   ) {
@@ -200,8 +203,8 @@ final class PreparedStart {
   /// The directory for temporary files; nil if the step has one of its own.
   var temporaryPath: String? { temporary?.path }
 
-  /// What the kernel is told; nil if the command can reach everything. Whoever takes them keeps them until the new process
-  /// has its program.
+  /// Takes the rules; nil if the command can reach everything. The caller keeps them until the new
+  /// process has its program.
   func takeRules() -> Rules? {
     defer { rules = nil }
     return rules

@@ -7,31 +7,31 @@ import Diagnostics
 import Glibc
 
 struct OutsideRules {
-  /// The directories from `/` to the one that contains the workspace, and in each the name that leads on.
+  /// The directories from `/` to the one that contains the workspace, and in each the name of the next one.
   private let folders: [(path: String, next: String)]
-  /// What each of the directories had when it was listed.
+  /// The last listing of each of the directories.
   private var listings: [Listing?]
   private var rules: RuleList?
   private var openCount = 0
   private let mounts = MountChanges()
 
-  /// What one of the directories has beside the name that leads on.
+  /// The entries of one of the directories, without the next one.
   private struct Listing {
     let stamp: Stamp
-    /// Whether an entry that came a moment later would have changed the stamp.
+    /// True if an entry that came a moment later would have changed the stamp.
     let isSettled: Bool
     let entries: [Entry]
   }
 
   private struct Entry {
-    /// Ends with NUL; need not be text.
+    /// The name, which ends with NUL and need not be text.
     let name: [CChar]
     let number: ino_t
     let kind: Int
     var file: RuleList.OpenFolder?
   }
 
-  /// When a directory was changed; an entry that comes or goes changes both.
+  /// The times of a directory: an entry that comes or goes changes both.
   private struct Stamp: Hashable {
     let modified: Int64
     let changed: Int64
@@ -55,11 +55,11 @@ struct OutsideRules {
     listings = Array(repeating: nil, count: folders.count)
   }
 
-  /// The rules for what exists now, in nanoseconds since 1970.
+  /// The rules for the entries that exist now. `now` is in nanoseconds since 1970.
   mutating func current(at now: Int64 = wallTime()) throws(SystemError) -> RuleList {
     var stamps: [Stamp] = []
     for folder in folders { stamps.append(try OutsideRules.stamp(of: folder.path)) }
-    // What was opened before is not what is mounted over it.
+    // A mount hides what was opened before.
     if mounts.happened() {
       listings = Array(repeating: nil, count: folders.count)
       openCount = 0
@@ -92,8 +92,9 @@ struct OutsideRules {
     Array((folder == "/" ? "/" : "\(folder)/").utf8CString.dropLast())
   }
 
-  /// What a directory has now. What is still there stays open: its number is not given away while it is. Only
-  /// directories are opened: what somebody removes takes up its room on the disk as long as it is open.
+  /// The present entries of a directory. Entries that are still there stay open: while they are,
+  /// their numbers are not reused. Only directories are opened: a file that somebody removes takes
+  /// up disk space as long as it is open.
   private mutating func entries(
     of index: Int, known: [Entry], isSettled: Bool
   ) throws(SystemError) -> [Entry] {
@@ -116,7 +117,7 @@ struct OutsideRules {
     where entries[index].kind == Int(DT_DIR) && entries[index].file == nil && openCount < openLimit
     {
       let file = RuleList.OpenFolder(prefix + entries[index].name, in: mount)
-      // Some file systems list other numbers, by which nothing can be recognized the next time.
+      // Some file systems list other numbers, by which no entry can be recognised the next time.
       guard let file, isSettled || file.number == entries[index].number else { continue }
       entries[index].file = file
       openCount += 1
@@ -134,8 +135,8 @@ struct OutsideRules {
     Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Everything in a directory but links, which lead to places with rules of their own, and the number of the mount.
-  /// The names need not be text; they end with NUL.
+  /// All entries of a directory except links, which lead to places with rules of their own, and the
+  /// number of the mount. The names need not be text; they end with NUL.
   private static func entries(
     of path: String
   ) throws(SystemError) -> (entries: [Entry], mount: UInt64) {
@@ -157,7 +158,7 @@ struct OutsideRules {
     return (found, clinux_mount_id(dirfd(folder)))
   }
 
-  /// The kind of an entry where the list does not tell it.
+  /// The kind of an entry for which the listing does not tell it.
   private static func kind(of name: [CChar], in folder: Int32) -> Int {
     var status = stat()
     guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return Int(DT_UNKNOWN) }
@@ -166,13 +167,13 @@ struct OutsideRules {
   }
 }
 
-/// Tells whether something was mounted or unmounted, which leaves the stamps of directories as they are.
+/// Detects mounts and unmounts, which leave the times of directories as they are.
 private final class MountChanges {
   private let list = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
 
   var areKnown: Bool { list >= 0 }
 
-  /// Whether it has happened since the last call.
+  /// True if something was mounted or unmounted since the last call.
   func happened() -> Bool {
     var ready = pollfd(fd: list, events: Int16(POLLPRI), revents: 0)
     return list >= 0 && poll(&ready, 1, 0) > 0

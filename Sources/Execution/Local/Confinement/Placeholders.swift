@@ -1,20 +1,22 @@
-// What is made before a confined command starts, because a rule can be given only to what exists.
+// Placeholders for outputs, made before a confined command starts, because a rule can be given only
+// to what exists.
 
 import CLinux
 import Glibc
 
-/// Empty files and directories in the places of outputs. What the command does not touch is removed
-/// afterwards: what was not made must not look as if it had been. Directories that only lead to outputs stay:
-/// another step may have found one of them, and be about to make something in it.
+/// Empty files and directories in the places of outputs. Placeholders that the command does not
+/// touch are removed afterwards, so that they do not look like outputs. Directories that only lead
+/// to outputs stay: another step may have found one of them, and be about to make something in it.
 struct Placeholders {
   private struct Placeholder {
     let path: String
     let isFolder: Bool
-    /// What it was when it was marked.
+    /// The state when the placeholder was marked.
     var stamp: Stamp?
   }
 
-  /// Whoever writes to a file, or makes something in a directory, changes both times. Nobody can set `changed`.
+  /// The times and the size of a placeholder. Writing to a file, or making something in a
+  /// directory, changes both times. Nobody can set `changed`.
   private struct Stamp: Equatable {
     let number: ino_t
     let changed: Time
@@ -37,7 +39,7 @@ struct Placeholders {
       size = isFolder ? nil : status.st_size
     }
 
-    /// Whether it is that of an empty file, or of a directory, that nobody has touched since it was marked.
+    /// True if this is the stamp of an empty file, or of a directory, that nobody has touched since it was marked.
     var isMarked: Bool { modified == Time(markTime) && (size ?? 0) == 0 }
   }
 
@@ -53,11 +55,12 @@ struct Placeholders {
 
   private var made: [Placeholder] = []
 
-  /// A time by which those that a killed run has left are known. Files of some package managers have a whole second.
+  /// The time that identifies placeholders left by a killed run. Files of some package managers have a whole second.
   private static let markTime = timespec(tv_sec: 1, tv_nsec: 987_654_321)
 
-  /// Makes an empty file with the directories that lead to it, unless there is something already or none can be made. It is
-  /// marked at once, and by its descriptor: another file may come in its place at any time.
+  /// Makes an empty file with the directories that lead to it, unless something is there or it
+  /// cannot be made. The file is marked at once, and by its descriptor: another file may come in
+  /// its place at any time.
   mutating func addFile(_ path: String) {
     let common = O_WRONLY | O_NOFOLLOW | O_CLOEXEC
     var file = open(path, common | O_CREAT | O_EXCL, 0o666)
@@ -81,13 +84,13 @@ struct Placeholders {
     made.append(Placeholder(path: path, isFolder: false, stamp: stamp))
   }
 
-  /// Removes a file that a killed run has left: a command that is not confined would find it.
+  /// Removes a placeholder that a killed run has left: a command that is not confined would find it.
   func removeLeft(_ path: String) {
     if Placeholders.wasLeft(path, isFolder: false) { unlink(path) }
   }
 
-  /// Makes a directory that is an output, unless there is something already or none can be made. One that a
-  /// killed run left counts as made.
+  /// Makes a directory that is an output, unless something is there or it cannot be made. A
+  /// directory that a killed run left counts as made.
   mutating func addFolder(_ path: String) {
     if made.contains(where: { $0.path == path }) { return }
     if makeFolder(path) || Placeholders.wasLeft(path, isFolder: true) {
@@ -100,8 +103,7 @@ struct Placeholders {
     if let slash = path.lastIndex(of: "/") { makeFolder(String(path[..<slash])) }
   }
 
-  /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was
-  /// there.
+  /// Makes a directory and those that lead to it, as far as they are missing and can be made; false if it was there.
   @discardableResult
   func makeFolder(_ path: String) -> Bool {
     // A longer path names nothing, and has too many directories to go through.
@@ -110,7 +112,7 @@ struct Placeholders {
     return mkdir(path, 0o777) == 0
   }
 
-  /// Marks the directories. Must be called when everything is made: making something changes the directory that it is in.
+  /// Marks the directories. Must be called when everything is made: making something changes the directory around it.
   mutating func mark() {
     let times = [Placeholders.markTime, Placeholders.markTime]
     for index in made.indices where made[index].isFolder {
@@ -119,11 +121,12 @@ struct Placeholders {
     }
   }
 
-  /// Removes what the command has not touched, and files that one which failed has left empty: without them it would have
-  /// left none, since linkers and shells open what they cannot fill in the end. After a success, directories stay: a command that makes sure of one has
-  /// made it, though it was there, and an empty directory may be its result.
+  /// Removes placeholders that the command has not touched, and files that a failed command has
+  /// left empty: without the placeholder there would be none, since linkers and shells open files
+  /// that they cannot fill in the end. After a success, directories stay: a command that makes sure
+  /// of a directory has made it, though it was there, and an empty directory may be its result.
   func removeUntouched(hasSucceeded: Bool) {
-    // Removing one changes the directory that it is in.
+    // Removing a placeholder changes the directory around it.
     let isOver = { (placeholder: Placeholder) in
       Placeholders.isUntouched(placeholder)
         || !hasSucceeded && Placeholders.isEmptyFile(placeholder)
@@ -134,7 +137,7 @@ struct Placeholders {
       } else if !placeholder.isFolder {
         unlink(placeholder.path)
       } else if rmdir(placeholder.path) != 0 {
-        // It holds others that are used.
+        // The directory holds files that are used.
         utimensat(AT_FDCWD, placeholder.path, nil, AT_SYMLINK_NOFOLLOW)
       }
     }
@@ -151,7 +154,7 @@ struct Placeholders {
     return now?.number == stamp.number && now?.size == 0
   }
 
-  /// Whether it looks like one that nobody has touched since it was marked.
+  /// True if the path looks like a placeholder that nobody has touched since it was marked.
   private static func wasLeft(_ path: String, isFolder: Bool) -> Bool {
     Stamp(of: path, isFolder: isFolder)?.isMarked == true
   }
@@ -162,7 +165,7 @@ struct Placeholders {
       && isLeft(status)
   }
 
-  /// The same for what was found.
+  /// True for the status of such a placeholder.
   static func isLeft(_ status: stat) -> Bool {
     Stamp(status, isFolder: status.st_mode & S_IFMT == S_IFDIR).isMarked
   }

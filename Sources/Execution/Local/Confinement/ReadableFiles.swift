@@ -1,5 +1,6 @@
-// What a confined command can read where nobody has looked for it yet: what is there is found by patterns. That may be any
-// number of files, so it is not done in the loop. docs/confined-steps.md, “What a pattern opens”.
+// Finds the files that a confined command can read, by patterns, where nobody has looked for them
+// yet. They may be any number, so this is not done in the loop. docs/confined-steps.md, “What a
+// pattern opens”.
 
 import Caching
 import Diagnostics
@@ -9,14 +10,14 @@ import RunFiles
 import Running
 
 struct ReadableFiles {
-  /// How many files one command is given. The kernel keeps a rule for each, and what they are, in memory, and the loop
-  /// opens each of them.
+  /// The largest number of files that one command is given. The kernel keeps a rule and an inode
+  /// for each in memory, and the loop opens each of them.
   static let most = 250_000
 
   private var paths: [FileName] = []
   private let most: Int
   private let workspace: String
-  /// The state directory, which is no input, even if one is around it.
+  /// The state directory, which is not an input, even if an input contains it.
   private let state: String?
 
   /// The files that the patterns of a confinement name, and directories with everything in them. `workspace` and `state` are
@@ -38,7 +39,7 @@ struct ReadableFiles {
 
   private var areTooMany: Bool { paths.count > most }
 
-  /// What lies behind links in a directory counts for inputs, but not for what a step before has made.
+  /// Links in a directory are followed for inputs, but not for outputs of earlier steps.
   private mutating func add(_ set: Confinement.Patterns, isInput: Bool) {
     let excluded = Exclusions(
       patterns: set.patterns.filter { $0.hasPrefix("!") }.map {
@@ -60,7 +61,7 @@ struct ReadableFiles {
     }
   }
 
-  /// What is taken out of a set.
+  /// The excluding patterns of a set.
   private struct Exclusions {
     let patterns: [FilePattern]
     let directory: String
@@ -69,7 +70,7 @@ struct ReadableFiles {
       patterns.contains { $0.covers(path, below: directory) }
     }
 
-    /// Whether something in a directory may be excluded.
+    /// True if something in a directory may be excluded.
     func reach(into folder: String) -> Bool {
       patterns.contains { pattern in
         if pattern.isAbsolute { return pattern.reaches(into: folder) }
@@ -81,13 +82,13 @@ struct ReadableFiles {
     }
   }
 
-  /// Adds a file, or what a directory holds except what is excluded and the state directory. `around` has the
-  /// directories that it is in; links may lead back to them.
+  /// Adds a file, or the content of a directory without what is excluded and the state directory.
+  /// `around` are the directories that contain it; links may lead back to them.
   private mutating func addTree(
     _ path: FileName, without excluded: Exclusions, isInput: Bool, around: [FileIdentity] = []
   ) {
     var status = stat()
-    // Most are files, which hold nothing.
+    // Most are files, which contain nothing.
     if lstat(path.bytes, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       if !excluded.cover(path.lossy) { paths.append(path) }
       return
@@ -102,7 +103,7 @@ struct ReadableFiles {
     if isState(path) { return }
     let folder = open(path.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
-      // What cannot be listed stays closed: it may hold what is excluded.
+      // A directory that cannot be listed stays closed: it may contain what is excluded.
       if errno == ENOTDIR { paths.append(path) }
       return
     }
@@ -117,7 +118,7 @@ struct ReadableFiles {
     }
   }
 
-  /// Adds a directory with everything in it, but without the state directory; or what is no directory.
+  /// Adds a directory with everything in it except the state directory; or anything that is not a directory.
   private mutating func addOpen(_ path: FileName) {
     guard let state, let real = realPath(path),
       state.hasSameBytes(as: real) || state.isBelow(real)
@@ -145,7 +146,8 @@ struct ReadableFiles {
     return realPath(path)?.hasSameBytes(as: state) == true
   }
 
-  /// Whether a link leads to something in the workspace, but not to the state directory. What is elsewhere is open.
+  /// True if a link leads to something in the workspace, but not to the state directory. Everything
+  /// outside the workspace is open.
   private func needsRule(_ link: FileName) -> Bool {
     guard let real = realPath(link),
       workspace.hasSameBytes(as: real) || real.isBelow(workspace)

@@ -1,4 +1,5 @@
-// Why a confined command was refused a file, found in what it printed: the kernel tells only the command.
+// Finds out in its output why a confined command was refused a file: the kernel tells only the
+// command.
 
 import CLinux
 import Caching
@@ -9,17 +10,17 @@ import Running
 /// A path that a confined command could not use.
 struct Refusal: Hashable {
   enum Kind: Hashable {
-    /// A file that no pattern covers; a pattern that would, besides the path itself.
+    /// A file that no pattern covers, and a pattern that would, besides the path itself.
     case undeclaredFile(pattern: String?)
-    /// A path at which nothing may be made; a pattern that would open its directory, unless that is the
-    /// step's own.
+    /// A path at which nothing may be made, and a pattern that would open its directory, unless
+    /// that is the step's own.
     case undeclaredPlace(pattern: String?)
-    /// An input, which was to be changed.
+    /// An input, which the command tried to change.
     case readOnly
-    /// An input that is not the file of which the command may read the content: somebody has replaced it since. It
-    /// may also have been changed in another way.
+    /// An input that somebody has replaced since, so that it is not the file that the command may
+    /// read. It may also have been changed in another way.
     case replaced
-    /// An output or input that is gone: a new one with its name is another file, to which nothing is opened.
+    /// An output or input that is gone: a new file with its name is another one, which is not opened.
     case removed
     /// A directory that can be filled, but not removed.
     case directory
@@ -31,7 +32,7 @@ struct Refusal: Hashable {
     case beside(folder: String)
   }
 
-  /// Where an output is that can only be written.
+  /// The place of an output that can only be written.
   struct FixedPlace: Hashable {
     let folder: String
     /// A pattern that would open the directory and match little else; nil if it would open the whole workspace.
@@ -44,7 +45,7 @@ struct Refusal: Hashable {
   let path: String
   let kind: Kind
 
-  /// The same refusal of a command that may have wanted to make a directory, because something was in its way.
+  /// The refusal of a command that may have wanted to make a directory, if something was in its way.
   fileprivate func mayBeFolder(_ isTaken: Bool) -> Refusal {
     guard isTaken, case .fixed(var place) = kind else { return self }
     place.mayBeFolder = true
@@ -52,9 +53,9 @@ struct Refusal: Hashable {
   }
 }
 
-/// Finds refusals in the output of a command. Only paths to which the confinement applies, and that
-/// could be used without it, are found. A class, because most commands succeed: what the search needs is made when it
-/// begins.
+/// Finds refusals in the output of a command: only paths to which the confinement applies, and that
+/// could be used without it. A class, because most commands succeed: what the search needs is made
+/// when it begins.
 final class RefusalSearch {
   let workspace: String
   /// The directory that the command ran in; absolute.
@@ -62,13 +63,14 @@ final class RefusalSearch {
   private let rules: [(path: String, access: RuleList.Access)]
   /// When the command was given its rules, in nanoseconds since 1970.
   let start: Int64
-  /// What is allowed at each path, without `..`.
+  /// The access to each path, without `..`.
   private lazy var accesses = Dictionary(
     rules.compactMap { rule in normal(rule.path).map { (PathName($0), rule.access) } },
     uniquingKeysWith: max)
 
-  /// How much of a text is looked at, because the files that it may mean are looked up in the loop: the last lines that
-  /// look like a refusal, and in each of them the first words and quoted parts.
+  /// The limits for the text that is searched, because the files that it may mean are looked up in
+  /// the loop: the last lines that look like a refusal, and in each the first words and quoted
+  /// parts.
   private static let mostLines = 200
   private static let mostWords = 64
 
@@ -82,7 +84,7 @@ final class RefusalSearch {
     self.start = start
   }
 
-  /// Each path once, in the order in which they were printed.
+  /// The refused paths, each once, in the order in which they were printed.
   func refusals(in text: String) -> [Refusal] {
     var found: [Refusal] = []
     let all = text.split(whereSeparator: \.isNewline)
@@ -103,8 +105,8 @@ final class RefusalSearch {
     return found
   }
 
-  /// The refusal of a path that a line above names, where the words for it have a line of their own, as in Rust:
-  /// `failed to open: /x/Cargo.lock`, `Caused by:`, `Permission denied (os error 13)`.
+  /// The refusal of a path that a line above names, where the error has a line of its own, as in
+  /// Rust: `failed to open: /x/Cargo.lock`, `Caused by:`, `Permission denied (os error 13)`.
   private func refusal(above line: Substring, at index: Int, in lines: [Substring]) -> Refusal? {
     let words = line.drop { $0 == " " || $0 == "\t" || $0.isNumber || $0 == ":" }
     guard words.hasPrefix("Permission denied") || words.hasPrefix("permission denied") else {
@@ -125,7 +127,7 @@ final class RefusalSearch {
     return Refusal(path: written, kind: .repository)
   }
 
-  /// The output in a line in whose place is the empty file that was made before the command ran.
+  /// The output named in a line, if the empty file that was made before the command ran is in its place.
   private func placeholder(in line: Substring) -> Refusal? {
     guard let refusal = refusal(in: line), case .fixed = refusal.kind else { return nil }
     let path = refusal.path
@@ -138,7 +140,7 @@ final class RefusalSearch {
       && Placeholders.isLeft(status)
   }
 
-  /// The directory in a line that is declared as a file, and so was made as one before the command ran.
+  /// The output named in a line that is declared as a file, and so was made as one, but is used as a directory.
   private func folderMadeAsFile(in line: Substring) -> Refusal? {
     for word in words(of: line) + quotedParts(of: line) {
       guard let path = normal(word.hasPrefix("/") ? word : "\(directory)/\(word)"),
@@ -185,12 +187,12 @@ final class RefusalSearch {
       .prefix(Self.mostWords).map(String.init)
   }
 
-  /// The words for what makes something that is not there.
+  /// Words for making something that is not there.
   private static let makers = [
     "creat", "open", "writ", "touch", "mk", "mak", "mov", "renam", "cop", "link", "Errno 13",
   ]
 
-  /// The refusal in a line: of the path that the words are about, or else of one that they mention.
+  /// The refusal in a line: of the path that the line is about, or else of one that it mentions.
   private func refusal(in line: Substring) -> Refusal? {
     let words = words(of: line)
     let topics = subjects(of: line) + quotedParts(of: line)
@@ -210,7 +212,8 @@ final class RefusalSearch {
     return mentioned.first
   }
 
-  /// A compiler names a header as it is included, after the file that includes it.
+  /// The topics below the directory of the first path: a compiler names a header as it is included,
+  /// after the file that includes it.
   private func inFolder(of words: [String], _ topics: [String]) -> [String] {
     guard let word = words.first(where: { $0.contains("/") }), let slash = word.lastIndex(of: "/")
     else { return [] }
@@ -230,8 +233,8 @@ final class RefusalSearch {
     return parts
   }
 
-  /// What stands before the sign, of which a colon and a space divide the parts: `sh: 1: cannot create out/x: Permission
-  /// denied`, `tar: x.tar: Cannot open: Permission denied`. Names may have spaces.
+  /// The last parts before the error, divided by a colon and a space: `sh: 1: cannot create out/x:
+  /// Permission denied`, `tar: x.tar: Cannot open: Permission denied`. Names may have spaces.
   private func subjects(of line: Substring) -> [String] {
     guard let sign = line.firstRange(ofText: ": Permission denied") else { return [] }
     var parts: [Substring] = []
@@ -250,12 +253,12 @@ final class RefusalSearch {
     return []
   }
 
-  /// What follows `cannot create`, `could not open file` and the like.
+  /// The rest after `cannot create`, `could not open file` and the like.
   private func withoutPhrase(_ part: Substring) -> Substring {
     let phrases = ["cannot", "can't", "could not", "couldn't", "unable to", "failed to"]
     let lowercased = part.lowercased()
     guard let phrase = phrases.first(where: { lowercased.hasPrefix($0 + " ") }) else { return part }
-    // The verb, and what the path is one of.
+    // Skips the verb, and the kind of file.
     var rest = part.dropFirst(phrase.count + 1).drop { $0 != " " }.dropFirst()
     while let word = rest.split(separator: " ").first,
       ["regular", "output", "input", "temporary", "file", "directory", "for"].contains(word)
@@ -265,7 +268,7 @@ final class RefusalSearch {
     return rest
   }
 
-  /// Names of machines and accounts are refused something, too.
+  /// True if the text looks like a path: machines and accounts are refused, too.
   private func isLikelyPath(_ text: String) -> Bool {
     guard !text.contains("@"), !text.containsText("://") else { return false }
     if text.contains("/") { return true }
@@ -274,7 +277,7 @@ final class RefusalSearch {
   }
 
   private func refusal(of written: String, mustExist: Bool) -> Refusal? {
-    // A name in the output may be anything; no file has this.
+    // A name in the output may have any bytes; no file name has a NUL.
     if written.utf8.contains(0) { return nil }
     let whole = written.hasPrefix("/") ? written : "\(directory)/\(written)"
     guard let path = normal(whole), path != workspace, let slash = path.lastIndex(of: "/"),
@@ -331,7 +334,7 @@ final class RefusalSearch {
     return Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec) > start
   }
 
-  /// Where a link leads, as the step's patterns write it; nil for what is no link, or leads elsewhere.
+  /// The target of a link, as the step's patterns write it; nil if it is not a link, or leads out of the workspace.
   private func targetInWorkspace(of path: String) -> String? {
     guard let target = realPath(path), !target.hasSameBytes(as: path), target.isBelow(workspace)
     else { return nil }
@@ -343,14 +346,14 @@ final class RefusalSearch {
     accesses[PathName(path)] == .everything || hasRule(around: path) { $0 == .everything }
   }
 
-  /// Whether there is a rule for one of the directories that a path is in.
+  /// True if there is a rule for one of the directories around a path.
   private func hasRule(
     around path: String, where isMeant: (RuleList.Access) -> Bool = { _ in true }
   ) -> Bool {
     folder(around: path, where: isMeant) != nil
   }
 
-  /// The nearest of the directories that a path is in for which there is such a rule.
+  /// The nearest directory around a path that has such a rule.
   private func folder(
     around path: String, where isMeant: (RuleList.Access) -> Bool
   ) -> String? {
@@ -380,8 +383,8 @@ final class RefusalSearch {
     return prefix + path.dropFirst(base.count + 1) + "/"
   }
 
-  /// The path without `.`, `..` and doubled slashes; nil for one that is too long to name anything. What follows takes time with
-  /// the square of its length.
+  /// The path without `.`, `..` and doubled slashes; nil if it is too long to name anything. The
+  /// search takes time with the square of its length.
   private func normal(_ path: String) -> String? {
     if path.utf8.count >= Int(PATH_MAX) { return nil }
     var names: [Substring] = []

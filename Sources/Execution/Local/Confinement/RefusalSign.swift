@@ -1,17 +1,18 @@
-// The words by which a line of a program's output says that it was refused something. It knows no paths.
+// The words by which a line of a program's output says that something was refused. It knows no
+// paths.
 
 import Diagnostics
 
-/// What in a line looks like the words for a refusal.
+/// The kind of words in a line that may report a refusal.
 enum RefusalSign {
   /// The words of the C library and of programs for errors that a confinement causes.
   case refused
-  /// Something is no directory.
+  /// A path is not a directory.
   case blocked
-  /// There is something already, or it is not what the program takes. No confinement causes such an error: only what is made for it
-  /// in the place of an output does.
+  /// A file exists already, or is not what the program takes. No confinement causes such an error:
+  /// only a placeholder in the place of an output does.
   case taken
-  /// The ends of the words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
+  /// Ends of words of programs that do not say why they cannot open a file: `awk: can't open x.h`.
   case vague
   /// Git finds no repository: it says the same if it may not look at the one that there is.
   case noRepository

@@ -11,7 +11,8 @@ final class RuleList {
   let count: Int
   private let opened: [OpenFolder?]
 
-  /// The paths end with NUL: they need not be text. What is open for all processes need not be opened by each.
+  /// The paths end with NUL: they need not be text. A directory that is open for all processes need
+  /// not be opened by each.
   init(_ rules: [(path: [CChar], access: Access, file: OpenFolder?)]) {
     count = rules.count
     opened = rules.map(\.file)
@@ -36,12 +37,13 @@ final class RuleList {
     rules.deallocate()
   }
 
-  /// A directory that a rule is for, opened for nothing else.
+  /// A directory that a rule is for, opened only for that.
   final class OpenFolder {
     let descriptor: Int32
     let number: ino_t
 
-    /// Nil if it cannot be opened, or is another mount than that with this number: what is open cannot be unmounted.
+    /// Nil if the directory cannot be opened, or is on another mount than the one with this number:
+    /// an open mount cannot be unmounted.
     init?(_ path: [CChar], in mount: UInt64) {
       // Where something is mounted on demand, O_DIRECTORY would mount it, and wait for its server.
       descriptor = open(path, onlyAPlace | O_NOFOLLOW | O_CLOEXEC)
@@ -55,7 +57,7 @@ final class RuleList {
     deinit { if descriptor >= 0 { close(descriptor) } }
   }
 
-  /// What a rule allows beneath its path, from the narrowest to the widest.
+  /// The access that a rule allows beneath its path, from the narrowest to the widest.
   enum Access: Comparable {
     /// Reading and executing files.
     case reading

@@ -1,5 +1,6 @@
-// What a pattern of outputs or scratch opens to a command, and the directories that are made for it. It does not know
-// what a kernel is told. docs/confined-steps.md, “What a pattern opens”.
+// The place that a pattern of outputs or scratch opens to a command, and the directories that are
+// made for it. It does not know the rules of a kernel. docs/confined-steps.md, “What a pattern
+// opens”.
 
 import Caching
 import Glibc
@@ -20,7 +21,7 @@ struct WritablePlace {
   let pattern: String
   let path: String
   let kind: Kind
-  /// What is there, or what a link there leads to; nil for nothing.
+  /// The status of the path, or of the target of a link there; nil if there is nothing.
   private let found: stat?
 
   init(_ pattern: String, in directory: String) {
@@ -37,16 +38,16 @@ struct WritablePlace {
     }
   }
 
-  /// False if there is something that oprun has not made.
+  /// False if there is something other than a placeholder.
   private var isMissing: Bool { found.map(Placeholders.isLeft) ?? true }
 
-  /// Whether it is a file in a directory that another place opens: the command makes it there itself, as it could not
-  /// where something is already.
+  /// True if the place is a file in a directory that another place opens: the command makes it there
+  /// itself, as it could not where a placeholder is.
   func isFile(inAnyOf folders: [WritablePlace]) -> Bool {
     kind == .file && folders.contains { path.isBelow($0.path) }
   }
 
-  /// Makes what a confined command needs to be there, as far as it is missing.
+  /// Makes the missing files and directories that a confined command needs.
   func make(_ placeholders: inout Placeholders) {
     guard isMissing else { return }
     switch kind {
@@ -56,7 +57,7 @@ struct WritablePlace {
     }
   }
 
-  /// Makes the directory in which a command makes files, which can make these itself.
+  /// Makes only the directory around a file: the command can make the file itself.
   func makeFolder(_ placeholders: inout Placeholders) {
     guard isMissing else { return }
     guard kind == .file else { return make(&placeholders) }
@@ -64,7 +65,7 @@ struct WritablePlace {
     placeholders.makeFolder(around: path)
   }
 
-  /// True if it is one of these directories.
+  /// True if the place is one of these directories.
   func isOne(of folders: Set<FileIdentity>) -> Bool {
     found.map { kind != .file && folders.contains(FileIdentity($0)) } ?? false
   }
@@ -75,7 +76,7 @@ extension Confinement.Patterns {
 }
 
 extension [WritablePlace] {
-  /// Makes the directories that a command makes files in, which is not confined.
+  /// Makes the directories in which a command that is not confined makes files.
   func makeFolders() -> Placeholders {
     var placeholders = Placeholders()
     for place in self { place.makeFolder(&placeholders) }

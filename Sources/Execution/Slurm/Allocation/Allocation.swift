@@ -1,29 +1,29 @@
-// The allocation of Slurm that oprun itself runs in: its nodes, as the variables of the job name them.
+// The allocation of Slurm that oprun itself runs in, with its nodes, from the variables of the job.
 
 import Glibc
 
-/// Whether oprun is in a job of Slurm, with nodes of its own.
+/// True if oprun is in a job of Slurm, with nodes of its own.
 package var isInAllocation: Bool { Allocation.own != nil }
 
-/// Nodes that are ours until the job ends.
+/// Nodes that oprun has until the job ends.
 struct Allocation: Hashable {
   struct Node: Hashable {
     let name: String
     let processors: Int
     /// The memory in MiB; nil if the job does not say.
     var memory: Int?
-    /// Nil if the job does not say.
+    /// The number of GPUs; nil if the job does not say.
     var gpus: Int?
   }
 
   let job: String
-  /// How often Slurm has started the job again.
+  /// The number of times that Slurm has restarted the job.
   let restart: Int
   let nodes: [Node]
   /// The index of the node that oprun is on; nil if it is on none of them, as after `salloc`.
   let own: Int?
 
-  /// Nil outside of an allocation, or if the variables are not understood.
+  /// Reads the variables of the job; nil outside of an allocation, or if they are not understood.
   init?(_ variable: (String) -> String?) {
     guard let job = variable("SLURM_JOB_ID").flatMap({ plainNumber($0) }),
       let names = variable("SLURM_JOB_NODELIST").flatMap({ Allocation.names(in: $0) }),
@@ -34,7 +34,7 @@ struct Allocation: Hashable {
     restart = variable("SLURM_RESTART_COUNT").flatMap { plainNumber($0) } ?? 0
     let memory = variable("SLURM_MEM_PER_NODE").flatMap { plainNumber($0) }
     let share = variable("SLURM_MEM_PER_CPU").flatMap { plainNumber($0) }
-    // Slurm says nothing of another node; it is taken to be like this one.
+    // Slurm says nothing of other nodes; they are taken to be like this one.
     let gpus = variable("SLURM_GPUS_ON_NODE").flatMap { plainNumber($0) }
     nodes = zip(names, counts).map { name, processors in
       Node(
@@ -44,7 +44,7 @@ struct Allocation: Hashable {
     own = variable("SLURMD_NODENAME").flatMap { names.firstIndex(of: $0) }
   }
 
-  /// The one that oprun is in.
+  /// The allocation that oprun is in.
   static var own: Allocation? { Allocation { getenv($0).map { String(cString: $0) } } }
 
   var processorCount: Int { nodes.reduce(0) { $0 + $1.processors } }
@@ -108,7 +108,7 @@ struct Allocation: Hashable {
     return all.isEmpty ? nil : all
   }
 
-  /// How many processors each node has: `8(x3),4`.
+  /// The number of processors of each node: `8(x3),4`.
   static func counts(in text: String) -> [Int]? {
     var counts: [Int] = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -129,7 +129,7 @@ struct Allocation: Hashable {
   }
 }
 
-/// What a command takes of one node.
+/// The share of one node that a command takes.
 struct NodeShare: Hashable {
   var processors = 1
   /// The memory in MiB.
@@ -137,8 +137,8 @@ struct NodeShare: Hashable {
   var gpus = 0
 }
 
-/// What of an allocation is free. The node that oprun is on comes first, because a process there costs the
-/// least. What the job does not say about its nodes is not counted.
+/// The free part of an allocation. The node that oprun is on comes first, because a process there
+/// costs the least. Resources that the job does not report are not counted.
 struct AllocationRoom {
   private let allocation: Allocation
   private var free: [NodeShare]
@@ -164,7 +164,7 @@ struct AllocationRoom {
     return share.gpus > gpus ? AllocationMessage.tooManyGPUs(share.gpus, largest: gpus) : nil
   }
 
-  /// What the command gets of a node: one that asks for more memory than there is gets all of it.
+  /// The share that a command gets of a node: if it asks for more memory than there is, it gets all of it.
   func granted(_ share: NodeShare, on node: Int) -> NodeShare {
     let node = allocation.nodes[node]
     return NodeShare(
@@ -183,8 +183,8 @@ struct AllocationRoom {
     return share.processors <= node.processors && share.gpus <= node.gpus ?? .max
   }
 
-  /// Takes a share of one node, of a node that is not avoided if there is another; nil if there is not
-  /// enough now.
+  /// Takes a share of one node, if possible of one that is not avoided; returns the node, or nil if
+  /// there is not enough now.
   mutating func take(_ share: NodeShare, avoiding avoided: Set<Int> = []) -> Int? {
     let fitting = usable.filter { couldFit(share, on: $0) }
     let preferred = fitting.filter { !avoided.contains($0) }
@@ -206,7 +206,7 @@ struct AllocationRoom {
     free[node].gpus += sign * share.gpus
   }
 
-  /// Nothing is placed there any more. The node that oprun is on is never lost.
+  /// Places nothing on the node any more; false if it was lost before. The node that oprun is on is never lost.
   mutating func lose(_ node: Int) -> Bool {
     node != allocation.own && lost.insert(node).inserted
   }

@@ -28,7 +28,7 @@ extension AllocationExecutor {
       taken[command.key] = result.outputs ?? []
       return end(command, result.end, at: now)
     }
-    // What has not begun never will.
+    // A task that no job has begun never will.
     let holder = try? files?.claim(command.number, for: NodeFiles.nobody)
     let hasBegun = holder != NodeFiles.nobody
     if hasBegun, !isOver(command, start, at: now) { return }
@@ -44,8 +44,8 @@ extension AllocationExecutor {
     lose(command, hasBegun: hasBegun, at: now)
   }
 
-  /// Whether the step of a command is at an end. It goes on if something has killed its `srun` alone, and its result
-  /// counts: another start would run beside it.
+  /// True if the step of a command has ended. The step goes on if something has killed its `srun`
+  /// alone, and its result counts: another start would run beside it.
   private func isOver(_ command: PlacedCommand, _ start: TaskStart, at now: Nanoseconds) -> Bool {
     if command.isGone { return true }
     if command.stopSignal != nil, files?.exists(.stops, start.name) == true { return true }
@@ -63,7 +63,7 @@ extension AllocationExecutor {
     return false
   }
 
-  /// Its step was killed, and nothing shows that it is over.
+  /// Gives up a killed step whose end nothing shows.
   private func giveUp(_ command: PlacedCommand) {
     hasGivenUp = true
     command.isGivenUp = true
@@ -71,7 +71,8 @@ extension AllocationExecutor {
     news.append(.event(.notice(AllocationMessage.notEnded(command.step, step))))
   }
 
-  /// Slurm has said which steps go on, or nothing. Where it cannot be asked, a step is over with its `srun`.
+  /// Handles the listing of the steps that go on, or a failure to get it. Where Slurm cannot be
+  /// asked, a step is over with its `srun`.
   func listed(
     for asker: PlacedCommand, since: Nanoseconds, _ end: CommandEnd, at now: Nanoseconds
   ) {
@@ -89,7 +90,7 @@ extension AllocationExecutor {
       let isDown = command.node.map { listing.isDown(allocation.nodes[$0].name) } ?? false
       if live.contains(command.number), !isDown {
         command.srunEndedAt = now
-        // It may have claimed its task after it was to be killed.
+        // The step may have claimed its task after it was to be killed.
         if command.killedAt != nil, let claim = try? files?.claim(of: command.number) {
           call(command.signalling(claim, "KILL", in: environment), at: now)
         }
@@ -100,7 +101,7 @@ extension AllocationExecutor {
     }
   }
 
-  /// There is no result, and there will be none: the node is gone, or the step could not be started.
+  /// Handles a command that will have no result: its node is gone, or its step could not be started.
   private func lose(_ command: PlacedCommand, hasBegun: Bool, at now: Nanoseconds) {
     guard let node = command.node else { return }
     let name = allocation.nodes[node].name
@@ -125,8 +126,8 @@ extension AllocationExecutor {
     place(at: now)
   }
 
-  /// Whether a node is gone, as Slurm says or as more than one step has shown. Of one alone, something may have killed
-  /// what belongs to oprun.
+  /// True if a node is gone, as Slurm says or more than one step has shown. If only one step was
+  /// lost, something may have killed its processes.
   private func isNodeLost(
     _ node: Int, _ command: PlacedCommand, _ words: String, hasBegun: Bool
   ) -> Bool {
@@ -137,7 +138,7 @@ extension AllocationExecutor {
 
   private static let nodeFailures = ["ode failure", "NODE_FAIL", "NODE FAILURE"]
 
-  /// Ends the commands for which a node that is lost was the last one.
+  /// Ends the waiting commands that fit on no node now that one is lost.
   private func endWhatFitsNowhere(at now: Nanoseconds) {
     for command in held {
       guard let words = room.objection(to: command.share) else { continue }
@@ -155,7 +156,7 @@ extension AllocationExecutor {
     place(at: now)
   }
 
-  /// Lets those who show output find the log of a command on another node.
+  /// Adds the log of a command on another node to those that are shown.
   func showLog(of command: PlacedCommand) {
     if command.log == nil {
       let descriptor = parts.directory.open(command.command.logName)

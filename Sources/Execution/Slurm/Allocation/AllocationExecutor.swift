@@ -1,5 +1,6 @@
-// The nodes of an allocation as an executor: commands run on the node that oprun is on as processes, on
-// the others as steps of the job, which `srun` starts. docs/design-slurm.md, “Allocations”.
+// The nodes of an allocation as an executor: commands run as processes on the node that oprun is
+// on, and as steps of the job, started by `srun`, on the others. docs/design-slurm.md,
+// “Allocations”.
 
 import Caching
 import Diagnostics
@@ -17,7 +18,7 @@ final class AllocationExecutor: Executor {
   /// The commands that wait for a node, in the order of their starts.
   var held: [PlacedCommand] = []
   var placed: [CommandKey: PlacedCommand] = [:]
-  /// The commands whose `srun` this is.
+  /// The commands by the keys of their `srun`.
   private var placedBySrun: [CommandKey: PlacedCommand] = [:]
   private(set) var files: NodeFiles?
   /// The steps that were lost on each node.
@@ -30,23 +31,23 @@ final class AllocationExecutor: Executor {
   /// The variables of `srun`, which the step inherits: all but secrets.
   let environment: CommandEnvironment
 
-  /// The steps are being listed, for this command among others, since this time.
+  /// The listing of steps that is under way: the command whose key it has, and when it began.
   var listing: (command: PlacedCommand, key: CommandKey, since: Nanoseconds)?
   var nextListing: Nanoseconds = 0
-  /// When calls of Slurm that are under way have taken too long.
+  /// The times at which calls of Slurm that are under way have taken too long.
   var callLimits: [CommandKey: Nanoseconds] = [:]
-  /// Slurm did not answer the last time, and that was said.
+  /// True if Slurm did not answer the last time, and that was reported.
   var isAway = false
-  /// A step on another node may go on: the next run finds it by its files.
+  /// True if a step on another node may go on: the next run finds it by its files.
   var hasGivenUp = false
 
-  /// How long a step that was killed is waited for.
+  /// The time for which a killed step is waited for.
   static let killWait: Nanoseconds = 10_000_000_000
-  /// How long a call of Slurm may take.
+  /// The time that a call of Slurm may take.
   static let callLimit: Nanoseconds = 30_000_000_000
-  /// How often the logs of other nodes are looked at.
+  /// The interval at which the logs of other nodes are looked at.
   private static let interval: Nanoseconds = 300_000_000
-  /// How long small commands may pass a large one by.
+  /// The time for which small commands may overtake a large one.
   private static let patience: Nanoseconds = 30_000_000_000
 
   init(
@@ -64,7 +65,7 @@ final class AllocationExecutor: Executor {
         .subtracting(PlacedCommand.optionsOfJob))
   }
 
-  /// More than run at once would only wait here, where no priority counts.
+  /// Limited by the processors of the allocation: more commands would only wait here, where no priority counts.
   var commandLimit: Int { min(local.commandLimit, max(1, allocation.processorCount)) }
 
   // MARK: Start
@@ -81,7 +82,7 @@ final class AllocationExecutor: Executor {
     place(at: now)
   }
 
-  /// Starts what there is room for. Small commands pass a large one by, but not for ever.
+  /// Starts the commands for which there is room. Small ones overtake a large one, but not for ever.
   func place(at now: Nanoseconds) {
     var found: [(PlacedCommand, Int)] = []
     var isBlocked = false
@@ -205,8 +206,8 @@ final class AllocationExecutor: Executor {
     ].compactMap(\.self).min()
   }
 
-  /// Ends the processes of this node whose time is over. Nobody else does: the run leaves the limits of what Slurm starts
-  /// to Slurm.
+  /// Ends the processes of this node whose time is over. Nobody else does: the run leaves the time
+  /// limits of commands with a Slurm request to Slurm.
   private func keepLimits(at now: Nanoseconds) {
     let due = placed.values.filter { $0.limitDue.map { $0 <= now } == true }
     for command in due.sorted(by: { $0.key.operation.index < $1.key.operation.index }) {
@@ -268,7 +269,7 @@ final class AllocationExecutor: Executor {
   var isOnCluster: Bool { true }
 
   func close() {
-    // What is still to end may go on: nobody waits for the calls that tell it.
+    // Commands that are being ended may go on: nobody waits for the calls that ask for it.
     if placed.values.contains(where: { $0.number > 0 }) { hasGivenUp = true }
     local.close()
     if files != nil, !hasGivenUp { NodeFiles.remove(from: parts.directory) }
@@ -276,7 +277,7 @@ final class AllocationExecutor: Executor {
 
   // MARK: Calls
 
-  /// Calls a command of Slurm. One that hangs is ended.
+  /// Calls a command of Slurm; it is ended if it hangs.
   func call(_ command: Command, at now: Nanoseconds) {
     callLimits[command.key] = sum(now, Self.callLimit)
     local.start(command, at: now)

@@ -12,25 +12,26 @@ final class PlacedCommand {
   let command: Command
   let order: SlurmOrder
   let startedAt: Nanoseconds
-  /// The index of its node; nil while it waits for one.
+  /// The index of its node; nil while the command waits for one.
   var node: Int?
-  /// The number of its task; 0 if it is a process of this node.
+  /// The number of the command's task; 0 if the command is a process of this node.
   var number = 0
-  /// What Slurm calls its step, by which what goes on is found when oprun has died.
+  /// The name of its step in Slurm, by which the step is found after oprun has died.
   var jobName = ""
-  /// How often it was lost, and where.
+  /// The number of times that the command was lost, and the nodes where.
   private(set) var tries = 0
   private(set) var avoided: Set<Int> = []
   var stopSignal: Int32?
-  /// When a process of this node has used up its time, or what it has to end. Elsewhere the node itself keeps to it.
+  /// When a process of this node has used up its time limit, or its grace period. Other nodes
+  /// enforce the limits themselves.
   var limitDue: Nanoseconds?
   var hasTimedOut = false
-  /// When its `srun` has ended, or its step was seen after that.
+  /// When its `srun` ended, or when its step was last seen after that.
   var srunEndedAt: Nanoseconds?
-  /// Slurm knows its step no longer.
+  /// True if Slurm no longer knows the step.
   var isGone = false
   var killedAt: Nanoseconds?
-  /// It was killed, and is not waited for any longer.
+  /// True if the command was killed and is not waited for any longer.
   var isGivenUp = false
   private var killCount = 0
   var log: LogFile?
@@ -57,7 +58,7 @@ final class PlacedCommand {
       processors: max(1, wholes(.cpus)), memory: order.request.memory, gpus: wholes(.gpus))
   }
 
-  /// Slurm itself must divide what it asks for.
+  /// True if the command must be a step because Slurm itself divides GPUs.
   var needsStep: Bool { share.gpus > 0 }
 
   func returned(from node: Int) {
@@ -76,7 +77,7 @@ final class PlacedCommand {
 
   // MARK: srun
 
-  /// Numbers of probes from here on are of no condition, but of commands that oprun itself needs.
+  /// Probe numbers from here on are those of commands that oprun itself needs, not of conditions.
   private static let firstNumber = 1 << 40
 
   static func isSrun(_ key: CommandKey) -> Bool {
@@ -87,8 +88,8 @@ final class PlacedCommand {
     CommandKey(operation: key.operation, role: .probe(Self.firstNumber + number))
   }
 
-  /// What `srun` would take for options of the step. For example, one that says nothing of memory would get
-  /// all of the node's, and the next would wait for it.
+  /// Variables of the job that `srun` would take for options of the step. A step without a memory
+  /// option would then get all of the node's memory, and the next would wait for it.
   static let optionsOfJob: Set = [
     "SLURM_CPUS_PER_GPU", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_EXCLUSIVE",
     "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_SOCKET", "SLURM_GPUS_PER_TASK",
@@ -97,7 +98,7 @@ final class PlacedCommand {
     "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS_PER_SOCKET", "SLURM_THREADS_PER_CORE",
   ]
 
-  /// `memory` is in MiB; 0 takes none away from others, and limits nothing.
+  /// The `srun` that runs the task on a node. `memory` is in MiB; 0 takes none away from others, and limits nothing.
   func srun(
     on node: String, memory: Int, _ task: [String], in environment: CommandEnvironment
   ) -> Command {
@@ -116,7 +117,7 @@ final class PlacedCommand {
   func signalling(
     _ step: String, _ signal: String, in environment: CommandEnvironment
   ) -> Command {
-    // The call before may still be under way.
+    // The previous call may still be under way.
     if signal == "KILL" { killCount += 1 }
     let repetition = signal == "KILL" ? 2 + 2 * killCount : 1
     let key = CommandKey(
@@ -126,12 +127,12 @@ final class PlacedCommand {
       "@node/jobs/\(number).\(signal).\(repetition).out", in: environment)
   }
 
-  /// Lists all steps, and the states of nodes: Slurm names the steps of a node that is down as if they went on. What it
-  /// prints is for `StepListing`.
+  /// Lists all steps, and the states of nodes: Slurm lists the steps of a node that is down as if
+  /// they went on. `StepListing` reads the output.
   func listing(of nodes: [String], in environment: CommandEnvironment) -> Command {
     let key = CommandKey(
       operation: key.operation, role: .probe(Self.firstNumber + number), repetition: 3)
-    // These would hide steps.
+    // These variables would hide steps.
     let script =
       "unset SQUEUE_PARTITION SQUEUE_STATES SQUEUE_USERS; "
       + SlurmCommands.steps.map(shellWord).joined(separator: " ")
@@ -141,9 +142,9 @@ final class PlacedCommand {
 
   private var listingName: String { "@node/jobs/\(number).steps.out" }
 
-  /// What the listing says that has ended like this; nil if that is nothing, because Slurm does not answer.
+  /// The result of a listing that has ended like this; nil if Slurm does not answer.
   func listed(in directory: RunDirectory, _ end: CommandEnd) -> StepListing? {
-    // Slurm cannot be asked here.
+    // No commands of Slurm are installed here.
     if end.status == .exited(127) { return StepListing() }
     guard end.status == .exited(0) else { return nil }
     let file = directory.open(listingName)
@@ -154,7 +155,7 @@ final class PlacedCommand {
     return StepListing(String(decoding: bytes[..<count], as: UTF8.self))
   }
 
-  /// What the commands of Slurm said last.
+  /// The last line that the commands of Slurm printed.
   func lastWords(in folder: String) -> String? {
     let descriptor = open(
       "\(folder)/\(outputName)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -199,7 +200,7 @@ struct StepListing {
   func isDown(_ node: String) -> Bool { down.contains(node[...]) }
 }
 
-/// What is said about an allocation.
+/// The messages about an allocation.
 enum AllocationMessage {
   static func tooLarge(_ count: Int, largest: Int) -> String {
     largest == 0
@@ -219,7 +220,7 @@ enum AllocationMessage {
     "node \(quoted(node)) has lost a step, and gets no more steps"
   }
 
-  /// `id` is that of the step in Slurm.
+  /// `id` is the step's id in Slurm.
   static func notEnded(_ step: String, _ id: String) -> String {
     "step \(id) of \(quoted(step)) was killed, and may go on"
   }

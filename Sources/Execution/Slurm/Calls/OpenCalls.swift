@@ -3,7 +3,7 @@
 import Running
 import Scheduling
 
-/// Why each of the calls under way was made, by its number.
+/// The purposes of the calls under way, by their numbers.
 struct OpenCalls {
   enum Purpose {
     case submission(SlurmBatch)
@@ -35,12 +35,12 @@ struct OpenCalls {
     purposes.values.contains { if case .cancellation = $0 { true } else { false } }
   }
 
-  /// Whether none of them changes anything.
+  /// True if none of the calls changes anything.
   var areLooks: Bool {
     purposes.values.allSatisfy { if case .look = $0 { true } else { false } }
   }
 
-  /// The jobs that belong to nothing, and whose end was asked for.
+  /// The jobs without a task whose end was asked for.
   var unwantedJobs: [String] {
     purposes.values.flatMap { purpose -> [String] in
       if case .cancellation(_, let jobs) = purpose { jobs } else { [] }

@@ -1,4 +1,4 @@
-// What `squeue` says of the jobs of a run.
+// The jobs of a run, as `squeue` lists them.
 
 import Diagnostics
 import Plans
@@ -7,16 +7,16 @@ import Plans
 struct QueuedJob: Hashable {
   let id: String
   let state: State
-  /// Why it waits, or how it ended, in Slurm's word.
+  /// Why the job waits, or how it ended, in Slurm's word.
   let reason: String
   let node: String?
 
   /// Slurm's states, as far as they mean different things here.
   enum State: Hashable {
     case pending
-    /// It runs, or begins or ends to, or is held up by somebody.
+    /// The job runs, or begins or ends to, or is suspended.
     case running
-    /// It has ended by itself, with 0 or not.
+    /// The job has ended by itself, with exit status 0.
     case ended
     case failed
     case cancelled
@@ -26,7 +26,7 @@ struct QueuedJob: Hashable {
     case nodeFailed
     /// The job could not be started on its node.
     case bootFailed
-    /// Anything else, which nothing follows from.
+    /// Any other state, from which nothing follows.
     case other
 
     init(_ word: Substring) {
@@ -49,18 +49,18 @@ struct QueuedJob: Hashable {
     }
   }
 
-  /// It is still in Slurm's hands.
+  /// True if the job has not ended, as far as is known.
   var isLive: Bool { state == .pending || state == .running || state == .other }
 
-  /// It was requeued, and would wait for two minutes.
+  /// True if the job was requeued, and would wait for two minutes.
   var waitsForItsTime: Bool { state == .pending && reason == "BeginTime" }
 
-  /// It was requeued after its launch failed, and is held.
+  /// True if the job was requeued after its launch failed, and is held.
   var isHeldAfterFailure: Bool {
     state == .pending && reason.hasPrefix("launch failed requeued held")
   }
 
-  /// It waits for a reason that does not go away by itself.
+  /// True if the job waits for a reason that does not go away by itself.
   var isStuck: Bool {
     // Names of nodes may follow, which may come back.
     let word = String(reason.prefix { $0 != "," })
@@ -88,10 +88,10 @@ struct QueuedJob: Hashable {
 /// All jobs of the run, by task.
 struct QueueListing {
   private(set) var jobs: [Int: [QueuedJob]] = [:]
-  /// Something of the run could not be read: a job that is not listed may be in the queue.
+  /// True if a line of the run could not be read: a job that is not listed may be in the queue.
   private(set) var isIncomplete = false
 
-  /// Whether `squeue` printed this: a line of titles is among what it prints, however many jobs there are.
+  /// True if `squeue` printed this: its output has a line of titles, however many jobs there are.
   static func isListing(_ text: String) -> Bool {
     var rest = text.utf8[...]
     while !rest.isEmpty {
@@ -106,8 +106,8 @@ struct QueueListing {
     return false
   }
 
-  /// `text` is what `squeue` printed in the form of `SlurmCommands.look`. It may have ten thousand lines, of which
-  /// few are of this run: they are read as bytes.
+  /// Reads the output of `squeue` in the form of `SlurmCommands.look`. It may have ten thousand
+  /// lines, of which few are of this run: they are read as bytes.
   init(_ text: String, _ mark: JobMark) {
     var text = text
     let prefix = Array(mark.prefix.utf8)
@@ -145,7 +145,7 @@ struct QueueListing {
     for number in numbers { add(number) }
   }
 
-  /// The number that follows the mark of the run; nil if there is no mark, or none that is followed by one.
+  /// The number after the mark of the run; nil if there is no mark, or none with a number.
   private static func base(
     in text: Slice<UnsafeBufferPointer<UInt8>>, _ prefix: [UInt8]
   ) -> Int? {
@@ -160,8 +160,8 @@ struct QueueListing {
     return nil
   }
 
-  /// The job of a task. If it was submitted twice, the one that lives, or that came first: it has claimed
-  /// the task. `known` is the number that Slurm answered with.
+  /// The job of a task. If the task was submitted twice, this is the live job, or the first one,
+  /// which has claimed the task. `known` is the job's number from the answer to the submission.
   func job(of task: Int, known: String?) -> QueuedJob? {
     let found = jobs[task] ?? []
     return found.first { $0.isLive && $0.id == known } ?? found.first { $0.isLive }
@@ -169,8 +169,8 @@ struct QueueListing {
   }
 }
 
-/// The numbers of the jobs of an array for which a line stands, as `0,3,7-11,20-30:5%2`: those that wait have one line
-/// in common. Nil if that is something else, or cut off.
+/// The numbers of the jobs that one line of an array stands for, as `0,3,7-11,20-30:5%2`: pending
+/// jobs share a line. Nil if the text is something else, or cut off.
 func arrayNumbers(in text: String) -> [Int]? {
   let set = text.prefix { $0 != "%" && $0 != "]" }.drop { $0 == "[" }
   var numbers: [Int] = []

@@ -1,4 +1,4 @@
-// What is said to Slurm: the words of its commands, and who says them. docs/design-slurm.md
+// Calls of Slurm: the words of its commands, and who makes them. docs/design-slurm.md
 
 import Diagnostics
 import Plans
@@ -13,7 +13,7 @@ struct SlurmCall: Hashable {
   }
 
   let words: [String]
-  /// What the command reads from its standard input.
+  /// The standard input of the command.
   var input = ""
   /// The time after which the command is killed.
   let limit: Nanoseconds
@@ -27,7 +27,7 @@ struct SlurmCall: Hashable {
   }
 }
 
-/// What became of a call.
+/// The result of a call.
 struct SlurmAnswer: Hashable {
   /// The exit status; nil if the command was killed when its time was over.
   let exitStatus: Int32?
@@ -39,8 +39,8 @@ struct SlurmAnswer: Hashable {
 
   var isSuccess: Bool { exitStatus == 0 && refusal == nil }
 
-  /// Whether the controller has heard which jobs are to end: it may know some of them no more, or not let the user end
-  /// them, and says that of each.
+  /// True if the controller has received the cancellation: it may not know some of the jobs any
+  /// more, or not let the user end them, and says so for each.
   var hasCancelled: Bool {
     if isSuccess { return true }
     guard exitStatus == 1 else { return false }
@@ -50,21 +50,21 @@ struct SlurmAnswer: Hashable {
   }
 }
 
-/// Calls commands of Slurm beside the loop of a run. Tests have one without processes.
+/// Calls commands of Slurm beside the loop of a run. Tests have an implementation without processes.
 protocol SlurmCaller: AnyObject {
   /// Calls as soon as the channel is free; the answer comes under this number.
   func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds)
-  /// A descriptor that it watches is ready.
+  /// Called when a descriptor that it watches is ready.
   func ready(_ number: Int)
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)]
-  /// When there may be an answer although nothing is ready.
+  /// When there may be an answer although no descriptor is ready.
   var deadline: Nanoseconds? { get }
-  /// Ends every call, after those that cancel jobs, of which this is the last; nil for none. It waits for them for a
-  /// few seconds.
+  /// Ends every call, after those that cancel jobs, of which this is the last; nil for none. Waits
+  /// for those for a few seconds.
   func close(after last: SlurmCall?)
 }
 
-/// How the jobs of a run are told from all others: by a word in their names and comments.
+/// The mark that tells the jobs of a run from all others: a word in their names and comments.
 struct JobMark {
   /// The word before the number of a task.
   let prefix: String
@@ -78,7 +78,7 @@ struct JobMark {
 extension NodeFiles {
   /// The mark of jobs of a run whose files these are.
   func mark(of run: String) -> JobMark {
-    // An older oprun has taken the path of the run's directory.
+    // Older versions made the word from the path of the run's directory.
     JobMark(
       run: run,
       word: word ?? shortDigest(of: String(path.dropLast(NodeFiles.folderName.count + 1))))
@@ -88,7 +88,7 @@ extension NodeFiles {
 /// The words of the commands.
 struct SlurmCommands {
   let mark: JobMark
-  /// Where jobs write what Slurm itself has to say.
+  /// The directory for what Slurm itself prints about jobs.
   let jobsFolder: String
   /// The directory in which jobs begin.
   let workspace: String
@@ -101,7 +101,7 @@ struct SlurmCommands {
   ) -> SlurmCall {
     let mark = mark.text(of: batch.base)
     let file = Self.outputName(base: batch.base, index: batch.isArray ? "%a" : nil)
-    // Slurm takes backslashes away, and then replaces nothing in the path.
+    // Slurm removes backslashes, and then replaces nothing in the path.
     let output =
       jobsFolder.contains("\\") ? "/dev/null" : "\(Self.escaped(jobsFolder))/\(file)"
     var words = [
@@ -120,8 +120,9 @@ struct SlurmCommands {
     "\(base)\(index.map { ".\($0)" } ?? "").out"
   }
 
-  /// One look at all jobs of the user, also in partitions that are hidden from him, a line for those of an array that wait: names come last, because they may contain
-  /// anything. The titles show that the answer is one.
+  /// A look at all jobs of the user, also in partitions that are hidden from the user, with one
+  /// line for the pending jobs of an array. Names come last, because they may contain anything. The
+  /// titles show that the output is a listing.
   static let look = SlurmCall(
     words: ["squeue", "--states=all", "--all", "--me", "--format=%F|%K|%T|%r|%N|%j|%k"],
     limit: 30 * second)
@@ -129,7 +130,7 @@ struct SlurmCommands {
   /// The steps of all jobs of the user that go on, with their names.
   static let steps = ["squeue", "--steps", "--all", "--me", "--noheader", "--format=%i|%j"]
 
-  /// Slurm cuts the numbers of an array off otherwise.
+  /// Keeps Slurm from cutting off the numbers of an array.
   static let lookVariable = "SLURM_BITSTR_LEN=0"
 
   static func cancellation(of jobs: [String]) -> SlurmCall {
@@ -157,7 +158,7 @@ struct SlurmCommands {
       + "\(batch.isArray ? "--array " : "")\(batch.base)\n"
   }
 
-  /// Characters that mean something to Slurm or to terminals are left out of names.
+  /// The name of a job. Characters with a meaning for Slurm or terminals are replaced.
   static func jobName(_ step: String) -> String {
     let allowed = Set("._-=,@+[]:")
     let name = step.prefix(80).map { character in
@@ -179,8 +180,9 @@ func shellWord(_ text: String) -> String {
     + "'"
 }
 
-/// The end of the words that a command of Slurm printed: its last line, without its own name. Hints and ornaments are
-/// not meant, nor is a line that says nothing after one that does: a site's own rules speak before it.
+/// The last line that a command of Slurm printed, without the command's name. Hints and decoration
+/// are skipped, and so is an unspecified error after another line: a site's own rules speak before
+/// it.
 func slurmSentence(_ text: String) -> String {
   let lines = text.split(separator: "\n").filter {
     !$0.hasPrefix("Try \"") && !$0.hasPrefix("**")
@@ -194,28 +196,28 @@ func slurmSentence(_ text: String) -> String {
   return String(words.hasPrefix("error: ") ? words.dropFirst(7) : words)
 }
 
-/// Slurm knows as many jobs as it may, and `sbatch` tries again and again for two minutes by itself: with the same array,
-/// which may never fit.
+/// True if Slurm has as many jobs as it may, and `sbatch` repeats the submission for two minutes by
+/// itself: with the same array, which may never fit.
 func isSbatchWaiting(_ errors: String) -> Bool {
   errors.containsText("Slurm temporarily unable to accept job")
 }
 
-/// What an answer to a submission means.
+/// The meaning of an answer to a submission.
 enum Submission: Hashable {
   /// The job has this number.
   case accepted(String)
-  /// Slurm will not take it; the string is its own sentence.
+  /// Slurm will not take the job; the string is its own sentence.
   case refused(String)
   /// Slurm takes no array like this one; the string is its own sentence.
   case arrayRefused(String)
-  /// The user has too many jobs: it can be taken later.
+  /// The user has too many jobs: this one can be taken later.
   case tooMany(String)
-  /// It may have been taken or not.
+  /// The job may have been taken or not.
   case unknown(String)
-  /// `sbatch` has failed with a sentence that is not known. It may have been taken, but that is unlikely.
+  /// `sbatch` has failed with a sentence that is not known. The job may have been taken, but that is unlikely.
   case unclear(String)
 
-  /// The same jobs are to be submitted again, in some way.
+  /// True if the same jobs are to be submitted again, in some way.
   var isForLater: Bool {
     switch self {
     case .arrayRefused, .tooMany: true

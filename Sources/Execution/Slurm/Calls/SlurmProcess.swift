@@ -1,5 +1,5 @@
-// Runs one command to its end and collects what it prints. It waits, so only processes of oprun that do
-// nothing else use it.
+// Runs one command to its end and collects its output. Blocks, so it is used only by processes of
+// oprun that do nothing else.
 
 import CLinux
 import Diagnostics
@@ -7,7 +7,7 @@ import Glibc
 import Scheduling
 
 enum SlurmProcess {
-  /// More is not read of either stream.
+  /// The number of bytes that are kept of each stream.
   private static let longestOutput = 256 << 20
 
   /// The exit status (empty if the time was over), what was printed to each stream, why the command
@@ -75,7 +75,7 @@ enum SlurmProcess {
       &process, words[0], &actions, &attributes, arguments + [nil], variables + [nil])
   }
 
-  /// Writes everything; a command that reads nothing is not waited for, because a pipe has room for it.
+  /// Writes the text without waiting for the command to read it, because a pipe has room for it.
   private static func feed(_ text: String, to pipe: Int32) {
     let earlier = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, earlier) }
@@ -85,8 +85,8 @@ enum SlurmProcess {
     close(pipe)
   }
 
-  /// What comes from the pipes until both have ended, or nothing more is wanted; nil if the time is over, or nobody
-  /// wants it.
+  /// The output from the pipes until both have ended, or nothing more is wanted; nil if the time is
+  /// over, or nobody waits for it any more.
   private static func collect(
     from pipes: [Int32], until deadline: Int, for socket: Int32
   ) -> [[UInt8]]? {
@@ -100,7 +100,7 @@ enum SlurmProcess {
       var waiting = zip(pipes, isOpen).map {
         pollfd(fd: $1 ? $0 : -1, events: Int16(POLLIN), revents: 0)
       }
-      // Nothing more is asked before the answer: all that can come from there is its end.
+      // No other call comes before the answer: the socket can only end.
       waiting.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
       guard poll(&waiting, 3, Int32(clamping: left)) > 0 else { continue }
       if waiting[2].revents != 0 { return nil }
@@ -117,7 +117,7 @@ enum SlurmProcess {
     return printed
   }
 
-  /// `sbatch` has been refused, and would ask again: that is done here, with what fits.
+  /// True if `sbatch` was refused and would repeat the submission: oprun does that, with an array that fits.
   private static func isWaiting(_ printed: [[UInt8]]) -> Bool {
     !printed[1].isEmpty && isSbatchWaiting(String(decoding: printed[1].prefix(4096), as: UTF8.self))
   }
@@ -141,7 +141,7 @@ enum SlurmProcess {
 }
 
 extension SlurmAnswer {
-  /// What `SlurmProcess.run` returns; nil if it is something else.
+  /// Reads what `SlurmProcess.run` returns; nil if it is something else.
   init?(_ texts: [String]) {
     guard texts.count >= 4 else { return nil }
     self.init(
@@ -150,7 +150,7 @@ extension SlurmAnswer {
       processorTime: texts.count > 4 ? (Nanoseconds(texts[4]) ?? 0) * 1000 : 0)
   }
 
-  /// The answer to a call that is made by this process, which waits for it.
+  /// The answer to a call that this process makes itself, and waits for.
   init(to call: SlurmCall, _ environment: [String]) {
     guard let answer = SlurmAnswer(SlurmProcess.run(call, environment)) else {
       preconditionFailure("a command of Slurm has an answer")

@@ -11,7 +11,7 @@ final class SlurmProcesses: SlurmCaller {
 
   private let waiting: any Waiting
   private let environment: [String]
-  /// How long the end of a run is held up by calls that cancel jobs.
+  /// The time for which the end of a run waits for calls that cancel jobs.
   private let lastWait: Nanoseconds
   private var workers: [SlurmCall.Channel: SlurmWorker] = [:]
   private var queues: [SlurmCall.Channel: [(number: Int, call: SlurmCall)]] = [:]

@@ -9,9 +9,9 @@ import Processes
 import Scheduling
 
 final class SlurmWorker {
-  /// The process whose end is waited for. Nothing is sent to it: the number may be that of another process by then.
+  /// The process whose end is waited for. It is never signalled: the number may be that of another process by then.
   let processID: Int32
-  /// Its answers come from here; close-on-exec, and never waited for.
+  /// The socket for its answers; close-on-exec and non-blocking.
   let socket: Int32
   private var said: [UInt8] = []
 
@@ -20,11 +20,11 @@ final class SlurmWorker {
     self.socket = socket
   }
 
-  /// The process ends with its socket, and the command that it has called with it.
+  /// Closes the socket, which ends the process and the command that it has called.
   deinit { close(socket) }
 
-  /// Ends the process with the command that it has called, and waits for that, but not for long. Otherwise it would
-  /// end with oprun, and the command would go on.
+  /// Ends the process with the command that it has called, and waits for that, but not for long.
+  /// Without the wait, the process would end with oprun, and the command would go on.
   func dismiss() {
     shutdown(socket, Int32(SHUT_WR))
     let deadline = monotonicTime() + 1_000_000_000
@@ -35,14 +35,14 @@ final class SlurmWorker {
     }
   }
 
-  /// Waits until there is something to take, or that time has come.
+  /// Waits until there is something to take, or until this time.
   func wait(until time: Int64) {
     let left = max(0, (time - monotonicTime()) / 1_000_000)
     var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     poll(&waiting, 1, Int32(clamping: left))
   }
 
-  /// `environment` is that of the commands, `NAME=value`.
+  /// Starts a process. `environment` is that of the commands, `NAME=value`.
   static func start(_ environment: [String]) throws(SystemError) -> SlurmWorker {
     var ends: [Int32] = [0, 0]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
@@ -63,7 +63,7 @@ final class SlurmWorker {
     return SlurmWorker(processID: process, socket: ends[0])
   }
 
-  /// Gives it a call. It has none, so it takes it at once. False if it is gone.
+  /// Gives the idle process a call; false if the process is gone.
   func ask(_ call: SlurmCall) -> Bool {
     let texts = [call.input, String(call.limit / 1_000_000)] + call.words
     return Self.send(Self.message(texts), to: socket)
@@ -89,7 +89,7 @@ final class SlurmWorker {
 
   // MARK: Messages
 
-  /// The number of bytes, then each text after its own.
+  /// A message: the number of bytes of the rest, then each text after its own number of bytes.
   private static func message(_ texts: [String]) -> [UInt8] {
     var body: [UInt8] = []
     for text in texts {
@@ -148,7 +148,8 @@ final class SlurmWorker {
   // MARK: In the new process
 
   private static func serve(_ socket: Int32, _ environment: [String]) {
-    // Slurm gives the limits of `sbatch` to jobs, which would be taken for processes that this run left.
+    // Slurm passes the limits of `sbatch` on to jobs, which would be taken for processes that this
+    // run left.
     DescentMark.giveUp()
     while let texts = receive(socket), texts.count > 2, let limit = Nanoseconds(texts[1]) {
       let call = SlurmCall(

@@ -1,5 +1,6 @@
-// What a run whose oprun died has left in Slurm: steps of an allocation, for which nobody waits any more, and jobs
-// that nobody will take over. It is ended before anything else starts. docs/design-slurm.md, “Allocations”.
+// Work that a run whose oprun died has left in Slurm: steps of an allocation, for which nobody
+// waits any more, and jobs that nobody will take over. It is ended before anything else starts.
+// docs/design-slurm.md, “Allocations”.
 
 package import Diagnostics
 import Glibc
@@ -8,7 +9,7 @@ import RunFiles
 import Scheduling
 
 package struct AbandonedWork {
-  /// What is to end. Jobs are not, if they are taken over.
+  /// The kind of work to end. Jobs that are taken over are not.
   package enum Kind: Hashable {
     case steps, stepsAndJobs
     case jobs(of: Set<String>)
@@ -25,28 +26,28 @@ package struct AbandonedWork {
   }
 
   package enum End: Hashable {
-    /// How many steps and jobs were ended.
+    /// The number of steps and jobs that were ended.
     case ended(Int)
-    /// Something goes on, or may; the string says what, or why that is unknown.
+    /// Work goes on, or may; the string says what, or why that is unknown.
     case goesOn(String)
-    /// The commands of Slurm are not here.
+    /// The commands of Slurm are not installed here; the string says which.
     case unknown(String)
   }
 
-  /// Calls a command and waits for it: words, milliseconds.
+  /// Calls a command with these words and a limit in milliseconds, and waits for it.
   typealias Call = ([String], Int) -> SlurmAnswer
 
-  /// The clock, in milliseconds, and what passes the time.
+  /// The clock, in milliseconds, and how to sleep.
   struct Clock {
     var now = { Int(monotonicTime() / 1_000_000) }
     var sleep: (Int) -> Void = { usleep(UInt32($0) * 1000) }
   }
 
-  /// Something that has not ended.
+  /// A step or job that has not ended.
   private struct Item: Hashable {
-    /// `12.3` is a step, `12` and `12_3` are jobs.
+    /// The id: `12.3` is a step, `12` and `12_3` are jobs.
     let id: String
-    /// How long it may take to end, in milliseconds.
+    /// The time that the step or job may take to end, in milliseconds.
     let grace: Int
 
     var isStep: Bool { id.contains(".") }
@@ -58,21 +59,21 @@ package struct AbandonedWork {
   }
 
   private let homes: [(files: NodeFiles, mark: JobMark, open: [Int])]
-  /// What is at an end when nothing is left: entries of journals.
+  /// The journal entries to mark as ended when nothing is left.
   private let ends: [(work: OpenWork, entries: Set<Int>)]
-  /// The run, if the files by which its jobs are found are gone, and the runs that it went on with, whose jobs it had.
+  /// A run whose files, by which its jobs are found, are gone, and the runs whose jobs it had taken over.
   private let lost: [EarlierJobs]
   private let kind: Kind
   private let call: Call
   private let clock: Clock
 
-  /// Looks at the files of a run; nil if it has left nothing.
+  /// Finds the work that a run has left, by its files; nil if there is none.
   package init?(of work: OpenWork, _ kind: Kind) throws(SystemError) {
     try self.init(of: work, kind, clock: Clock(), call: Self.call)
   }
 
-  /// The jobs of a run whose files are gone: they have its name, or that of a run that it went on with, and are found by
-  /// that. What these have open is ended, too.
+  /// Finds the jobs of a run whose files are gone by their names, which contain that of the run, or
+  /// of one whose jobs it had taken over. The open work of those runs is ended, too.
   package init(ofLost run: EarlierJobs, after earlier: [EarlierJobs]) {
     self.init(ofLost: run, after: earlier, clock: Clock(), call: Self.call)
   }
@@ -114,7 +115,7 @@ package struct AbandonedWork {
         ended.formUnion(tasks.map(\.key))
         continue
       }
-      // Who resumes the run takes the results of the others.
+      // Results of the others are taken by the run that resumes this one.
       let without = Set(try files.openTasks())
       let open = tasks.filter { without.contains($0.value.origin.number) }
       ended.formUnion(open.map(\.key))
@@ -133,7 +134,7 @@ package struct AbandonedWork {
 
   // MARK: The end
 
-  /// Ends everything, and returns when nothing is left, or when that cannot be had.
+  /// Ends everything, and returns when nothing is left, or when that cannot be achieved.
   package func end() -> End {
     let unknown = takeAway()
     let began = clock.now()
@@ -156,7 +157,7 @@ package struct AbandonedWork {
           sentence.isEmpty ? "squeue does not answer" : "squeue: \(printable(sentence))")
       }
       if left.isEmpty {
-        // It may begin later.
+        // A job may begin later.
         if let words = takeAway() { return .goesOn(words) }
         noteEnds()
         return .ended(asked.count)
@@ -179,7 +180,8 @@ package struct AbandonedWork {
     }
   }
 
-  /// What begins later finds its task taken, and does nothing. Returns why that is not so, if it is not.
+  /// Takes away the tasks: a job that begins later finds its task taken, and does nothing. Returns
+  /// why that is uncertain, if it is.
   private func takeAway() -> String? {
     var unknown: String?
     for home in homes {
@@ -190,24 +192,24 @@ package struct AbandonedWork {
     return unknown
   }
 
-  /// Whether jobs have begun that have left no result: only Slurm knows whether they go on.
+  /// True if jobs have begun that have left no result: only Slurm knows whether they go on.
   private var hasBegun: Bool {
     homes.contains { home in home.open.contains { home.files.holder(of: $0) == .job } }
   }
 
   private static let patience = 30_000
-  /// Between looks at the queue: what ends at once is not waited for, and Slurm is not asked all the time.
+  /// The pauses between looks at the queue, in milliseconds: short at first, then longer, to spare Slurm.
   private static let firstPause = 300
   private static let longestPause = 5000
   private static let longestGrace = 60_000
 
-  /// Who resumes the run submits it anew.
+  /// Marks the tasks as ended: a run that resumes this one submits them anew.
   private func noteEnds() {
     for (work, entries) in ends { work.noteEnds(of: entries) }
     lost.first?.settle()
   }
 
-  /// oprun on the node ends its command in order when a step is asked to end.
+  /// Sends a signal. oprun on the node ends its command in order when its step is asked to end.
   private func signal(_ items: [Item], _ signal: String) {
     let steps = items.filter(\.isStep).map(\.id)
     let jobs = items.filter { !$0.isStep }.map(\.id)

@@ -1,4 +1,5 @@
-// The files of a run that is over, by which its jobs are found. What is open of them, OpenWork says.
+// The files of a run that is over, by which its jobs are found. `OpenWork` knows which of them are
+// open.
 
 import Diagnostics
 import Glibc
@@ -6,7 +7,7 @@ import Glibc
 /// A run that is over, whose jobs may go on.
 package struct EarlierJobs: Hashable, Sendable {
   package let runID: String
-  /// Its directory.
+  /// The directory of the run.
   package let folder: String
 
   package init(runID: String, folder: String) {
@@ -14,7 +15,7 @@ package struct EarlierJobs: Hashable, Sendable {
     self.folder = folder
   }
 
-  /// Removes its files for nodes, which hold secrets, if nothing of it is open.
+  /// Removes the run's files for nodes, which hold secrets, if no work of the run is open.
   package func removeFilesIfDone() {
     guard access("\(folder)/\(NodeFiles.folderName)", F_OK) == 0,
       (try? OpenWork(of: self))?.isEmpty == true
@@ -22,8 +23,8 @@ package struct EarlierJobs: Hashable, Sendable {
     settle()
   }
 
-  /// Notes that nothing of it is open, and removes its files for nodes: who finds none of these would otherwise not
-  /// know whether somebody else has removed them.
+  /// Notes that no work of the run is open, and removes its files for nodes. Without the note,
+  /// nobody could tell later whether the files were removed or lost.
   package func settle() {
     let file = open(
       "\(folder)/\(Self.settledName)", O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -34,7 +35,7 @@ package struct EarlierJobs: Hashable, Sendable {
   /// The name of an empty file in the directory of a run; no step can have it.
   private static let settledName = "@settled"
 
-  /// Whether somebody has seen that nothing of the run in this directory is open.
+  /// True if the run in this directory was noted to have no open work.
   static func isSettled(_ folder: String) -> Bool {
     access("\(folder)/\(settledName)", F_OK) == 0
   }

@@ -1,39 +1,39 @@
-// What earlier runs have given to Slurm, as long as this run has to do with it.
+// Tasks that earlier runs have given to Slurm, as long as they matter to this run.
 
 import Running
 
-/// Something that an earlier run has given to Slurm, and whose end it has not recorded.
+/// A task that an earlier run has given to Slurm, and whose end it has not recorded.
 struct AdoptableTask {
   let entry: JournalEntry
-  /// The run to which its files belong.
+  /// The run to which the task's files belong.
   let origin: JournalEntry.Origin
   /// The number in the journal of this run.
   let number: Int
 
-  /// Whether it is what a command with this digest runs.
+  /// True if the task runs the same as a command with this order and digest.
   func fits(_ order: SlurmOrder, _ digest: String) -> Bool {
     entry.digest == digest && !entry.wasStopped && !order.outdatedRuns.contains(origin.run)
   }
 }
 
-/// The tasks that earlier runs have left open. A task is adoptable until the step that it was for is known to need it or not; its
-/// files are known until its end is in the journal of this run.
+/// The tasks that earlier runs have left open. A task is adoptable until it is known whether its
+/// step needs it; its files are known until its end is in the journal of this run.
 struct EarlierTasks {
-  /// Where the files of a task are.
+  /// The place of the files of a task.
   struct Files {
     let origin: JournalEntry.Origin
-    /// The logs that this run has made its own: the earlier run has them, too, until the end of the task is recorded.
+    /// The logs that were taken over: the earlier run has them, too, until the end of the task is recorded.
     var broughtLogs: [String] = []
   }
 
   /// The tasks by the names of their steps in the journal.
   private var adoptable: [String: [AdoptableTask]] = [:]
-  /// The names of steps that have succeeded without what is adoptable; that they have is not kept yet.
+  /// The names of steps that have succeeded without their adoptable tasks, which is not recorded yet.
   private var unneeded: [String] = []
   /// The places of the files, by the numbers of the tasks in the journal of this run.
   private var files: [Int: Files] = [:]
 
-  /// Whether nothing is adoptable.
+  /// True if nothing is adoptable.
   var isEmpty: Bool { adoptable.isEmpty }
 
   /// The adoptable tasks, those of one step together.
@@ -44,7 +44,7 @@ struct EarlierTasks {
     adoptable[task.entry.step, default: []].append(task)
   }
 
-  /// What is a secret now may not have been one when the name of the step was noted.
+  /// Names under which a step may be noted: a value that is a secret now may not have been one then.
   private static func names(of step: String) -> [String] { [step, JournalEntry.hidden(step)] }
 
   /// The adoptable tasks of a step.
@@ -69,7 +69,7 @@ struct EarlierTasks {
 
   mutating func forgetUnneeded() { unneeded = [] }
 
-  /// Drops the tasks of the steps that need none; returns their numbers. What is open stays.
+  /// Drops the tasks of the steps that need none, except those that are open; returns their numbers.
   mutating func dropUnneeded(except isOpen: (AdoptableTask) -> Bool) -> [Int] {
     defer { unneeded = [] }
     return unneeded.flatMap { step -> [Int] in

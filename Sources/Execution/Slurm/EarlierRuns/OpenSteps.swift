@@ -1,15 +1,17 @@
-// Which task makes the result of a cached step. The lock of a step ends with the process of the run that has it, and a job
-// goes on when its run was left: so the task is noted beside the locks before it is submitted.
+// Notes of which task makes the result of a cached step. The lock of a step ends with the process
+// of the run that holds it, but a job goes on when its run was left: so the task is noted beside
+// the locks before it is submitted.
 
 import Diagnostics
 import Glibc
 import RunFiles
 
-/// The notes in `cache/open` of a state directory. A note is only changed by who has the lock of its step; one of a task
-/// that has ended means nothing.
+/// The notes in `cache/open` of a state directory. A note is changed only by the holder of its
+/// step's lock; a note about a task that has ended has no meaning.
 package struct OpenSteps {
-  /// What was seen of runs a moment ago: many steps may wait for jobs of one run, and ask again and again. Only that
-  /// something goes on is remembered: that nothing does could be older than a note.
+  /// The state of runs as seen a moment ago: many steps may wait for jobs of one run, and ask again and
+  /// again. Only unfinished tasks are remembered: that a task is finished could be older than a
+  /// note.
   private final class Seen {
     var runs: [String: (unfinished: Set<Int>, at: Int64)] = [:]
   }
@@ -17,11 +19,11 @@ package struct OpenSteps {
   private let seen = Seen()
   /// The path of the state directory.
   private let state: String
-  /// What the run knows that asks: it takes this over.
+  /// The open work of the run that asks, which takes it over.
   private let own: OpenWork?
   private let hadJobs: (String) -> Bool
 
-  /// `hadJobs` says of a run what `OpenWork` is to know of it.
+  /// `hadJobs` tells for a run what `OpenWork` must know about it.
   package init(
     in state: String, takingOver own: OpenWork? = nil,
     hadJobs: @escaping (String) -> Bool = { _ in false }
@@ -31,13 +33,13 @@ package struct OpenSteps {
     self.hadJobs = hadJobs
   }
 
-  /// The open steps of the state directory in which a run has this directory.
+  /// The open steps in the state directory of the run with this directory.
   init(beside run: String) {
     let parts = run.split(separator: "/", omittingEmptySubsequences: false)
     self.init(in: parts.dropLast(2).joined(separator: "/"))
   }
 
-  /// For how long what was seen counts, in nanoseconds.
+  /// The time for which an observation counts, in nanoseconds.
   private static let memory: Int64 = 1_000_000_000
 
   private var folder: String { "\(state)/cache/open" }
@@ -49,18 +51,18 @@ package struct OpenSteps {
     if mkdir(folder, 0o700) != 0, errno != EEXIST { throw .last("cannot create \(quoted(folder))") }
     let place = place(of: step)
     unlink(place)
-    // What a symbolic link says is made, and read, as a whole.
+    // The text of a symbolic link is written, and read, as a whole.
     guard symlink("\(run):\(number)", place) == 0 else {
       throw .last("cannot create \(quoted(place))")
     }
   }
 
-  /// Takes the note away, if it is about this task.
+  /// Removes the note, if it is about this task.
   func remove(_ step: String, of run: String, _ number: Int) {
     if noted(step).map({ $0 == (run, number) }) == true { unlink(place(of: step)) }
   }
 
-  /// The run, left or dead, of which a job may make the result of the step; nil if there is none.
+  /// The run, left or dead, whose job may make the result of the step; nil if there is none.
   package func run(making step: String) -> String? {
     guard let (run, number) = noted(step) else { return nil }
     if own?.tasks.values.contains(where: { $0.origin.run == run && $0.origin.number == number })
@@ -85,7 +87,7 @@ package struct OpenSteps {
     }
   }
 
-  /// The task that makes the result of the step, by the note, and the directory of its run.
+  /// The task that makes the result of the step, according to the note, with the directory of its run.
   func task(making step: String) -> JournalEntry.Origin? {
     noted(step).map {
       JournalEntry.Origin(folder: "\(state)/runs/\($0.run)", run: $0.run, number: $0.number)

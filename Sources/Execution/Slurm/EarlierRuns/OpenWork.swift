@@ -1,15 +1,15 @@
-// What runs that are over still have open with Slurm: jobs that go on, and results that no run has taken. Locks end with
-// a process, and jobs do not, so this is what says whether somebody still needs a directory, a lock or a step. Slurm is
-// asked only whether all jobs continue.
+// Work that runs that are over still have open with Slurm: jobs that go on, and results that no run
+// has taken. Locks end with a process, and jobs do not, so this tells whether somebody still needs
+// a directory, a lock or a step. Slurm is asked only whether all jobs continue.
 
 import Diagnostics
 import Glibc
 
-/// What one run has given to Slurm, and whose end no run has recorded.
+/// The tasks that one run has given to Slurm, and whose end no run has recorded.
 package struct OpenWork: Sendable {
-  /// Why it cannot be known. It is never taken for nothing: jobs might go on.
+  /// Why the open work cannot be known. It is then never taken for none: jobs might go on.
   package enum Unknown: Error, Hashable, Sendable {
-    /// The whole message.
+    /// A file cannot be read; the string is the whole message.
     case unreadable(String)
     /// The directory is a copy of another one, to which the jobs belong.
     case copied(String)
@@ -17,10 +17,10 @@ package struct OpenWork: Sendable {
     case lost(String)
   }
 
-  /// One command.
+  /// One command that was given to Slurm.
   struct Task: Hashable, Sendable {
     let entry: JournalEntry
-    /// Where its files are: in the directory of that run, or of one before.
+    /// The place of the task's files: in the directory of that run, or of one before.
     let origin: JournalEntry.Origin
   }
 
@@ -28,8 +28,8 @@ package struct OpenWork: Sendable {
   /// The entries, by their numbers in the journal of the run.
   let tasks: [Int: Task]
 
-  /// Looks at the files of a run. `hadJobs` says that it had some by its record, and that no other run has taken them over:
-  /// then files that are not there are missing.
+  /// Reads the files of a run. `hadJobs` is true if the run had jobs by its record, and no other
+  /// run has taken them over: then files that are not there are missing.
   package init(of run: EarlierJobs, hadJobs: Bool = false) throws(Unknown) {
     self.run = run
     var reader = JournalReader(hadJobs: hadJobs)
@@ -41,7 +41,8 @@ package struct OpenWork: Sendable {
         tasks[number] = Task(entry: entry, origin: own)
         continue
       }
-      // Of runs that have taken a task over one after another, the last one notes its end there, too.
+      // When several runs have taken a task over one after another, the last one notes its end
+      // there, too.
       let entries = try reader.entries(of: origin.folder)
       guard entries[origin.number]?.hasEnded == false else { continue }
       try reader.checkPlace(of: origin.folder)
@@ -59,22 +60,22 @@ package struct OpenWork: Sendable {
     return steps
   }
 
-  /// The runs whose directories have files of it.
+  /// The runs whose directories have files of open tasks.
   package var homes: Set<String> { Set(tasks.values.map(\.origin.run)) }
 
-  /// Whether it has the task with this number in the home of another run.
+  /// True if the task with this number in the home of another run is among them.
   func has(_ number: Int, of run: String) -> Bool {
     tasks.values.contains { $0.origin.number == number && $0.origin.run == run }
   }
 
-  /// Whether it has something that the other one does not know.
+  /// True if there is a task that the other one does not know.
   package func hasMore(than other: OpenWork) -> Bool {
     let known = Set(other.tasks.values.map(\.origin.place))
     return tasks.values.contains { !known.contains($0.origin.place) }
   }
 
-  /// The tasks without a result, by their numbers in the journal of the run: jobs of them may be there. All whose
-  /// results cannot be listed are among them.
+  /// The tasks without a result, by their numbers in the journal of the run: jobs of them may
+  /// exist. Tasks whose results cannot be listed are among them.
   var unfinished: Set<Int> {
     var known: [String: Set<Int>?] = [:]
     var stopped: [String: Set<Int>] = [:]
@@ -85,7 +86,7 @@ package struct OpenWork: Sendable {
           known[folder] = .some(try? Set(NodeFiles.find(in: folder)?.openTasks() ?? []))
         }
         guard (known[folder] ?? nil)?.contains(number) ?? true else { return false }
-        // A job that was asked to end, and says that nothing of it is left, never has a result.
+        // A job that was asked to end, and notes that nothing of it is left, never has a result.
         guard task.entry.wasStopped else { return true }
         if stopped[folder] == nil {
           stopped[folder] = (try? NodeFiles.find(in: folder)?.stoppedTasks()) ?? []
@@ -94,18 +95,18 @@ package struct OpenWork: Sendable {
       }.keys)
   }
 
-  /// The steps of these.
+  /// The steps of the unfinished tasks.
   package var unfinishedSteps: Set<String> { Set(unfinished.compactMap { tasks[$0]?.entry.step }) }
 
-  /// Whether jobs of it may go on.
+  /// True if jobs may go on.
   package var mayHaveJobs: Bool { !isEmpty && !unfinished.isEmpty }
 
-  /// Whether jobs may go on whose files are in the directory of this run.
+  /// True if jobs may go on whose files are in the directory of this run.
   package var hasJobsAtHome: Bool {
     unfinished.contains { tasks[$0]?.origin.run == run.runID }
   }
 
-  /// How many jobs go on, if all do: nil if something has ended or is to end, or if Slurm does not say.
+  /// The number of jobs, if all go on; nil if one has ended or is to end, or if Slurm does not say.
   package func continuingJobs() -> Int? {
     guard !isEmpty, unfinished.count == tasks.count,
       !tasks.values.contains(where: \.entry.wasStopped)
@@ -127,7 +128,7 @@ package struct OpenWork: Sendable {
 
   // MARK: The end
 
-  /// Notes that nobody is to take the results of these any more. Files of which nobody needs anything are removed.
+  /// Notes that nobody is to take the results of these tasks any more. Files that nobody needs are removed.
   func noteEnds(of numbers: Set<Int>) {
     var done = [run.folder: run]
     for number in numbers.sorted() {
@@ -139,7 +140,7 @@ package struct OpenWork: Sendable {
     for run in done.values { run.removeFilesIfDone() }
   }
 
-  /// Gives up everything, and returns how many results that were.
+  /// Gives up all open tasks, and returns their number.
   package func giveUp() -> Int {
     noteEnds(of: Set(tasks.keys))
     return tasks.count
@@ -156,7 +157,7 @@ package struct OpenWork: Sendable {
 }
 
 extension OpenWork.Unknown {
-  /// A sentence that ends with what is not known.
+  /// A sentence that ends with what is unknown.
   package func message(of run: String) -> String {
     let words = "what run \(run) has left in Slurm is unknown"
     switch self {
@@ -168,7 +169,7 @@ extension OpenWork.Unknown {
     }
   }
 
-  /// What can be done about it.
+  /// The help for this failure; nil if there is none.
   package func help(for run: String) -> String? {
     switch self {
     case .unreadable: nil
@@ -179,10 +180,10 @@ extension OpenWork.Unknown {
 }
 
 extension JournalEntry.Origin {
-  /// What is the same whatever path leads there.
+  /// Identifies the task, whatever path leads there.
   fileprivate var place: [String] { [run, String(number)] }
 
-  /// The same, where it is now: the directories of runs are side by side, whatever path led there when it was written.
+  /// The same task, where its files are now: the directories of runs are side by side, whatever path was written.
   fileprivate func found(beside other: String) -> JournalEntry.Origin {
     guard let slash = other.lastIndex(of: "/") else { return self }
     let place = "\(other[..<slash])/\(run)"
@@ -198,7 +199,7 @@ private struct JournalReader {
 
   init(hadJobs: Bool) { self.hadJobs = hadJobs }
 
-  /// The entries of the journal in the directory of a run; none if that has none. Throws if it should have one.
+  /// The entries of the journal in the directory of a run; none if it has no journal. Throws if it should have one.
   mutating func entries(of folder: String) throws(OpenWork.Unknown) -> [Int: JournalEntry] {
     if let entries = known[folder] { return entries }
     let place = "\(folder)/\(NodeFiles.folderName)"

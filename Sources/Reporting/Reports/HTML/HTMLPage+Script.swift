@@ -1,5 +1,5 @@
-// The script of the HTML report. It creates elements and sets their text: no data of a run is ever
-// parsed as HTML.
+// Creates the elements of the HTML report and sets their text: no data of a run is ever parsed as
+// HTML.
 
 extension HTMLPage {
   /// The first part of the script: header, timeline, graph.

@@ -10,7 +10,7 @@ struct HTMLReport: Report {
   /// The maximum size of log tails in a page: one of 5,000 steps should stay small enough to send.
   private static let mostOfTails = 2 << 20
   private static let mostOfTail = 64 << 10
-  /// How many bytes of logs are read only to count their lines.
+  /// The number of bytes of logs that are read only to count their lines.
   private static let mostCounted = 64 << 20
 
   func write(_ record: RunRecord, to sink: ByteSink) {
@@ -101,7 +101,7 @@ struct HTMLReport: Report {
     sink.write("}")
   }
 
-  /// Writes the run before, and those of its steps that are not in this run.
+  /// Writes the run before, and its steps that are not in this run.
   private func write(_ previous: PreviousRun, besides record: RunRecord, to sink: ByteSink) {
     sink.write("{")
     sink.write(field: "run", isFirst: true)
@@ -219,8 +219,8 @@ struct HTMLReport: Report {
     write(needsOf: record.operation, operations, to: sink)
   }
 
-  /// Writes what an operation waits for, where a group stands for its members: that of thousands of instances of one
-  /// step for thousands of another would be too much.
+  /// Writes the dependencies of an operation, where a group stands for its members: thousands of
+  /// instances of one step for each of thousands of another would be too much.
   private func write(needsOf operation: OperationID, _ operations: RunOperations, to sink: ByteSink)
   {
     sink.write(field: "needs")

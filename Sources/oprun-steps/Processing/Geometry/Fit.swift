@@ -89,7 +89,7 @@ extension Size {
       : Size(box.width, max(box.height, scaledHeight(atWidth: box.width)))
   }
 
-  /// This size if the other one is larger in any direction, otherwise the other one.
+  /// Returns the other size if it fits into this one, otherwise this one.
   fileprivate func smaller(_ other: Size) -> Size {
     other.width > width || other.height > height ? self : other
   }

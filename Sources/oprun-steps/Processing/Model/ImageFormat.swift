@@ -71,8 +71,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
 
   var holdsSeveralFrames: Bool { self == .gif || self == .webp }
   var holdsTransparency: Bool { self != .jpeg }
-  /// Whether the format is read by default: each such format has one decoder, which is well
-  /// maintained.
+  /// True if the format is read by default: each such format has one decoder, which is well maintained.
   var isReadByDefault: Bool {
     switch self {
     case .jpeg, .png, .webp, .gif: true
@@ -100,7 +99,7 @@ enum CodecModule: String, CaseIterable, Sendable {
   }
 }
 
-/// What the first bytes of a file say.
+/// The kind of a file by its first bytes.
 enum FileKind: Hashable, Sendable {
   case image(ImageFormat)
   /// Something else, described in words: `a web page (HTML)`.

@@ -7,7 +7,7 @@ import BuiltinSteps
 struct ImageLimits: Hashable, Sendable {
   /// The limit of width × height × frames, before and after.
   var pixels = 50_000_000
-  /// The limit of width and height of what is read.
+  /// The limit of width and height of an image that is read.
   var side = 20_000
   /// The limit of the file.
   var bytes = 50 << 20
@@ -26,19 +26,19 @@ struct ImageLimits: Hashable, Sendable {
   var processorSeconds: Int { max(1, (milliseconds * 2 / 3 + 999) / 1000) }
 }
 
-/// One result: how large, and how it is written.
+/// One result: its size, and how it is written.
 struct ResultSpec: Hashable, Sendable {
   var box: Box
   var fit = Fit.inside
   var format: ImageFormat
   /// The quality from 1 to 100, for lossy formats.
   var quality = 80
-  /// Whether to remove everything that is not image data.
+  /// True to remove everything that is not image data.
   var strip = true
   var background = Color(red: 255, green: 255, blue: 255)
 }
 
-/// One request.
+/// A request to a worker.
 enum ImageJob: Hashable, Sendable {
   /// Makes results of an image. Descriptors: the image, then one to write for each result.
   case resize(format: ImageFormat, allFrames: Bool, [ResultSpec])
@@ -67,7 +67,7 @@ struct ImageFacts: Hashable, Sendable {
 /// Why an image could not be processed, in words without its name.
 struct ImageFailure: Error, Hashable, Sendable {
   let message: String
-  /// Whether the content of the file is, or may be, at fault, whatever reads it.
+  /// True if the content of the file is, or may be, at fault, whatever reads it.
   var isOfContent = false
 
   init(_ message: String, isOfContent: Bool = false) {

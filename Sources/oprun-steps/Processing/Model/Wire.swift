@@ -21,7 +21,7 @@ struct WireWriter {
   }
 }
 
-/// Reads them back; returns nil from the first one that is missing or invalid.
+/// Reads values back; returns nil from the first one that is missing or invalid.
 struct WireReader {
   private var rest: ArraySlice<Int64>
 
@@ -215,8 +215,8 @@ extension ImageAnswer {
 }
 
 extension ImageFacts {
-  /// What a side and a length can be at most: far more than any image has, and so little that sums and
-  /// products of them are numbers.
+  /// The largest side and length: far more than any image has, and so little that sums and products
+  /// of them are numbers.
   private static let (longestSide, mostBytes) = (100_000_000, 1 << 50)
 
   fileprivate init?(from wire: inout WireReader) {

@@ -77,8 +77,8 @@ struct Composition: Sendable {
     }
   }
 
-  /// Faults in the pixels of an image are found only when it is drawn. So the images that could be
-  /// measured are drawn even if the composition fails, and all faults are reported together.
+  /// The faults in the pixels of images, which are found only by drawing. So the images that could
+  /// be measured are drawn even if the composition fails, and all faults are reported together.
   private func faultsOfPixels(_ sizes: [Size?], _ options: Layout.Options) -> [Int: ImageFailure] {
     let measured = sizes.indices.filter { sizes[$0] != nil }
     guard let layout = Layout(of: sizes.compactMap { $0 }, options),

@@ -11,7 +11,7 @@ struct ImageResult: Hashable, Sendable {
   let facts: ImageFacts
 }
 
-/// What operations on images need, shared by all operations of a step.
+/// The means of operations on images, shared by all operations of a step.
 final class ImageProcessing: Sendable {
   let workers: Workers
   /// The queue for operations on images. It is a little wider than the number of workers: while one
@@ -20,8 +20,8 @@ final class ImageProcessing: Sendable {
   private let publishing = OperationQueue()
   private let owners = Guarded<[PathKey: (index: Int, label: String)]>([:])
 
-  /// `fileCount` is how many files each operation has open. All operations together may use a part of
-  /// the descriptors.
+  /// `fileCount` is the number of files that each operation has open. All operations together may
+  /// use a part of the descriptors.
   init(_ workers: Workers, fileCount: Int, ofParts parts: Int = 1) {
     self.workers = workers
     queue.name = "processing"
@@ -41,7 +41,7 @@ final class ImageProcessing: Sendable {
     if owner.index != item.index { throw .pathIsTaken(path, by: owner.label) }
   }
 
-  /// Claims a path for something that is no item, which no item may then write.
+  /// Claims a path for something that is not an item; no item may then write it.
   func reserve(_ path: String, for label: String) {
     owners.withLock { $0[PathKey(path)] = (0, label) }
   }
@@ -59,7 +59,7 @@ struct ResizeItem: Sendable {
   let name: String
   /// The number of the item, counted from 1.
   let index: Int
-  /// Opens the image; called when the operation starts, after what it depends on.
+  /// Opens the image; called when the operation starts, after its dependencies.
   let source: @Sendable ([ImageFormat]) throws(ImageFailure) -> SourceImage
 }
 

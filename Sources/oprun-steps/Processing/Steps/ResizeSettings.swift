@@ -60,7 +60,7 @@ struct ResizeSettings: Hashable, Sendable {
   }
 }
 
-/// The images that are read, and how many at once.
+/// The formats of images that are read, and how many images at once.
 struct ReadingSettings: Hashable, Sendable {
   let formats: [ImageFormat]
   /// The number of workers; 0 means the number of processors.

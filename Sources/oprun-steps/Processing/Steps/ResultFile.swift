@@ -25,7 +25,7 @@ final class ResultFile: Sendable {
     if descriptor < 0 {
       (descriptor, temporary) = ResultFile.named(beside: path)
     } else {
-      // It has a temporary name for a moment.
+      // The file has a temporary name for a moment.
       flock(descriptor, LOCK_EX | LOCK_NB)
     }
     guard descriptor >= 0 else { throw SystemError("cannot write \(quoted(path))", errno: errno) }

@@ -10,7 +10,7 @@ struct FrameStrip {
   private let frames: Int
   private let orientation: Orientation
 
-  /// The raster has been scaled, and is as turned as in its file.
+  /// `raster` has been scaled, and is turned as in its file.
   init(_ raster: Raster, placement: Placement, frames: Int, orientation: Orientation) {
     self.raster = raster
     self.placement = placement

@@ -4,7 +4,7 @@
 import Glibc
 
 enum FullDisk {
-  /// Tries to write once more. What is written then is never published.
+  /// Tries to write once more. The bytes are never published.
   static func holds(_ descriptor: Int32) -> Bool {
     let block = [UInt8](repeating: 0, count: 64 << 10)
     lseek(descriptor, 0, SEEK_END)

@@ -6,7 +6,7 @@ import CLate
 /// The message of libvips.
 struct VipsFailure: Error {
   let details: String
-  /// Whether it can only have happened while writing.
+  /// True if the failure can only have happened while writing.
   var isOfEncoder = false
 
   /// Forgets messages, because successful calls may have left some, too.
@@ -79,7 +79,7 @@ final class Raster {
   var orientation: Int { Int(cvips_orientation(image)) }
   var byteCount: Int { width * height * Int(cvips_bytes_per_pixel(image)) }
 
-  /// Whether a conversion of colours is needed.
+  /// True if a conversion of colours is needed.
   var needsColorChange: Bool {
     cvips_has_field(image, "icc-profile-data") != 0
       || cvips_interpretation(image) == VIPS_INTERPRETATION_CMYK
@@ -194,7 +194,7 @@ final class Raster {
         Int32(bands)))
   }
 
-  /// Copies how the frames follow each other: their durations, and how often they are shown.
+  /// Copies the timing of the frames: their durations, and how often they are shown.
   func copyAnimation(to other: Raster, frameHeight: Int) {
     for field in ["delay", "loop", "n-pages"] { cvips_copy_field(image, other.image, field) }
     cvips_set_number(other.image, "page-height", Int32(frameHeight))

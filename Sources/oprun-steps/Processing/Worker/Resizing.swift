@@ -65,8 +65,8 @@ struct Resizing {
     }
   }
 
-  /// How much smaller a JPEG can be decoded: a power of two that leaves at least twice the
-  /// requested size, so that the better filter does the rest.
+  /// The factor by which a JPEG can be decoded smaller: a power of two that leaves at least twice
+  /// the requested size, so that the better filter does the rest.
   private func shrink(for placements: [Placement]) -> Int {
     guard image.format == .jpeg else { return 1 }
     let factors = placements.flatMap {

@@ -7,7 +7,7 @@ struct ScanCount {
 
   private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Whether there are more than `limit` scans; stops counting after that. A JPEG that is not
+  /// True if there are more than `limit` scans; stops counting after that. A JPEG that is not
   /// progressive has at most one for each colour, and is not searched.
   static func exceeds(_ limit: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
     var reader = ScanCount(bytes)

@@ -6,13 +6,13 @@ typealias AnswerHandler = @Sendable (Result<ImageAnswer, ImageFailure>) -> Void
 
 /// A request that was submitted.
 struct Assignment: Sendable {
-  /// A number by which it can be cancelled.
+  /// A number by which the request can be cancelled.
   let ticket: Int
   let request: ImageRequest
-  /// The descriptors, which must be open until it is answered; they still belong to the caller.
+  /// The descriptors, which must be open until the request is answered; they still belong to the caller.
   let descriptors: [Int32]
   let handler: AnswerHandler
-  /// True if it was retried because its worker was killed from outside, which once is not
+  /// True if the request was retried because its worker was killed from outside, which once is not
   /// considered the fault of the image.
   var isRetried = false
 }
@@ -29,6 +29,6 @@ struct ActiveAssignment: Sendable {
   let worker: WorkerProcess
   /// The deadline in milliseconds of the monotonic clock.
   let deadline: Int
-  /// Why it was killed, if it was; it will end in a moment.
+  /// Why the worker was killed, if it was; it will end in a moment.
   var stopReason: StopReason?
 }

@@ -7,8 +7,7 @@ import Diagnostics
 import Glibc
 
 struct Dispatcher: ~Copyable {
-  /// How often a zygote that was killed is replaced; if more are killed, this is assumed to be
-  /// deliberate.
+  /// The number of times that a killed zygote is replaced; if more are killed, this is assumed to be deliberate.
   static let mostReplacements = 3
   /// The time, in milliseconds, within which workers of a zygote that was killed end.
   private static let longestEnd = 2000
@@ -148,7 +147,7 @@ struct Dispatcher: ~Copyable {
     }
   }
 
-  /// Called when its worker has died.
+  /// Called when the worker of an entry has died.
   private mutating func end(_ entry: ActiveAssignment) {
     guard let status = zygote.status(of: entry.worker) else {
       active.append(entry)

@@ -17,7 +17,7 @@ final class Workers: Sendable {
     var hasToldLack = false
   }
 
-  /// How many images are processed at the same time.
+  /// The number of images that are processed at the same time.
   let count: Int
   let readable: [ImageFormat]
   private let state = Mutex(State())
@@ -46,7 +46,7 @@ final class Workers: Sendable {
     count: Int, readable: [ImageFormat], modules: [CodecModule]
   ) throws(SystemError) -> Workers {
     let zygote = try Zygote.start(readable: readable, modules: modules)
-    // It gets ready while the program finds out what there is to do.
+    // The worker gets ready while the program finds out what there is to do.
     guard let first = try zygote.fork() else {
       throw SystemError("cannot start a process for images", errno: EPIPE)
     }

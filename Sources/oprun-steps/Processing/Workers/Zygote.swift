@@ -8,16 +8,16 @@ import CLinux
 import Diagnostics
 import Glibc
 
-/// The program's side of it. One thread at a time may use it.
+/// The program's side of the zygote. One thread at a time may use it.
 struct Zygote: ~Copyable {
-  /// The patience in milliseconds.
+  /// The time in milliseconds after which a zygote that does not answer may have been stopped.
   private static let patience: Int32 = 500
 
   private let socket: Int32
   private let processID: Int32
   private let readable: [ImageFormat]
   private let modules: [CodecModule]
-  /// Whether it was reaped; its number may then be reused.
+  /// True if the zygote was reaped; its number may then be reused.
   private var isReaped = false
 
   private init(socket: Int32, processID: Int32, readable: [ImageFormat], modules: [CodecModule]) {
@@ -47,8 +47,8 @@ struct Zygote: ~Copyable {
     return Zygote(socket: ours, processID: process, readable: readable, modules: modules)
   }
 
-  /// Replaces one that is gone by loading the program again, so that threads do not matter. The new
-  /// one ends with the thread that calls this.
+  /// Replaces a zygote that is gone by loading the program again, so that threads do not matter.
+  /// The new one ends with the thread that calls this.
   mutating func replace() throws(SystemError) {
     let (ours, theirs) = try socketPair()
     defer { close(theirs) }
@@ -62,7 +62,7 @@ struct Zygote: ~Copyable {
     self = Zygote(socket: ours, processID: process, readable: readable, modules: modules)
   }
 
-  /// Ends it, and with it every worker.
+  /// Ends the zygote, and with it every worker.
   deinit {
     close(socket)
     if !isReaped { kill(processID, SIGCONT) }
