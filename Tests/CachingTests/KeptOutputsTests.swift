@@ -21,10 +21,11 @@ final class `What is kept of outputs` {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   /// The files of the result, or why there is none.
-  private func kept(end: Int) throws -> String {
+  private func kept(end: Int, after upstream: [UpstreamCheck.Part] = []) throws -> String {
     var work = CacheWork(try CacheFolder.make(in: state))
     let job = KeepJob(
-      directory: path, inputs: [], outputs: ["out"], known: [], log: nil, end: end)
+      directory: path, inputs: [], outputs: ["out"], known: [], log: nil, end: end,
+      upstream: UpstreamCheck(workspace: path, parts: upstream))
     switch work.perform(.keep(job)) {
     case .kept(_, let files, _, _): return files.map(\.path).joined(separator: " ")
     case .fault(let fault): return fault.message
@@ -44,6 +45,33 @@ final class `What is kept of outputs` {
     #expect(
       try kept(end: written - 1)
         == "output 'out' was written or replaced after the command had ended")
+  }
+
+  /// The step before, which has made `before`, as its record has it: the file was written a moment before.
+  private func partBefore(size: Int) throws -> UpstreamCheck.Part {
+    var entry = FileEntry("before", .file)
+    entry.stamp = FileStamp(try FileEntry.status(of: path + "/before", in: AT_FDCWD).get())
+    entry.stamp.size = size
+    entry.stamp.distrust()
+    var writer = ByteWriter()
+    writer.add([entry]) { $1.write(to: &$0) }
+    return UpstreamCheck.Part(step: "first", directory: path, entries: writer.bytes)
+  }
+
+  @Test func `a file of the step before that somebody is truncating has changed`() throws {
+    try "".write(toFile: path + "/before", atomically: false, encoding: .utf8)
+    #expect(try kept(end: written, after: [partBefore(size: 0)]) == "out")
+    // Its times are still those of before.
+    #expect(
+      try kept(end: written, after: [partBefore(size: 2)])
+        == "'\(path)/before', an output of step 'first', changed before this step had ended")
+  }
+
+  @Test func `what the step before made has to be known`() throws {
+    let unknown = UpstreamCheck.Part(step: "first", directory: "", entries: [])
+    #expect(
+      try kept(end: written, after: [unknown])
+        == "the files that step 'first' made are not known any more")
   }
 
   @Test func `the clock of a file system that is ahead says nothing`() throws {

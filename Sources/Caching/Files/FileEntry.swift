@@ -36,19 +36,23 @@ struct FileStamp: Hashable {
     return changed <= moment - needed
   }
 
-  /// Makes it one that no file has, so that the file is read the next time.
-  mutating func distrust() { size = -1 }
+  /// Makes it one that no file has, so that the file is read the next time. Its size can still be told.
+  mutating func distrust() { if isTrusted { size = ~size } }
 
   var isTrusted: Bool { size >= 0 }
+
+  /// The size of the file in bytes, also if the stamp is not trusted.
+  private var knownSize: Int { isTrusted ? size : ~size }
 
   /// Whether something was done to the file after `moment`. A stamp in the future says nothing: it comes from another
   /// clock.
   func isOfChange(after moment: Int) -> Bool { changed > moment && changed <= Self.exactNow }
 
-  /// Whether nothing has been done to the file between two stamps, settled or not.
+  /// Whether nothing has been done to the file between two stamps, settled or not. While Linux truncates a file, for
+  /// milliseconds on a busy machine, its size is already 0 and its times are still the old ones.
   func isOfSameChange(as other: FileStamp) -> Bool {
     changed == other.changed && modified == other.modified && number == other.number
-      && device == other.device
+      && device == other.device && knownSize == other.knownSize
   }
 
   /// The time that files are stamped with.

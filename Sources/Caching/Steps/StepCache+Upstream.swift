@@ -37,12 +37,10 @@ extension StepCache {
       known: inputs, log: log, end: FileStamp.exactNow)
     job.upstream = UpstreamCheck(
       workspace: options.workspace, scratch: lookup.settings.scratch,
-      parts: lookup.upstream.compactMap { part in
-        made(by: part).map { made in
-          UpstreamCheck.Part(
-            step: part.step, directory: part.directory ?? "",
-            entries: made.written(with: part.folders))
-        }
+      parts: lookup.upstream.map { part in
+        UpstreamCheck.Part(
+          step: part.step, directory: part.directory ?? "",
+          entries: made(by: part)?.written(with: part.folders) ?? [])
       })
     return .keep(job)
   }

@@ -11,7 +11,7 @@ struct UpstreamCheck {
     let step: String
     /// The one that its outputs are relative to; "" for where oprun was started.
     let directory: String
-    /// What it has made, as it is written.
+    /// What it has made, as it is written; empty if that is not known any more.
     let entries: [UInt8]
   }
 
@@ -26,9 +26,13 @@ struct UpstreamCheck {
     if parts.isEmpty { return }
     let start = job.directory.isEmpty ? workspace : joined(workspace, job.directory)
     let own = (job.outputs + scratch).map { FilePattern($0, below: start) }
-    let all = parts.compactMap { part -> (part: Part, entries: [FileEntry])? in
+    var all: [(part: Part, entries: [FileEntry])] = []
+    for part in parts {
       var reader = ByteReader(part.entries[...])
-      return (try? reader.entries()).map { (part, $0) }
+      guard let entries = try? reader.entries() else {
+        throw CacheFailure("the files that step \(quoted(part.step)) made are not known any more")
+      }
+      all.append((part, entries))
     }
     var made: Set<PathName>?
     for (part, entries) in all {
