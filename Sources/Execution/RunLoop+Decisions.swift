@@ -106,8 +106,8 @@ extension RunLoop {
     return .run(resolved)
   }
 
-  /// The outputs of a group; a group in the background has published them when it was ready.
-  /// Members that did not succeed need not have any.
+  /// Publishes the outputs of a group, unless it is in the background and published them when it
+  /// was ready. Members that did not succeed need not have any.
   private func joining(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {

@@ -32,7 +32,7 @@ package struct SharedCacheAddress: Hashable, Sendable {
 
   package init() {}
 
-  /// True if the text seems to be the URL of a server, judged by a part of it.
+  /// True if the text looks like the URL of a server; not all of it is examined.
   package static func isURL(_ text: String) -> Bool {
     guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }) else {
       return false

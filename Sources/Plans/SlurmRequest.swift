@@ -101,11 +101,11 @@ package struct SlurmWidth: Hashable, Sendable {
 package struct SlurmPlan: Hashable, Sendable {
   /// The way in which steps get to nodes.
   package enum Mode: String, CaseIterable, Sendable {
-    /// As steps of the job that oprun is in; as jobs if it is in none.
+    /// Steps run on the nodes of the job that oprun is in; if it is in none, they are jobs.
     case auto
-    /// Each attempt of a step as a job.
+    /// Each attempt of a step is a job.
     case job
-    /// As steps of the job that oprun is in.
+    /// Steps run on the nodes of the job that oprun is in.
     case allocation
   }
 

@@ -114,7 +114,7 @@ extension Value {
   }
 }
 
-/// The largest integer such that all up to it are exact: 2^53 − 1.
+/// The largest safe integer, 2^53 − 1: not every larger integer can be represented.
 package let largestExactInteger = 9_007_199_254_740_991.0
 
 /// The number as in JSON: an integer without `.0`.

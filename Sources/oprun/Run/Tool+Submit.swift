@@ -73,8 +73,8 @@ extension Tool {
     }
   }
 
-  /// Removes variables that contain a secret: Slurm keeps the environment of a job, and shows it to
-  /// anybody who restarts it.
+  /// Removes variables that contain a secret: Slurm keeps the environment of a job, and gives it to
+  /// whoever restarts the job.
   private func withhold(_ secrets: Secrets) {
     let names = SlurmVariables(masker: secrets.masker).secret.map(\.name)
     for name in names { unsetenv(name) }
