@@ -10,7 +10,7 @@ package struct BuiltinKey: Sendable {
   package let isRequired: Bool
   /// The default as it would be written; nil if there is none.
   package let defaultValue: String?
-  /// How much of its values may be shown.
+  /// The part of its values that may be shown.
   package let disclosure: Disclosure
   /// A sentence for help and documentation.
   package let summary: String
@@ -28,14 +28,14 @@ package struct BuiltinKey: Sendable {
   }
 }
 
-/// How much may be shown of the values of a key, wherever a command or a message contains them.
+/// The part of a key's values that may be shown, wherever a command or a message contains them.
 package enum Disclosure: Hashable, Sendable {
   case everything
   /// A URL, without the parts that give access.
   case url
-  /// A host and a port. Who writes a URL in its place may have put a password into it.
+  /// A host and a port. A user who writes a URL instead may have put a password into it.
   case server
-  /// A header, without its value unless that is harmless.
+  /// A header, without its value unless the value is harmless.
   case header
 
   package func shown(_ text: String) -> String {
@@ -49,13 +49,13 @@ package enum Disclosure: Hashable, Sendable {
     }
   }
 
-  /// Whether a header contains no secret: it may be shown, and sent to any host.
+  /// True if a header contains no secret: it may be shown, and sent to any host.
   package static func isHarmless(header name: String) -> Bool {
     ["accept", "accept-language", "user-agent"].contains(name.lowercased())
   }
 }
 
-/// What the value of a key must be.
+/// The type of a key's values.
 package indirect enum BuiltinType: Hashable, Sendable {
   /// Any string except the empty one.
   case text
@@ -65,7 +65,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
   case duration
   /// A size such as `2M`.
   case size
-  /// The hash of a content, as `sha256sum` prints it.
+  /// A SHA-256 hash, as `sha256sum` prints it.
   case sha256
   /// A URL of http or https.
   case url
@@ -124,7 +124,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
     }
   }
 
-  /// Parses one value as it is written; nil if it is not what the key wants.
+  /// Parses one value as it is written; nil if it is not of this type.
   package func value(of text: String) -> BuiltinValue? {
     switch self {
     case .text: text.isEmpty ? nil : .text(text)

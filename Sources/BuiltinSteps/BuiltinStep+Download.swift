@@ -14,7 +14,7 @@ extension BuiltinStep {
 }
 
 extension KeyGroup {
-  /// Where the items come from.
+  /// The sources of the items.
   static let source = KeyGroup(rule: .exactlyOne, keys: ["url", "urls", "list"])
 }
 
@@ -38,7 +38,7 @@ extension BuiltinKey {
     "The file to write, or a directory if it ends in '/'; '{name}', '{ext}' and '{index}' are filled in."
   )
 
-  /// How bytes are fetched.
+  /// The keys for transfers.
   static func transfer(maxBytes: String) -> [BuiltinKey] {
     [
       BuiltinKey(
@@ -79,7 +79,7 @@ extension BuiltinKey {
     ]
   }
 
-  /// How fetched contents are kept.
+  /// The keys for the cache of downloads.
   static let cache = [
     BuiltinKey(
       "max_age", .duration, default: "0s",
@@ -92,7 +92,7 @@ extension BuiltinKey {
       "cache_age", .duration, default: "30d", "Content not used for this long is removed."),
   ]
 
-  /// What happens to all items together.
+  /// The keys for all items together.
   static let batch = [
     BuiltinKey(
       "on_item_failure", .choice(["fail", "skip"]), default: "fail",

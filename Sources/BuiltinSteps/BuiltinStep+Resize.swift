@@ -26,7 +26,7 @@ extension BuiltinStep {
 }
 
 extension KeyGroup {
-  /// How large the results are.
+  /// The rule for the size of the results.
   static let target = KeyGroup(rule: .atLeastOne, keys: ["width", "height"])
 }
 
@@ -34,7 +34,7 @@ extension BuiltinKey {
   static let from = BuiltinKey(
     "from", .list(.text), isRequired: true, "Files, or patterns such as 'in/*.jpg'.")
 
-  /// How images are made smaller.
+  /// The keys for how images are made smaller.
   static let resizing = [
     BuiltinKey(
       "to", .text, isRequired: true,

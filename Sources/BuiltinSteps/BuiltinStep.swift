@@ -6,7 +6,7 @@ import Diagnostics
 /// A step that `uses:` names and that a separate program performs.
 package struct BuiltinStep: Sendable {
   package let name: String
-  /// What it does, for help and documentation.
+  /// What the step does, for help and documentation.
   package let summary: String
   package let keys: [BuiltinKey]
   package let groups: [KeyGroup]
@@ -25,7 +25,7 @@ package struct BuiltinStep: Sendable {
     self.rules = rules
   }
 
-  /// The program that performs all of them, installed next to oprun.
+  /// The program that performs all built-in steps, installed next to oprun.
   package static let program = "oprun-steps"
 
   package static let all = [download, resize, downloadAndResize, compose, wait]
@@ -54,7 +54,7 @@ package struct KeyGroup: Hashable, Sendable {
   package let rule: Rule
   package let keys: [String]
 
-  /// Nil if the given keys satisfy the rule; otherwise what is wrong, for a message.
+  /// The message about a violation of the rule; nil if the given keys satisfy it.
   package func fault(in isGiven: (String) -> Bool) -> String? {
     let given = keys.filter(isGiven)
     let names = inWords(keys.map(quoted))

@@ -8,7 +8,7 @@ package struct Color: Hashable, Sendable {
   /// The opacity; 255 is opaque.
   package var alpha: UInt8
 
-  /// The names of the colours that have one, which messages list.
+  /// The names of the colours that have one, for messages.
   package static var knownNames: [String] { names.map(\.0) }
 
   package static let wanted =
@@ -29,7 +29,7 @@ package struct Color: Hashable, Sendable {
     ("green", Color(red: 0, green: 128, blue: 0)),
     ("blue", Color(red: 0, green: 0, blue: 255)),
     ("yellow", Color(red: 255, green: 255, blue: 0)),
-    // Where there can be no transparency, it becomes white.
+    // Where transparency is impossible, it becomes white.
     ("transparent", Color(red: 255, green: 255, blue: 255, alpha: 0)),
   ]
 }

@@ -75,7 +75,7 @@ private func shift(of unit: UInt8) -> Int? {
   }
 }
 
-/// Takes only digits: no sign, no spaces.
+/// Takes digits only: no sign, no spaces.
 private func takeNumber(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
   let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
   guard !digits.isEmpty else { return nil }
@@ -85,19 +85,19 @@ private func takeNumber(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> I
   return value
 }
 
-/// Neither number is negative; the largest number if the result exceeds 64 bits.
+/// The product of two numbers that are not negative; the largest number if it exceeds 64 bits.
 private func product(_ one: Int64, _ other: Int64) -> Int64 {
   let (product, isTooLarge) = one.multipliedReportingOverflow(by: other)
   return isTooLarge ? .max : product
 }
 
-/// Neither number is negative; the largest number if the result exceeds 64 bits.
+/// The sum of two numbers that are not negative; the largest number if it exceeds 64 bits.
 private func sum(_ one: Int64, _ other: Int64) -> Int64 {
   let (sum, isTooLarge) = one.addingReportingOverflow(other)
   return isTooLarge ? .max : sum
 }
 
-/// The unit in nanoseconds.
+/// Takes a unit and returns it in nanoseconds.
 private func takeUnit(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
   let letters = rest.prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
   rest = rest[letters.endIndex...]

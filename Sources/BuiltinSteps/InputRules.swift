@@ -13,7 +13,7 @@ package struct StepInputFailure: Error, Hashable, Sendable {
 
 /// A condition that inputs must satisfy.
 package struct InputRule: Sendable {
-  /// All keys that it depends on.
+  /// All keys that the rule depends on.
   package let keys: [String]
   private let check: @Sendable (Inputs) throws(StepInputFailure) -> Void
 
@@ -22,7 +22,7 @@ package struct InputRule: Sendable {
     self.check = check
   }
 
-  /// Nil if the inputs satisfy the rule.
+  /// The violation of the rule; nil if the inputs satisfy it.
   package func fault(in inputs: Inputs) -> StepInputFailure? {
     do throws(StepInputFailure) {
       try check(inputs)
@@ -37,7 +37,7 @@ extension BuiltinStep {
 }
 
 extension Inputs {
-  /// The boxes: widths and heights are paired; a single one of either goes with all of the others.
+  /// The requested sizes: widths and heights are paired; a single one of either goes with all of the others.
   package var boxes: [Box] {
     let (widths, heights) = (integers("width"), integers("height"))
     return (0..<max(widths.count, heights.count)).map { index in
@@ -49,7 +49,7 @@ extension Inputs {
 }
 
 extension InputRule {
-  /// There must be as many hashes as URLs, and none with a list, which has its own.
+  /// The rule for hashes: as many as URLs, and none with a list, which has its own.
   static let hashes = InputRule("url", "urls", "list", "sha256") {
     inputs throws(StepInputFailure) in
     let hashCount = inputs.texts("sha256").count
@@ -67,7 +67,7 @@ extension InputRule {
     }
   }
 
-  /// What can be sent as a header: RFC 9110, 5.1 and 5.5.
+  /// The rule for headers: RFC 9110, 5.1 and 5.5.
   static let headers = InputRule("headers") { inputs throws(StepInputFailure) in
     for (name, value) in inputs.pairs("headers") {
       guard isToken(name) else {
@@ -99,7 +99,7 @@ extension InputRule {
     _ = try PathPattern.ofResults(inputs.text("to") ?? "")
   }
 
-  /// Each size needs its own path.
+  /// The rule that each size needs its own path.
   static let sizes = InputRule("width", "height") { inputs throws(StepInputFailure) in
     let (widths, heights) = (inputs.integers("width"), inputs.integers("height"))
     let count = max(widths.count, heights.count)
@@ -120,7 +120,7 @@ extension InputRule {
     }
   }
 
-  /// A `fit` that does not keep proportions needs both sides.
+  /// The rule that a `fit` which does not keep proportions needs both sides.
   static let sides = InputRule("fit", "width", "height") { inputs throws(StepInputFailure) in
     let fit = inputs.text("fit") ?? ""
     guard fit != "inside", let missing = ["width", "height"].first(where: { !inputs.isGiven($0) })
@@ -129,7 +129,7 @@ extension InputRule {
       message: "'fit: \(fit)' needs 'width' and 'height'; '\(missing)' is missing", key: "fit")
   }
 
-  /// Several results of one image need different names, whether or not `to` is a directory.
+  /// The rule that several results of one image need different names, whether or not `to` is a directory.
   static let paths = InputRule("to", "width", "height") { inputs throws(StepInputFailure) in
     guard let pattern = try? PathPattern.ofResults(inputs.text("to") ?? ""),
       sizes.fault(in: inputs) == nil
@@ -150,7 +150,7 @@ extension InputRule {
 }
 
 extension PathPattern {
-  /// A directory with a slash at its end gets files of the images' names.
+  /// The pattern for results: a directory with a slash at its end gets files named like the images.
   package static func ofResults(_ text: String) throws(StepInputFailure) -> PathPattern {
     try PathPattern(text.hasSuffix("/") ? text + namesInFolder : text)
   }

@@ -1,4 +1,4 @@
-// What a step was given: checked values, with the table's defaults for the others.
+// The inputs of a step: checked values, with the table's defaults for the others.
 
 /// The inputs of one step, from `with:` or the command line.
 package struct Inputs: Sendable {
@@ -72,7 +72,7 @@ package struct Inputs: Sendable {
     return duration
   }
 
-  /// The value of a duration, in which zero means no limit, as for curl.
+  /// The value of a duration in which zero means no limit, as for curl.
   package func timeLimit(_ name: String) -> Int64 {
     let limit = duration(name)
     return limit > 0 ? limit : .max
@@ -92,7 +92,7 @@ package struct Inputs: Sendable {
 }
 
 extension BuiltinType {
-  /// Whether an option of it can be given several times.
+  /// True if an option of this type can be given several times.
   package var isRepeatable: Bool {
     switch self {
     case .list, .map: true

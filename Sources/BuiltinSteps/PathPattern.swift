@@ -14,7 +14,7 @@ package struct PathPattern: Hashable, Sendable {
     package var isField: Bool { if case .field = self { true } else { false } }
   }
 
-  /// What the fields stand for.
+  /// The values of the fields.
   package struct Values: Hashable, Sendable {
     /// The name of the item, without its extension; it may be anything.
     package var name: String
@@ -64,7 +64,7 @@ package struct PathPattern: Hashable, Sendable {
 
   package func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 
-  /// The extension that ends the pattern, unless the format determines it.
+  /// The extension at the end of the pattern; nil if the format determines it.
   package var writtenExtension: String? {
     guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
     let ext = text[text.index(after: dot)...]
@@ -90,8 +90,8 @@ package struct PathPattern: Hashable, Sendable {
       }
       let text = text(of: piece, values)
       let isWhole = startsComponent(after: path) && endsComponent(index)
-      // Without a component, what follows it would be in another directory: in that of all, if nothing
-      // comes before it.
+      // An empty component would move the rest of the path into another directory: the root, if
+      // nothing comes before it.
       path += text.isEmpty && piece.isField && isWhole ? "_" : text
     }
     return path
@@ -101,7 +101,7 @@ package struct PathPattern: Hashable, Sendable {
     path.isEmpty || path.utf8.last == slash
   }
 
-  /// Whether nothing follows a piece in its component.
+  /// True if nothing follows a piece in its component of the path.
   private func endsComponent(_ index: Int) -> Bool {
     guard index + 1 < pieces.count else { return true }
     guard case .text(let next) = pieces[index + 1] else { return false }

@@ -7,7 +7,7 @@ func wholeNumber(_ text: some StringProtocol) -> Int? {
   return Int(text)
 }
 
-/// Parses the same without `007`, which many people take for an octal number.
+/// Parses a number, but not `007`, which many people take for an octal one.
 func canonicalNumber(_ text: String) -> Int? {
   wholeNumber(text).flatMap { String($0) == text ? $0 : nil }
 }
@@ -28,8 +28,8 @@ func isSHA256(_ text: String) -> Bool {
     }
 }
 
-/// Whether a string is a URL of http or https with a host that can be one. Who is meant by it is found
-/// when it is used.
+/// True if a string is a URL of http or https with a valid host. Whether the host exists is found
+/// when the URL is used.
 package func isWebURL(_ text: String) -> Bool {
   let lower = text.lowercased()
   guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
@@ -43,7 +43,7 @@ package func isWebURL(_ text: String) -> Bool {
     && (port.isEmpty || wholeNumber(port).flatMap(UInt16.init(exactly:)) != nil)
 }
 
-/// Whether it can be the name or the address of a host; an IPv6 address is in brackets.
+/// True if the text can be the name or the address of a host; an IPv6 address is in brackets.
 private func isHost(_ text: some StringProtocol) -> Bool {
   if text.hasPrefix("["), text.hasSuffix("]") {
     let address = text.dropFirst().dropLast().prefix { $0 != "%" }

@@ -1,4 +1,4 @@
-// Only what is used here becomes a part of the program.
+// Only the functions that are used here become part of the program.
 #define XXH_INLINE_ALL
 #include "CChecksum.h"
 

@@ -32,7 +32,7 @@ static int connect_somewhere(void) {
   if (socket_descriptor < 0) return errno;
   int error = refusal(connect(socket_descriptor, (struct sockaddr *)&address, sizeof(address)));
   close(socket_descriptor);
-  // If nothing listens, that is not a refusal: the packet was sent.
+  // The packet was sent even if nothing listens, so that is not a refusal.
   return error == ECONNREFUSED ? 0 : error;
 }
 

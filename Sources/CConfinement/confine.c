@@ -82,7 +82,7 @@ int confinement_enter(uint64_t address_space) {
   limit(RLIMIT_NOFILE, 512);
   limit(RLIMIT_FSIZE, (uint64_t)4 << 30);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  // Without it, Landlock and seccomp themselves refuse callers without the privilege.
+  // Without this, Landlock and seccomp refuse callers without the privilege.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int layers = forbid_files();
   layers |= forbid_capabilities();

@@ -2,7 +2,7 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-// These are the plain functions: with the newer ones a static program would contain all of
+// SHA-256 by the plain functions: with the newer ones a static program would contain all of
 // libcrypto.
 static inline void ccrypto_sha256_init(SHA256_CTX *context) { SHA256_Init(context); }
 static inline void ccrypto_sha256_update(SHA256_CTX *context, const void *bytes, size_t count) {

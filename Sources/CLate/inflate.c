@@ -1,11 +1,11 @@
-// Decompression for libpng by ISA-L, which needs less than half the time of zlib. libpng calls zlib's
-// functions, and those that this program defines are found before those of libz.so.1. They handle
-// only streams that leave the size of the window to the header, as those of libpng do, and only if
-// ISA-L is loaded; for all others they call zlib.
+// Decompression for libpng by ISA-L, which needs less than half the time of zlib. libpng calls
+// zlib's functions, and those that this program defines are found before those of libz.so.1. They
+// handle only streams that leave the size of the window to the header, as those of libpng do, and
+// only if ISA-L is loaded; for all others they call zlib.
 //
-// They give what zlib gives, except for streams that are not valid: some incomplete codes and
-// distances before the beginning of a small window are accepted, and of bytes that follow a stream, up
-// to seven may be taken.
+// They give the same results as zlib, except for streams that are not valid: some incomplete codes
+// and distances before the beginning of a small window are accepted, and of bytes that follow a
+// stream, up to seven may be taken.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <isa-l.h>
@@ -49,17 +49,18 @@ static void find_zlib(void) {
 // MARK: Streams
 
 struct stream {
-  // Where zlib has the address of the z_stream: it refuses a state that has another one there.
+  // The address of a mark of our own, where zlib has that of the z_stream: zlib refuses a state
+  // with another address there.
   const void *mark;
   unsigned char header[2], trailer[4];
   unsigned header_count, trailer_count;
   int is_checked;
   uLong checksum;
-  // ISA-L keeps output for which there is no room, when it may already have taken all of the input.
-  // But libpng asks for output only if there is input left, so then the last byte is left: it is not
-  // given to ISA-L again.
+  // The number of input bytes that ISA-L has already taken. It keeps output for which there is no
+  // room, when it may have taken all of the input. But libpng asks for output only if there is
+  // input left, so then the last byte is left, and not given to ISA-L again.
   uInt taken;
-  // A fault that follows after all that was decompressed before it; NULL if there is none.
+  // A fault that is reported after all the data decompressed before it; NULL if there is none.
   const char *fault;
   // Z_OK until the end.
   int result;
@@ -150,7 +151,7 @@ static const char *fault_of(int result) {
   }
 }
 
-// Whether it can continue without more input.
+// True if decompression can continue without more input.
 static int holds_more(const struct inflate_state *state) {
   return state->tmp_out_valid > state->tmp_out_processed || state->write_overflow_len > 0 ||
          state->copy_overflow_length > 0 || state->read_in_length >= 8;
@@ -189,8 +190,8 @@ static void drain(struct stream *stream, z_streamp from) {
   if (from->avail_out > 0) stream->result = Z_DATA_ERROR;
 }
 
-// The trailer's first bytes, and a few that follow it, may already be with ISA-L. Those that follow
-// are given back, if they were given in this call.
+// Completes the trailer. ISA-L may already have its first bytes, and a few that follow it. The
+// latter are given back, if they were given in this call.
 static void take_trailer(struct stream *stream, z_streamp from, uInt given) {
   struct inflate_state *state = &stream->state;
   from->next_in += stream->taken;

@@ -9,9 +9,9 @@ const char *late_load(const struct late_library *library) {
   if (library->places[0]) return NULL;
   void *handle = dlopen(library->file, RTLD_LAZY | RTLD_LOCAL);
   if (!handle) return dlerror();
-  // The first entry is set last: it says that all are set.
+  // The first entry is set last: it shows that all are set.
   for (size_t index = library->count; index-- > 0;) {
-    // Functions of the libraries that it is linked with are found as well.
+    // Functions of the library's own dependencies are found as well.
     library->places[index] = dlsym(handle, library->names[index]);
     if (!library->places[index]) {
       const char *problem = dlerror();

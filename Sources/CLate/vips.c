@@ -52,9 +52,9 @@ static void load_large_libraries(void) {
 static void load(void) {
   load_large_libraries();
   problem = late_load(&vips_library);
-  // The message of the dynamic linker is overwritten by its next one.
+  // The next message of the dynamic linker overwrites this one.
   if (problem) problem = strdup(problem);
-  // Without it, zlib decompresses.
+  // Without ISA-L, zlib decompresses.
   else cinflate_load();
 }
 
@@ -141,8 +141,8 @@ void cvips_copy_field(VipsImage *from, VipsImage *to, const char *name) {
   vips.g_value_unset(&value);
 }
 
-// The fields that say how pixels are stored, read or shown. Any other may say where, when and by whom
-// an image was made.
+// True for the fields that say how pixels are stored, read or shown. Any other may say where, when
+// and by whom an image was made.
 static int is_technical(const char *name) {
   static const char *const names[] = {
       "delay",           "loop",        "n-pages",         "page-height",       "gif-delay",
@@ -157,7 +157,7 @@ static int is_technical(const char *name) {
 
 VipsImage *cvips_without_metadata(VipsImage *from) {
   VipsImage *image = NULL;
-  // An image that others use must not change.
+  // The original must not change, because others may use it.
   if (vips.vips_copy(from, &image, NULL)) return NULL;
   char **names = vips.vips_image_get_fields(image);
   for (char **name = names; *name; name++)

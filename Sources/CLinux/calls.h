@@ -37,7 +37,7 @@ static long call(long number, long a, long b, long c, long d) {
   return x0;
 }
 #else
-// Elsewhere we wait (CLONE_VFORK), so that errno is nobody's but the new process's.
+// On other machines we wait (CLONE_VFORK), so that errno belongs to the new process alone.
 #define SHARES_MEMORY_WHILE_WE_RUN 0
 static long call(long number, long a, long b, long c, long d) {
   long result = syscall(number, a, b, c, d, 0L);
@@ -45,8 +45,9 @@ static long call(long number, long a, long b, long c, long d) {
 }
 #endif
 
-// Starts a process that shares our memory, and what `others` says, on a stack of its own, whose end `top` is.
-// Returns its id, or -errno. The kernel clears `busy` when it leaves our memory.
+// Starts a process that shares our memory, and whatever `others` adds, on a stack of its own with
+// the end `top`. Returns its id, or -errno. The kernel clears `busy` when the process leaves our
+// memory.
 static inline pid_t clone_sharing_memory(int (*run)(void *), void *context, char *top,
                                          volatile pid_t *busy, int others) {
   int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD | others;

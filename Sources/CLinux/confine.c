@@ -1,5 +1,5 @@
-// Landlock for a command: docs/confined-steps.md. It runs in the new process, which still shares
-// our memory, so that the time it takes is not the loop's. Only the interface of the kernel is used: the
+// Landlock for a command: docs/confined-steps.md. The new process does this while it still shares
+// our memory, so that the loop does not wait for it. Only the interface of the kernel is used: the
 // headers of the C library may be older.
 #define _GNU_SOURCE
 #include "confine.h"
@@ -38,7 +38,7 @@ uint64_t clinux_mount_id_at(int folder, const char *path) {
   return mount_id(folder, path, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 }
 
-// A path that is gone, or that we may not reach, is one that the command cannot reach either.
+// If a path is gone, or we may not reach it, the command cannot reach it either.
 static long allow(long ruleset, const struct clinux_rule *rule, int flags) {
   long file = rule->file;
   if (file < 0) file = call(SYS_openat, AT_FDCWD, (long)rule->path, O_PATH | O_CLOEXEC | flags, 0);
@@ -67,13 +67,13 @@ long confine_ourselves(const struct clinux_launch *launch) {
   uint64_t handled = clinux_access_all;
   long ruleset = call(create_ruleset, (long)&handled, sizeof handled, 0, 0);
   if (ruleset < 0) return ruleset;
-  // A link beside the workspace may lead into it; what it leads to elsewhere has a rule of its own.
+  // A link beside the workspace may lead into it; a target elsewhere has a rule of its own.
   long result = allow_all(ruleset, launch->outside, launch->outside_count, O_NOFOLLOW);
   if (result == 0) result = allow_all(ruleset, launch->rules, launch->rule_count, 0);
   if (result == 0) {
     result = call(restrict_self, ruleset, 0, 0, 0);
-    // Without the privilege, only a process that can gain none may be confined. With it, programs such
-    // as sudo keep working.
+    // Without the privilege, only a process that cannot gain privileges may be confined. With it,
+    // programs such as sudo keep working.
     if (result == -EPERM) {
       result = call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0);
       if (result == 0) result = call(restrict_self, ruleset, 0, 0, 0);

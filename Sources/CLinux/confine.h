@@ -1,4 +1,4 @@
-// What a new process does to itself before it executes its program.
+// The confinement that a new process applies to itself before it executes its program.
 #ifndef CLINUX_CONFINE_H
 #define CLINUX_CONFINE_H
 

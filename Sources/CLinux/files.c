@@ -1,4 +1,4 @@
-// What the kernel says of open files.
+// Information from the kernel about open files.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -8,7 +8,7 @@
 
 int clinux_has_name(int file) {
   struct statx status;
-  // Whoever asks for times as well makes a client of NFS write everything first.
+  // A request for times as well would make a client of NFS write everything first.
   if (statx(file, "", AT_EMPTY_PATH, STATX_NLINK, &status) != 0) return errno != ESTALE;
   return status.stx_nlink > 0;
 }

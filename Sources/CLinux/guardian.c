@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-// Closes every file but two. All are close-on-exec, and before Linux 5.9 they stay until then; but if
-// we are killed, a lock on one of them makes us seem alive.
+// Closes every file but two. All are close-on-exec, and before Linux 5.9 they stay open until then;
+// but if we are killed, a lock on one of them makes us seem alive.
 static void close_all_but(long one, long other) {
   long low = one < other ? one : other, high = one < other ? other : one;
   call(SYS_close_range, 3, low - 1, 0, 0);
@@ -33,8 +33,9 @@ static void set_guarded(int *guarded) {
 
 void clinux_set_guarded(int *guarded) { set_guarded(guarded); }
 
-// Closes all files, so that nothing waits for it; creates a session, so that signals to our group
-// or terminal do not reach it; and changes the name, so that `pkill oprun` does not find it.
+// Closes all files, so that no reader waits for this process; creates a session, so that signals to
+// our group or terminal do not reach it; and changes the name, so that `pkill oprun` does not find
+// it.
 static void become_inconspicuous(struct clinux_guardian *guardian) {
   call(SYS_setsid, 0, 0, 0, 0);
   if (guardian->guarded) set_guarded(guardian->guarded);
@@ -61,13 +62,13 @@ static int await_end(struct clinux_guardian *guardian, long process, long millis
 static int guard(void *context) {
   struct clinux_guardian *guardian = context;
   become_inconspicuous(guardian);
-  // In other cases our parent waits until the program is loaded.
+  // Without shared memory our parent waits until the program is loaded, so there is no delay.
   long delay = SHARES_MEMORY_WHILE_WE_RUN ? guardian->delay : 0;
   long process = call(SYS_pidfd_open, guardian->parent, 0, 0, 0);
   await_end(guardian, process, delay);
   call(SYS_execve, (long)guardian->program, (long)guardian->arguments, (long)guardian->environment,
        0);
-  // The program cannot be loaded, so only what can be ended without it is.
+  // The program cannot be loaded: only the processes that can be ended without it are.
   while (!await_end(guardian, process, -1)) {
   }
   for (int i = 0; i < guardian->group_count; i++)

@@ -25,13 +25,15 @@ const char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name) {
   return NULL;
 }
 
-// The C library asks where the program is and in which directories shared libraries may be; a static program has none.
+// The C library asks for the program's directory, and for those of shared libraries; a static
+// program has none.
 char *__wrap__dl_get_origin(void);
 char *__wrap__dl_get_origin(void) { return (char *)-1; }
 void __wrap__dl_init_paths(void);
 void __wrap__dl_init_paths(void) {}
 
-// SQLite would load extensions with these, and the C library tables of character sets: there are none to load.
+// With these functions, SQLite would load extensions, and the C library tables of character sets:
+// there are none to load.
 #define LOADS_NOTHING(name) \
   void *__wrap_##name(void); \
   void *__wrap_##name(void) { return NULL; }
@@ -51,12 +53,12 @@ FILE *__wrap_fopen(const char *path, const char *mode) {
   return strcmp(path, "/proc/self/maps") == 0 ? NULL : __real_fopen(path, mode);
 }
 
-// With this, it would read that list.
+// With this function, it would read that list.
 int __wrap___isoc99_sscanf(void);
 int __wrap___isoc99_sscanf(void) { return EOF; }
 
-// The C library translates its messages, and writes a letter that a character set does not have with others. oprun has
-// the locale "C", in which both change nothing, and 6 says that there is no such letter.
+// The C library translates its messages, and replaces letters that a character set does not have.
+// oprun has the locale "C", in which neither changes anything; 6 says that there is no such letter.
 const char *__wrap___dcigettext(const char *domain, const char *message);
 const char *__wrap___dcigettext(const char *domain, const char *message) {
   (void)domain;
@@ -65,8 +67,8 @@ const char *__wrap___dcigettext(const char *domain, const char *message) {
 int __wrap___gconv_transliterate(void);
 int __wrap___gconv_transliterate(void) { return 6; }
 
-// The compiler of patterns to machine code, which is not used, and what the rest of PCRE2 asks of it: whether
-// something was compiled (-45: it was not), how large it is, for which processor, and to free it.
+// The compiler of patterns to machine code is not used. The rest of PCRE2 asks it whether something
+// was compiled (-45: it was not), how large it is, for which processor, and to free it.
 int __wrap_pcre2_jit_match_8(void);
 int __wrap_pcre2_jit_match_8(void) { return -45; }
 int __wrap__pcre2_jit_check_exec_8(void);
@@ -78,8 +80,8 @@ const char *__wrap__pcre2_jit_get_target_8(void) { return ""; }
 void __wrap__pcre2_jit_free_8(void);
 void __wrap__pcre2_jit_free_8(void) {}
 
-// Three extensions of SQLite, for searching in texts and places, which it would begin with; 0 means that they are
-// there.
+// Three extensions of SQLite for searching in texts and places, which it would initialise; 0 means
+// that this succeeded.
 int __wrap_sqlite3Fts3Init(void *database);
 int __wrap_sqlite3Fts3Init(void *database) {
   (void)database;
@@ -117,7 +119,8 @@ void __wrap_sqlite3RegisterDateTimeFunctions(void) {}
 int __wrap___vfwprintf_internal(void);
 int __wrap___vfwprintf_internal(void) { return -1; }
 
-// What SQLite's mathematical functions call is a fortieth of the program, and no statement of ours uses them.
+// The functions that SQLite's mathematical functions call are a fortieth of the program, and no
+// statement of ours uses them.
 #define UNUSED_FUNCTION(name) \
   void __wrap_##name(void); \
   void __wrap_##name(void) { __builtin_trap(); }
@@ -155,8 +158,9 @@ char *__wrap___cxa_demangle(const char *name, char *buffer, size_t *length, int 
   return NULL;
 }
 
-// Names of Swift's types in readable form, which only messages about faults of oprun itself have: they are empty. The
-// caller frees the text of this `std::string`, as it does not lie inside it.
+// The readable names of Swift's types, which only messages about faults of oprun itself contain:
+// they are empty. The caller frees the text of this `std::string`, because it is not inside the
+// object.
 struct cxx_string {
   char *text;
   size_t length;

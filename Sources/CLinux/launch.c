@@ -112,11 +112,12 @@ static void be_nice(int change) {
   call(SYS_close, file, 0, 0, 0);
 }
 
-// Whether close_range(2) is there and allowed.
+// True if close_range(2) exists and is allowed.
 static int has_close_range;
 
-// Most of our descriptors are nothing for the command. Closing copies of them takes a tenth of the time that it takes to
-// load a program, so the new process shares ours at first, and then copies only what it needs.
+// True if the new process shares our descriptors at first, and then copies only those that it
+// needs. The command needs few of ours, and closing copies of the others takes a tenth of the time
+// that it takes to load a program.
 static int shares_descriptors(const struct clinux_launch *launch) {
   return has_close_range && launch->first_needed > 3;
 }
@@ -162,13 +163,15 @@ static int run(void *context) {
     uint64_t limit[2] = {launch->soft_memory_limit, launch->hard_memory_limit};
     call(SYS_prlimit64, 0, RLIMIT_RSS, (long)limit, 0);
   }
-  // Last, because we may have more open than the limit allows, and then could open nothing.
+  // The limit comes last, because we may have more descriptors open than it allows, and then could
+  // open nothing.
   if (launch->hard_descriptor_limit) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};
     call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);
   }
 
-  // The guardian is started before, but may run later. Who waits here is killed with our parent.
+  // The guardian is started before, but may run later. A process that waits here is killed with our
+  // parent.
   while (launch->guarded && !__atomic_load_n(launch->guarded, __ATOMIC_ACQUIRE))
     call(SYS_futex, (long)launch->guarded, FUTEX_WAIT_PRIVATE, 0, 0);
 

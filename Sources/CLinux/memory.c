@@ -38,10 +38,11 @@ static struct piece *vacant[kind_count];
 // Only addresses are reserved: the kernel provides the memory when it is touched.
 static const size_t most_reserved = (size_t)1 << 30, least_reserved = (size_t)1 << 20;
 static uintptr_t region, region_size;
-// Most runs need no more than what is touched first (touch.c asks for as much of it as every run needs).
+// The memory that is touched at first, enough for most runs (touch.c asks for as much of it as
+// every run needs).
 enum { first_touched = 512 << 10, populated_at_once = 128 << 10 };
 static uintptr_t unused, unused_end;
-// Up to where the kernel has provided memory that was asked for in pieces.
+// The end of the memory that was asked for in pieces and that the kernel has provided.
 static uintptr_t populated;
 static int is_refused;
 // Larger pieces than this are given back to the kernel, and were asked for one by one. The C library does so above

@@ -1,7 +1,8 @@
-// The types of the objects behind arrays, dictionaries and sets. For each type of element, the Swift runtime would find the
-// superclass by its name, lay out the fields and search its caches: 7,000 instructions, for 80 types in a run of one step.
-// These classes have the same layout for all elements, so one that is a constant of the standard library is copied, and
-// only its generic arguments are replaced. Scripts/build makes the linker use these functions (`--wrap`).
+// The types of the objects behind arrays, dictionaries and sets. For each type of element, the
+// Swift runtime would find the superclass by its name, lay out the fields and search its caches:
+// 7,000 instructions, for 80 types in a run of one step. These classes have the same layout for all
+// elements, so a class that is a constant of the standard library is copied, and only its generic
+// arguments are replaced. Scripts/build makes the linker use these functions (`--wrap`).
 #include "CLinux.h"
 
 #ifdef OPRUN_WRAPS_LIBRARIES
@@ -27,8 +28,9 @@ struct response __real_swift_getCanonicalPrespecializedGenericMetadata(
 struct response __wrap_swift_getCanonicalPrespecializedGenericMetadata(
     size_t request, const void *const *arguments, const void *description, void *token);
 
-// For each of the three: its description, a constant of its kind, and the first generic argument of that one. The constants
-// are marked as such, so that the runtime does not look for their copies in its caches either.
+// For each of the three kinds: its description, a constant of it, and the constant's first generic
+// argument. The constants are marked as such, so that the runtime does not look for their copies in
+// its caches either.
 #define SWIFT(name) __asm__(name) __attribute__((weak))
 extern const char array_description[] SWIFT("$ss23_ContiguousArrayStorageCMn");
 extern const char dictionary_description[] SWIFT("$ss18_DictionaryStorageCMn");
@@ -55,7 +57,7 @@ enum { slot_count = 512, most_copies = 384 };
 static const struct class *copies[slot_count];
 static size_t copy_count;
 
-// Where the generic arguments are, in words from the beginning.
+// The position of the generic arguments, in words from the beginning.
 static size_t place_of_arguments(const struct kind *kind, const struct class *example) {
   const void *const *words = (const void *const *)example;
   size_t count = (example->size - example->address_point) / sizeof *words;
@@ -106,8 +108,8 @@ struct response __wrap_swift_getCanonicalPrespecializedGenericMetadata(
   return __real_swift_getCanonicalPrespecializedGenericMetadata(request, arguments, description, token);
 }
 
-// `[:]` is a call of this function, which the compiler never specializes where it optimizes for size. It begins with
-// the type of the pairs, which it does not need for none.
+// `[:]` is a call of this function, which the compiler never specializes where it optimizes for
+// size. The function first builds the type of the pairs, which it does not need if there are none.
 extern char empty_array[] __asm__("_swiftEmptyArrayStorage");
 extern char empty_dictionary[] __asm__("_swiftEmptyDictionarySingleton");
 void *real_dictionary(void *pairs, const void *key, const void *value, const void *hashing) __asm__(

@@ -1,5 +1,5 @@
 // Counts the processors that the calling thread is bound to. The C library's interface needs GNU
-// macros and a guess of how many processors the kernel was built for.
+// macros and an estimate of how many processors the kernel was built for.
 #include "CLinux.h"
 
 #include <errno.h>

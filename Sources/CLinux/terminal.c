@@ -16,7 +16,7 @@ int clinux_open_terminal(int *device, unsigned short rows, unsigned short column
   if (ioctl(screen, TIOCSPTLCK, &unlocked) == 0 && ioctl(screen, TIOCGPTN, &number) == 0) {
     clinux_resize_terminal(screen, rows, columns);
 #ifdef TIOCGPTPEER
-    // Also where /dev/pts is another one's.
+    // This works also if /dev/pts belongs to another mount.
     *device = ioctl(screen, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (*device >= 0) return screen;
 #endif
@@ -45,6 +45,6 @@ int clinux_take_keys(int terminal, struct termios *before) {
   raw.c_cc[VSUSP] = _POSIX_VDISABLE;
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
-  // Not after what is written: its reader may stand still.
+  // TCSANOW does not wait until the output is written: its reader may have stopped reading.
   return tcsetattr(terminal, TCSANOW, &raw) == 0 ? 0 : -errno;
 }

@@ -10,14 +10,15 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// The linker defines them: where the variables begin that are zero at first, and where they end.
+// The start and the end of the variables that are zero at first, as the linker defines them.
 extern char __bss_start[], _end[];
 
-// What a run of one step writes to, in pages; each that is asked for and not used costs its 1 us all the same. The linker
-// places the variables that such a run changes before the others (Scripts/order-functions).
+// The memory that a run of one step writes to, in bytes; each page that is asked for and not used
+// still costs its 1 us. The linker places the variables that such a run changes before the others
+// (Scripts/order-functions).
 enum { page_size = 4096, variables = 40 * page_size, stack = 16 * page_size, pieces = 22 * page_size };
 
-// A kernel before 5.14 refuses it, and nothing is lost.
+// Asks for pages. A kernel before 5.14 refuses it, and nothing is lost.
 static void populate(uintptr_t start, uintptr_t end) {
   start &= ~(uintptr_t)(page_size - 1);
   end = (end + page_size - 1) & ~(uintptr_t)(page_size - 1);

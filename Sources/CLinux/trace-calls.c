@@ -1,4 +1,5 @@
-// Which files the calls of a traced process are about. docs/design-execution.md, "Watching a command".
+// The files that the calls of a traced process are about. docs/design-execution.md, "Watching a
+// command".
 #define _GNU_SOURCE
 #include "trace.h"
 
@@ -51,7 +52,7 @@ unsigned trace_filter(struct sock_filter *program, unsigned capacity) {
   unsigned length = 0;
   program[length++] = (struct sock_filter)BPF_STMT(
       BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
-  // Calls of another kind of program have other numbers; they are let through.
+  // Programs for another architecture have other numbers of calls; they are not stopped.
   program[length++] =
       (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, wanted_count + 1);
   program[length++] = (struct sock_filter)BPF_STMT(
@@ -68,7 +69,7 @@ unsigned trace_filter(struct sock_filter *program, unsigned capacity) {
 static int read_text(pid_t process, uint64_t address, char *text) {
   size_t length = 0;
   while (length < PATH_MAX) {
-    // A page may be the last one that is there.
+    // The string may end in the last page of a mapping, so reading stops at the page boundary.
     size_t count = 4096 - (address + length) % 4096;
     if (count > PATH_MAX - length) count = PATH_MAX - length;
     struct iovec here = {text + length, count};
@@ -81,7 +82,8 @@ static int read_text(pid_t process, uint64_t address, char *text) {
   return 0;
 }
 
-// The path that an argument of a call names, as it is written, but with the process's own directories.
+// The path of an argument of a call as it is written, below the process's own directories if it is
+// relative.
 static int written_path(pid_t process, int directory, uint64_t address, char *found) {
   char text[PATH_MAX], link[64], folder[PATH_MAX];
   if (!read_text(process, address, text) || !*text) return 0;
@@ -94,14 +96,14 @@ static int written_path(pid_t process, int directory, uint64_t address, char *fo
   return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", name) < PATH_MAX;
 }
 
-// The path that an argument of a call names: its directory with every link followed, then its last name.
+// The path of an argument of a call: its directory with every link followed, then its last name.
 static int find_path(pid_t process, int directory, uint64_t address, char *found) {
   char text[PATH_MAX], path[PATH_MAX + 64], folder[PATH_MAX];
   if (!read_text(process, address, text) || !*text) return 0;
   if (*text == '/') snprintf(path, sizeof path, "%s", text);
   else if (directory == AT_FDCWD) snprintf(path, sizeof path, "/proc/%d/cwd/%s", process, text);
   else snprintf(path, sizeof path, "/proc/%d/fd/%d/%s", process, directory, text);
-  // 'link' of an open file without a name.
+  // A link of an open file without a name begins with /proc/self, which would be ours.
   if (!strncmp(text, "/proc/self/", 11)) snprintf(path, sizeof path, "/proc/%d/%s", process, text + 11);
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/') path[--length] = 0;
@@ -114,7 +116,8 @@ static int find_path(pid_t process, int directory, uint64_t address, char *found
   return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", name) < PATH_MAX;
 }
 
-// What a path names that was written: its directory with every link followed, if there is one, then its last name.
+// The path that a written path leads to: its directory with every link followed, if there is one,
+// then its last name.
 static int resolve(const char *written, char *found) {
   char path[PATH_MAX], folder[PATH_MAX];
   snprintf(path, sizeof path, "%s", written);
@@ -126,7 +129,7 @@ static int resolve(const char *written, char *found) {
   if (realpath(path, folder))
     return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", slash + 1) < PATH_MAX;
   *slash = '/';
-  // Where '..' leads from what is not there, nobody knows.
+  // The target of '..' in a directory that does not exist is unknown.
   return !strstr(path, "/..") && snprintf(found, PATH_MAX, "%s", path) < PATH_MAX;
 }
 
@@ -169,7 +172,8 @@ static int read_link(const char *path, char *found) {
   return length > 0;
 }
 
-// A call that only looks whether a file is there, or what is known about it. `flags` say whether a link is followed.
+// Begins a call that only checks whether a file exists, or what its status is. `flags` say whether
+// a link is followed.
 static int begin_look(
     struct trace_call *call, pid_t process, int directory, uint64_t address, uint64_t flags) {
   call->is_look = 1;
@@ -177,14 +181,14 @@ static int begin_look(
   return written_path(process, directory, address, call->second);
 }
 
-// What is not there may be in a directory that is not there either.
+// A file that does not exist may be in a directory that does not exist either.
 static int begin_removal(struct trace_call *call, pid_t process, int directory, uint64_t address) {
   return find_path(process, directory, address, call->first) ||
          (written_path(process, directory, address, call->second) &&
           resolve(call->second, call->first));
 }
 
-// A program is executed. If that succeeds, the call has no end of its own.
+// Begins the execution of a program. If it succeeds, the call has no end of its own.
 static int begin_execution(struct trace_call *call, pid_t process, int directory, uint64_t address) {
   if (!begin_look(call, process, directory, address, 0)) *call->second = 0;
   return 1;
@@ -286,23 +290,23 @@ int trace_begin(struct trace_call *call, pid_t process, long number, const uint6
   }
 }
 
-// The kernel says which file was opened: relative paths, links and '..' need no care. What the command wrote is
-// noted, too: a link on the way decides what it reads.
+// Notes an opened file. The kernel says which file it is: relative paths, links and '..' need no
+// care. The path as the command wrote it is noted, too: a link in it decides what is read.
 static void end_open(const struct trace_call *call, pid_t process, long descriptor) {
   char link[64], path[PATH_MAX];
   snprintf(link, sizeof link, "/proc/%d/fd/%ld", process, descriptor);
   ssize_t length = readlink(link, path, sizeof path - 1);
   struct stat status;
   if (length <= 0 || *path != '/' || stat(link, &status)) return;
-  // A file without a name (O_TMPFILE), or one that has lost it meanwhile.
+  // The file has no name (O_TMPFILE), or has lost it meanwhile.
   if (status.st_nlink == 0) return;
   path[length] = 0;
-  // Its name is noted in case it is listed.
+  // The name of the directory is noted in case it is listed.
   if (S_ISDIR(status.st_mode)) return *call->second ? trace_write('o', path, call->second) : (void)0;
   if (!call->existed) trace_write(call->flags & O_EXCL ? 'e' : 'n', path, NULL);
   else if (call->flags & O_TRUNC) trace_write('t', path, NULL);
   else if ((call->flags & O_ACCMODE) == O_RDONLY) trace_write('r', path, call->second);
-  // What is appended to, or written in the middle of, keeps what was in it.
+  // A file that is appended to, or written in the middle, keeps its other content.
   else trace_write('u', path, NULL);
 }
 
@@ -320,8 +324,8 @@ static int is_link_read(long number) {
   return number == SYS_readlinkat;
 }
 
-// Directories are looked at on the way to files; which files are in them is another question. A link that is not
-// followed is what was looked at, wherever it leads.
+// Notes a look at a file. Directories are looked at on the way to files; which files are in them is
+// another question. If a link is not followed, the link itself was looked at, wherever it leads.
 static void end_look(const struct trace_call *call, long result) {
   char path[PATH_MAX], target[PATH_MAX];
   struct stat status;
@@ -388,7 +392,7 @@ void trace_end(const struct trace_call *call, pid_t process, long result) {
 #ifdef SYS_open
   case SYS_getdents:
 #endif
-  // After the last names there is an empty answer.
+  // After the last names, the kernel returns an empty list.
   case SYS_getdents64:
     if (result > 0) trace_write('L', call->first, call->second);
   }
@@ -398,12 +402,12 @@ void trace_program(pid_t process, const struct trace_call *call) {
   char link[64], path[PATH_MAX], found[PATH_MAX];
   snprintf(link, sizeof link, "/proc/%d/exe", process);
   if (!read_link(link, path)) return;
-  // What '/proc/self' leads to is another question here.
+  // '/proc/self' leads elsewhere in this process.
   const char *written = call && call->number >= 0 && call->is_look ? call->second : "";
   if (!strncmp(written, "/proc/", 6) || !*written || !realpath(written, found))
     return trace_write('x', path, NULL);
   if (!strcmp(found, path)) return trace_write('x', path, written);
-  // A script, which the kernel has read to find its interpreter.
+  // The program is a script, which the kernel has read to find its interpreter.
   trace_write('x', path, NULL);
   trace_write('r', found, written);
 }

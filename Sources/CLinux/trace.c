@@ -17,10 +17,12 @@
 #include <unistd.h>
 
 static int report = -1;
-// What could not be written would leave a gap: nothing follows it, and the last record is missing.
+// True if a record could not be written: nothing is written after such a gap, and the last record
+// is missing.
 static int has_failed;
 enum { room = 1 << 16 };
-// Allocated when it is needed: a run without a trace asks for the pages of all variables.
+// Records that are not written yet; allocated when needed, because a run without a trace asks for
+// the pages of all variables.
 static char *pending;
 static size_t pending_count;
 
@@ -49,7 +51,7 @@ void trace_write(char kind, const char *first, const char *second) {
   append(second ? second : "");
 }
 
-// A thread of the command. A call that is going on is kept until its end.
+// A thread of the command, with its call that is going on, if there is one.
 struct thread {
   pid_t id;
   struct trace_call *call;
@@ -81,7 +83,7 @@ static void forget(pid_t id) {
 }
 
 static void resume(pid_t id, enum __ptrace_request request, int signal) {
-  // It may have been killed meanwhile.
+  // The thread may have been killed meanwhile.
   ptrace(request, id, NULL, (void *)(uintptr_t)signal);
 }
 
@@ -114,7 +116,8 @@ static void end_call(pid_t id) {
   resume(id, PTRACE_CONT, 0);
 }
 
-// The process has the number of its first thread now; the call is that of the thread that executed the program.
+// Notes an executed program. The process now has the id of its first thread; the call is that of
+// the thread that executed the program.
 static void note_program(pid_t id) {
   unsigned long former = 0;
   if (ptrace(PTRACE_GETEVENTMSG, id, NULL, &former)) former = (unsigned long)id;
@@ -152,8 +155,9 @@ static int64_t now(void) {
   return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-// Returns how the command ended. What it leaves behind has 2 s to end: without a tracer, its calls would
-// fail. It is noted if it does not end as soon as in a run, where it may only finish what it was doing.
+// Watches the command and returns how it ended. Processes that it leaves behind have 2 s to end:
+// without a tracer, their calls would fail. They are noted if they do not end as soon as in a run,
+// where they may only finish what they were doing.
 static int watch(pid_t command) {
   int result = 0;
   int64_t last = 0, due = 0;
@@ -231,7 +235,7 @@ int clinux_trace(const char *path, char *const *words) {
   if (write(start[1], "", 1) != 1) return -errno;
   close(start[1]);
   note_directory();
-  // If somebody kills us, it is known at least that the command began.
+  // If we are killed, the report shows at least that the command began.
   flush();
   int status = watch(command);
   trace_write('E', "", NULL);

@@ -1,4 +1,4 @@
-// What the two parts of the tracer share.
+// The declarations that both parts of the tracer share.
 #ifndef CLINUX_TRACE_H
 #define CLINUX_TRACE_H
 
@@ -13,17 +13,17 @@ struct trace_call {
   uint64_t flags;  // of an open, a look, a removal, or a change of name
   int existed;     // what it would make was there before
   int is_look;     // it only asks about a file, or executes one
-  // The paths of the call; of an open the one it would make, and the one that is read, as it was written; of a call
-  // that looks for a file the second alone.
+  // The paths of the call: for an open, the path it would make, and the path that is read, as it
+  // was written; for a call that looks for a file, only the second.
   char first[PATH_MAX], second[PATH_MAX];
 };
 
 // Notes a call at its beginning. Returns 0 if its end does not matter.
 int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *arguments);
-// The result is a negative errno if the call has failed.
+// Notes a call at its end. The result is a negative errno if the call has failed.
 void trace_end(const struct trace_call *call, pid_t process, long result);
-// Notes the program that a process has just executed, and the path by which it did, from its call; null if that is
-// not known.
+// Notes the program that a process has just executed, and the path in its call; the call is null if
+// it is not known.
 void trace_program(pid_t process, const struct trace_call *call);
 
 // Appends a record: a letter, and one or two strings.

@@ -1,6 +1,6 @@
 #include <zlib.h>
 
-// These are macros in C.
+// Functions for macros of C.
 static inline int czlib_start(z_stream *stream, int window_bits) {
   return inflateInit2(stream, window_bits);
 }

@@ -1,4 +1,5 @@
-// File names and values of variables as strings without loss: for Linux they are bytes, and not all of them are UTF-8.
+// File names and values of variables as strings without loss: for Linux they are bytes, and not
+// always UTF-8.
 
 import Glibc
 

@@ -1,4 +1,4 @@
-// libyaml counts characters, spans count bytes. This converts one into the other.
+// Converts offsets: libyaml counts characters, spans count bytes.
 
 /// A cursor over UTF-8 text that knows its position in characters and in bytes. Events come in file
 /// order, so it moves a little at a time. It is public to be inlined, as `Span` is.

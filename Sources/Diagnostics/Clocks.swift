@@ -8,7 +8,7 @@ package func monotonicTime() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 /// The time since 1970 in UTC, provided that the clock of the machine is right.
 package func wallTime() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 
-/// The time since the machine was started, also that in which it slept.
+/// The time since the machine was started, including the time in which it slept.
 package func timeSinceBoot() -> Int64 { nanoseconds(of: CLOCK_BOOTTIME) }
 
 private func nanoseconds(of clock: clockid_t) -> Int64 {

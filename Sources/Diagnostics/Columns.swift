@@ -2,8 +2,8 @@
 
 private let widestFirstColumn = 28
 
-/// One line for each row. If a first column is wider than most, the second one goes on its own
-/// line. With `all` the columns are those of a longer table, of which these are some rows.
+/// Formats one line for each row. If a first column is wider than most, the second one goes on its
+/// own line. With `all`, the rows are part of a longer table, which determines the columns.
 package func twoColumns(_ rows: [(String, String)], of all: [(String, String)]? = nil) -> String {
   let widest = min(widestFirstColumn, (all ?? rows).map { displayWidth(of: $0.0) }.max() ?? 0)
   return rows.map { first, second in

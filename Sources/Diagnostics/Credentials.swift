@@ -1,7 +1,7 @@
 // Hides names, passwords and signatures in URLs, which must not appear in a message. It knows no
 // scheme.
 
-/// Replaces what is not shown.
+/// The replacement for text that is not shown.
 package let maskedValue = "***"
 
 /// Text that may contain URLs, in the form in which it may be shown: each word that can be a URL is
@@ -22,7 +22,7 @@ package func withoutCredentials(_ text: String) -> String {
 /// begins with its host.
 package func shownURL(_ url: String) -> String { shown(url, isURL: true) }
 
-/// `isURL` means that it is one even if it has no scheme.
+/// The text in the form in which it may be shown. `isURL` means that it is a URL even without a scheme.
 private func shown(_ url: String, isURL: Bool) -> String {
   let mark = url.firstRange(ofText: "://")
   let start = mark?.upperBound ?? url.startIndex
@@ -58,8 +58,8 @@ private func withoutUser(_ address: Substring, isURL: Bool) -> String {
   }
   let port = address[address.index(after: colon)..<end]
   if port.allSatisfy(\.isNumber) || port.containsText("${{") { return String(address) }
-  // A password that ends in something like a path: the URL is invalid, and the position of its host
-  // is unknown.
+  // The password ends in something like a path: the URL is invalid, and the position of its host is
+  // unknown.
   if let sign = address.lastIndex(of: "@") { return String(address[address.index(after: sign)...]) }
   return address[...colon] + maskedValue + String(address[end...])
 }
@@ -98,7 +98,7 @@ private let credentialWords: Set = [
   "hmac", "policy",
 ]
 
-/// Whether letters and digits are mixed over a greater length than in anything written by people.
+/// True if letters and digits are mixed over a greater length than in text written by people.
 private func isOpaque(_ value: some StringProtocol) -> Bool {
   value.utf8.split { !(isLetter($0) || isDigit($0)) }.contains { run in
     run.count >= 20 && run.contains(where: isDigit) && run.contains(where: isLetter)
@@ -109,7 +109,7 @@ private func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x2
 
 private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-/// Whether the value is a URL, perhaps encoded, with a name before its host.
+/// True if the value is a URL, perhaps encoded, with a name before its host.
 private func holdsUser(_ value: Substring) -> Bool {
   let text = value.lowercased()
   return (text.containsText("://") || text.containsText("%3a%2f%2f"))

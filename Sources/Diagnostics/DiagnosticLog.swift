@@ -20,7 +20,7 @@ package struct DiagnosticLog {
   /// True once the limit has been exceeded: the rest of the file need not be read.
   package var isFull: Bool { horizon < UInt32.max }
 
-  /// Whether a fault at this location would be kept.
+  /// True if a fault at this location would be kept.
   package func hasRoom(at span: Span) -> Bool { span.start < horizon }
 
   /// Reports a fault. The diagnostic is made only if there is room for it. Of several at one

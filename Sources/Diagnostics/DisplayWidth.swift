@@ -55,7 +55,8 @@ private func isWide(_ value: UInt32) -> Bool {
 }
 
 /// The escape for a scalar that would move the cursor, hide text or change its direction, such as
-/// `\u{1b}` or `\n`; nil for one that can be printed. The zero-width joiner holds emoji together and stays.
+/// `\u{1b}` or `\n`; nil for one that can be printed. The zero-width joiner stays, because it joins
+/// emoji.
 package func escape(_ scalar: Unicode.Scalar) -> String? {
   if scalar.value >= 0x20, scalar.value < 0x7F { return nil }
   switch scalar.properties.generalCategory {
@@ -74,7 +75,7 @@ package func escape(_ scalar: Unicode.Scalar) -> String? {
 /// characters.
 package func printable(_ text: String) -> String { shortened(withoutHidden(text)) }
 
-/// The same for a string that is also a name: nothing in it is hidden.
+/// Shortens a string from outside in the same way, if it is also a name: nothing in it is hidden.
 package func shortened(_ text: String, to length: Int = 80) -> String {
   var result = ""
   var count = 0

@@ -1,6 +1,6 @@
 // Numbers in base 16.
 
-/// A number in base 16 with leading zeros, so that it has at least so many digits.
+/// A number in base 16, with leading zeros up to `digits` digits.
 package func hexadecimal(_ value: UInt64, digits: Int, uppercase: Bool = false) -> String {
   let count = max(digits, (67 - value.leadingZeroBitCount) / 4, 1)
   let ten = UInt8(ascii: uppercase ? "A" : "a")

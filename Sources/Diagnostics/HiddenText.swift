@@ -1,5 +1,5 @@
-// Hides what no displayed text may contain. Strings are cut to what fits, and half a secret would
-// no longer be found, so secrets are hidden before a string is cut.
+// Hides text that must not be displayed. Strings are cut to what fits, and half a secret would no
+// longer be found, so secrets are hidden before a string is cut.
 
 import Synchronization
 
@@ -10,12 +10,12 @@ package func hideBeforeCutting(_ hide: @escaping @Sendable (String) -> String) {
   hiding.withLock { $0 = hide }
 }
 
-/// The string without what must not be shown.
+/// The string with its hidden parts replaced.
 package func withoutHidden(_ text: String) -> String {
   hiding.withLock { $0 }?(text) ?? text
 }
 
-/// The bytes without what must not be shown; nil while nothing must be hidden.
+/// The bytes with their hidden parts replaced; nil if nothing has to be hidden.
 func withoutHidden(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
   guard let hide = hiding.withLock({ $0 }) else { return nil }
   return Array(hide(String(decoding: bytes, as: UTF8.self)).utf8)

@@ -1,7 +1,7 @@
 // Lines and columns of one file's bytes, for printing. It knows only offsets within the file.
 
-/// Checkpoints at equal distances, so that finding any position costs at most one such distance,
-/// even in a file that is one line of 60 MB.
+/// A table of checkpoints at equal distances, so that finding any position costs at most one such
+/// distance, even in a file that is one line of 60 MB.
 struct LineTable {
   struct Position {
     /// The line, counted from 1.

@@ -6,7 +6,7 @@ package func inWords(_ items: [String], last conjunction: String = "or") -> Stri
   return items.dropLast().joined(separator: ", ") + " \(conjunction) " + last
 }
 
-/// Names the first few of something, and says how many there are besides: `a, b and 3 more`.
+/// Lists the first names, and the number of the others: `a, b and 3 more`.
 package func firstNames(of names: some Collection<String>, most: Int) -> String {
   let shown = names.prefix(most).joined(separator: ", ")
   return names.count > most ? "\(shown) and \(names.count - most) more" : shown

@@ -1,5 +1,5 @@
-// Patterns of file names: `*`, `?` and `[…]`, as `fnmatch` has them, but for characters instead of bytes, whatever the
-// locale is. It knows no directories.
+// Patterns of file names: `*`, `?` and `[…]`, as `fnmatch` has them, but for characters instead of
+// bytes, whatever the locale is. It knows no directories.
 
 /// A pattern for one name. A character is a code point of UTF-8; each byte of a name that is no part of one counts as a
 /// character, which `*`, `?` and `[!…]` match.
@@ -20,10 +20,11 @@ package struct NamePattern: Sendable {
     }
   }
 
-  /// Nil if it matches nothing.
+  /// Nil if the pattern matches nothing.
   private let parts: [Part]?
 
-  /// A text without `*`, `?` and `[` matches only itself. In any other, a backslash makes the next character literal.
+  /// Reads a pattern. A text without `*`, `?` and `[` matches only itself. In any other, a
+  /// backslash makes the next character literal.
   package init(_ text: String) {
     let characters = text.unicodeScalars.map(\.value)
     guard Self.hasSigns(text) else {
@@ -34,7 +35,7 @@ package struct NamePattern: Sendable {
     parts = parser.parts()
   }
 
-  /// Whether there is a character that may make a wildcard.
+  /// True if a character of the text may be a wildcard.
   package static func hasSigns(_ text: String) -> Bool {
     text.utf8.contains { $0 == star || $0 == questionMark || $0 == bracket }
   }
@@ -44,15 +45,15 @@ package struct NamePattern: Sendable {
     return name.withUTF8 { matches(UnsafeRawBufferPointer($0)) }
   }
 
-  /// The same for a name of bytes. A dot at its beginning is matched only by a dot. Complexity: at most the product of both
-  /// lengths.
+  /// True if the pattern matches a name of bytes. A dot at its beginning is matched only by a dot.
+  /// Complexity: at most the product of both lengths.
   package func matches(_ name: UnsafeRawBufferPointer) -> Bool {
     guard let parts else { return false }
     if name.first == UInt8(ascii: ".") {
       guard case .one? = parts.first else { return false }
     }
     var (part, place) = (0, 0)
-    // What follows the last `*` may begin further on.
+    // The match of the part after the last `*` may begin further on.
     var afterMany: (part: Int, place: Int)?
     while part < parts.count || place < name.count {
       if part < parts.count {
@@ -76,7 +77,7 @@ package struct NamePattern: Sendable {
     return true
   }
 
-  /// A code point; a byte that begins none has a value beyond all of them.
+  /// The code point at a position; a byte that begins none has a value beyond all of them.
   private static func character(
     of name: UnsafeRawBufferPointer, at place: Int
   ) -> (value: UInt32, length: Int) {
@@ -109,7 +110,7 @@ package struct NamePattern: Sendable {
   private struct Parser {
     var rest: ArraySlice<UInt32>
 
-    /// Nil if nothing can match.
+    /// The parts of the pattern; nil if it can match nothing.
     mutating func parts() -> [Part]? {
       var parts: [Part] = []
       while let character = rest.popFirst() {
@@ -121,7 +122,7 @@ package struct NamePattern: Sendable {
           if let set = set() {
             parts.append(set)
           } else {
-            // It is not closed.
+            // The bracket is not closed.
             rest = start
             parts.append(.one(character))
           }
@@ -134,7 +135,7 @@ package struct NamePattern: Sendable {
       return parts
     }
 
-    /// What stands in brackets, after the opening one; nil if they are not closed.
+    /// Reads the characters in brackets, after the opening one; nil if they are not closed.
     private mutating func set() -> Part? {
       var ranges: [ClosedRange<UInt32>] = []
       let isInverted = skip("!") || skip("^")
@@ -162,7 +163,7 @@ package struct NamePattern: Sendable {
       character == value("\\") ? rest.popFirst() : character
     }
 
-    /// `[:digit:]`, `[=a=]` or `[.a.]`, after its bracket; nil if it is none of these.
+    /// Reads `[:digit:]`, `[=a=]` or `[.a.]`, after its bracket; nil if it is none of these.
     private mutating func named() -> [ClosedRange<UInt32>]? {
       guard let kind = rest.first, [":", "=", "."].contains(Unicode.Scalar(kind)),
         let end = rest.indices.dropFirst().first(where: {
@@ -181,7 +182,7 @@ package struct NamePattern: Sendable {
       return ranges
     }
 
-    /// The classes of the C locale.
+    /// The members of a class in the C locale.
     private static func members(ofClass name: String) -> [ClosedRange<UInt32>]? {
       switch name {
       case "digit": [0x30...0x39]

@@ -1,4 +1,4 @@
-// What all modules need of paths in the file system.
+// Functions for paths in the file system that all modules need.
 
 import Glibc
 
@@ -9,19 +9,19 @@ package func realPath(_ path: String) -> String? {
   return String(cString: resolved)
 }
 
-/// The path of a file that a command names, which runs in a directory: both as the user wrote them.
+/// The path of a file that a command names which runs in `directory`, both as the user wrote them.
 package func path(of name: String, in directory: String?) -> String {
   let isHere = name.hasPrefix("./") && !name.hasPrefix("./-")
   let tail = isHere ? String(name.dropFirst(2)) : name
   return name.hasPrefix("/") ? name : directory.map { "\($0)/\(tail)" } ?? tail
 }
 
-/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE: the descriptor identifies a file without opening it for
-/// reading, and a directory can be entered that cannot be listed.
+/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE. Such a descriptor identifies a file
+/// without opening it for reading, and enters a directory that cannot be listed.
 package let onlyAPlace: Int32 = 0o10_000_000
 
-/// The directories, which end with a slash, and some files in the directory of an unfinished path, sorted; hidden ones
-/// only if its name begins with a dot.
+/// The completions of an unfinished path, sorted: the directories, with a slash at the end, and the
+/// files that `takesFile` accepts; hidden ones only if the last component begins with a dot.
 package func entries(at path: String, takesFile: (String) -> Bool) -> [String] {
   let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
   let name = path.dropFirst(directory.count)

@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// The bytes are not UTF-8. They are not replaced, because that would give a different value.
+/// A failure for bytes that are not UTF-8. They are not replaced, because that would give a different value.
 package struct TextDecodingFailure: Error, Hashable {
   /// The value in the form in which it may appear in a message: `v=\xff`.
   package let shown: String
 }
 
-/// A variable of this process, with U+FFFD for what is not UTF-8; nil if it is not set.
+/// A variable of this process, with U+FFFD for invalid UTF-8; nil if it is not set.
 package func environmentValue(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }

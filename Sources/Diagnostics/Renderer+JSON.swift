@@ -48,6 +48,7 @@ extension Renderer {
       + "\"column\":\(place.column),\"message\":\(shown(label.text))}"
   }
 
-  /// The values are what the user wrote, and what is hidden in them; the rest is the format.
+  /// A JSON string with secrets hidden in it, for values that the user wrote; the rest of the
+  /// output is the format's own.
   private func shown(_ text: String) -> String { jsonString(withoutHidden(text)) }
 }

@@ -14,8 +14,9 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
-/// Writes diagnostics of one severity that are sorted by location; each line ends with a newline. For a terminal with so
-/// many columns, source lines are clipped, so that what is underlined stays above its underline.
+/// Writes diagnostics of one severity that are sorted by location; each line ends with a newline.
+/// If `columns` are given, those of a terminal, source lines are clipped, so that what is
+/// underlined stays above its underline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
   color: Bool = false, columns: Int? = nil
@@ -121,7 +122,7 @@ struct Renderer {
     "\(printable(sources.files[place.file].path)):\(place.line):\(place.column)"
   }
 
-  /// The columns of ` | ` and of an ellipsis on either side, beside the number of the line.
+  /// The columns of ` | ` and of an ellipsis on either side, in addition to the line number.
   private static let besideSource = 6
   private static let narrowestSource = 8
 
@@ -156,7 +157,7 @@ struct Renderer {
   }
 }
 
-/// A span's start, with everything that printing needs.
+/// The start of a span, with everything that printing needs.
 struct Location {
   let file: Int
   let line: Int

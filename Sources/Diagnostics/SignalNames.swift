@@ -1,5 +1,5 @@
-// Signals by name. The numbers are those of Linux on x86-64 and arm64, the names of real-time signals
-// those of the GNU C library, as shells show them.
+// Signals by name. The numbers are those of Linux on x86-64 and arm64, the names of real-time
+// signals those of the GNU C library, as shells show them.
 
 /// `SIGKILL` for 9, `SIGRTMIN+1` for 35; `signal 32` for one without a name.
 package func signalName(_ number: Int32) -> String {
@@ -13,7 +13,7 @@ package func signalName(_ number: Int32) -> String {
   }
 }
 
-/// 9 for `KILL`; nil for anything that is not the name of an ordinary signal.
+/// The number of a signal: 9 for `KILL`; nil if `name` is not that of an ordinary signal.
 package func signalNumber(named name: String) -> Int32? {
   name.isEmpty ? nil : names.firstIndex(of: name).map { Int32($0) }
 }

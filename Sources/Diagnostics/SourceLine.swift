@@ -6,7 +6,7 @@ struct SourceLine {
   let underlineStart: Int
   let underlineWidth: Int
 
-  /// What is shown of the line; another place in it is underlined below it if it is in there.
+  /// The shown part of the line; a second span in that part can be underlined below it.
   private let shown: Shown
 
   /// Wider lines are clipped around the underlined range.
@@ -30,7 +30,7 @@ struct SourceLine {
       return (start, max(1, marked.reduce(0) { $0 + $1.width }))
     }
 
-    /// All of the line that could be cut off on this side of the place is there.
+    /// True if the line is not cut between the place and this part of it.
     func reaches(_ place: Int) -> Bool {
       if isCutLeft, place < cells.first?.offset ?? .max { return false }
       return !isCutRight || place <= cells.last?.offset ?? -1
@@ -43,8 +43,8 @@ struct SourceLine {
     let offset: Int
   }
 
-  /// `span` counts from the start of `bytes`; the line begins at `lineStart`. At most `width` columns
-  /// are shown. After `last`, which shows the same line, the new one shows the same part of it if the
+  /// `span` counts from the start of `bytes`; the line begins at `lineStart`. At most `width`
+  /// columns are shown: the same part of the line as in `last`, which shows that line, too, if the
   /// span begins there.
   init(
     _ bytes: [UInt8], lineStart: Int, span: Range<Int>, width: Int = maxWidth,
@@ -122,7 +122,8 @@ struct SourceLine {
     return 1
   }
 
-  /// The cells to show: all, or so many columns with the place well inside. Ellipses come on top.
+  /// The cells to show: all, or `maxWidth` columns that contain the place well inside. Ellipses are
+  /// added to that.
   private static func clip(_ cells: [Cell], to place: Int, _ maxWidth: Int) -> Range<Int> {
     let total = cells.reduce(0) { $0 + $1.width }
     guard total > maxWidth else { return 0..<cells.count }
@@ -144,7 +145,7 @@ struct SourceLine {
   }
 }
 
-/// A line without what must not be shown; nil if there is nothing to hide in it.
+/// A line with its hidden parts replaced; nil if there are none.
 private struct HiddenLine {
   let bytes: [UInt8]
   /// The underlined range in the bytes.

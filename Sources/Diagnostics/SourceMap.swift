@@ -7,7 +7,7 @@ package struct SourceMap: Sendable {
     package let bytes: [UInt8]
     /// The offset of the file's first byte on the number line.
     package let start: Int
-    /// Its lines are not shown, only locations in it.
+    /// True if lines of the file must not be shown, only locations in it.
     package let isSecret: Bool
 
     package var range: Range<Int> { start..<(start + bytes.count) }
@@ -26,7 +26,7 @@ package struct SourceMap: Sendable {
     return start
   }
 
-  /// The texts of all files as they lie on the number line.
+  /// The texts of all files at their offsets on the number line.
   package var joined: [UInt8] {
     var bytes: [UInt8] = []
     for file in files {
@@ -57,7 +57,7 @@ package struct Position: Hashable, Sendable {
 }
 
 extension SourceMap {
-  /// Where a span starts. It reads the file up to there, so it is for one position, not for many.
+  /// The position of the start of a span. Reads the file up to there, so it is for one position, not for many.
   package func position(of span: Span) -> Position {
     let file = files[fileIndex(at: Int(span.start))]
     let place = LineTable(file.bytes, upTo: Int(span.start) - file.start)

@@ -5,7 +5,7 @@
 public struct Span: Hashable, Sendable {
   /// The offset of the first byte.
   public var start: UInt32
-  /// The offset behind the last byte.
+  /// The offset after the last byte.
   public var end: UInt32
 
   /// The range between two offsets.

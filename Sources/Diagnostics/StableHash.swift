@@ -1,4 +1,5 @@
-// Hashes that are the same in every run and on every machine, for names that people and other programs keep.
+// Hashes that are the same in every run and on every machine, for names that people and other
+// programs keep.
 
 /// The 64-bit FNV-1a hash of a text.
 package func stableHash(of text: String) -> UInt64 {

@@ -1,4 +1,4 @@
-// "Did you mean": finds the known name that a mistyped one was meant to be.
+// "Did you mean": finds the known name that a mistyped one was probably meant to be.
 
 /// Finds close candidates. A budget bounds the work over a whole file, so that thousands of
 /// mistyped names among thousands of others stay cheap. It is a class because everything that
@@ -6,13 +6,14 @@
 package final class Suggester {
   private var budget: Int
 
-  /// `budget` is the number of candidates over the life of the suggester; one that is long, and as long as the
-  /// name, counts as several.
+  /// `budget` is the number of candidates over the life of the suggester; a long candidate of about
+  /// the name's length counts as several.
   package init(budget: Int = 500_000) { self.budget = budget }
 
-  /// The closest candidate within reach, of equals one with the same letters, or else the first; nil if none is close, or
-  /// the budget is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is
-  /// closest, however many letters differ. Once the budget is spent, the candidates are not evaluated.
+  /// The closest candidate within reach; nil if none is close, or the budget is spent. Of equally
+  /// close ones, one with the same letters comes first, then the first. Names of one or two letters
+  /// must have one in common. A candidate that differs only in case is closest, however many
+  /// letters differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
   ) -> String? {
@@ -29,14 +30,14 @@ package final class Suggester {
       let known = Array(candidate.utf8)
       if known != typed, isSameInLowerCase(known, typed) { return candidate }
       if reach == 0, hasSwap { continue }
-      // With one letter changed, any name of one letter is any other.
+      // With one letter changed, a name of one letter becomes any other.
       if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
       if let distance = editDistance(typed, known, atMost: max(reach, 1)) {
         guard distance > 0 else { continue }
-        // Letters in the wrong order are what happens most often: `tset` is `test` rather than `set`.
+        // Swapped letters are the most frequent mistake: `tset` is `test` rather than `set`.
         let isSwap = distance == 1 && known.count == typed.count && known.sorted() == typed.sorted()
         if reach == 0, !isSwap { continue }
-        // Two wrong letters of four are another word: `tcsh`, `bash`.
+        // With two of four letters wrong, it is another word: `tcsh`, `bash`.
         if distance > 1, typed.count < 5, !Set(typed).isSubset(of: known) { continue }
         best = candidate
         reach = distance - 1
@@ -66,13 +67,14 @@ package func didYouMean(_ name: String) -> String { "did you mean \(quoted(name)
 
 package func didYouMean(_ name: String?) -> String? { name.map { didYouMean($0) } }
 
-/// The same for a message without a help line, as the end of its sentence; empty if no name is close.
+/// The same question as the end of a sentence, for a message without a help line; empty if no name is close.
 package func didYouMeanClause(_ name: String?) -> String {
   name.map { ", \(didYouMean($0))" } ?? ""
 }
 
-/// The number of edits between two strings, of which two neighbours in the wrong order are one; nil if there are
-/// more than `limit`. Only the cells of the table around its diagonal are computed: the others need more edits.
+/// The number of edits between two strings, where a swap of neighbours is one edit; nil if there
+/// are more than `limit`. Only the cells of the table around its diagonal are computed: the others
+/// need more edits.
 package func editDistance(_ left: [UInt8], _ right: [UInt8], atMost limit: Int) -> Int? {
   guard abs(left.count - right.count) <= limit else { return nil }
   let width = 2 * limit + 1

@@ -1,14 +1,14 @@
 // Searching for a string in a string. The standard library's own functions belong to its module for
-// regular expressions, which is a twelfth of a program that uses a single one of them; Scripts/build
-// compiles oprun without that module.
+// regular expressions, which is a twelfth of a program that uses a single one of them;
+// Scripts/build compiles oprun without that module.
 
 extension StringProtocol {
-  /// Whether the bytes of a string occur in this one.
+  /// True if the bytes of a string occur in this one.
   package func containsText(_ other: some StringProtocol) -> Bool {
     firstRange(ofText: other) != nil
   }
 
-  /// Where the bytes of a string first occur in this one. An empty string occurs at the start.
+  /// The range where the bytes of a string first occur in this one. An empty string occurs at the start.
   package func firstRange(ofText other: some StringProtocol) -> Range<Index>? {
     let wanted = other.utf8
     guard let first = wanted.first else { return startIndex..<startIndex }
@@ -23,7 +23,7 @@ extension StringProtocol {
     return nil
   }
 
-  /// The same string with every occurrence of another, which is not empty, replaced.
+  /// The string with every occurrence of another, which is not empty, replaced.
   package func replacingText(
     _ other: some StringProtocol, with replacement: some StringProtocol
   ) -> String {

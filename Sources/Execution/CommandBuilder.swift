@@ -11,18 +11,19 @@ import Scheduling
 
 /// Builds the commands of one run. Steps with the same settings share one environment.
 struct CommandBuilder {
-  /// Where oprun was started; absolute.
+  /// The absolute path of the directory where oprun was started.
   let workspace: String
   /// The directory of the run. It is absolute because commands may run in other directories.
   let folder: String
-  /// The same with a slash.
+  /// The path of the run's directory with a slash at the end.
   private let folderStart: String
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let masker: Masker?
   private let trace: TraceContext?
   private let tracedStep: String?
-  /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
+  /// The default for steps that do not say whether they share slots through a jobserver; nil if
+  /// none shares them.
   var sharesJobsByDefault: Bool?
   private var environments = IdentityCache<StepSettings, CommandEnvironment>()
   /// The environments of the attempts of cached steps.
@@ -85,7 +86,7 @@ struct CommandBuilder {
     tracedStep.map { StepName($0).covers(step) } ?? false
   }
 
-  /// A step with a MAKEFLAGS of its own keeps it.
+  /// True if a step shares slots. A step with a MAKEFLAGS of its own keeps it.
   private func sharesJobs(_ settings: StepSettings) -> Bool {
     guard let sharesJobsByDefault, settings.sharesJobs ?? sharesJobsByDefault else { return false }
     return !settings.environment.contains { $0.name == "MAKEFLAGS" }
@@ -118,8 +119,8 @@ struct CommandBuilder {
     }
   }
 
-  /// The command before another one, so that what that one prints goes into the file of outputs. The
-  /// other one does not know the file: two writers would write over each other.
+  /// The words before a command that send its standard output to the file of outputs. The command
+  /// itself does not know the file: two writers would overwrite each other's text.
   private static let capturing = [
     "/bin/sh", "-c", #"exec >"$OPRUN_OUTPUT"; unset OPRUN_OUTPUT; exec "$@""#, "sh",
   ]
@@ -148,8 +149,8 @@ struct CommandBuilder {
     }
   }
 
-  /// The variables of a cached step: those that the file gives it, those that it declares, and what hardly
-  /// any command can do without. docs/cache.md, "Variables".
+  /// The environment of a cached step: the variables that the file gives it, those that it
+  /// declares, and those that hardly any command can do without. docs/cache.md, "Variables".
   private mutating func strippedEnvironment(
     of settings: StepSettings, _ cache: CacheSettings
   ) -> CommandEnvironment {
@@ -169,8 +170,8 @@ struct CommandBuilder {
     { directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? [] }
   }
 
-  /// The directory for PWD. A shell would set it when it starts; a command without a shell gets it
-  /// from oprun.
+  /// The absolute path of the directory, for PWD. A shell would set PWD when it starts; a command
+  /// without a shell gets it from oprun.
   func directory(of settings: StepSettings) -> String? {
     settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
   }

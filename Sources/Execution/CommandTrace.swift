@@ -9,13 +9,13 @@ import Plans
 import Running
 
 package enum CommandTrace {
-  /// The end of the names of reports, which lie in the directory of the run.
+  /// The suffix of the names of reports, which are in the directory of the run.
   package static let ending = ".trace"
 
   /// The first word of the command line that makes this program watch a command.
   package static let word = "@trace"
 
-  /// Does that work and ends the process, if these are the words of such a command line.
+  /// Watches a command and ends the process, if these are the words of such a command line.
   package static func watch(_ commandLine: [UnsafePointer<CChar>]) {
     guard commandLine.count > 3 else { return }
     let words = commandLine.dropFirst(3).map { UnsafeMutablePointer(mutating: $0) } + [nil]
@@ -31,7 +31,7 @@ package enum CommandTrace {
 }
 
 extension Command.Work {
-  /// The same below a process that watches it. Built-in steps say themselves what they use.
+  /// The work below a process that watches it. Built-in steps report themselves what they use.
   func traced(into report: String) -> Command.Work {
     let words: [String]
     switch self {

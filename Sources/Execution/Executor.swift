@@ -1,6 +1,7 @@
-// The interface between the loop of a run and the executors of its commands. It promises only what all
-// of them can keep: a start may be unknown for a while, an end may come late, twice or without a status.
-// What only some executors need has a default that does nothing. docs/design-execution.md, “Executors”.
+// The interface between the loop of a run and the executors of its commands. It promises only what
+// all of them can keep: a start may be unknown for a while, an end may come late, twice or without
+// a status. What only some executors need has a default that does nothing.
+// docs/design-execution.md, “Executors”.
 
 import Plans
 import Running
@@ -26,18 +27,18 @@ protocol Executor: AnyObject {
   /// Kills a command now, with everything that belongs to it. Its end is still reported as news.
   func kill(_ key: CommandKey, at now: Nanoseconds)
 
-  /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's
-  /// choice.
+  /// A descriptor that the executor watches under `Owner.executor` is ready; the number is the
+  /// executor's choice.
   func ready(_ number: Int, at now: Nanoseconds)
 
   /// Handles everything that is due by now.
   func advance(to now: Nanoseconds)
 
-  /// When `advance` is due even if nothing is ready; nil if only descriptors have news.
+  /// The time at which `advance` is due even if nothing is ready; nil if only descriptors have news.
   var deadline: Nanoseconds? { get }
 
-  /// What the command wrote to `OPRUN_OUTPUT`; nil means that it is in the file of that name. Asked for
-  /// once, after an attempt has exited with 0 or when a service is ready.
+  /// The text that the command wrote to `OPRUN_OUTPUT`; nil means that it is in the file of that
+  /// name. Asked for once, after an attempt has exited with 0 or when a service is ready.
   func outputs(of key: CommandKey) -> [UInt8]?
 
   /// The news since the last call, in order.
@@ -46,10 +47,10 @@ protocol Executor: AnyObject {
   /// removes it when the end of the command has been shown.
   func takeNews() -> [CommandNews]
 
-  /// The marks by which another process finds what this run leaves behind on this machine.
+  /// The marks by which another process finds the processes that this run leaves behind on this machine.
   var marks: RunMarks { get }
 
-  /// When the commands started that run now.
+  /// The start times of the commands that are running.
   var startTimes: [CommandKey: Nanoseconds] { get }
 
   /// The processes that listen at a port of this machine; none if its commands run elsewhere.
@@ -58,14 +59,14 @@ protocol Executor: AnyObject {
   /// The number of descriptors that a run can use for something other than commands.
   var spareDescriptorCount: Int { get }
 
-  /// Whether others may look at the run from machines that share only its files.
+  /// True if the run can be watched from machines that share only its files.
   var isOnCluster: Bool { get }
 
   /// The jobs that need not end with their run; nil if commands always do.
   var openJobs: (any OpenJobs)? { get }
 
-  /// Called when the run is over and nothing is waited for: whatever must not live on is ended. This may take some
-  /// seconds.
+  /// Ends whatever must not live on. Called when the run is over and nothing is waited for; may
+  /// take some seconds.
   func close()
 }
 
@@ -85,17 +86,18 @@ extension Executor {
 enum CommandNews {
   /// The log can be read up to here.
   case outputGrew(CommandKey, byteCount: Int)
-  /// The command has printed more than its `log_limit`: what follows is read only when it has ended.
+  /// The command has printed more than its `log_limit`: the rest of its output is read only when it has ended.
   case outputWithheld(CommandKey)
   /// The command has ended and its log is complete. The loop ignores an end that it does not wait
   /// for: a second one, or one that comes after the command was given up as lost.
   case ended(CommandKey, CommandEnd)
-  /// The command, whose end comes next, was begun more than once.
+  /// The command, whose end comes next, was started more than once.
   case beganAgain(CommandKey)
-  /// Nothing of the step goes on elsewhere that was to end, or it is not waited for any more.
+  /// The jobs of earlier runs that were to end for the operation's step have ended, or are not
+  /// waited for any longer.
   case isOver(OperationID)
   /// Something that observers should know, but on which nothing depends.
   case event(RunEvent.Kind)
-  /// Something that the run must keep could not be kept; the string says why.
+  /// State that the run must keep could not be written; the string says why.
   case stateFailed(String)
 }

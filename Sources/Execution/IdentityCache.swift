@@ -1,7 +1,8 @@
-// Remembers what was made from objects that many commands share.
+// A cache for values that are made from objects which many commands share.
 
-/// Values by the identity of objects. It keeps these, because an identifier is used again once its object is
-/// gone; and so it keeps only some: late steps bring new objects as long as a run lasts.
+/// Values by the identity of objects. The cache keeps the objects alive, because an identifier is
+/// used again once its object is gone; so it keeps only some: late steps bring new objects as long
+/// as a run lasts.
 struct IdentityCache<Key: AnyObject, Value> {
   private var known: [ObjectIdentifier: (key: Key, value: Value)] = [:]
   private var last: (key: Key, value: Value)?

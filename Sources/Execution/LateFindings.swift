@@ -1,4 +1,4 @@
-// What a run finds out while it evaluates the late parts of steps, and keeps until it is asked again.
+// The findings of a run about late steps, kept until the run asks again.
 
 import Expressions
 import Plans
@@ -13,10 +13,10 @@ struct LateFindings {
   var vars: [LateVarNumber: Value] = [:]
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
-  /// What late steps have declared for the cache, now that it is known.
+  /// The cache declarations of late steps, now that they are known.
   var declarations: [OperationID: StepSettings] = [:]
 
-  /// An operation runs again: what was found out about it is found out anew when its turn comes.
+  /// Forgets what was found out about an operation that runs again: it is found out anew at its gate.
   mutating func forget(_ operation: OperationID) {
     lists[operation] = nil
     heldConditions.remove(operation)

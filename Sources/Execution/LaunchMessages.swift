@@ -35,7 +35,7 @@ extension LaunchFailure {
     }
   }
 
-  /// Why the kernel does not run what is there.
+  /// Why the kernel does not run the file at a path.
   private static func refusal(of path: String) -> String {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -62,7 +62,7 @@ func fewCommands(_ limits: DescriptorLimits) -> String {
     + "the limit on open files is \(limits.soft) (ulimit -n)"
 }
 
-/// Why a service is not started at whose port something else listens: the process of a step, or another one.
+/// Why a service is not started: a process of a step, or another one, listens at its port.
 func portTaken(
   _ port: UInt16, by step: String?, _ process: PortHolder.ProcessName?, condition: String
 ) -> String {
@@ -73,7 +73,7 @@ func portTaken(
     + "so '\(condition)' cannot tell whether this service is ready"
 }
 
-/// Why a service is not started while another one runs that asks the same port.
+/// Why a service is not started: another service that is running is asked at the same port.
 func portShared(_ port: UInt16, with step: String, condition: String) -> String {
   "port \(port) is also that of \(quoted(step)), which is running, so '\(condition)' cannot tell which of them is ready; "
     + "give each service a port of its own, or both the same 'mutex'"

@@ -1,12 +1,12 @@
-// Processes that a run has left behind whose oprun has died.
+// Ends the processes that a run has left behind whose oprun has died.
 
 import Glibc
 package import Plans
 import Processors
 
-/// Ends everything that a dead run has left behind on this machine, and returns when nothing is
-/// left that may be signalled. `process` was its oprun: if that is still there, nothing is ended,
-/// because what is resumed is a copy of its directory.
+/// Ends all processes that a dead run has left behind on this machine, and returns when none is
+/// left that may be signalled. `process` was its oprun: if that still runs, nothing is ended,
+/// because the directory that is resumed is a copy.
 package func endLeftovers(of marks: RunMarks, process: Int32) {
   guard !marks.cookie.isEmpty, !isOprun(process) else { return }
   let mark = marks.mark.flatMap { UInt64($0) }.map { DescentMark(value: $0) }

@@ -1,18 +1,18 @@
-// The list of the observers of a run. It knows nothing about processes, nor about what is done
+// The list of the observers of a run. It knows nothing about processes, nor about what happens
 // after a failure.
 
 import Masking
 import Plans
 import Scheduling
 
-/// The observers of a run, in the order in which they are called. This is the only door to them,
-/// which no secret passes.
+/// The observers of a run, in the order in which they are called. Observers get events only from
+/// here, with secrets masked.
 struct Observers {
   private var list: [any RunObserver]
   private let masker: Masker?
   private var failures: [ObserverFailure] = []
   private var endOfTurn: Nanoseconds = -1
-  /// An observer has failed that had not kept everything.
+  /// True if an observer has failed before it had kept everything.
   private var hasLost = false
 
   init(_ list: [any RunObserver], masker: Masker?) {
@@ -44,7 +44,7 @@ struct Observers {
     forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
   }
 
-  /// Whether everything that was told would survive the end of oprun.
+  /// True if all events so far would survive the end of oprun.
   var hasKeptAll: Bool { !hasLost && list.allSatisfy(\.hasKeptAll) }
 
   mutating func suspend() {
@@ -55,7 +55,7 @@ struct Observers {
     forEach { observer throws(ObserverFailure) in try observer.resume() }
   }
 
-  /// What went wrong since the last call. An observer that has failed is no longer in the list.
+  /// Returns the failures since the last call. An observer that has failed is no longer in the list.
   mutating func takeFailures() -> [ObserverFailure] {
     if failures.isEmpty { return [] }
     defer { failures = [] }
@@ -63,8 +63,8 @@ struct Observers {
   }
 
   /// Reports the end of the run to one observer after the other, and ends its last turn: so the
-  /// observers after one that fails are told, in the end itself or as a notice before it. Returns
-  /// the end as it is after the last one.
+  /// observers after one that fails hear of it, in the end itself or as a notice before it. Returns
+  /// the end after the last failure.
   mutating func finish(_ end: RunEnd, at time: Nanoseconds) -> RunEnd {
     var end = end
     var notices: [String] = []
@@ -108,7 +108,8 @@ struct Observers {
       return true
     } catch {
       failures.append(error)
-      // What another run goes on with is no longer this one's, though all of it may be kept.
+      // When another run goes on with this one, this one has lost its record, though all of it may
+      // be kept.
       if !observer.hasKeptAll || error.successor != nil { hasLost = true }
       return false
     }
@@ -120,8 +121,9 @@ struct Observers {
 }
 
 extension RunEnd {
-  /// The same end for a run whose state could not be kept; nil if it was stopped before, which
-  /// takes precedence. Of a run that left its jobs of itself, nobody could wait for the rest.
+  /// The end of a run whose state could not be kept; nil if the run was stopped before, which takes
+  /// precedence. A run that left its jobs without a signal fails, too: nobody could wait for the
+  /// rest.
   func failing(_ message: String) -> RunEnd? {
     switch stopReason {
     // A signal has its own status.

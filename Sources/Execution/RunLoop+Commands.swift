@@ -19,7 +19,7 @@ extension RunLoop {
         return machine.ended(key, CommandEnd(.notStarted(reason, exitCode: 126)), at: time)
       }
       attemptBegins(key)
-      // Whether there are outputs of a job is known from its result alone.
+      // The result of a job alone tells whether it wrote outputs.
       if slurm == nil || machine.steps[key.operation].settings.slurm == nil {
         outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
       }
@@ -44,20 +44,20 @@ extension RunLoop {
     return built
   }
 
-  /// The earlier runs that may still run something of a step, which can be taken over.
+  /// The earlier runs that may still have jobs of a step, which can be taken over.
   func earlierRuns(of step: String) -> Set<String> {
     executor.openJobs?.earlierRuns(of: step) ?? []
   }
 
-  /// Whether a step that could start takes over what an earlier run has of it elsewhere.
+  /// True if a step that could start takes over the job that an earlier run has of it.
   func takesOver(_ operation: OperationID) -> Bool {
     guard let openJobs = executor.openJobs else { return false }
     let key = CommandKey(operation: operation, role: .attempt(1))
-    // What a command can reach is not compared.
+    // The confinement of a command is not compared.
     return openJobs.takesOver(built(key, machine.command(of: key), nil))
   }
 
-  /// Keeps for steps of which an earlier run has jobs what these have.
+  /// Reserves what the jobs of earlier runs hold for the steps that these jobs belong to.
   func promiseWhatGoesOn() {
     if executor.openJobs == nil { return }
     for index in machine.plan.steps.indices {
@@ -65,12 +65,13 @@ extension RunLoop {
     }
   }
 
-  /// Keeps for a step of which an earlier run has a job what this has: a job is taken over only when its step starts.
+  /// Reserves for a step what the job of an earlier run holds, if there is one: the job is taken
+  /// over only when its step starts.
   func promise(_ operation: OperationID, of step: String) {
     if !earlierRuns(of: step).isEmpty { machine.goesOn(operation) }
   }
 
-  /// Adds what Slurm is asked for, if the command runs there.
+  /// Adds the Slurm request of the step, if the command runs on a cluster.
   private func place(_ command: inout Command, _ settings: StepSettings, _ plan: SlurmPlan) {
     guard case .attempt = command.key.role, let request = settings.slurm else { return }
     let operation = command.key.operation
@@ -81,7 +82,7 @@ extension RunLoop {
     order.basis = caching?.lookups[operation]?.keyInWords
     order.lock = caching?.lookups[operation]?.lockName
     order.replaceable = replaceableOutputs(of: operation)
-    // What a cached step depends on is in its key.
+    // The key of a cached step covers everything that the step depends on.
     if order.basis == nil {
       order.outdatedRuns = earlierRuns(of: machine.steps[operation].id).filter {
         options.memory?.isUpstreamUnchanged(of: operation, since: $0) == false
@@ -90,7 +91,7 @@ extension RunLoop {
     command.slurm = order
   }
 
-  /// Does what an event means for commands elsewhere.
+  /// Applies an event to commands that run elsewhere.
   func follow(_ event: RunEvent.Kind, at time: Nanoseconds) {
     switch event {
     case .appended(let operation, let id, let group, let after, _):
@@ -104,7 +105,7 @@ extension RunLoop {
         executor.openJobs?.endEarlier(operation, of: step(of: operation) ?? "", startsThen: false)
       }
     case .retrying(let operation, _, _): executor.openJobs?.decided(operation, of: nil)
-    // After a failure what runs comes to its end.
+    // After a failure, running commands are not stopped.
     case .stopping(.failure): break
     case .stopping: executor.openJobs?.runStops(at: time)
     case .began, .started, .outputGrew, .placed, .terminalTaken, .terminalReturned, .ended,
@@ -155,7 +156,8 @@ extension RunLoop {
     machine.ended(key, end, stateFailure: stateFailure, at: time)
   }
 
-  /// Called when the ends that were reported to the machine have been shown.
+  /// Removes the logs of ended commands. Called when the ends that were reported to the machine
+  /// have been shown.
   func closeLogs() {
     for key in endedTalkers { options.directory.logs.remove(of: key.operation, key.role) }
     endedTalkers.removeAll(keepingCapacity: true)
@@ -192,8 +194,8 @@ extension RunLoop {
     }
   }
 
-  /// What a command has written for others, in the order of its names, which a step that is kept has, too; nil if that
-  /// is nothing.
+  /// The outputs that a command has written, sorted by name, as they also are for a step that is
+  /// kept; nil if there are none.
   private func takenOutputs(
     of key: CommandKey, _ settings: StepSettings
   ) throws(OutputFailure) -> ValueMap? {
@@ -213,7 +215,7 @@ extension RunLoop {
       ? try readCapturedOutput(bytes) : try readOutputs(bytes, declared: settings.outputs)
   }
 
-  /// A service is ready: what it has given until now is what others get.
+  /// Publishes the outputs of a service that is ready: later ones reach no other step.
   func publish(_ key: CommandKey, at time: Nanoseconds) {
     guard let settings = machine.settingsOfService(key.operation) else { return }
     if let reason = foreignAnswer(to: key.operation) {
@@ -230,7 +232,7 @@ extension RunLoop {
     }
   }
 
-  /// Removes, in a run with secrets, what a command wrote to `OPRUN_OUTPUT`, however it ended.
+  /// Removes the file of outputs of a command, however it ended, in a run with secrets.
   private func removeOutputs(of key: CommandKey) {
     if masker != nil { options.directory.remove(outputsName(of: key)) }
   }

@@ -1,5 +1,5 @@
-// What the commands of cached steps can reach: what their steps declare, and what the steps that they
-// depend on have made. docs/confined-steps.md
+// The confinement of the commands of cached steps: they reach what their steps declare, and what
+// the steps that they depend on have made. docs/confined-steps.md
 
 import Caching
 import Plans
@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// What a cached step declares for its command; nil for another one.
+  /// The confinement that a cached step declares for its attempts; nil for other commands.
   func confinement(of key: CommandKey, _ command: OperationCommand) -> Confinement? {
     guard case .attempt = key.role, let cache = command.settings.cache else { return nil }
     // Built-in steps use the files that their inputs name.
@@ -29,8 +29,8 @@ extension RunLoop {
       outputsBefore: before.others, writable: writable)
   }
 
-  /// The files that are in the key of a step; nil if they must be looked for: it has no key, or it may wait in the queue of a
-  /// cluster until there are others.
+  /// The files in the key of a step; nil if they must be looked for, because the step has no key,
+  /// or may wait in the queue of a cluster until there are others.
   private func inputs(of operation: OperationID, _ settings: StepSettings) -> [String]? {
     guard slurm == nil || settings.slurm == nil, let caching,
       let lookup = caching.lookups[operation]
@@ -38,8 +38,8 @@ extension RunLoop {
     return caching.cache.readable(lookup, at: Int(turnTime))
   }
 
-  /// What the steps that an operation depends on have made: the files that are in its key, and the declared outputs of
-  /// those that have no result, which count as its inputs.
+  /// The files that the steps before an operation have made: those in its key, and the declared
+  /// outputs of steps without a result, which count as its inputs.
   private func before(
     _ operation: OperationID
   ) -> (made: [String], others: [Confinement.Patterns]) {

@@ -10,7 +10,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// The decision; nil if it is postponed until files are hashed, or more is known of its result.
+  /// The decision; nil if it is postponed until files are hashed, or the cache has answered.
   func decision(about operation: OperationID, _ question: Question) -> Decision? {
     hashing.begin(operation)
     valueBudget = ValueBudget()
@@ -55,8 +55,9 @@ extension RunLoop {
     }
   }
 
-  /// Reports the outputs of the pipeline itself; nil if files are to be hashed first. Those that cannot be made after all
-  /// went well are a failure of the run; after anything else, those are given that there are.
+  /// Publishes the outputs of the pipeline itself; nil if files are to be hashed first. If all went
+  /// well and they cannot be made, the run fails; after anything else, those are published that can
+  /// be made.
   private func outputsDecision() -> Decision? {
     guard let late = machine.plan.outputs else { return .join }
     var decision = Decision.join
@@ -73,7 +74,7 @@ extension RunLoop {
     return decision
   }
 
-  /// Whether something has succeeded, nothing has failed, not even where that was allowed, and nothing was left out.
+  /// True if a step has succeeded, none has failed, not even where that was allowed, and none was left out.
   private var wentWell: Bool {
     guard machine.runOutcome == .succeeded else { return false }
     var hasResult = false
@@ -105,8 +106,8 @@ extension RunLoop {
     return .run(resolved)
   }
 
-  /// The outputs of a group; one in the background has given them when it was ready. Members that did not
-  /// succeed need not have any.
+  /// Publishes the outputs of a group, unless it is in the background and published them when it
+  /// was ready. Members that did not succeed need not have any.
   private func joining(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
@@ -120,7 +121,7 @@ extension RunLoop {
     return .join
   }
 
-  /// Whether a step in the group does not run because only a part of a run is resumed.
+  /// True if a step in the group does not run because only a part of a run is resumed.
   private func hasLeftOut(in group: OperationID) -> Bool {
     guard let memory = options.memory, memory.isOfEarlierRun else { return false }
     return machine.groups.members(of: group).contains {
@@ -128,7 +129,7 @@ extension RunLoop {
     }
   }
 
-  /// The outputs of a group in the background that is otherwise ready.
+  /// Publishes the outputs of a group in the background that is otherwise ready.
   private func serving(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
@@ -155,7 +156,7 @@ extension RunLoop {
     }
   }
 
-  /// Inserts what is known now, and records what cannot run.
+  /// Inserts the values that are known now, and records the commands that cannot run.
   private func resolve(
     _ late: LateStep, _ step: PlannedStep, of operation: OperationID,
     _ failures: [StepPart: EvaluationFailure] = [:]
@@ -184,14 +185,14 @@ extension RunLoop {
     findings.refusals[operation] = failures.isEmpty ? nil : failures.mapValues { words(of: $0) }
   }
 
-  /// An operation runs again: what was found out about it is found out anew when its turn comes.
+  /// Forgets what was found out about an operation that runs again: it is found out anew at its gate.
   func forget(_ operation: OperationID) {
     findings.forget(operation)
     outputs.forget(operation)
     caching?.forget(operation)
   }
 
-  /// A failure in words: `pipeline.yml:7:12: the message; the help`.
+  /// The words of a failure: `pipeline.yml:7:12: the message; the help`.
   func words(of failure: EvaluationFailure) -> String {
     let diagnostic = failure.diagnostic(in: machine.plan.sources)
     let position = machine.plan.sources.position(of: diagnostic.primary.span)
@@ -202,7 +203,7 @@ extension RunLoop {
 }
 
 extension RunLoop: RunFacts {
-  /// What is running and ready has ended, for those who use it.
+  /// The ending of an operation, for those who use it; a service that is ready counts as ended.
   func ending(of operation: OperationID) -> Ending? {
     if let ending = machine.ending(of: operation) { return asItWas(ending) }
     return machine.endingWhileReady(of: operation)

@@ -1,5 +1,5 @@
-// Hooks with late expressions: their values are those of the moment when they start, after what they
-// belong to. The machine knows nothing of it: to it a hook that waits for files runs.
+// Hooks with late expressions: they are evaluated when the hook starts, after the command that it
+// belongs to. The machine does not know: to it, a hook that waits for files is running.
 
 import Expressions
 import Plans
@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Starts a hook, or waits for the files that it asks for.
+  /// Starts a hook, or waits until the files that it asks for are hashed.
   func startHook(_ key: CommandKey, waitingSince since: Nanoseconds? = nil, at time: Nanoseconds) {
     guard case .hook(let kind, let index, _) = key.role else { return }
     let isRun = key.operation == .run
@@ -33,14 +33,14 @@ extension RunLoop {
     }
   }
 
-  /// Its files are hashed. False if no hook of the operation waited for them.
+  /// Starts the hook that waited for files, which are hashed now. False if no hook of the operation waited.
   func resumeHook(of operation: OperationID, at time: Nanoseconds) -> Bool {
     guard let (key, since) = waitingHooks.removeValue(forKey: operation) else { return false }
     startHook(key, waitingSince: since, at: time)
     return true
   }
 
-  /// It is to end, and waits for files. False if it does not.
+  /// Drops a hook that waits for files and is to end. False if the hook does not wait for any.
   func dropWaitingHook(_ key: CommandKey, at time: Nanoseconds) -> Bool {
     guard let (waiting, since) = waitingHooks[key.operation], waiting == key else { return false }
     waitingHooks[key.operation] = nil

@@ -1,5 +1,5 @@
-// A shell that stops oprun (Ctrl-Z) and lets it go on. Commands have sessions of their own, so they go on;
-// nothing new starts meanwhile.
+// Job control: a shell stops oprun (Ctrl-Z) and lets it go on. Commands have sessions of their own,
+// so they go on; nothing new starts meanwhile.
 
 import Glibc
 
@@ -9,7 +9,7 @@ extension RunLoop {
       observers.suspend()
       waiting.obey(signal)
     }
-    // Whatever stopped oprun, others had the terminal.
+    // While oprun was stopped, others had the terminal.
     observers.resume()
   }
 }

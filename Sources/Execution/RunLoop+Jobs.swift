@@ -1,5 +1,5 @@
-// The slots that a run shares with make and other tools: the loop exchanges them with the pool when
-// everything that can be decided has been. docs/design-execution.md, “Sharing slots”.
+// The slots that a run shares with make and other tools: the loop exchanges tokens with the pool
+// when all decisions that are possible have been made. docs/design-execution.md, “Sharing slots”.
 
 import Diagnostics
 import Plans
@@ -8,8 +8,8 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Takes a token if something could start with one more slot, or gives back what is not needed. True
-  /// if the machine may have something to say after that.
+  /// Takes a token if something could start with one more slot, or gives back tokens that are not
+  /// needed. True if the machine may have new actions.
   func shareSlots(at time: Nanoseconds) -> Bool {
     guard let jobs else { return false }
     if jobs.resize(to: machine.widthOfDefaultQueue()) { return grantSlots(jobs, at: time) }
@@ -27,7 +27,8 @@ extension RunLoop {
     return true
   }
 
-  /// A token may be taken by somebody else as soon as there is one, so this may wake the loop in vain.
+  /// Starts or stops watching the pool. Another process may take a token as soon as there is one,
+  /// so this may wake the loop without effect.
   private func watch(_ jobs: JobSlots, _ isOn: Bool) {
     guard isOn != jobs.isWatched else { return }
     if isOn {
@@ -47,7 +48,7 @@ extension RunLoop {
     machine.grant(jobs.tokens.slots, at: time)
   }
 
-  /// Gives everything back that is not ours.
+  /// Gives all tokens back that oprun has taken from the pool.
   func closeJobs() {
     guard let jobs else { return }
     watch(jobs, false)
@@ -57,10 +58,10 @@ extension RunLoop {
 }
 
 extension JobSlots {
-  /// What came of the wish to share slots.
+  /// The result of opening the jobserver.
   struct Opened {
     var slots: JobSlots?
-    /// What the user should know.
+    /// A notice for the user.
     var notice: String?
   }
 

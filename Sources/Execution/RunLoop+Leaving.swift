@@ -1,5 +1,6 @@
-// How a run ends while jobs of it go on: because the terminal is gone, because that was wanted from the start, because
-// somebody does not want to wait for their ends, or because another run has taken them over. docs/design-slurm.md, “Leaving”.
+// How a run ends while jobs of it go on: because the terminal is gone, because the user wanted that
+// from the start or does not want to wait for their ends, or because another run has taken them
+// over. docs/design-slurm.md, “Leaving”.
 
 import Glibc
 import Plans
@@ -7,7 +8,8 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// The first signal asks everything to end. Who has logged out wants jobs to go on.
+  /// Handles a signal: the first one asks everything to end, except HUP, because users who log out
+  /// want their jobs to go on.
   func signalled(_ signal: Int32, at time: Nanoseconds) {
     if machine.signalCount == 0, signal == SIGHUP {
       let left = executor.openJobs?.leave(at: time) ?? []
@@ -17,13 +19,13 @@ extension RunLoop {
     machine.signalled(signal, at: time)
   }
 
-  /// Called when somebody asks for the end of the run: for the second time, nothing elsewhere is waited for.
+  /// Stops waiting for jobs elsewhere if the end of the run is requested for the second time.
   func hurryIfAskedBefore(at time: Nanoseconds) {
     if machine.signalCount > 0 { executor.openJobs?.hurry(at: time) }
   }
 
-  /// Leaves a run that is to be left as soon as jobs alone go on; false if it is not, or not yet. Called when nothing is
-  /// left to do in a turn.
+  /// Leaves a detached run as soon as jobs alone go on; false if the run is not detached, or has
+  /// other work yet. Called when nothing is left to do in a turn.
   func leavesJobs(at time: Nanoseconds) -> Bool {
     guard options.isDetached, jobs == nil || !machine.lacksGrant(),
       let openJobs = executor.openJobs,
@@ -35,8 +37,8 @@ extension RunLoop {
     return true
   }
 
-  /// Ends the run, because something cannot be kept any more. If that is because another run goes on with this one, that
-  /// has jobs of it.
+  /// Ends the run, because an observer has failed. If it failed because another run goes on with
+  /// this one, that run gets the jobs.
   func hear(_ failure: ObserverFailure, at time: Nanoseconds) {
     guard let run = failure.successor else { return machine.stateFailed(failure.message, at: time) }
     let left = executor.openJobs?.leave(to: run, at: time) ?? []

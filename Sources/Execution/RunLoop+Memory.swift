@@ -1,4 +1,4 @@
-// Steps that need not run, because they did in the run that this one resumes. The loop asks when it
+// Steps that need not run, because they ran in the run that this one resumes. The loop asks when it
 // decides about a step at its gate, and restores outputs; it knows no database.
 
 import Caching
@@ -9,7 +9,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// The decision about whether an operation runs, after what is remembered of it.
+  /// The decision about whether an operation runs, with earlier runs taken into account.
   func entryDecision(about operation: OperationID) -> Decision {
     let memory = options.memory
     if memory?.isOfEarlierRun == true, let reason = memory?.reasonToLeaveOut(operation) {
@@ -27,7 +27,8 @@ extension RunLoop {
     let allowance = machine.steps[operation].settings.allowFailure
     guard let held = memory?.held(operation, allowance), restore(held.outputs, of: operation) else {
       if case .skipGroup(let group, let reason, _) = decision {
-        // What is asked about here is not held: it must end now, because it is not asked again.
+        // The operation itself is not held: it must end now, because no other decision about it
+        // will be asked for.
         return .skipGroup(group, reason, held: stepsHeld(in: group).subtracting([operation]))
       }
       return decision
@@ -36,8 +37,8 @@ extension RunLoop {
     return keeping(operation, as: held)
   }
 
-  /// The instances of a group that was expanded before and is no longer to run, which keep what they were; nil if there
-  /// is nothing to keep, or they are not known.
+  /// The expansion of a group that was expanded before and is no longer to run, so that its
+  /// instances keep what they did; nil if there is nothing to keep, or they are not known.
   private func instances(toHold group: OperationID) -> Decision? {
     let step = machine.steps[group]
     guard let late = step.late, late.expands, options.memory?.mayHold(group) == true else {
@@ -55,7 +56,7 @@ extension RunLoop {
     return Set(steps.filter(memory.mayHold))
   }
 
-  /// The decision as if everything might run.
+  /// The decision as if nothing were left out of the run; a step that need not run is kept.
   private func rememberedDecision(about operation: OperationID) -> Decision {
     let memory = options.memory
     let decision = decisionNow(about: operation, .entry)
@@ -72,7 +73,7 @@ extension RunLoop {
     case .runs:
       if memory?.isOfEarlierRun == true { return decision }
     case .hit(let result):
-      // What was kept for the resumed run counts as not having run since then.
+      // A step that was kept for the resumed run counts as not having run since then.
       _ = memory?.kept(operation, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
@@ -87,8 +88,8 @@ extension RunLoop {
     return keeping(operation, as: kept)
   }
 
-  /// Ends an operation as it ended in an earlier run. What was given up together with it there, and waits for it, ends
-  /// before it, or it would be blocked.
+  /// Ends an operation as it ended in an earlier run. Operations that were given up together with
+  /// it there, and wait for it, end before it, or they would be blocked.
   private func keeping(_ operation: OperationID, as kept: KeptStep) -> Decision {
     if kept.ending.outcome == .cancelled {
       var others: Set<OperationID> = []
@@ -118,7 +119,7 @@ extension RunLoop {
     return Ending(.succeeded)
   }
 
-  /// Makes the outputs those of the operation; false if one of them cannot be read.
+  /// Makes the published outputs those of the operation; false if one of them cannot be read.
   func restore(_ published: [PublishedOutput], of operation: OperationID) -> Bool {
     if published.isEmpty { return true }
     var values = ValueMap()

@@ -23,7 +23,7 @@ extension RunLoop {
       do {
         try waiting.add(reader, for: .readers, number: 0, .writing)
       } catch {
-        // It would never be reported as ready.
+        // The outlet would never be reported as ready.
         outlet.abandon()
       }
     }
@@ -45,7 +45,7 @@ extension RunLoop {
       for item in ready {
         switch item.owner {
         case .readers: resumeOutput()
-        // Processes that were allowed to live on still write.
+        // Processes that outlive their commands by permission still write.
         case .executor: executor.ready(item.number, at: now)
         case .signals, .watcher: isAsked = true
         case .jobControl: obey(Int32(item.number))

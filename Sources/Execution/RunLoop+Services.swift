@@ -1,14 +1,14 @@
-// What is looked at before a service starts, and again when its conditions hold: whether what is to tell that it is
-// ready tells something about another process. docs/services.md
+// The checks before a service starts, and again when its conditions hold: whether the conditions
+// would be met by another process than the service. docs/services.md
 
 import Plans
 import Running
 import Scheduling
 
 extension RunLoop {
-  /// Why a service that starts now could not be told from something else that answers at the ports of its conditions, or
-  /// will; nil if it can: all conditions must be true, so one free port is enough. A service may ask for others that it
-  /// depends on, too.
+  /// Why a service that starts now could not be told from another process that answers at the ports
+  /// of its conditions, or will; nil if it can: all conditions must be true, so one free port is
+  /// enough. A service may also ask the ports of others that it depends on.
   func takenPort(of service: OperationID) -> String? {
     guard isHere(service) else { return nil }
     var reason: String?
@@ -35,15 +35,15 @@ extension RunLoop {
     return reason
   }
 
-  /// Why a service whose conditions hold does not count as ready: at each of their ports a step answers that it does not
-  /// depend on, and nothing else. What listens for the service may be a process that the run has not started, such as the
-  /// proxy of a container.
+  /// Why a service whose conditions hold does not count as ready: at each of their ports a step
+  /// answers that it does not depend on, and nothing else. What listens for the service may be a
+  /// process that the run has not started, such as the proxy of a container.
   func foreignAnswer(to service: OperationID) -> String? {
     guard isHere(service) else { return nil }
     var reason: String?
     for condition in machine.steps.ready(service).readiness {
       guard let server = condition.server else { continue }
-      // Where nothing else runs, no other step answers.
+      // If no other operation is running, no other step answers.
       if executor.startTimes.keys.allSatisfy({ $0.operation == service }) { return nil }
       let company = needs(of: service).union([service])
       let holders = executor.holders(of: server)
@@ -57,12 +57,12 @@ extension RunLoop {
     return reason
   }
 
-  /// Whether it runs on this machine, whose ports can be looked at.
+  /// True if the service runs on this machine, whose ports can be looked at.
   private func isHere(_ service: OperationID) -> Bool {
     slurm == nil || machine.steps[service].settings.slurm == nil
   }
 
-  /// All that a service depends on, directly or not.
+  /// The operations that a service depends on, directly or not.
   private func needs(of service: OperationID) -> Set<OperationID> {
     var seen: Set<OperationID> = [service]
     var open = [service]
@@ -74,8 +74,8 @@ extension RunLoop {
     return seen
   }
 
-  /// Whether a service that runs asks such a server: another program may listen there for it, such as the proxy of a
-  /// container.
+  /// True if a condition of the service asks such a server: another program may listen there for
+  /// the service, such as the proxy of a container.
   private func asks(_ service: OperationID, _ isMeant: (LocalServer) -> Bool) -> Bool {
     machine.steps.ready(service).readiness.contains { $0.server.map(isMeant) ?? false }
   }

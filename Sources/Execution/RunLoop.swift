@@ -12,7 +12,7 @@ package import RunFiles
 import Running
 package import Scheduling
 
-/// What the command line adds to a plan.
+/// The options that the command line adds to a plan.
 package struct RunOptions {
   package var runID: String
   package var directory: RunDirectory
@@ -25,13 +25,13 @@ package struct RunOptions {
   /// True if something outside can resume or widen a queue: otherwise a run that can start nothing
   /// ends itself.
   package var canBeChangedFromOutside = false
-  /// The version of oprun, for those who ask the run something while it goes on; nil lets nobody ask.
+  /// The version of oprun, for clients that ask the run something while it goes on; nil lets nobody ask.
   package var controlVersion: String?
   /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
-  /// Remembers steps of earlier runs; nil if nothing does.
+  /// The memory of earlier runs; nil if there is none.
   package var memory: (any RunMemory)?
-  /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
+  /// The trace that commands get in `TRACEPARENT`; nil gives them none.
   package var trace: TraceContext?
   /// The step whose commands are watched and not confined; nil for none.
   package var tracedStep: String?
@@ -39,7 +39,7 @@ package struct RunOptions {
   package var jobs = JobOptions()
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
-  /// Knows the results of earlier runs; nil if nothing does.
+  /// The results of earlier runs; nil if none are used.
   package var cache: StepCache?
   /// True if the state database, in which the run is recorded, is open already.
   package var isDatabaseOpen = false
@@ -47,16 +47,16 @@ package struct RunOptions {
   package var unplanned: [UnchangedStep] = []
   /// The run that is resumed, whose jobs may go on.
   package var earlierJobs: EarlierJobs?
-  /// Called when the run begins and has taken over what was open.
+  /// Called when the run begins and has taken over open jobs.
   package var hasBegun: (() -> Void)?
-  /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's
-  /// own commands.
+  /// True if other processes of oprun use the directory, too: then only files of one's own commands
+  /// are removed there.
   var sharesDirectory = false
   /// True if the logs of steps that are up to date are shown.
   package var showsCached = false
   /// The step whose exit status oprun passes on; nil for none.
   package var statusSource: OperationID?
-  /// Says something to people when the end of the run has been shown; nil says nothing.
+  /// Shows a message to people after the end of the run has been shown; nil shows nothing.
   package var tellAtOnce: ((String) -> Void)?
 
   package init(runID: String, directory: RunDirectory) {
@@ -91,18 +91,18 @@ package func run(
   return loop.run()
 }
 
-/// What a run waits with, and what runs its commands. Tests have others.
+/// The means by which a run waits, and the executor of its commands. Tests have others.
 struct RunParts {
   let waiting: any Waiting
   let executor: any Executor
-  /// Where oprun was started; absolute.
+  /// The absolute path of the directory where oprun was started.
   let workspace: String
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
   var jobs = JobSlots.Opened()
   /// The mutexes of the machine.
   var hostMutexes: HostMutexes?
-  /// No file is read and no process started, also not for `hashFiles`.
+  /// True if no file is read and no process started, not even for `hashFiles`.
   var isRehearsal = false
 }
 
@@ -123,7 +123,7 @@ final class RunLoop {
   let options: RunOptions
   let masker: Masker?
   var outputs = OutputStore()
-  /// What was found out about late steps.
+  /// The findings about late steps.
   var findings = LateFindings()
   var outputFiles: OutputFiles
   /// Commands with a log whose ends are shown with the next actions of the machine.
@@ -136,21 +136,21 @@ final class RunLoop {
   var endedHashers: [Int32] = []
   /// Hooks that wait for files, and since when, by the operation they belong to.
   var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
-  /// What is found out about results of earlier runs, and kept of this one.
+  /// The bookkeeping of cached steps; nil if the run has none.
   let caching: RunCache?
   /// The slots that the run shares; nil if it shares none.
   let jobs: JobSlots?
   private let jobsNotice: String?
-  /// The mutexes that it shares with other runs; nil if its steps name none.
+  /// The mutexes that the run shares with other runs; nil if its steps name none.
   let hostMutexes: HostMutexes?
   let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
-  /// What is kept for those who ask the run something from outside.
+  /// The clients that ask the run something from outside, and the state kept for their requests.
   var control = RunControl()
-  /// How steps reach Slurm; nil if none of them does.
+  /// The settings for Slurm; nil if no step is a job.
   let slurm: SlurmPlan?
-  /// What was made during the run.
+  /// The operations that were added during the run.
   let added: AddedOperations
 
   init(
@@ -208,7 +208,7 @@ final class RunLoop {
 
   var now: Nanoseconds { waiting.now }
 
-  /// The time that everything has which is reported in this turn.
+  /// The time of all events that are reported in this turn.
   private(set) var turnTime: Nanoseconds = 0
 
   private func beginTurn() -> Nanoseconds {
@@ -231,12 +231,13 @@ final class RunLoop {
     let ready = waiting.wait(until: due)
     let time = beginTurn()
     for item in ready { pass(item, at: time) }
-    // What ended while oprun was stopped, or had to wait for the processor, has not taken too long. That may have been
-    // between the look and the clock, so there is another look before a time limit passes.
+    // A command that ended while oprun was stopped, or had to wait for the processor, has not timed
+    // out. It may have ended between the look and the clock, so there is another look before a time
+    // limit passes.
     if isDue(machine.deadline, at: time) {
       for item in waiting.look() { pass(item, at: time) }
     }
-    // What the observers are due to do comes first: who asks the run something finds it recorded.
+    // Observers that are due come first: clients that ask the run something find it recorded.
     if isDue(control.deadline, at: time), !isDue(observers.deadline, at: time) {
       tendControl(at: time)
     }
@@ -345,11 +346,11 @@ final class RunLoop {
     if observers.hasKeptAll { executor.openJobs?.recorded() }
   }
 
-  /// Reports the last event. The guardians end meanwhile, unless they still have processes of the cache to watch, or the
-  /// end of jobs is yet to be recorded.
+  /// Reports the last event. The guardians end meanwhile, unless they still have processes of the
+  /// cache to watch, or the ends of jobs are yet to be recorded.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     var end = end
-    // How the run was ended says more than how one of its steps ended.
+    // The reason why a run was stopped says more than the exit status of one of its steps.
     if !end.wasStopped { end.passedOn = passedOn }
     if !end.wasStopped, executor.isOnCluster {
       executor.openJobs?.conclude()
@@ -362,7 +363,7 @@ final class RunLoop {
 
   private var closesEarly: Bool { caching == nil && !executor.isOnCluster }
 
-  /// Finishes: ends processes that belong to nothing, and lets readers read the rest.
+  /// Finishes: ends processes that belong to nothing, and lets readers read the rest of the output.
   private func leave(_ end: RunEnd) -> RunEnd {
     endControl(end)
     endHashing()

@@ -1,6 +1,6 @@
 // `.oprun/`: where runs keep their files. Each directory on the way is opened once, below the one
-// before it, and only we may have access: anybody who can write there could forge the outputs of
-// steps.
+// before it, and only the user may have access: anybody who can write there could forge the outputs
+// of steps.
 
 import Diagnostics
 import Glibc
@@ -32,7 +32,7 @@ package struct StateDirectory: Sendable {
     return try makeRun(callersMask: callersMask)
   }
 
-  /// The same when the mask is already set: it is shared by all threads.
+  /// Makes the directory of a new run when the mask is already set: all threads share it.
   package func makeRun(
     callersMask: UInt32
   ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
@@ -47,8 +47,8 @@ package struct StateDirectory: Sendable {
         let directory = RunDirectory(
           owning: run.release(), path: name, umask: callersMask, state: state)
         directory.lock()
-        // On this machine, the lock of the directory does. Where there never are locks, who records the run refuses, and
-        // says what to do about it.
+        // On a local file system, the lock of the directory is enough. Where there never are locks,
+        // the recorder of the run refuses, and says what to do about it.
         if let failure = directory.lockFailure, state.fileSystem.network != nil,
           state.lockFault == nil
         {
@@ -85,7 +85,7 @@ package struct StateDirectory: Sendable {
       do throws(StateFailure) {
         try writeIgnoreFile(in: state.number)
       } catch {
-        // The next run makes both.
+        // The next run makes both directories.
         unlinkat(parent, place, AT_REMOVEDIR)
         throw error
       }

@@ -1,4 +1,4 @@
-// Why the state directory cannot be used, in words, and what to do about it.
+// Why the state directory cannot be used, and what to do about it: the messages.
 
 import Diagnostics
 import Glibc
@@ -6,9 +6,9 @@ import Glibc
 /// Why nothing may run: the state of a run would not be safe, or cannot be kept.
 package struct StateFailure: Error, Hashable, Sendable {
   package let message: String
-  /// What to do about it to run something.
+  /// How to make it possible to run something.
   package let help: String?
-  /// What to do about it to see or change the runs that are there, for which no other place will do.
+  /// How to make it possible to see or change the existing runs, for which no other directory will do.
   package let helpWithRuns: String?
 
   init(_ message: String, help: String? = nil, helpWithRuns: String? = nil) {
@@ -34,8 +34,8 @@ package struct StateFailure: Error, Hashable, Sendable {
         + "owned by \(userName(geteuid())), the user that runs oprun", help: anotherPlace)
   }
 
-  /// The failure for a directory that others can write to. One that was just made has another mode
-  /// only if the file system does not support modes.
+  /// The failure for a directory that others can write to. A new directory has another mode only if
+  /// the file system does not support modes.
   static func openToOthers(_ path: String, mode: mode_t, isNew: Bool) -> StateFailure {
     let digits = String(mode & 0o7777, radix: 8)
     let found = "others can write to the state directory \(quoted(path)) (mode 0\(digits))"

@@ -1,5 +1,5 @@
-// The wording of everything that can be wrong with an expression: its syntax, the names in it, what
-// it does with values, and positions where a value would become shell code.
+// The messages about faults of expressions: of syntax, names and values, and positions where a
+// value would become shell code.
 
 import Diagnostics
 
@@ -74,7 +74,7 @@ extension ExpressionMessage {
       help: "write it as a string: '\(printable(text))'")
   }
 
-  /// A word that is an operator in other languages.
+  /// The message about a word that is an operator in other languages.
   static func foreignOperator(_ word: String, sign: String) -> UnlocatedFailure {
     let meaning =
       switch sign {
@@ -86,7 +86,7 @@ extension ExpressionMessage {
     return UnlocatedFailure("\(quoted(word)) is not an operator", help: meaning)
   }
 
-  /// A function between its arguments: `x contains 'y'`.
+  /// The message about a function between its arguments: `x contains 'y'`.
   static func infixFunction(_ row: FunctionRow) -> UnlocatedFailure {
     UnlocatedFailure(
       "\(quoted(row.name)) is a function, not an operator", help: "write \(row.signature)")
@@ -106,7 +106,7 @@ extension ExpressionMessage {
 
 // Messages about names.
 extension ExpressionMessage {
-  /// `function` is the function of this name, if there is one.
+  /// The message about an unknown name. `function` is the function of this name, if there is one.
   static func unknownName(
     _ name: String, suggestion: String?, function: FunctionRow? = nil
   ) -> UnlocatedFailure {
@@ -137,7 +137,7 @@ extension ExpressionMessage {
     UnlocatedFailure("unknown function \(quoted(name))", help: didYouMean(suggestion))
   }
 
-  /// `known` are the names that there are.
+  /// The message about an unknown member. `known` are the existing names.
   static func unknownMember(
     _ name: String, of root: ContextRoot, suggestion: String?, among known: [String] = []
   ) -> UnlocatedFailure {
@@ -145,7 +145,7 @@ extension ExpressionMessage {
       switch root {
       case .params: ("parameter", listed("the parameters are", known) ?? declare(in: root))
       case .env: ("variable", nil)
-      // Those that may be named here are in 'depends_on'.
+      // The steps that may be named here are in 'depends_on'.
       case .steps: ("step", nil)
       case .matrix: ("matrix axis", listed("the axes are", known))
       case .secrets: ("secret", listed("the secrets are", known) ?? declare(in: root))
@@ -168,7 +168,7 @@ extension ExpressionMessage {
       help: didYouMean(suggestion) ?? listed("its members are", known))
   }
 
-  /// Nil if there are no names to list.
+  /// The names as a help line; nil if there are none.
   private static func listed(_ words: String, _ names: [String]) -> String? {
     if names.isEmpty { return nil }
     var seen: Set<String> = []
@@ -176,7 +176,7 @@ extension ExpressionMessage {
     return "\(words) \(firstNames(of: names.map(printable), most: 8))"
   }
 
-  /// The message about a value that was looked for and not found.
+  /// The message about a member that a value does not have.
   static func missingMember(
     _ name: String, of owner: String, suggestion: String?
   ) -> UnlocatedFailure {
@@ -184,8 +184,8 @@ extension ExpressionMessage {
       "\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
   }
 
-  /// The message about `path`, an output that a step did not write. `outcome` is that of the step, `written` are
-  /// those that it did write.
+  /// The message about `path`, an output that a step did not write. `outcome` is that of the step,
+  /// `written` are the outputs that it did write.
   static func missingOutput(
     _ path: (step: String, name: String, text: String), _ outcome: String?, among written: [String]
   ) -> UnlocatedFailure {
@@ -239,7 +239,7 @@ extension ExpressionMessage {
       "the condition must be \(wanted), not \(found)", help: comparison(of: found))
   }
 
-  /// What makes a condition of a value.
+  /// The comparison that makes a condition of a value.
   private static func comparison(of found: String) -> String {
     switch found {
     case "a number": "compare: x != 0"
@@ -260,7 +260,7 @@ extension ExpressionMessage {
       help: one.help(against: other) ?? other.help(against: one))
   }
 
-  /// `sign` is `==` or `!=`, between the name and `''`.
+  /// The message about a comparison with ''. `sign` is `==` or `!=`, between the name and `''`.
   static func nullIsNotEmpty(_ name: String, _ sign: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "\(quoted(name)) may be null, which is not ''",
@@ -274,7 +274,8 @@ extension ExpressionMessage {
       help: "give a default: \(printable(secret)) ?? ''")
   }
 
-  /// `subject` is what the string is compared with, as it is written.
+  /// The message about a string that no choice equals. `subject` is the other side of the
+  /// comparison, as it is written.
   static func neverChosen(_ text: String, by subject: String?, of choices: [String])
     -> UnlocatedFailure
   {
@@ -318,7 +319,7 @@ extension ExpressionMessage {
     UnlocatedFailure("the index must be \(wanted), not \(found)")
   }
 
-  /// `owner` is what has no members, as it is written.
+  /// The message about a value without members. `owner` is the value, as it is written.
   static func noMembers(_ found: String, in owner: String) -> UnlocatedFailure {
     let isOutputs = owner.hasPrefix("steps") && owner.hasSuffix("outputs") && found == "a list"
     return UnlocatedFailure(
@@ -377,7 +378,7 @@ extension ExpressionMessage {
       help: "pass it through 'env' and write \"$NAME\" in a script")
   }
 
-  /// The message about a list that was to be spliced into a list of strings.
+  /// The message about a list that cannot become part of a list of strings.
   static func noListItem(_ found: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "the items of a list that becomes part of another must be strings or numbers, not \(found)",

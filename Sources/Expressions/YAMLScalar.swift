@@ -1,6 +1,6 @@
 // How a string is written in a YAML file.
 
-/// A string as a scalar that means nothing else, anywhere.
+/// The string as a scalar that is read as this string everywhere.
 package func yamlScalar(_ text: String) -> String {
   let isPlain = text.utf8.allSatisfy { byte in
     switch byte {

@@ -1,4 +1,4 @@
-// The block maps and lists around a token, and where each begins before and after formatting.
+// The block maps and lists around a token, with their columns before and after formatting.
 
 /// The block maps and lists that are open, the outermost first.
 struct BlockStack {
@@ -18,10 +18,10 @@ struct BlockStack {
 
   static let width = 2
 
-  /// The column before formatting of the innermost one.
+  /// The column of the innermost one before formatting.
   var oldColumn: Int { entries.last?.oldColumn ?? -1 }
 
-  /// The column of what is inside a key or an item of the innermost one.
+  /// The column of the content of a key or an item of the innermost one.
   var inside: Int { entries.last.map { $0.newColumn + Self.width } ?? 0 }
 
   var newColumn: Int { entries.last?.newColumn ?? 0 }

@@ -1,4 +1,4 @@
-// What formatting changes, in the format of `diff -u`, which `patch` understands.
+// The changes made by formatting, in the format of `diff -u`, which `patch` understands.
 
 extension FormattedText {
   private struct Change {
@@ -9,7 +9,7 @@ extension FormattedText {
     var lacksNewline = false
   }
 
-  /// The changes with three lines around each. `name` is the name of the file in it.
+  /// The changes with three lines around each. `name` is the name of the file in the output.
   package func diff(named name: String) -> [UInt8] {
     let changes = changes
     var result = Array("--- \(name)\n+++ \(name)\n".utf8)
@@ -32,7 +32,7 @@ extension FormattedText {
 
   private static let context = 3
 
-  /// Where the next group of changes begins and ends; nil if there is none.
+  /// The start and the end of the next group of changes; nil if there is none.
   private func hunk(after index: Int, _ changes: [Change]) -> (start: Int, stop: Int)? {
     guard let first = changes[index...].firstIndex(where: { $0.kind != .kept }) else { return nil }
     var last = first

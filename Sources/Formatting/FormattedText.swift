@@ -1,17 +1,15 @@
-// The entrance of this module: from the text of a file to the same text as the rules of
-// docs/formatting.md want it.
+// The entry point of this module: formats the text of a file by the rules of docs/formatting.md.
 
-/// A text before and after formatting, line by line: every line that is left comes from one line
-/// before.
+/// A text before and after formatting, line by line: every remaining line comes from one line before.
 package struct FormattedText {
   /// A line after formatting.
   struct Line {
-    /// The number of the line before, from 0.
+    /// The number of the line before formatting, from 0.
     let source: Int
     var text: [UInt8]
   }
 
-  /// The lines before, without their line feeds.
+  /// The lines before formatting, without their line feeds.
   let oldLines: [ArraySlice<UInt8>]
   let lines: [Line]
   let endsWithNewline: Bool
@@ -47,7 +45,7 @@ package struct FormattedText {
     isChanged = result != bytes
   }
 
-  /// YAML also ends a line with a carriage return, alone or before a line feed.
+  /// The text with line feeds only: YAML also ends a line with a carriage return, alone or before a line feed.
   private static func withPlainLineEnds(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     guard bytes.contains(Byte.carriageReturn) else { return Array(bytes) }
     var result: [UInt8] = []
@@ -85,7 +83,7 @@ package struct FormattedText {
 
 /// Why a text cannot be formatted.
 package enum FormattingFailure: Error {
-  /// The text is not YAML. A file that was validated is.
+  /// The text is not YAML; a validated file is.
   case invalid
   /// The result would mean something else, which is a bug in oprun.
   case changesMeaning

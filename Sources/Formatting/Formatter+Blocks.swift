@@ -1,9 +1,9 @@
-// Scripts and other texts after `|` and `>`: their lines are indented anew, and nothing else in them
-// changes.
+// Scripts and other texts after `|` and `>`: their lines are indented anew, and nothing else in
+// them changes.
 
 extension Formatter {
-  /// Writes the header and the lines of a block. The token ends where a line begins, or at the end of
-  /// the file.
+  /// Writes the header and the lines of a block. The token ends at the start of a line, or at the
+  /// end of the file.
   mutating func writeBlock(_ token: YAMLToken) {
     var end = token.start
     while end < token.end, text[end] != Byte.newline { end += 1 }
@@ -32,7 +32,7 @@ extension Formatter {
     if isOpen, !indicators.dropsLineEnds { layout.endsWithNewline = false }
   }
 
-  /// The columns of the text of a block, before and after.
+  /// The columns of the text of a block, before and after formatting.
   private func columns(
     of lines: [Range<Int>], _ indicators: BlockIndicators
   ) -> (old: Int, new: Int) {
@@ -67,14 +67,14 @@ extension Formatter {
 }
 
 extension [Range<Int>] {
-  /// The index after the last line that has something at or after a column.
+  /// The index after the last line that has text at or after a column.
   fileprivate func afterLastText(_ column: Int, _ text: UnsafeBufferPointer<UInt8>) -> Int {
     let last = lastIndex { $0.count > column || $0.contains { text[$0] != Byte.space } }
     return last.map { $0 + 1 } ?? 0
   }
 }
 
-/// What stands after `|` or `>`.
+/// The indicators after `|` or `>`.
 private struct BlockIndicators {
   /// The width of the indentation, if the first line begins with a space.
   private(set) var width: Int?

@@ -1,5 +1,5 @@
-// Moves the tokens of a text to where the rules of docs/formatting.md want them. What is a token, and
-// which lines a value has, is libyaml's answer; comments are what is left between tokens.
+// Moves the tokens of a text to the columns that docs/formatting.md prescribes. libyaml decides
+// what is a token, and which lines a value has; comments are what is left between tokens.
 
 /// One pass over a text.
 struct Formatter {
@@ -15,7 +15,8 @@ struct Formatter {
   private var lineStart = 0
   private var flowDepth = 0
   private var startsKey = false
-  /// How far the current line is moved, or inside brackets, the line in which the outermost opened.
+  /// The number of columns by which the current line is moved, or inside brackets, the line with
+  /// the outermost opening one.
   private(set) var shift = 0
 
   /// `text` must outlive the formatter; its lines end with line feeds.
@@ -99,8 +100,8 @@ struct Formatter {
     }
   }
 
-  /// The column for a line that continues what is in brackets: it moves along with the line in which
-  /// they begin. Some people put the last bracket below the key.
+  /// The column for a line inside brackets: it moves along with the line in which they begin. Some
+  /// people put the last bracket below the key.
   private func columnInBrackets(_ old: Int) -> Int {
     old > stack.oldColumn
       ? max(old + shift, stack.inside) : max(0, min(old + shift, stack.newColumn))
@@ -111,17 +112,17 @@ struct Formatter {
   private func space(before kind: YAMLToken.Kind) -> Int {
     switch (previous, kind) {
     case (.flowStart, _): 0
-    // In `{a: , b}`, older readers take a colon without a space for a part of the key.
+    // In `{a: , b}`, older YAML readers take a colon without a space for a part of the key.
     case (.colon, _): 1
     case (_, .comma), (_, .flowEnd): 0
-    // A name may hold a colon, too.
+    // The name of an alias or an anchor may contain a colon.
     case (.alias, .colon), (.anchor, .colon): 1
     case (.plain, .colon), (.quoted, .colon), (.flowEnd, .colon): 0
     default: 1
     }
   }
 
-  /// Writes the comments and line ends before a token, or before the end.
+  /// Writes the comments and line ends before a token, or before the end of the text.
   private mutating func writeGap(before token: YAMLToken?) {
     let end = token?.start ?? text.count
     var start = position
@@ -153,8 +154,8 @@ struct Formatter {
     layout.append(text[range.lowerBound..<trimmedEnd(range)])
   }
 
-  /// The column of a comment on a line of its own: it belongs to what follows, or to a map or list
-  /// that ends or goes on here, whichever begins nearest left of it.
+  /// The column of a comment on a line of its own: it belongs to the next token, or to a map or
+  /// list that ends or goes on here, whichever begins nearest left of it.
   private func commentColumn(_ old: Int, before token: YAMLToken?) -> Int {
     if flowDepth > 0 { return columnInBrackets(old) }
     var best: (old: Int, new: Int)?

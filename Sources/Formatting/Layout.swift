@@ -1,13 +1,13 @@
-// Lines as they are put together. It knows nothing about YAML.
+// Builds the formatted text line by line. It knows nothing about YAML.
 
-/// The lines that are finished, and the one that is not.
+/// The finished lines, and the current one.
 struct Layout {
   private(set) var lines: [FormattedText.Line] = []
-  /// The number of the line before formatting, from 0.
+  /// The number of the current line before formatting, from 0.
   private(set) var sourceLine = 0
   private var current: [UInt8] = []
   private var isLineOpen = false
-  /// The last blank line, which appears only if something follows.
+  /// The last blank line, which is written only if a line follows.
   private var blankLine: Int?
   var endsWithNewline = true
 

@@ -1,5 +1,5 @@
-// Wraps libyaml's scanner and parser for formatting. This is the only file of the module that imports
-// it; it knows nothing about rules.
+// Wraps libyaml's scanner and parser for formatting. This is the only file of the module that
+// imports it; it knows nothing about rules.
 
 import CYAML
 import Diagnostics
@@ -9,14 +9,14 @@ import Glibc
 struct YAMLToken {
   enum Kind {
     case directive, documentStart, documentEnd
-    /// The beginning of a block map or list, which has no text of its own.
+    /// The start of a block map or list, which has no text of its own.
     case mapStart, listStart
-    /// The end of either, which has none.
+    /// The end of a block map or list, which has no text of its own.
     case blockEnd
     /// A bracket or brace.
     case flowStart, flowEnd
     case dash, comma, colon
-    /// The beginning of a key: `?`, or nothing.
+    /// The start of a key: `?`, or nothing.
     case key
     case anchor, alias
     case plain, quoted, block
@@ -27,7 +27,7 @@ struct YAMLToken {
   let start: Int
   let end: Int
 
-  /// True if it has a text of its own.
+  /// True if the token has a text of its own.
   var isVisible: Bool { end > start && kind != .blockEnd && kind != .end }
 }
 
@@ -46,7 +46,7 @@ struct TokenStream: ~Copyable {
 
   deinit { release(parser) }
 
-  /// The next token; nil if the text is not YAML. It must not be called after the end.
+  /// The next token; nil if the text is not YAML. Must not be called after the end.
   mutating func next() -> YAMLToken? {
     while true {
       var token = yaml_token_t()
@@ -91,7 +91,7 @@ struct TokenStream: ~Copyable {
   }
 }
 
-/// Whether two texts are the same to a reader of YAML: the same values, in the same styles, with the
+/// True if two texts have the same meaning in YAML: the same values, in the same styles, with the
 /// same anchors and aliases. False if one is not YAML.
 func haveSameMeaning(_ first: [UInt8], _ second: [UInt8]) -> Bool {
   first.withUnsafeBufferPointer { first in

@@ -1,5 +1,5 @@
-// What is masked: the secrets of a run, in every form in which they are likely to be printed. It
-// knows neither where secrets come from nor where text goes.
+// Masks the secrets of a run, in every form in which they are likely to be printed. It knows
+// neither where secrets come from nor where text goes.
 
 /// Replaces secrets by `***`. It is created once and used by any number of streams.
 package final class Masker: Sendable {
@@ -10,8 +10,8 @@ package final class Masker: Sendable {
   /// that reads secrets refuses them.
   package static let fewestCharacters = 4
 
-  /// Nil if there is nothing to mask. If `withLines`, each line of a secret with several lines is
-  /// masked, too.
+  /// Makes a masker; nil if there is nothing to mask. If `withLines`, each line of a secret with
+  /// several lines is masked, too.
   package init?(secrets: [[UInt8]], withLines: Bool = true) {
     let forms = SecretForms(of: secrets, withLines: withLines)
     guard !forms.texts.isEmpty else { return nil }
@@ -19,8 +19,8 @@ package final class Masker: Sendable {
     broken = BrokenForms(forms.broken)
   }
 
-  /// All that a masker of these secrets finds, for others who mask: the secrets and their lines in order,
-  /// then what is made of them.
+  /// All forms that a masker of these secrets finds, for other programs that mask: the secrets and
+  /// their lines in order, then the other forms.
   package static func forms(of secrets: [[UInt8]]) -> [[UInt8]] {
     let forms = SecretForms(of: secrets, withLines: true)
     let all = forms.texts.union(forms.broken)
@@ -37,7 +37,7 @@ package final class Masker: Sendable {
     self.broken = BrokenForms(broken)
   }
 
-  /// Whether there is anything to mask in a string.
+  /// True if there is something to mask in a string.
   package func finds(in text: String) -> Bool {
     var text = text
     return text.withUTF8 { finds(in: UnsafeRawBufferPointer($0)) }

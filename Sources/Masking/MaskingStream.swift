@@ -1,5 +1,5 @@
-// A stream of bytes with its secrets replaced, however it is split into pieces. What may be the
-// beginning of a secret is held back until that is decided.
+// A stream of bytes with its secrets replaced, however it is split into pieces. Bytes that may
+// begin a secret are held back until that is decided.
 
 import Diagnostics
 
@@ -22,7 +22,7 @@ package struct MaskingStream: Sendable {
     broken = masker.broken.map { BrokenScan($0) }
   }
 
-  /// Whether bytes wait for what comes next.
+  /// True if bytes are held back until the next piece.
   package var isHolding: Bool { !held.isEmpty || !hits.isEmpty }
 
   /// Appends the part of the text that is decided so far.
@@ -55,15 +55,15 @@ package struct MaskingStream: Sendable {
     chunk.withUnsafeBytes { mask($0, into: &output) }
   }
 
-  /// Appends what is left of the text, because it ends or must be shown as far as it has come. Text
-  /// that follows is a new one.
+  /// Appends the rest of the text, because it ends or must be shown up to here. Text that follows
+  /// is a new text.
   package mutating func finish(into output: inout [UInt8]) {
     state = Automaton.start
     broken?.beginAnew()
     passOn(before: position, UnsafeRawBufferPointer(start: nil, count: 0), into: &output)
   }
 
-  /// Passes bytes on. No occurrence that is still to be found begins before `limit`.
+  /// Passes bytes on; no occurrence that is found later begins before `limit`.
   private mutating func passOn(
     before limit: Int, _ piece: UnsafeRawBufferPointer, into output: inout [UInt8]
   ) {
@@ -74,7 +74,7 @@ package struct MaskingStream: Sendable {
       guard hit.start < limit else { break }
       copy(from, hit.start, piece, into: &output)
       guard hit.end <= limit else {
-        // An occurrence that overlaps its end may still come.
+        // A further occurrence may overlap the end of this one.
         hits[closed].start = limit
         from = limit
         break

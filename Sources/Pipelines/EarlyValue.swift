@@ -1,4 +1,4 @@
-// Values of keys that must be known before the run, where expressions give them: limits, widths,
+// Values of keys that must be known before the run and that expressions specify: limits, widths,
 // priorities, shares.
 
 import BuiltinSteps
@@ -7,7 +7,7 @@ import Expressions
 import Plans
 import Scheduling
 
-/// An expression in the place of a number, a duration or a name.
+/// An expression in place of a number, a duration or a name.
 struct EarlyValue: Hashable {
   enum Key: Hashable {
     case timeout, retry, expected, priority, queue
@@ -63,7 +63,7 @@ extension EarlyValue.Key {
 extension EarlyValue {
   var expression: Expression? { template.expressions.first }
 
-  /// The duration; nil if it is not known now, which the check of expressions has reported if it must be.
+  /// The duration; nil if it is not known now: where it must be, the check of expressions has reported that.
   func duration(_ values: KnownValues) throws(EvaluationFailure) -> Nanoseconds? {
     try read(values) { value in
       guard case .string(var text) = value else { return nil }
@@ -152,7 +152,7 @@ enum EarlyMessage {
     UnlocatedFailure("the value of '\(printable(key))' must be known before the run")
   }
 
-  /// What to do about a value that there may not be.
+  /// The help for a value that may be missing.
   static let `default` = "give a default with '??'"
 
   static let filesTooEarly = UnlocatedFailure(

@@ -1,11 +1,11 @@
-// The entrance of this module: from the bytes of a pipeline file to a plan or its diagnostics.
+// The entry point of this module: from the bytes of a pipeline file to a plan or its diagnostics.
 
 package import Diagnostics
 import Expressions
 package import Plans
 package import Scheduling
 
-/// What the command line adds to the file.
+/// The options that the command line adds to the file.
 package struct PlanningOptions: Sendable {
   /// The value of `max_parallel: auto`.
   package var processorCount: Int
@@ -14,16 +14,16 @@ package struct PlanningOptions: Sendable {
   package var automaticWidth: Int?
   /// The width of the default queue from `-j`, whatever the file says.
   package var maxParallel: Int?
-  /// Where steps run, from `--executor`.
+  /// The executor of steps, from `--executor`.
   package var executor: StepExecutor?
   /// The memory of this machine in bytes, if it is known.
   package var memory: Int?
-  /// The policy from `--fail-fast`, in place of the file's `failure_policy`.
+  /// The policy from `--fail-fast`, which replaces the file's `failure_policy`.
   package var failurePolicy: FailurePolicy?
-  /// The time limit from `--timeout`, in place of the file's.
+  /// The time limit from `--timeout`, which replaces the file's.
   package var timeout: Nanoseconds?
-  /// The ids of the steps to run, along with everything they need; empty means what the file says:
-  /// its `default`, or every step that is not manual.
+  /// The ids of the steps to run, along with everything they need; empty means the choice of the
+  /// file: its `default`, or every step that is not manual.
   package var selection: [String]
   /// True for listings: if nothing is selected, every step is in the plan.
   package var showsEveryStep = false
@@ -34,10 +34,10 @@ package struct PlanningOptions: Sendable {
   /// The variables that oprun inherited: `OPRUN_PARAM_<NAME>` is used if there is no argument.
   /// A value that is not UTF-8 is refused where it is used.
   package var inherited = InheritedVariables()
-  /// Whether such variables count only for parameters that must be given: the others of a run that is resumed had their
-  /// defaults.
+  /// True if such variables count only for parameters that must be given: the other parameters of a
+  /// resumed run had their defaults.
   package var prefersDefaults = false
-  /// Whether a required parameter without a value is a failure; otherwise its value is unknown.
+  /// True if a required parameter without a value is a failure; otherwise its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()
   /// The absolute path of the directory that oprun was started in, if it is known.
@@ -63,8 +63,7 @@ package struct PlanningOptions: Sendable {
 
 /// Why there is no plan.
 package enum PlanningFailure: Error {
-  /// The file is at fault; the diagnostics are everything that was found, sorted by location. Exit
-  /// status 3.
+  /// The file is at fault; the diagnostics are all faults that were found, sorted by location. Exit status 3.
   case invalid([Diagnostic], SourceMap)
   /// The selection names steps that do not exist. Exit status 2.
   case unknownSteps([UnknownStep])
@@ -78,23 +77,22 @@ package enum PlanningFailure: Error {
 package struct UnknownStep: Hashable, Sendable {
   package let name: String
   package let message: String
-  /// The step whose name is closest.
+  /// The id of the step with the closest name.
   package let closest: String?
-  /// Where the name is like that of an instance: which instances there are.
+  /// The names of the existing instances, if the name is like that of one.
   package let instances: String?
 
   package var help: String? { instances ?? didYouMean(closest) }
 }
 
-/// A pipeline that was read, with all files that belong to it. `plan` reports what is wrong with
-/// them.
+/// A pipeline that was read, with all its files. `plan` reports their faults.
 package struct LoadedPipeline {
   private let path: String
   private let bytes: [UInt8]
   private let files: PipelineFiles
   private var loader: PipelineLoader
 
-  /// `path` is the name of the file in messages.
+  /// Reads a pipeline; `path` is the name of the file in messages.
   package init(path: String, bytes: [UInt8], files: PipelineFiles) {
     var loader = PipelineLoader(files: files)
     loader.load(path: path, bytes: bytes)
@@ -104,7 +102,7 @@ package struct LoadedPipeline {
     self.loader = loader
   }
 
-  /// Makes the messages about the files again, when it is known what must not be shown.
+  /// Makes the messages about the files again, once it is known what must be hidden in them.
   package mutating func renewMessages() {
     guard !loader.log.isEmpty else { return }
     self = LoadedPipeline(path: path, bytes: bytes, files: files)
@@ -116,13 +114,13 @@ package struct LoadedPipeline {
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
 
-  /// Where a secret is declared that must be there, if one is.
+  /// The location of a secret's declaration, if possible of one that requires it.
   package func place(ofSecret name: String) -> Span? {
     let declared = loader.models.flatMap(\.secrets).filter { $0.name == name }
     return (declared.first(where: \.source.isRequired) ?? declared.first)?.span
   }
 
-  /// Where its steps stand; nil if it has several files.
+  /// The steps as they are written; nil if the pipeline has several files.
   package var writtenSteps: WrittenSteps? {
     guard loader.sources.files.count == 1, let model = loader.models.first else { return nil }
     return WrittenSteps(places: model.stepPlaces, file: bytes)

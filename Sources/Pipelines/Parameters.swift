@@ -5,17 +5,17 @@ import Diagnostics
 import Expressions
 import Plans
 
-/// What is known about parameters.
+/// The values of parameters, and the faults of the given ones.
 struct Parameters {
-  /// The values; null for a parameter that is not required and was not given; missing if it is not
-  /// known.
+  /// The values; null for a parameter that is not required and was not given; missing if the value
+  /// is not known.
   private(set) var values: [String: Value] = [:]
-  /// What is wrong with the given values, for the command line.
+  /// The faults of the given values, for the command line.
   private(set) var faults = ParameterFaults()
   private let patterns = PatternMatcher()
 
-  /// Determines the values. `demandsAll` means that a missing required one is a fault, and `prefersDefaults` that
-  /// variables count for nothing else.
+  /// Determines the values. `demandsAll` makes a missing required one a fault; with
+  /// `prefersDefaults`, variables count only for required parameters.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], rest: [String] = [],
     inherited: InheritedVariables, demandsAll: Bool, prefersDefaults: Bool = false
@@ -76,7 +76,7 @@ struct Parameters {
   }
 }
 
-/// The faults that are shown, and how many more there are.
+/// The faults that are shown, and the number of the others.
 package struct ParameterFaults: Hashable, Sendable {
   package private(set) var messages: [String] = []
   /// The number of faults beyond those in `messages`.
@@ -95,7 +95,7 @@ package struct ParameterFaults: Hashable, Sendable {
 }
 
 enum ParameterMessage {
-  /// `known` is nil if there are none.
+  /// The message about an unknown parameter. `known` is nil if the pipeline has none.
   static func unknown(
     _ name: String, among known: (some Sequence<String>)?, _ suggester: Suggester
   ) -> String {
@@ -122,7 +122,7 @@ enum ParameterMessage {
 }
 
 extension ParamModel.Kind {
-  /// What a value in the file must be.
+  /// The type of a value in the file.
   var valueType: ValueType {
     switch self {
     case .string: .text

@@ -1,4 +1,5 @@
-// Reads the bytes of a pipeline file, and refuses what cannot be one. It knows nothing about YAML.
+// Reads the bytes of a pipeline file, and refuses files that cannot be one. It knows nothing about
+// YAML.
 
 import Diagnostics
 import Glibc
@@ -26,7 +27,7 @@ package func readPipelineFile(_ path: String) throws(InputFailure) -> [UInt8] {
 private struct PipelineInput: ~Copyable {
   private let descriptor: Int32
   private let name: String
-  /// The number of bytes according to the file's size; 0 if it is not known.
+  /// The size of the file when it was opened, in bytes; 0 if it is not known.
   private let expectedByteCount: Int
 
   init(_ path: String) throws(InputFailure) {
@@ -75,7 +76,7 @@ private struct PipelineInput: ~Copyable {
 
   func read() throws(InputFailure) -> [UInt8] {
     var bytes = try readExpected()
-    // If the size was known, only what was added since is left.
+    // If the size was known, only bytes that were added since are left.
     var chunk = [UInt8](repeating: 0, count: expectedByteCount > 0 ? 4096 : 65536)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -97,7 +98,7 @@ private struct PipelineInput: ~Copyable {
     madvise(start, buffer.count - 4096, MADV_HUGEPAGE)
   }
 
-  /// Reads as much as the file had when it was opened, straight into the array.
+  /// Reads as many bytes as the file had when it was opened, directly into the array.
   private func readExpected() throws(InputFailure) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: expectedByteCount) { buffer, count in

@@ -6,13 +6,13 @@ import Expressions
 import Plans
 import Scheduling
 
-/// The file's content. Steps are kept small, and what only a few of them have is kept separately.
+/// The content of a file. Steps are kept small; parts that only a few of them have are stored separately.
 struct PipelineModel {
   var name: String?
   var description: String?
   /// The locations of the keys that a file has at most once.
   var written: [PipelineKey: Span] = [:]
-  /// The keys whose values are of the wrong type, which is reported: what names there are is not known.
+  /// The keys whose values are of the wrong type, which is reported: the names that they declare are not known.
   var unreadable: Set<String> = []
   var includes: [Reference] = []
   var dotenv: [Reference] = []
@@ -22,30 +22,30 @@ struct PipelineModel {
   var vars: [VarModel] = []
   var environment: [VariableModel] = []
   var secrets: [SecretModel] = []
-  /// The outputs that a pipeline which uses this one receives.
+  /// The outputs that a step which uses this pipeline gets.
   var outputs: [OutputModel] = []
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
-  /// Where steps run that do not say it.
+  /// The executor of steps that do not specify one.
   var executor: StepExecutor?
   var slurm: SlurmModel?
   var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
   var sharedCache = SharedCacheAddress()
-  /// Where the file names the secret for it.
+  /// The location of the name of the shared cache's secret.
   var cacheSecretSpan: Span?
-  /// Runs of it wait for each other.
+  /// True if runs of the pipeline wait for each other.
   var isExclusive = false
   var timeout: Nanoseconds?
   var earlyTimeout: EarlyValue?
   var shell: [String]?
   var workingDirectory: Text?
-  /// Nil means as in the pipeline around it.
+  /// True if the steps run in sequence; nil means as in the pipeline around this one.
   var sequence: Bool?
-  /// The first step of the sequence that each step of an included file is in; −1 if its file has no
-  /// sequence, `unsaid` if it does not say. Empty if no file says.
+  /// The first step of the sequence of each step of an included file; −1 if its file has no
+  /// sequence, `unsaid` if the file does not say. Empty if no file says.
   var sequenceStarts: [Int32] = []
   /// The steps that run when none is named; nil means every step that is not manual.
   var defaultSteps: [Reference]?
@@ -53,27 +53,27 @@ struct PipelineModel {
   var hooks: [HookKind: [HookModel]] = [:]
 
   var steps: [StepModel] = []
-  /// Where they stand in the file; what is merged from several files has none.
+  /// The positions of the steps in the file; none if several files were merged.
   var stepPlaces = StepPlaces()
   /// The dependencies of all steps, in file order.
   var dependencies: [DependencyModel] = []
   /// Actions whose text does not appear in the file unchanged.
   var actions: [CommandModel] = []
-  /// Steps that use something instead of running a command.
+  /// The uses of steps that use something instead of running a command.
   var uses: [UsesModel] = []
-  /// Steps that set more than id, command and edges.
+  /// The attributes of steps that set more than id, command and edges.
   var attributes: [AttributesModel] = []
-  /// The different lists of settings; those with nothing but ASCII once each.
+  /// The distinct lists of settings; only those in pure ASCII are certain to be distinct.
   var settings: [[Setting]] = []
   var descriptions: [String] = []
   var placements: [PlacementModel] = []
-  /// What only a few steps have: conditions, matrices, `wait_for`.
+  /// The parts that only a few steps have: conditions, matrices, `wait_for`.
   var controlFlows: [ControlFlowModel] = []
-  /// The steps of steps, until they are linked.
+  /// The steps inside of steps, until they are linked.
   var groups: [PipelineModel] = []
-  /// Pipelines for `uses: '#name'`, until they are linked.
+  /// The pipelines for `uses: '#name'`, until they are linked.
   var sections: [SectionModel] = []
-  /// The number of steps that nobody wrote, behind all others: commands of `vars`.
+  /// The number of generated steps, which come after all others: commands of `vars`.
   private(set) var varStepCount = 0
 
   static let maxStepCount = 1_000_000
@@ -87,8 +87,8 @@ struct PipelineModel {
 
   func isVarStep(_ step: Int) -> Bool { step >= steps.count - varStepCount }
 
-  /// Adds the steps that run the commands of `vars`, each only if it is needed. All files are merged
-  /// before.
+  /// Adds the steps that run the commands of `vars`, each only if it is needed. Called after all
+  /// files are merged.
   mutating func addVarSteps() {
     for index in vars.indices {
       guard case .command(let command) = vars[index].source else { continue }
@@ -115,7 +115,7 @@ struct PipelineModel {
   var isSequence: Bool { sequence ?? false }
   var hasSequence: Bool { isSequence || !sequenceStarts.isEmpty }
 
-  /// The first step of the sequence that a step is in; nil if it is in none.
+  /// The first step of the sequence that a step belongs to; nil if it belongs to none.
   func sequenceStart(of step: Int) -> Int? {
     if step < sequenceStarts.count, sequenceStarts[step] != Self.unsaid {
       return sequenceStarts[step] < 0 ? nil : Int(sequenceStarts[step])
@@ -123,7 +123,7 @@ struct PipelineModel {
     return isSequence ? 0 : nil
   }
 
-  /// The range in `dependencies` of a step's own.
+  /// The range of a step's own dependencies in `dependencies`.
   func dependencyRange(of step: Int) -> Range<Int> {
     let isLast = step + 1 == steps.count
     let end = isLast ? dependencies.count : Int(steps[step + 1].firstDependency)
@@ -147,13 +147,13 @@ struct QueueModel: NamedModel {
 struct ResourceModel: NamedModel {
   let name: String
   let span: Span
-  /// The capacity in millionths; nil if what is written is not an amount.
+  /// The capacity in millionths; nil if the written value is not an amount.
   var capacity: Int64?
   /// An expression in place of the capacity.
   var early: EarlyValue?
 }
 
-/// A pipeline that stands in the file of another one.
+/// A pipeline in the file of another one.
 struct SectionModel: NamedModel {
   let name: String
   let span: Span
@@ -164,7 +164,7 @@ struct SectionModel: NamedModel {
 struct VarModel: NamedModel {
   enum Source {
     case value(ValueModel)
-    /// The value is what the command prints.
+    /// The value is the text that the command prints.
     case command(CommandModel)
   }
 
@@ -189,7 +189,7 @@ struct SecretModel: NamedModel {
   var name: String { source.name }
 }
 
-/// One step, 28 bytes without a string.
+/// One step; it takes 28 bytes and contains no string.
 struct StepModel {
   /// The location of the id in the file.
   var id: WrittenText
@@ -199,7 +199,7 @@ struct StepModel {
   var attributes: Int32 = -1
 }
 
-/// What a step sets beyond id, command and edges; −1 means nothing.
+/// The attributes of a step beyond id, command and edges; −1 means none.
 struct AttributesModel {
   var label: Text?
   var isManual = false
@@ -212,7 +212,7 @@ struct AttributesModel {
   /// An index into `PipelineModel.controlFlows`.
   var controlFlow: Int32 = -1
 
-  /// True if it sets nothing about the command.
+  /// True if no setting of the command is among them.
   var isPlain: Bool { label == nil && settings < 0 }
 }
 
@@ -229,7 +229,7 @@ struct WrittenText {
   var span: Span { Span(start: Int(start), end: Int(start) + Int(byteCount)) }
 }
 
-/// What a step runs.
+/// The action of a step.
 enum ActionModel {
   /// A script that is in the file byte for byte.
   case written(start: UInt32, byteCount: UInt32)
@@ -238,7 +238,7 @@ enum ActionModel {
   /// An index into `PipelineModel.uses`.
   case uses(Int32)
 
-  /// Stands for an action that was reported.
+  /// The action of a step whose own was reported as wrong.
   static let none = ActionModel.written(start: 0, byteCount: 0)
 }
 
@@ -251,7 +251,7 @@ struct DependencyModel {
   struct Traits: OptionSet {
     let rawValue: UInt8
 
-    /// The edge counts only if that step is in the selected graph.
+    /// The edge counts only if the dependency is in the selected graph.
     static let optional = Traits(rawValue: 1)
     /// The edge has no `when`.
     static let implicit = Traits(rawValue: 2)
@@ -260,13 +260,13 @@ struct DependencyModel {
   }
 }
 
-/// A name, and where it is written.
+/// A name, and its location.
 struct Reference {
   let name: String
   let span: Span
 }
 
-/// What a step says about when it runs. Nil means that it is not written.
+/// The settings of a step for when it runs; nil for those that are not written.
 struct PlacementModel {
   var queue: Reference?
   var priority: Int16?

@@ -1,4 +1,4 @@
-// What a step runs, as a person would type it.
+// The command of a step, as a person would type it.
 
 import BuiltinSteps
 import Expressions

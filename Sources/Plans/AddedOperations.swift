@@ -1,5 +1,5 @@
-// The operations that a run adds to those of its plan: instances of matrices, and copies of the steps of
-// groups.
+// The operations that a run adds to those of its plan: instances of matrices, and copies of the
+// steps of groups.
 
 package import Scheduling
 
@@ -7,17 +7,17 @@ package import Scheduling
 package final class AddedOperations {
   package struct Addition: Sendable {
     package let id: String
-    /// What it was made from: the group that it is an instance of, or the step that it is a copy of.
+    /// The origin of the operation: the group that it is an instance of, or the step that it is a copy of.
     package let origin: OperationID
-    /// All that it waits for, if that is not what its origin waits for: a copy waits for copies of its own instance.
+    /// The dependencies, if they are not those of the origin: a copy waits for copies of its own instance.
     package let dependencies: [OperationID]
   }
 
   private let plan: Plan
   private var additions: [Addition] = []
   private var instances: [OperationID: [OperationID]] = [:]
-  /// The number of steps as people count them: what others were made from counts as these, and a group as its
-  /// members.
+  /// The number of steps as people count them: copies and instances count instead of their origin,
+  /// and members instead of a group.
   package private(set) var stepCount: Int
 
   package init(to plan: Plan) {
@@ -34,31 +34,31 @@ package final class AddedOperations {
   ) {
     precondition(operation.index == count, "numbers of new operations follow those of all others")
     additions.append(Addition(id: id, origin: origin, dependencies: dependencies))
-    // The first instance counts in the place of what it was made from.
+    // The first instance is counted in place of its origin.
     if instances[origin] != nil, !plan.standsForOthers(planned(origin)) { stepCount += 1 }
     instances[origin, default: []].append(operation)
   }
 
-  /// How the operation was added; nil if it is part of the plan.
+  /// The addition that made the operation; nil if it is part of the plan.
   package subscript(operation: OperationID) -> Addition? {
     let place = operation.index - plan.steps.count
     return additions.indices.contains(place) ? additions[place] : nil
   }
 
-  /// The operation of the plan that it was made from, or itself. Linear in the depth of the groups.
+  /// The operation of the plan from which this one was made, or itself. Linear in the depth of the groups.
   package func planned(_ operation: OperationID) -> OperationID {
     var planned = operation
     while let addition = self[planned] { planned = addition.origin }
     return planned
   }
 
-  /// Nil if there is no such operation.
+  /// The id of an operation; nil if there is no such operation.
   package func id(of operation: OperationID) -> String? {
     plan.steps.indices.contains(operation.index)
       ? plan.steps[operation.index].id : self[operation]?.id
   }
 
-  /// What an operation depends on: of a group's copies, those of its own instance alone.
+  /// The dependencies of an operation: among copies of a group, only those of its own instance.
   package func dependencies(of operation: OperationID) -> [OperationID] {
     guard let addition = self[operation] else {
       return plan.graph.dependencies(of: operation).map(\.from)
@@ -67,12 +67,12 @@ package final class AddedOperations {
       ? dependencies(of: addition.origin) : addition.dependencies
   }
 
-  /// What was made from the operation, in order; nil if nothing was.
+  /// The operations that were made from this one, in order; nil if there are none.
   package func instances(of operation: OperationID) -> [OperationID]? {
     instances.isEmpty ? nil : instances[operation]
   }
 
-  /// Whether people do not count the operation, because others take its place.
+  /// True if people do not count the operation, because others take its place.
   package func standsForOthers(_ operation: OperationID) -> Bool {
     if additions.isEmpty { return plan.standsForOthers(operation) }
     return instances[operation] != nil || plan.standsForOthers(planned(operation))

@@ -1,10 +1,10 @@
-// Which failures of a step its own settings allow.
+// The failures of a step that its own settings allow.
 
 package enum AllowFailure: Hashable, Sendable {
   case never, always
   case exitCodes([Int32])
 
-  /// Whether a failure is allowed that ended like this; `end` is nil if no command ran.
+  /// True if a failure with this end is allowed; `end` is nil if no command ran.
   package func allows(_ end: CommandEnd?) -> Bool {
     switch self {
     case .never: false

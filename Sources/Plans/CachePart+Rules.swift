@@ -1,10 +1,10 @@
-// What the patterns of `cache` must look like, whether they are literal or known only later.
+// The rules for patterns of `cache`, whether they are literal or known only later.
 
 import Diagnostics
 package import Expressions
 
 extension CachePart {
-  /// What is wrong with a pattern; nil if it can be one.
+  /// The fault of a pattern; nil if it is valid.
   package func fault(in pattern: String, isWritten: Bool = true) -> UnlocatedFailure? {
     pattern.isUsualPattern ? nil : faultOfUnusual(pattern, isWritten)
   }
@@ -34,7 +34,7 @@ extension CachePart {
         "\(quoted(pattern)) is not a pattern: braces are not expanded",
         help: "write one pattern for each alternative")
     }
-    // What an expression gives is the name of a file.
+    // The value of an expression is the name of a file.
     if !isWritten { return nil }
     if path == "~" || path.hasPrefix("~/") {
       return UnlocatedFailure(
@@ -51,7 +51,7 @@ extension CachePart {
 }
 
 extension String {
-  /// Whether no rule needs a look at more than each byte, as it is with nearly all patterns.
+  /// True if no rule needs more than a look at each byte, as with nearly all patterns.
   fileprivate var isUsualPattern: Bool {
     var copy = self
     return copy.withUTF8 { bytes in

@@ -1,17 +1,17 @@
-// What a step says about when it need not run: which files and values its result depends on, and what
-// that result is. Who looks that up, and where results are kept, is no concern of a plan.
+// The cache declaration of a step: the files and values on which its result depends, and what that
+// result is. A plan does not know who looks results up, or where they are kept.
 
 package import Diagnostics
 package import Expressions
 
-/// The declaration of a cached step, in which everything is known.
+/// The cache declaration of a step with all expressions evaluated.
 package struct CacheSettings: Hashable, Sendable {
-  /// Patterns of the files that the command reads, relative to its working directory or absolute. One
-  /// that begins with `!` takes files out again.
+  /// Patterns of the files that the command reads, relative to its working directory or absolute. A
+  /// pattern that begins with `!` excludes files.
   package var inputs: [String] = []
-  /// Patterns of what the command makes, relative to its working directory.
+  /// Patterns of the files that the command makes, relative to its working directory.
   package var outputs: [String] = []
-  /// Patterns of what the command may use as it likes, and nothing else relies on.
+  /// Patterns of the files that the command may use freely, and nothing else relies on.
   package var scratch: [String] = []
   /// The inherited variables that the command gets, and depends on.
   package var environment: [String] = []
@@ -23,16 +23,16 @@ package struct CacheSettings: Hashable, Sendable {
   package init() {}
 }
 
-/// Where results are shared with other machines, as the file says it.
+/// The address of the shared cache, as the file specifies it.
 package struct SharedCacheAddress: Hashable, Sendable {
-  /// Nil for nowhere.
+  /// The URL or path; nil for no shared cache.
   package var url: String?
   /// The name of the secret that gives access.
   package var secret: String?
 
   package init() {}
 
-  /// Whether it is the URL of a server, as far as that can be said without looking at all of it.
+  /// True if the text looks like the URL of a server; not all of it is examined.
   package static func isURL(_ text: String) -> Bool {
     guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }) else {
       return false
@@ -42,22 +42,22 @@ package struct SharedCacheAddress: Hashable, Sendable {
   }
 }
 
-/// The same with expressions in the patterns.
+/// The cache declaration of a step with expressions in the patterns.
 package struct CacheModel: Hashable, Sendable {
   package var inputs: [Text] = []
   package var outputs: [Text] = []
   package var scratch: [Text] = []
-  /// The places of the patterns in the file: of inputs, then of outputs, then of scratch. Empty once the patterns are
-  /// replaced.
+  /// The locations of the patterns in the file: of inputs, then of outputs, then of scratch. Empty
+  /// once the patterns are replaced.
   package var spans: [Span] = []
-  /// Everything else; its patterns are empty.
+  /// The other settings; their patterns are empty.
   package var rest = CacheSettings()
 
   package init() {}
 
   package var templates: [Template] { (inputs + outputs + scratch).compactMap(\.template) }
 
-  /// Whether there are any, without making a list of them.
+  /// True if there are expressions, without making a list of them.
   package var hasTemplates: Bool {
     let isTemplate = { (text: Text) in text.template != nil }
     return inputs.contains(where: isTemplate) || outputs.contains(where: isTemplate)
@@ -85,7 +85,8 @@ package struct CacheModel: Hashable, Sendable {
     return settings
   }
 
-  /// The place of a pattern, or of the first with an expression, which may stand for it; nil if there is none.
+  /// The location of a pattern, or of the first one with an expression, from which it may come; nil
+  /// if there is none.
   package func span(of pattern: String, in part: CachePart) -> Span? {
     let (start, texts) =
       switch part {
@@ -117,7 +118,8 @@ package enum CachePart: String, Sendable {
 }
 
 extension String {
-  /// Whether it is a path as it would be written after it was resolved: no name begins with a dot, and none is empty.
+  /// True for a path as it would be written after it was resolved: no name begins with a dot, and
+  /// none is empty.
   package var goesDown: Bool {
     var copy = self
     return copy.withUTF8 { bytes in

@@ -1,11 +1,12 @@
-// How a command ended as a word, a number and a text: the database, control lines, events and the results
-// of tasks say it with these. Nothing else takes a status apart or puts one together.
+// How a command ended as a word, a number and a text: the database, control lines, events and the
+// results of tasks use these. Nothing else takes a status apart or puts one together.
 
 extension CommandEnd {
-  /// What is said of a command that never ran because it was to end before it began, whatever else was in its way.
+  /// The reason for a command that never ran because it was to end before it began, even if it
+  /// could not have begun.
   package static let stoppedEarly = "stopped before it started"
 
-  /// It never ran, because the run, or its step, was cancelled.
+  /// True if the command never ran, because the run, or its step, was cancelled.
   package var isStoppedEarly: Bool {
     if case .notStarted = status { isStopped } else { false }
   }
@@ -24,7 +25,7 @@ extension CommandEnd.Status {
     }
   }
 
-  /// The exit status, or the number of the signal; nil if the word says it all.
+  /// The exit status, or the number of the signal; nil for the other words.
   package var code: Int32? {
     switch self {
     case .exited(let code), .notStarted(_, let code): code
@@ -41,7 +42,7 @@ extension CommandEnd.Status {
     }
   }
 
-  /// The status with these parts; nil if there is none.
+  /// The status with these parts; nil if there is no such status.
   package init?(word: String, code: Int32?, detail: String?) {
     switch (word, code, detail) {
     case ("exited", let code?, _): self = .exited(code)
@@ -54,8 +55,8 @@ extension CommandEnd.Status {
     }
   }
 
-  /// The status that a shell would report: 128 plus its number after a signal. Nil if the command has
-  /// none. It says nothing about whether the outputs can be used.
+  /// The status that a shell would report: 128 plus its number after a signal. Nil if the command
+  /// has none. It does not tell whether the outputs can be used.
   package var exitCode: Int32? {
     switch self {
     case .exited(let code), .notStarted(_, let code): code

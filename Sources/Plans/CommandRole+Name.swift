@@ -5,8 +5,8 @@ import Scheduling
 extension CommandRole {
   package var isAttempt: Bool { if case .attempt = self { true } else { false } }
 
-  /// `1` for an attempt, `on_failure.2` for a command of a hook, `wait_for.1` for a probe. A hook of a
-  /// step that somebody ran again has its round behind that: `on_failure.2@3`.
+  /// The name: `1` for an attempt, `on_failure.2` for a command of a hook, `wait_for.1` for a
+  /// probe. A hook of a step that somebody ran again has its round after that: `on_failure.2@3`.
   package var name: String {
     switch self {
     case .attempt(let number): String(number)
@@ -16,7 +16,7 @@ extension CommandRole {
     }
   }
 
-  /// The attempt or hook with this name; nil if there can be none.
+  /// The attempt or hook with this name; nil if no command can have it.
   package init?(named name: String) {
     if let number = Int(name) {
       self = .attempt(number)

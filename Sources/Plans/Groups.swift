@@ -1,17 +1,17 @@
-// The groups of a plan as a tree: which operations belong together, and how each group ends. The
-// run and the dry run's forecast share it.
+// The groups of a plan as a tree: their members, and how each group ends. The run and the dry run's
+// forecast share it.
 
 package import Scheduling
 
-/// Instances of a matrix, or steps of a nested pipeline. A separate operation stands for each
-/// group, runs nothing, and ends when its members have ended.
+/// The groups of a plan and their members: instances of a matrix, or steps of a nested pipeline. A
+/// separate operation stands for each group, runs nothing, and ends when its members have ended.
 package struct Groups: Sendable {
   private var members: [OperationID: [OperationID]] = [:]
   private var groupOfMember: [OperationID: OperationID] = [:]
-  /// Groups that may fail.
+  /// The groups whose failures are allowed.
   private var forgiving: Set<OperationID> = []
 
-  /// Linear in the members of all groups.
+  /// Collects the groups of a plan. Linear in the members of all groups.
   package init(_ plan: Plan) {
     for (group, plan) in plan.groups {
       set(plan.members, of: group)
@@ -25,18 +25,18 @@ package struct Groups: Sendable {
     for member in members { groupOfMember[member] = group }
   }
 
-  /// Sets what an operation of a pattern stands for: these are members of their own groups, too.
+  /// Sets the copies of an operation of a pattern; they are members of their own groups, too.
   package mutating func set(copies: [OperationID], of original: OperationID) {
     members[original] = copies
   }
 
-  /// Adds a group of which a failure is allowed.
+  /// Adds a group whose failure is allowed.
   package mutating func forgive(_ group: OperationID) { forgiving.insert(group) }
 
   /// True if no operation is a member of a group.
   package var isEmpty: Bool { groupOfMember.isEmpty }
 
-  /// All groups in file order, those with members.
+  /// The groups with members, in file order.
   package var all: [OperationID] { members.filter { !$0.value.isEmpty }.keys.sorted() }
 
   /// The members in file order; empty for an operation that is not a group.
@@ -46,17 +46,17 @@ package struct Groups: Sendable {
     groupOfMember.isEmpty ? nil : groupOfMember[member]
   }
 
-  /// The groups that it is in, from the inside out. Linear in their number.
+  /// The groups around an operation, from the inside out. Linear in their number.
   package func around(_ member: OperationID) -> [OperationID] {
     Array(sequence(first: member) { group(of: $0) }.dropFirst())
   }
 
-  /// A failure of it is allowed.
+  /// True if a failure of the group is allowed.
   package func forgives(_ group: OperationID) -> Bool {
     forgiving.isEmpty ? false : forgiving.contains(group)
   }
 
-  /// Whether a failure of the operation is allowed because it is in a group that may fail.
+  /// True if a failure of the operation is allowed because a group around it may fail.
   package func isForgiven(_ operation: OperationID) -> Bool {
     if forgiving.isEmpty { return false }
     var next = group(of: operation)
@@ -71,7 +71,7 @@ package struct Groups: Sendable {
 /// How a group ends.
 package struct GroupEnding {
   package let ending: Ending
-  /// The member whose ending it is; nil for a group without members.
+  /// The member that has this ending; nil for a group without members.
   package let member: OperationID?
 }
 
@@ -81,7 +81,7 @@ extension Groups {
     worst(of: group) { scheduler.ending(of: $0) }
   }
 
-  /// The same for a group in the background, with what its members that go on were announced as.
+  /// The ending of a group in the background, in which services that go on count with their announced endings.
   package func endingSoFar(of group: OperationID, in scheduler: Scheduler) -> GroupEnding {
     worst(of: group) { scheduler.ending(of: $0) ?? scheduler.announcedEnding(of: $0) }
   }
@@ -99,8 +99,8 @@ extension Groups {
       ending: Ending(worst.ending.outcome, isAllowed: true), member: worst.member)
   }
 
-  /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was
-  /// cancelled, if it was.
+  /// The cause of a group's ending: a failure of a member is attributed to the member. `stop` is
+  /// why the group was cancelled, if it was.
   package func cause(
     of end: GroupEnding, in scheduler: Scheduler, stop: StopReason? = nil
   ) -> Cause {
@@ -114,7 +114,8 @@ extension Groups {
     }
   }
 
-  /// Where the problem of a member that did not succeed began: at a step inside it, unless it failed by itself.
+  /// The operation in which the problem of an unsuccessful member began: a step inside it, unless
+  /// it failed by itself.
   private func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
     var root = member
     while true {

@@ -1,23 +1,25 @@
-// `max_parallel` of a matrix whose instances are several steps each: so many instances are under way
-// at once, from the first step of each to the end of the last. The run and the dry run's forecast share it.
+// `max_parallel` of a matrix whose instances are several steps each: it limits the instances that
+// are under way, from the first step of each to the end of the last. The run and the dry run's
+// forecast share it.
 
 package import Scheduling
 
-/// The instances that are under way, and what waits for others to end.
+/// The instances that are under way, and the steps that wait for others to end.
 package struct InstanceLimits: Sendable {
   private var widths: [OperationID: Int] = [:]
   private var underWay: [OperationID: Set<OperationID>] = [:]
   /// The steps that wait, by their group and instance.
   private var held: [OperationID: [OperationID: [OperationID]]] = [:]
-  /// Steps whose instance may begin; they are asked again.
+  /// The waiting steps whose instance may begin; they are asked about again.
   private var released: [OperationID] = []
-  /// Instances that are expected to run nothing.
+  /// The instances that are expected to run nothing.
   private var idle: Set<OperationID>
 
   package var isEmpty: Bool { widths.isEmpty }
 
-  /// If `makesCopies` is false, a group whose matrix is not known has no instances. Those in `idle` are expected to run
-  /// nothing, and do not count until one of their steps is to run.
+  /// Prepares the limits of a plan. If `makesCopies` is false, a group whose matrix is not known
+  /// has no instances. The instances in `idle` are expected to run nothing, and do not count until
+  /// one of their steps is to run.
   package init(_ plan: Plan, makesCopies: Bool = true, idle: Set<OperationID> = []) {
     self.idle = idle
     for (group, plan) in plan.groups where makesCopies || plan.pattern == nil { add(group, plan) }
@@ -27,7 +29,7 @@ package struct InstanceLimits: Sendable {
     if let width = plan.width { widths[group] = width }
   }
 
-  /// Whether the instances that the operation is in are under way, or begin with it. Otherwise it waits.
+  /// True if the instances around the operation are under way, or begin with it. Otherwise the operation waits.
   package mutating func admits(_ operation: OperationID, _ groups: Groups) -> Bool {
     var limits: [(group: OperationID, instance: OperationID)] = []
     var instance = operation
@@ -47,8 +49,8 @@ package struct InstanceLimits: Sendable {
     return true
   }
 
-  /// Whether the operation, which was admitted and is to run, may do so now: its instances count from now on. Otherwise it
-  /// waits.
+  /// True if the operation, which was admitted and is to run, may do so now: its instances count
+  /// from now on. Otherwise the operation waits.
   package mutating func admitsToRun(_ operation: OperationID, _ groups: Groups) -> Bool {
     let around = groups.around(operation)
     if idle.isDisjoint(with: around) { return true }
@@ -56,12 +58,12 @@ package struct InstanceLimits: Sendable {
     return admits(operation, groups)
   }
 
-  /// A step runs again.
+  /// Counts the instances around a step that runs again.
   package mutating func reopened(_ step: OperationID, _ groups: Groups) {
     idle.subtract(groups.around(step))
   }
 
-  /// An instance may have ended: another one begins.
+  /// Lets another instance begin if this one was under way.
   package mutating func ended(_ instance: OperationID, _ groups: Groups) {
     guard let group = groups.group(of: instance), widths[group] != nil else { return }
     held[group]?[instance] = nil
@@ -74,8 +76,8 @@ package struct InstanceLimits: Sendable {
     released += held[group]?.removeValue(forKey: next) ?? []
   }
 
-  /// Called when nothing else goes on, so that the instances under way wait for one that is not: lets that one begin.
-  /// False if none waits.
+  /// Lets one more instance begin, because nothing else goes on and so those under way must be
+  /// waiting for it. False if none waits.
   package mutating func releaseOneMore() -> Bool {
     guard let group = held.filter({ !$0.value.isEmpty }).keys.min() else { return false }
     release(group)

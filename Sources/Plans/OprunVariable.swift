@@ -1,6 +1,6 @@
 // The variables that oprun sets for commands, with the words of the reference.
 
-/// A variable of the environment that commands of a run find.
+/// A variable of the environment that commands of a run get.
 package enum OprunVariable: String, CaseIterable, Sendable {
   case oprun = "OPRUN"
   case runID = "OPRUN_RUN_ID"
@@ -15,12 +15,12 @@ package enum OprunVariable: String, CaseIterable, Sendable {
   case durationMS = "OPRUN_DURATION_MS"
   case failedSteps = "OPRUN_FAILED_STEPS"
 
-  /// The commands that have the variable.
+  /// The commands that get the variable.
   package enum Audience: CaseIterable, Sendable {
     /// Steps, probes of `wait_for`, and all hooks.
     case commands
     case hooks
-    /// The run's own, and those of a pipeline that is used.
+    /// The hooks of the run, and of a nested pipeline.
     case runHooks
   }
 
@@ -32,7 +32,8 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     }
   }
 
-  /// True if it is about one command: a value inherited from a run around this one must not reach another command.
+  /// True if the variable is about one command: a value inherited from a run around this one must
+  /// not reach another command.
   package var isOfCommand: Bool {
     switch self {
     case .oprun, .runID, .workspace: false

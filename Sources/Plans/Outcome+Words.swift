@@ -1,9 +1,9 @@
-// What steps did, in words.
+// The words for what steps did.
 
 package import Scheduling
 
 extension Outcome {
-  /// What a step with this outcome did: `failed`, `was blocked`.
+  /// The past tense: `failed`, `was blocked`.
   package var pastTense: String {
     switch self {
     case .succeeded: "succeeded"

@@ -1,20 +1,20 @@
 // The parameters of a pipeline, as they appear to a person who sets them.
 
-/// A parameter, for people. Everything in it is text as it would be written in the file.
+/// A parameter, for people. All texts are as they would be written in the file.
 package struct ParameterDescription: Hashable, Sendable {
   package let name: String
   /// The word in the file: `string`, `int`, `number`, `bool`, `list`.
   package let type: String
-  /// The default value; nil if it has none.
+  /// The default value; nil if there is none.
   package let defaultValue: String?
-  /// The values that it may have; empty if any is allowed.
+  /// The allowed values; empty if any is allowed.
   package let choices: [String]
   package let isRequired: Bool
   package let description: String?
-  /// Whether it holds the arguments after `--`.
+  /// True if the parameter takes the arguments after `--`.
   package let takesRest: Bool
 
-  /// Whether somebody must give it a value.
+  /// True if the parameter must be given a value.
   package var isDemanded: Bool { isRequired && defaultValue == nil }
 
   package init(
@@ -35,10 +35,10 @@ package struct ParameterDescription: Hashable, Sendable {
 package struct ParameterArgument: Hashable, Sendable {
   package let name: String
   package let value: String
-  /// The run that it is recorded of; nil for a value that is given now.
+  /// The run in which the value was recorded; nil for a value that is given now.
   package private(set) var run: String?
 
-  /// The same argument as recorded in an earlier run: it is ignored if the file no longer has the parameter.
+  /// The argument as recorded in an earlier run: it is ignored if the file no longer has the parameter.
   package func recorded(in run: String) -> ParameterArgument {
     var recorded = self
     recorded.run = run

@@ -1,4 +1,4 @@
-// The exit status of one step's command, with which oprun exits in place of its own
+// The exit status of one step's command, with which oprun exits instead of its own
 // (`--exit-code-from`).
 
 package import Scheduling
@@ -14,7 +14,7 @@ package struct PassedOnStatus: Hashable, Sendable {
 }
 
 extension RunEnd {
-  /// Whether something else than the failure of a step ended the run before everything had run.
+  /// True if anything but the failure of a step ended the run before everything had run.
   package var wasStopped: Bool {
     switch stopReason {
     case nil, .failure, .noOutputs: false
@@ -26,15 +26,15 @@ extension RunEnd {
 }
 
 extension RunEnd {
-  /// Whether something of the run goes on elsewhere.
+  /// True if jobs of the run go on elsewhere.
   package var wasLeft: Bool { stopReason == .left }
 
-  /// Whether it was left because that was wanted from the start, and not because of a signal.
+  /// True if the run was left because that was wanted from the start, and not because of a signal.
   package var isDetached: Bool { wasLeft && exitStatus < 128 }
 }
 
 extension CommandEnd {
-  /// The status as a shell would report it; 1 if it has none, or failed although it is 0.
+  /// The status as a shell would report it; 1 if there is none, or if the command failed although it is 0.
   package var shellStatus: Int32 {
     let code = status.exitCode ?? 1
     return code == 0 && !isSuccess ? 1 : code

@@ -1,5 +1,5 @@
-// Tests of a pipeline, as the file `NAME.test.yml` says them: what is given, and what is expected. It
-// decides nothing.
+// Tests of a pipeline, as the file `NAME.test.yml` specifies them: what is given, and what is
+// expected. It decides nothing.
 
 package import Diagnostics
 package import Expressions
@@ -7,7 +7,7 @@ package import Scheduling
 
 /// A file of tests.
 package struct TestFile: Sendable {
-  /// The pipeline, relative to the file; nil means the one beside it.
+  /// The path of the pipeline, relative to the file; nil means the one beside it.
   package var pipeline: String?
   package var cases: [TestCase] = []
 
@@ -23,14 +23,14 @@ package struct TestCase: Sendable {
   package var selection: [String] = []
   /// The width of the default queue, as by `-j`.
   package var jobs: Int?
-  /// What commands do, by the ids of their steps.
+  /// The stubs of commands, by the ids of their steps.
   package var stubs: [(name: String, stub: TestStub, span: Span)] = []
   package var expectations: [Expectation] = []
-  /// The case as a whole.
+  /// The location of the whole case.
   package var span: Span
-  /// Where its first key is written.
+  /// The location of its first key.
   package var firstKey: Span
-  /// True if the file says what is expected.
+  /// True if the file specifies expectations.
   package var hasExpectations = false
 
   package init(span: Span, firstKey: Span) {
@@ -39,16 +39,16 @@ package struct TestCase: Sendable {
   }
 }
 
-/// What a command does when it is started.
+/// The behaviour of a command when it is started.
 package struct TestStub: Sendable {
-  /// How it ends.
+  /// The end of a command.
   package enum End: Hashable, Sendable {
     case exit(Int32)
     case signal(Int32)
   }
 
   package var end = End.exit(0)
-  /// Nil means what `expected` of the step says, or 1 s.
+  /// The duration; nil means that of `expected` of the step, or 1 s.
   package var duration: Nanoseconds?
   /// The number of attempts that end like this before one succeeds; nil means all.
   package var failures: Int?
@@ -57,7 +57,7 @@ package struct TestStub: Sendable {
   package init() {}
 }
 
-/// One thing that is expected of a run.
+/// One fact that is expected of a run.
 package struct Expectation: Sendable {
   package enum Kind: Sendable {
     case exit(Int)
@@ -77,9 +77,9 @@ package struct Expectation: Sendable {
   }
 
   package let kind: Kind
-  /// The value that is expected.
+  /// The location of the expected value.
   package let span: Span
-  /// The name of the step that it is about, if that is a key.
+  /// The location of the step's name, if that is a key.
   package let nameSpan: Span?
 
   package init(_ kind: Kind, span: Span, nameSpan: Span? = nil) {

@@ -1,9 +1,9 @@
-// Plans that are like others in all but a few numbers.
+// Plans that differ from others only in a few fields.
 
 package import Scheduling
 
 extension Plan {
-  /// The same plan with the durations that steps had in earlier runs, as far as they are known.
+  /// The plan with the durations that steps had in earlier runs, as far as they are known.
   package func expecting(_ duration: (_ id: String) -> Nanoseconds?) -> Plan {
     var plan = self
     for index in steps.indices {
@@ -14,7 +14,7 @@ extension Plan {
     return plan
   }
 
-  /// The same plan with the durations of all steps, by their numbers.
+  /// The plan with the durations of all steps, by their numbers.
   package func expecting(_ durations: [Nanoseconds]) -> Plan {
     var plan = self
     for (index, duration) in durations.enumerated() {
@@ -24,14 +24,14 @@ extension Plan {
     return plan
   }
 
-  /// The same plan with other durations of some steps.
+  /// The plan with other durations of some steps.
   package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
     var plan = self
     for (operation, duration) in durations { plan.graph.setExpected(duration, of: operation) }
     return plan
   }
 
-  /// The same plan with other queues, in the same order.
+  /// The plan with other queues, in the same order.
   package func replacingQueues(_ queues: [QueueSpec]) -> Plan {
     var plan = self
     plan.queues = queues

@@ -1,9 +1,10 @@
-// How many commands of a run may run at the same time, and how many must be able to.
+// The number of commands of a run that may run at the same time, and the number that must be able
+// to.
 
 import Scheduling
 
 extension Plan {
-  /// How many commands must be able to run at the same time, and how many could.
+  /// The number of commands that must be able to run at the same time, and the number that could.
   package var commandCounts: ClosedRange<Int> {
     let least = leastCommands
     return least...max(least, mostCommands)
@@ -20,8 +21,9 @@ extension Plan {
     return grows ? widths : min(widths, steps.count)
   }
 
-  /// If fewer commands can run at the same time, some step can never start: it needs services that go on, which leave
-  /// one place free for looking after them.
+  /// The least number of commands that must be able to run at the same time: with fewer, some step
+  /// could never start, because it needs services that go on, and one place besides for checking
+  /// them.
   private var leastCommands: Int {
     guard graph.hasServices else { return 1 }
     // Sets are released with their last user, so that a long chain needs two of them.
@@ -53,13 +55,13 @@ extension Plan {
     return most == 0 ? 1 : most + 2
   }
 
-  /// Whether it is a service on this machine.
+  /// True if the operation is a service on this machine.
   private func isService(_ operation: OperationID) -> Bool {
     !graph.takesSlot(operation) && steps[operation.index].settings.slurm == nil
   }
 }
 
-/// Services by their numbers, a bit for each.
+/// A set of services by their numbers, a bit for each.
 private struct ServiceSet {
   private var words: [UInt64] = []
 

@@ -1,4 +1,4 @@
-// Which operations of a plan are steps, and which stand for others.
+// Tells which operations of a plan are steps, and which stand for others.
 
 package import Scheduling
 
@@ -8,12 +8,12 @@ extension Plan {
     groups.isEmpty ? steps.count : steps.count - groups.values.count { !$0.members.isEmpty }
   }
 
-  /// Whether the operation is a group whose members are in the plan.
+  /// True if the operation is a group whose members are in the plan.
   package func standsForOthers(_ operation: OperationID) -> Bool {
     groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
   }
 
-  /// The ids of steps with instances that become known while running, and of what is in such groups.
+  /// The ids of steps with instances that become known while running, and of the steps in such groups.
   package var expandedSteps: Set<String> { Set(expandedOperations.map { steps[$0.index].id }) }
 
   /// The number of steps with instances that become known while running.

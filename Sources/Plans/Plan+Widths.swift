@@ -1,11 +1,12 @@
-// Limits that Slurm keeps instead of oprun: how many instances of a matrix run at once. They go to Slurm
-// together, as one array with that limit, instead of one after the other. docs/design-slurm.md
+// Limits on the number of instances of a matrix that Slurm enforces instead of oprun: the instances
+// are submitted together, as one array with that limit, instead of one after the other.
+// docs/design-slurm.md
 
 import Scheduling
 
 extension Plan {
-  /// The same plan with `max_parallel` of each matrix whose instances are jobs left to Slurm: its pool has
-  /// room for all of them, and `slurm` knows how many of them may run.
+  /// The plan with `max_parallel` of matrices of jobs left to Slurm: the pool of each such matrix
+  /// has room for all instances, and `slurm` knows how many of them may run.
   package func leavingWidthsToSlurm() -> Plan {
     guard let slurm, pools.contains(where: { $0.name.hasSuffix(Self.widthEnding) }) else {
       return self

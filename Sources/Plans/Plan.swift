@@ -10,11 +10,11 @@ package import Scheduling
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
   package private(set) var name: String
-  /// The purpose of the pipeline, in the words of the file.
+  /// The purpose of the pipeline, as the file describes it.
   package let description: String?
   package let sources: SourceMap
   package private(set) var steps: [PlannedStep]
-  /// Edges, queues, priorities, claims: everything that the scheduler needs.
+  /// The edges, queues, priorities and claims: everything that the scheduler needs.
   package internal(set) var graph: Graph
   /// True if durations are those of earlier runs, where these are known.
   package internal(set) var knowsEarlierRuns = false
@@ -25,7 +25,7 @@ package struct Plan: Sendable {
   package let failurePolicy: FailurePolicy
   /// The time limit of the whole run.
   package let timeout: Nanoseconds?
-  /// True if that limit comes from the command line.
+  /// True if the time limit comes from the command line.
   package private(set) var hasTimeoutOfOption = false
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package let settings: StepSettings
@@ -35,13 +35,13 @@ package struct Plan: Sendable {
   package let secrets: [SecretSource]
   /// The operations that stand for several: steps with a matrix, or with a nested pipeline.
   package let groups: [OperationID: GroupPlan]
-  /// Remarks about the few operations about which the file says more than the run needs.
+  /// The remarks of the file about operations, beyond what the run needs.
   package let remarks: [OperationID: StepRemark]
   /// The steps of the file itself that do not run because no step was named.
   package let leftOut: [String]
   /// The pipeline's parameters, in file order.
   package let parameters: [ParameterDescription]
-  /// The steps that the run was asked for by name; empty if it is a run of all steps.
+  /// The steps that were named for the run; empty if all steps run.
   package let named: Set<OperationID>
   /// True if runs of the pipeline wait for each other.
   package let isExclusive: Bool
@@ -49,24 +49,24 @@ package struct Plan: Sendable {
   package private(set) var sharedCache = SharedCacheAddress()
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
-  /// How steps reach Slurm; nil if none of them does.
+  /// The settings for Slurm; nil if no step is a job.
   package internal(set) var slurm: SlurmPlan?
 
-  /// The same plan with another name.
+  /// The plan with another name.
   package func named(_ name: String) -> Plan {
     var plan = self
     plan.name = name
     return plan
   }
 
-  /// The same plan with a shared cache.
+  /// The plan with a shared cache.
   package func sharing(_ place: SharedCacheAddress) -> Plan {
     var plan = self
     plan.sharedCache = place
     return plan
   }
 
-  /// The same plan with more steps behind its own.
+  /// The plan with more steps after its own.
   package func adding(_ others: [PlannedStep]) -> Plan {
     var plan = self
     plan.steps += others
@@ -74,15 +74,15 @@ package struct Plan: Sendable {
     return plan
   }
 
-  /// The same plan, marked with whether its time limit comes from the command line.
+  /// The plan, marked with whether its time limit comes from the command line.
   package func havingTimeoutOfOption(_ isOfOption: Bool) -> Plan {
     var plan = self
     plan.hasTimeoutOfOption = isOfOption
     return plan
   }
 
-  /// The services that a resumed run has for their own sake, because nothing that runs in it needs them. They go on
-  /// like services that are named on the command line.
+  /// The services that a resumed run keeps for their own sake, because no step that runs in it
+  /// needs them. They go on like services that are named on the command line.
   package var endlessServices: Set<OperationID> = []
 
   package init(
@@ -117,18 +117,18 @@ package struct Plan: Sendable {
   }
 }
 
-/// What a file says about a step besides what it does. Listings show it.
+/// The remarks of a file about a step, beyond what the step does. Listings show them.
 package struct StepRemark: Hashable, Sendable {
-  /// True if it runs only when it is named or needed.
+  /// True if the step runs only when it is named or needed.
   package var isManual = false
-  /// True if `default` names it.
+  /// True if `default` names the step.
   package var isDefault = false
   package let description: String?
 
   package init(description: String? = nil) { self.description = description }
 }
 
-/// Where to find the value of a secret when a run starts.
+/// The place in which to find the value of a secret when a run starts.
 package struct SecretSource: Hashable, Sendable {
   package enum Location: Hashable, Sendable {
     /// The variable with the secret's name.
@@ -139,7 +139,7 @@ package struct SecretSource: Hashable, Sendable {
 
   package let name: String
   package let location: Location
-  /// True if nothing runs without it.
+  /// True if no run starts without it.
   package let isRequired: Bool
 
   package init(name: String, location: Location, isRequired: Bool = true) {
@@ -149,14 +149,14 @@ package struct SecretSource: Hashable, Sendable {
   }
 }
 
-/// One step of a plan: what to run, and how (shared with the steps that set nothing else).
+/// One step of a plan: its work and its settings, which it shares with steps that have the same ones.
 package struct PlannedStep: Sendable {
   package let id: String
   /// The step's `id:` value in the file, for messages.
   package let span: Span
   package let work: Work
   package let settings: StepSettings
-  /// The late parts; nil for a step of which everything is known, which is usual.
+  /// The late parts; nil if everything about the step is known, as usual.
   package let late: LateStep?
 
   package init(
@@ -175,32 +175,33 @@ package struct PlannedStep: Sendable {
 package struct GroupPlan: Sendable {
   /// Why the step is a group.
   package enum Kind: Hashable, Sendable {
-    /// It has a known matrix; the members are its instances.
+    /// A known matrix: the members are its instances.
     case matrix
-    /// Its instances are made during the run; the string has the axes as they are written.
+    /// A matrix that is expanded during the run; the string has the axes as they are written.
     case expanding(String)
-    /// The steps of a pipeline, which is a file or `#` and a name; nil for steps that stand in the step.
+    /// A nested pipeline: the members are its steps. Its path is a file or `#` and a name; nil for
+    /// steps inside of the step.
     case nested(path: String?)
   }
 
   package let kind: Kind
-  /// The members in file order; empty for `expanding`, unless there is a pattern. A step that stands
-  /// for others is one member, its group: groups form a tree.
+  /// The members in file order; empty for `expanding`, unless there is a pattern. A step that
+  /// stands for others is one member, as a group: groups form a tree.
   package let members: [OperationID]
   /// True if a failure of a member cancels the others.
   package let isFailFast: Bool
   /// The values of each member, if the matrix is known.
   package let combinations: [ValueMap]
-  /// The time limit for all of it, from its first command.
+  /// The time limit of the whole group, from its first command.
   package let timeout: Nanoseconds?
   /// True if a failure of the group leaves the run green and lets its dependents go on. Inside the group it still
   /// counts as a failure.
   package let allowsFailure: Bool
-  /// What becomes of its other steps after a failure in it.
+  /// The policy for its other steps after a failure in it.
   package let failurePolicy: FailurePolicy
-  /// How many of its members may be under way, if these are groups.
+  /// The number of members that may be under way at once, if these are groups.
   package let width: Int?
-  /// What becomes of its members, if it stands for several steps and its matrix is not known.
+  /// The pattern of its members, if it stands for several steps and its matrix is not known.
   package let pattern: GroupPattern?
 
   package init(
@@ -219,7 +220,7 @@ package struct GroupPlan: Sendable {
     self.allowsFailure = allowsFailure
   }
 
-  /// Its members are instances of a step.
+  /// True if the members are instances of a step.
   package var isOfInstances: Bool {
     switch kind {
     case .matrix, .expanding: true
@@ -227,7 +228,7 @@ package struct GroupPlan: Sendable {
     }
   }
 
-  /// True if its members are made during the run.
+  /// True if the members are made during the run.
   package var isExpanding: Bool { if case .expanding = kind { true } else { false } }
 }
 
@@ -239,7 +240,7 @@ package final class StepSettings: Sendable {
   /// The variables that are added to those that oprun inherited: the pipeline's `env`, then the
   /// step's. Later ones win.
   package let environment: [EnvironmentVariable]
-  /// The directory, absolute or relative to where oprun was started; nil means the latter.
+  /// The directory, absolute or relative to where oprun was started; nil means that directory itself.
   package let workingDirectory: String?
   /// The shell's argument vector; the script follows after `-c`.
   package let shell: [String]
@@ -249,26 +250,26 @@ package final class StepSettings: Sendable {
   package let retry: RetryPolicy
   package let allowFailure: AllowFailure
   package let stop: StopSequence
-  /// The number of bytes at its start that the log keeps.
+  /// The number of bytes at the start of the output that the log keeps.
   package let logLimit: Int
   package let nice: Int32
-  /// Its own command has a terminal.
+  /// True if the step's own command has a terminal.
   package let usesTerminal: Bool
-  /// A CI runner must not obey what it prints.
+  /// True if a CI runner must not obey commands in the output.
   package let hasUntrustedOutput: Bool
   package let orphans: OrphanAction
-  /// Whether make and other tools in it share the slots of the run; nil means as oprun does itself.
+  /// Whether make and other tools in the step share the slots of the run; nil means as oprun does itself.
   package let sharesJobs: Bool?
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
   package let outputs: [OutputDeclaration]?
-  /// What the command prints is its one output: `value`.
+  /// True if the text that the command prints is its one output, `value`.
   package let capturesOutput: Bool
-  /// When the step need not run; nil means that it always does.
+  /// The cache declaration; nil means that the step always runs.
   package let cache: CacheSettings?
-  /// What its job asks of Slurm; nil if the command runs here.
+  /// The request of its job to Slurm; nil if the command runs here.
   package let slurm: SlurmRequest?
-  /// Whether its command is a job of Slurm. The request itself is large: to look at it is to copy it.
+  /// True if its command is a job of Slurm. The request itself is large, and looking at it copies it.
   package let isJob: Bool
 
   package init(
@@ -304,7 +305,7 @@ package final class StepSettings: Sendable {
     isJob = slurm != nil
   }
 
-  /// The settings of a group whose hooks have these settings.
+  /// The settings of a group with the given settings for its hooks.
   package func running(_ hooks: StepSettings) -> StepSettings {
     StepSettings(
       name: name, environment: hooks.environment, workingDirectory: hooks.workingDirectory,
@@ -312,7 +313,7 @@ package final class StepSettings: Sendable {
       hooks: hooks.hooks)
   }
 
-  /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.
+  /// The default shell, `sh -e`; for `bash` the planner writes `bash -eo pipefail`.
   package static let defaultShell = ["/bin/sh", "-e"]
   /// The default limit of a log: 1 GiB.
   package static let defaultLogLimit = 1 << 30
@@ -338,7 +339,7 @@ package struct RetryPolicy: Hashable, Sendable {
   package var maxDelay: Nanoseconds = longestTime
   /// True if each delay is random, evenly distributed between 0 and its full length.
   package var hasJitter = false
-  /// What is retried; empty means failed and timed out.
+  /// The ends after which there is another attempt; empty means failed and timed out.
   package var triggers: [RetryTrigger] = []
 
   package init() {}
@@ -353,7 +354,7 @@ package enum RetryTrigger: Hashable, Sendable {
   case exit(Int32)
 }
 
-/// How a running command is asked to end, and how long it may take until KILL.
+/// How a running command is asked to end, and how long that may take until KILL.
 package struct StopSequence: Hashable, Sendable {
   /// The signal that is sent first; SIGTERM by default.
   package var signal: Int32 = 15

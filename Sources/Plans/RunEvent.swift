@@ -1,5 +1,5 @@
-// What happens during a run, in order. Execution produces the events, Reporting shows them; neither
-// knows the other. Every screen, log and report is a fold over these.
+// The events of a run, in order. Execution produces them, Reporting shows them; neither knows the
+// other. Every screen, log and report is a fold over these.
 
 package import Scheduling
 
@@ -21,29 +21,29 @@ package struct RunEvent: Sendable {
     case started(OperationID, CommandRole)
     /// The log of the command now holds this many bytes; it can be read up to there.
     case outputGrew(OperationID, CommandRole, byteCount: Int)
-    /// Where the command is, now that this is known or has changed.
+    /// The place of the command has become known or has changed.
     case placed(OperationID, CommandRole, CommandPlacement)
-    /// The keys of oprun's terminal go to the command from now on, and what it prints is for that
-    /// terminal as it is.
+    /// The keys of oprun's terminal go to the command from now on, and its output goes to that
+    /// terminal unchanged.
     case terminalTaken(OperationID, CommandRole)
     /// The log of the command is complete, and the terminal is oprun's again.
     case terminalReturned(OperationID, CommandRole)
     /// The command ended. The log is complete.
     case ended(OperationID, CommandRole, CommandEnd)
-    /// A step was expanded during the run: a new operation, an instance of the step that the group
-    /// stands for. Its number follows those of all others. `after` are those that it waits for in
-    /// particular; empty if these are what the step waits for. `isGroup` if it runs nothing and stands for others.
+    /// A step was expanded during the run: there is a new operation, an instance of the step that
+    /// the group stands for. Its number follows those of all others. `after` are its own
+    /// dependencies; empty if these are those of the step. `isGroup` if it runs nothing and stands
+    /// for others.
     case appended(
       OperationID, id: String, group: OperationID, after: [OperationID] = [], isGroup: Bool = false)
-    /// The step's command and its name for people, now that the values of its expressions are known; nil for what
-    /// was known before.
+    /// The step's command and its label for people, now that the values of its expressions are
+    /// known; nil for a part that was known before.
     case resolved(OperationID, command: String?, name: String? = nil)
-    /// Dependencies are met, and the operation waits for something else, which the string
-    /// describes.
+    /// Dependencies are met, and the operation waits for something else, which the string describes.
     case waiting(OperationID, String)
-    /// The service is ready: what depends on it may start.
+    /// The service is ready: steps that depend on it may start.
     case ready(OperationID)
-    /// The operation could run, and has waited for long for what others hold.
+    /// The operation could run, but has waited for long for something that others hold.
     case heldUp(OperationID, HeldUp)
     /// The outputs of a successful attempt, reported before the operation is settled.
     case published(OperationID, [PublishedOutput])
@@ -53,32 +53,31 @@ package struct RunEvent: Sendable {
     case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
     /// Processes of the command cannot be signalled, because they belong to another user.
     case outOfReach(OperationID, processes: [OrphanProcess])
-    /// Outputs of a step that is up to date were not what it had made, and were put back.
+    /// Outputs of a step that is up to date differed from those that it had made, and were restored.
     case restored(OperationID)
     /// The operation reached its outcome. This is reported once for every operation, and once more each
     /// time that it was reopened.
     case settled(OperationID, Ending, Cause)
     /// The run begins to end early: nothing new starts from here on.
     case stopping(StopReason)
-    /// Somebody changed the run from outside; what follows from it is reported after this.
+    /// A user changed the run from outside; the consequences are reported after this.
     case controlled(ControlNote)
-    /// The operation has no outcome any more, but the one that it had: it runs again, or waits for one
-    /// that does.
+    /// The operation lost its outcome, which is the ending here: it runs again, or waits for one that does.
     case reopened(OperationID, Ending)
-    /// Something a person should know that belongs to no operation.
+    /// A notice to people that belongs to no operation.
     case notice(String)
     /// The last event of a run; its own hooks have ended.
     case finished(RunEnd)
   }
 }
 
-/// Where a command is that does not run on this machine.
+/// The place of a command that does not run on this machine.
 package struct CommandPlacement: Hashable, Sendable {
   /// The number of its job in Slurm.
   package let job: String
-  /// The node that it runs on; nil while it waits.
+  /// The node that the job runs on; nil while it waits.
   package let node: String?
-  /// Why it waits, or waited, in Slurm's word.
+  /// Why the job waits, or waited, in Slurm's word.
   package let reason: String?
 
   package init(job: String, node: String? = nil, reason: String? = nil) {
@@ -87,13 +86,13 @@ package struct CommandPlacement: Hashable, Sendable {
     self.reason = reason
   }
 
-  /// The same, and why the job waited before it had a node.
+  /// The placement with the reason why the job waited before it had a node.
   package func following(_ earlier: CommandPlacement?) -> CommandPlacement {
     guard reason == nil, let earlier, earlier.job == job else { return self }
     return CommandPlacement(job: job, node: node, reason: earlier.reason)
   }
 
-  /// `job 12 on n3`, `job 12 on n3 (waited: Resources)`, `job 12 waits: Resources`.
+  /// The words: `job 12 on n3`, `job 12 on n3 (waited: Resources)`, `job 12 waits: Resources`.
   package var words: String {
     if node == nil, let reason { return "job \(job) waits: \(reason)" }
     return wordsAfterEnd
@@ -105,7 +104,7 @@ package struct CommandPlacement: Hashable, Sendable {
   }
 }
 
-/// What is known about a run when it begins, apart from its plan. The plan is not part of an event:
+/// The facts about a run at its beginning, apart from its plan. The plan is not part of an event:
 /// an observer that needs it is created with it.
 package struct RunBeginning: Hashable, Sendable {
   package let runID: String
@@ -114,7 +113,7 @@ package struct RunBeginning: Hashable, Sendable {
   /// The process id of oprun.
   package let processID: Int32
   package let marks: RunMarks
-  /// The spans of the run and of its commands; nil if nobody asked for them.
+  /// The trace with the spans of the run and of its commands; nil if nobody asked for it.
   package let trace: TraceContext?
 
   package init(
@@ -132,9 +131,9 @@ package struct RunBeginning: Hashable, Sendable {
 
 /// The marks by which another process recognises the processes of a run whose oprun has died.
 package struct RunMarks: Hashable, Sendable {
-  /// The beginning of a variable in their environment; empty if there are no such processes.
+  /// The prefix of a variable in their environment; empty if there are no such processes.
   package let cookie: String
-  /// The limit that they carry; nil if the run set none.
+  /// The resource limit that marks them; nil if the run set none.
   package let mark: String?
 
   package init(cookie: String = "", mark: String? = nil) {
@@ -170,7 +169,7 @@ package struct RunHost: Hashable, Sendable {
 }
 
 extension OperationID {
-  /// The run itself, which is no operation: it has hooks and outputs.
+  /// The run itself, which is not an operation of the graph: it has hooks and outputs.
   package static let run = OperationID(-1)
 }
 
@@ -204,15 +203,16 @@ package struct CommandEnd: Hashable, Sendable {
   package private(set) var status: Status
   /// True if the time limit ended it.
   package private(set) var timedOut: Bool
-  /// It was asked to end because the run, or its step, was cancelled: a signal that ended it was
-  /// oprun's own.
+  /// True if the command was asked to end because the run, or its step, was cancelled: a signal
+  /// that ended it was oprun's own.
   package private(set) var isStopped: Bool
-  /// How long it had run when it was asked to end because it was a service and not ready; nil for all others.
+  /// The time that a service had run when it was asked to end because it was not ready; nil for all others.
   package private(set) var notReadyAfter: Nanoseconds?
-  /// The executor knew for some time that the command was over before it reported this: neither a time limit
-  /// nor somebody who cancelled it meanwhile has made it end.
+  /// True if the executor knew for some time that the command was over before it reported this:
+  /// neither a time limit nor somebody who cancelled it meanwhile has made it end.
   package private(set) var endedByItself: Bool
-  /// It ran unconfined although its step wants it confined: the machine that ran it could not do so.
+  /// True if the command ran unconfined although its step wants it confined, because the machine
+  /// could not confine it.
   package let lackedConfinement: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
@@ -243,10 +243,10 @@ package struct CommandEnd: Hashable, Sendable {
 }
 
 extension CommandEnd {
-  /// The same end with another status.
+  /// The end with another status.
   package func with(_ status: Status) -> CommandEnd { changed { $0.status = status } }
 
-  /// The same end, with the reason why oprun ended the command, if it did.
+  /// The end, marked with the reason why oprun ended the command, if it did.
   package func marked(
     timedOut: Bool, isStopped: Bool, notReadyAfter: Nanoseconds? = nil
   ) -> CommandEnd {
@@ -257,10 +257,10 @@ extension CommandEnd {
     }
   }
 
-  /// The same end of a command that had ended some time before it is reported.
+  /// The end of a command that had ended some time before it is reported.
   package var reportedLater: CommandEnd { changed { $0.endedByItself = true } }
 
-  /// The same with another size of the output.
+  /// The end with another size of the output.
   package func with(outputByteCount: Int) -> CommandEnd {
     changed { $0.outputByteCount = outputByteCount }
   }
@@ -271,7 +271,7 @@ extension CommandEnd {
     return end
   }
 
-  /// True if the command did what it was meant for.
+  /// True if the command succeeded.
   package var isSuccess: Bool {
     status == .exited(0) && !timedOut && !isStopped && notReadyAfter == nil
   }
@@ -291,12 +291,12 @@ package struct PublishedOutput: Hashable, Sendable {
   }
 }
 
-/// What a ready operation waits for, and who holds it.
+/// The shared things that a ready operation waits for, and their holders.
 package struct HeldUp: Hashable, Sendable {
   package enum Shared: Hashable, Sendable {
     /// A slot.
     case queue(QueueID)
-    /// A resource, a mutex, a place among the instances of a matrix.
+    /// A place in a pool: a resource, a mutex, the width of a matrix.
     case pool(PoolID)
   }
 
@@ -311,9 +311,9 @@ package struct HeldUp: Hashable, Sendable {
 
 package struct OrphanProcess: Hashable, Sendable {
   package let processID: Int32
-  /// The kernel's name for it, at most 15 bytes, escaped for printing.
+  /// The kernel's name for the process, at most 15 bytes, escaped for printing.
   package let name: String
-  /// The user that it belongs to, if it cannot be signalled.
+  /// The user who owns the process, if it cannot be signalled.
   package let owner: String?
 
   package init(processID: Int32, name: String, owner: String? = nil) {
@@ -334,7 +334,7 @@ package struct RunEnd: Hashable, Sendable {
   package let stopReason: StopReason?
   /// True if a hook of the run itself failed.
   package let hookFailed: Bool
-  /// What oprun exits with instead (`--exit-code-from`); nil if the command did not run.
+  /// The status with which oprun exits instead (`--exit-code-from`); nil if the command did not run.
   package var passedOn: PassedOnStatus?
 
   package init(

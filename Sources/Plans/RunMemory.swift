@@ -1,12 +1,12 @@
-// What a run knows of the one that it resumes, as the loop asks for it. Who remembers, and where,
-// is no concern of those who run.
+// The memory of a run about the one that it resumes, as the loop asks for it. The code that runs
+// steps does not know who remembers, or where.
 
 package import Scheduling
 
-/// A step that need not run, because it did before.
+/// A step that need not run, because it ran before.
 package struct KeptStep: Hashable, Sendable {
-  /// Cached if it succeeded before; the same ending again if it failed before and was allowed to, or was cancelled
-  /// because of such a failure.
+  /// Cached if it succeeded before; the earlier ending if it failed and was allowed to, or was
+  /// cancelled because of such a failure.
   package let ending: Ending
   package let cause: Cause
   package let outputs: [PublishedOutput]
@@ -18,59 +18,60 @@ package struct KeptStep: Hashable, Sendable {
   }
 }
 
-/// The hooks that a used pipeline has to run in a run that is resumed.
+/// The hooks of a nested pipeline to run in a resumed run.
 package enum GroupHookDuty: Sendable {
-  /// The hooks of its ending, if something in it ran.
+  /// The hooks of its ending, if a step in it ran.
   case asUsual
-  /// The hooks of its ending although nothing in it ran: before, they did not come to their end, or failed.
+  /// The hooks of its ending although no step in it ran: before, they did not come to their end, or failed.
   case owed
-  /// None of the hooks after a success: a part of it is left out, and may run later.
+  /// No hooks of success: a part of it is left out, and may run later.
   case notOfSuccess
 }
 
-/// Remembers what steps were when they ran.
+/// Remembers the states of steps in earlier runs.
 package protocol RunMemory: AnyObject {
-  /// True if another run is resumed: every step is asked about before it runs. Otherwise only those
-  /// are told of that become known while running.
+  /// True if another run is resumed: then every step is asked about before it runs. Otherwise only
+  /// steps that become known while running are reported.
   var isOfEarlierRun: Bool { get }
 
-  /// Instances of matrices, of several steps each, in which nothing is expected to run.
+  /// The instances of several steps each in which no step is expected to run.
   var keptInstances: Set<OperationID> { get }
 
-  /// Why the step does not run, although nothing is known to be wrong with it; asked before its
-  /// conditions are looked at.
+  /// Why the step does not run, although nothing is known to be wrong with it. Asked before its
+  /// conditions are evaluated.
   func reasonToLeaveOut(_ operation: OperationID) -> String?
 
-  /// Whether the step is left out although it ran before: what stands for it has no whole result then.
+  /// True if the step is left out although it ran before: then its enclosing groups have no complete result.
   func leavesGap(_ operation: OperationID) -> Bool
 
   /// Receives the resolved form of a step of which something was not known before; called before anything else is
   /// asked about it.
   func noteResolved(_ operation: OperationID, as step: ReadyStep)
 
-  /// What became of the step before, if it is still what it was; nil if it must run. Asked when
-  /// everything that it depends on has ended.
+  /// The earlier state of the step, if it is still valid; nil if the step must run. Asked when all
+  /// its dependencies have ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?
 
-  /// The same for a step that was given up before it began, together with another one that is kept now and that it waits
-  /// for; nil if it was not.
+  /// The earlier state of a step that was given up before it began, together with another one that
+  /// it waits for and that is kept now; nil if it was not.
   func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep?
 
-  /// Whether nothing that the step depends on has run since that run, which this one resumes, or one before it: what
-  /// that run has started of the step may be taken over. Asked when everything that it depends on has ended.
+  /// True if no dependency of the step has run since that run, which this one resumes, or an
+  /// earlier one: then a job of the step from that run may be taken over. Asked when all
+  /// dependencies have ended.
   func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool
 
-  /// What became of the step before, if only a part of the run is resumed and the step is no part of that: whatever it
-  /// is now, it does not run. Asked about a step that is not kept.
+  /// The earlier state of the step, if only a part of the run is resumed to which the step does not
+  /// belong: whatever the step is now, it does not run. Asked about a step that is not kept.
   func held(_ operation: OperationID, _ allowance: AllowFailure) -> KeptStep?
 
-  /// Whether `held` has an answer for the operation.
+  /// True if `held` has an answer for the operation.
   func mayHold(_ operation: OperationID) -> Bool
 
-  /// The hooks that the group has to run. Asked when all members of it have ended.
+  /// The hooks of the group to run. Asked when all its members have ended.
   func hooks(of group: OperationID) -> GroupHookDuty
 
-  /// Whether the time limit of a group was over before, which was allowed, and steps of it are kept that were cancelled
-  /// then.
+  /// True if the group's time limit was exceeded before, which was allowed, and steps of it are
+  /// kept that were cancelled then.
   func hadTimedOut(_ group: OperationID) -> Bool
 }

@@ -1,10 +1,10 @@
-// The text of a script. One that appears in the file unchanged stays there: as separate strings the
-// scripts of 100,000 steps would take more memory than the rest of the plan.
+// The text of a script. If it appears in the file unchanged, it stays there: as separate strings
+// the scripts of 100,000 steps would take more memory than the rest of the plan.
 
 package import Diagnostics
 import Expressions
 
-/// The text of a script. It equals any other with the same bytes, wherever these are.
+/// The text of a script. It equals any other with the same bytes, wherever these are stored.
 package struct ScriptText: Sendable {
   /// The bytes of a whole file, or only of the text.
   private let bytes: [UInt8]
@@ -20,7 +20,7 @@ package struct ScriptText: Sendable {
     byteCount = UInt32(bytes.count)
   }
 
-  /// Makes the text of what is written at a location.
+  /// Makes the text at a location of the sources.
   package init(_ span: Span, in sources: SourceMap) {
     let file = sources.files[sources.fileIndex(at: Int(span.start))]
     bytes = file.bytes

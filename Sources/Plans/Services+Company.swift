@@ -1,14 +1,14 @@
-// Services that nothing depends on: whom they keep company.
+// Services that nothing depends on, and the steps that they keep company.
 
 package import Scheduling
 
-/// Where services are, in a plan or in a run.
+/// The surroundings of services, in a plan or in a run.
 package struct ServiceGraph {
   let graph: Graph
   let groups: Groups
-  /// What the run was asked for by name.
+  /// The steps that were named for the run.
   let named: Set<OperationID>
-  /// Whether a group is that of the steps of a pipeline.
+  /// True for a group that consists of the steps of a pipeline.
   let isPipeline: (OperationID) -> Bool
 
   package init(
@@ -23,7 +23,7 @@ package struct ServiceGraph {
 }
 
 extension Services {
-  /// The scope of what is in no nested pipeline.
+  /// The scope of services outside of nested pipelines.
   private static let wholeRun = OperationID(-1)
 
   mutating func findCompany(of services: [OperationID], _ places: ServiceGraph) {
@@ -53,7 +53,7 @@ extension Services {
       company[scope] = members.count
       for member in members { companions[member, default: []].append(scope) }
       if !members.isEmpty { continue }
-      // Where nobody is to be kept company, nothing would be left to end it.
+      // Without steps to keep company, nothing would end the service.
       for service in services where entries[service]?.scope == scope {
         entries[service]?.isEndless = true
         entries[service]?.scope = nil
@@ -61,8 +61,8 @@ extension Services {
     }
   }
 
-  /// The groups in the background of which others, outside them, need only parts, such as an instance: the parts
-  /// then go on as long as each is needed.
+  /// The groups in the background of which operations outside need only parts, such as an instance:
+  /// then each part goes on as long as it is needed.
   private func groupsUsedInPart(
     _ services: [OperationID], _ places: ServiceGraph
   ) -> Set<OperationID> {
@@ -79,21 +79,21 @@ extension Services {
     return found
   }
 
-  /// It goes on as long as a group around it.
+  /// True if the service goes on as long as a group around it.
   private func goesOnWithGroup(
     _ service: OperationID, _ places: ServiceGraph, except divided: Set<OperationID>
   ) -> Bool {
     places.groups.around(service).prefix { entries[$0] != nil }.contains { !divided.contains($0) }
   }
 
-  /// The pipelines whose steps it keeps company, with all that is in the background around it.
+  /// The pipelines whose steps the service keeps company, together with all groups in the background around it.
   private func scopes(of service: OperationID) -> Set<OperationID> {
     groups(of: service).reduce(into: Set([entries[service]?.scope].compactMap(\.self))) {
       $0.formUnion(scopes(of: $1))
     }
   }
 
-  /// The nearest pipeline around it that ends with its steps.
+  /// The nearest pipeline around the operation that ends with its steps.
   private func scope(of operation: OperationID, _ places: ServiceGraph) -> OperationID {
     var next = places.groups.group(of: operation)
     while let group = next {
@@ -111,7 +111,7 @@ extension Services {
       })
   }
 
-  /// What comes after the end of one of these.
+  /// The operations that come after the end of one of these services.
   private func followers(
     of services: [OperationID], _ places: ServiceGraph
   ) -> Set<OperationID> {

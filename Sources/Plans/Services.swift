@@ -1,69 +1,69 @@
-// How long services go on: who needs each of them, and which groups are ready with them. A ledger: what
-// follows from it is done by those who keep it, the run and the dry run's forecast.
+// How long services go on: the operations that need each of them, and the groups that are ready
+// with them. This is a ledger: its keepers, the run and the dry run's forecast, act on it.
 
 package import Scheduling
 
-/// The services of a run, and the groups in the background: those of the instances of a service, and those
-/// whose file says so.
+/// The services of a run, and the groups in the background: those of the instances of a service,
+/// and those whose file says so.
 ///
-/// A service goes on until the last operation that needs it has ended: those that depend on it, and on
-/// the groups in the background that it is in. What nothing depends on keeps the steps of its pipeline
-/// company, until none is left but services and what waits for the end of one.
+/// A service goes on until the last operation has ended that depends on it, or on a group in the
+/// background around it. A service on which nothing depends keeps the steps of its pipeline
+/// company: it goes on until only services are left, and operations that wait for the end of one.
 package struct Services: Sendable {
   struct Entry: Sendable {
-    /// It runs nothing itself: others are, or will be, what goes on.
+    /// True for a group: it runs nothing itself, but its members or copies go on, or will.
     let isGroup: Bool
-    /// Operations that depend on it and have not ended.
+    /// The number of operations that depend on it and have not ended.
     var userCount = 0
-    /// Nothing depends on it: the pipeline whose steps it keeps company.
+    /// The pipeline whose steps it keeps company; nil if it keeps none.
     var scope: OperationID?
-    /// It goes on until it ends by itself, or is stopped with the run.
+    /// True if it goes on until it ends by itself, or is stopped with the run.
     var isEndless = false
     var readiness = Readiness.pending
-    /// The number of members of a group that are waited for; nil while their number is not known.
+    /// The number of members that the group waits for; nil while it is not known.
     var pendingCount: Int?
   }
 
   enum Readiness: Sendable {
     case pending, failed
-    /// It is ready, and its dependents were told this ending.
+    /// The service is ready, and its dependents were told this ending.
     case ready(Ending)
   }
 
-  /// What has become of a group because of a member.
+  /// A change of a group because of a member.
   package enum GroupNews: Hashable, Sendable {
-    /// No member is waited for any more.
+    /// The group waits for no more members.
     case isComplete(OperationID)
-    /// It will never be ready.
+    /// The group will never be ready.
     case hasFailed(OperationID)
   }
 
   var entries: [OperationID: Entry] = [:]
-  /// The groups in the background that an operation is a member of, or that it is a copy of.
+  /// The groups in the background to which each operation belongs, as a member or as a copy.
   private(set) var groups: [OperationID: [OperationID]] = [:]
-  /// Operations of which each instance of a group gets a copy, with the outermost such group.
+  /// The operations of patterns, with the outermost group whose instances get copies of them.
   private(set) var patterns: [OperationID: OperationID] = [:]
-  /// How many steps each pipeline's services keep company to, and have not ended.
+  /// The number of steps of each pipeline that its services keep company and that have not ended.
   var company: [OperationID: Int] = [:]
-  /// The pipelines whose services keep a step company.
+  /// The pipelines whose services keep each step company.
   var companions: [OperationID: [OperationID]] = [:]
   /// The services of each pipeline that keep its steps company.
   var keepers: [OperationID: [OperationID]] = [:]
-  /// What may have lost the last operation that needed it.
+  /// The services that may have lost the last operation that needed them.
   private var released: [OperationID] = []
 
-  /// Nothing is to be kept account of.
+  /// True if there are no services.
   package var isEmpty: Bool { entries.isEmpty }
 }
 
-// What there is.
+// The entries.
 extension Services {
-  /// Linear in the plan if it has services. If `makesCopies` is false, the steps of a group whose matrix
-  /// is not known run themselves, once.
+  /// Finds the services of a plan. Linear in the plan if it has services. If `makesCopies` is
+  /// false, the steps of a group whose matrix is not known run themselves, once.
   package init(_ plan: Plan, _ tree: Groups, makesCopies: Bool = true) {
     guard plan.graph.hasServices else { return }
     if makesCopies {
-      // A group comes after those inside it.
+      // The outermost group is the last, because a group comes after those inside it.
       for group in plan.groups.keys.sorted() {
         for operation in plan.groups[group]?.pattern?.operations ?? [] {
           patterns[operation] = group
@@ -87,7 +87,7 @@ extension Services {
     for service in plan.endlessServices { entries[service]?.isEndless = true }
   }
 
-  /// Makes an operation one that a group waits for to be ready, if it is one in the background.
+  /// Makes a group in the background wait until an operation is ready; other groups do not wait.
   private mutating func join(_ member: OperationID, to group: OperationID) {
     guard let count = entries[group].map({ $0.pendingCount ?? 0 }) else { return }
     entries[group]?.pendingCount = count + 1
@@ -100,7 +100,7 @@ extension Services {
     }
   }
 
-  /// Whether the edge is a use of a service. Inside a pattern it is none: there, copies use copies.
+  /// True if the edge is a use of a service. Edges inside a pattern are none: there, copies use copies.
   func isUse(_ edge: Graph.Edge) -> Bool {
     guard edge.condition.waitsForReadiness else { return false }
     guard !patterns.isEmpty, let pattern = patterns[edge.from] else { return true }
@@ -114,8 +114,8 @@ extension Services {
     join(member, to: group)
   }
 
-  /// Adds copies that were made while running. Their originals stand for them from now on, and the graph and
-  /// the groups of `places` contain them.
+  /// Adds copies that were made while running. From then on their originals only stand for them,
+  /// and the graph and the groups of `places` contain the copies.
   package mutating func add(_ copies: [ServiceCopy], _ places: ServiceGraph) {
     for copy in copies {
       if let pattern = copy.pattern { patterns[copy.operation] = pattern }
@@ -141,7 +141,7 @@ package struct ServiceCopy {
   let operation: OperationID
   let original: OperationID
   let isGroup: Bool
-  /// The group of which each instance gets a copy of this copy.
+  /// The group whose instances get copies of this copy.
   let pattern: OperationID?
 
   package init(
@@ -154,34 +154,34 @@ package struct ServiceCopy {
   }
 }
 
-// How things stand.
+// Queries.
 extension Services {
   package func contains(_ operation: OperationID) -> Bool { entries[operation] != nil }
 
-  /// It runs a command of its own.
+  /// True if the operation is a service with a command of its own.
   package func isService(_ operation: OperationID) -> Bool { entries[operation]?.isGroup == false }
 
   package func isReady(_ operation: OperationID) -> Bool {
     readyEnding(of: operation) != nil
   }
 
-  /// What the dependents of something were told that is ready.
+  /// The ending that the dependents of an operation were told when it became ready.
   package func readyEnding(of operation: OperationID) -> Ending? {
     if case .ready(let ending)? = entries[operation]?.readiness { ending } else { nil }
   }
 
-  /// It stands for copies that are made while running.
+  /// True if the operation stands for copies that are made while running.
   package func isOriginal(_ operation: OperationID) -> Bool { patterns[operation] != nil }
 
-  /// The groups in the background that it is in, and what it is a copy of.
+  /// The groups in the background around an operation, and its original.
   package func groups(of operation: OperationID) -> [OperationID] { groups[operation] ?? [] }
 
-  /// It goes on for nobody's sake: its exit status counts, as any step's.
+  /// True if no operation needs this service: its exit status counts, as that of any step.
   package func isEndless(_ operation: OperationID) -> Bool {
     !hasUsers(operation) && contains(operation) { $0.isEndless }
   }
 
-  /// Something that has not ended needs it.
+  /// True if an operation that has not ended needs this one, or it is endless.
   package func isNeeded(_ operation: OperationID) -> Bool {
     contains(operation) { entry in
       entry.userCount > 0 || entry.isEndless
@@ -189,21 +189,21 @@ extension Services {
     }
   }
 
-  /// Something that has not ended depends on it.
+  /// True if an operation that has not ended depends on this one.
   package func hasUsers(_ operation: OperationID) -> Bool {
     contains(operation) { $0.userCount > 0 }
   }
 
-  /// Whether the condition holds for it, or for anything in the background that it is in.
+  /// True if the condition holds for the operation, or for a group in the background around it.
   func contains(_ operation: OperationID, where isTrue: (Entry) -> Bool) -> Bool {
     guard let entry = entries[operation] else { return false }
     return isTrue(entry) || groups(of: operation).contains { contains($0, where: isTrue) }
   }
 }
 
-// What happens.
+// Changes.
 extension Services {
-  /// An operation has ended: it needs nothing any more.
+  /// Called when an operation has ended, and so needs nothing any more.
   package mutating func ended(_ operation: OperationID, in graph: Graph) {
     graph.forEachDependency(of: operation) { edge in
       guard isUse(edge), let count = entries[edge.from]?.userCount else { return }
@@ -219,10 +219,10 @@ extension Services {
     }
   }
 
-  /// Whether `takeReleased` would return anything.
+  /// True if `takeReleased` would return anything.
   package var hasReleased: Bool { !released.isEmpty }
 
-  /// What may be needed no more since the last call.
+  /// The operations that may not be needed any more, since the last call.
   package mutating func takeReleased() -> [OperationID] {
     if released.isEmpty { return [] }
     defer { released = [] }
@@ -232,7 +232,8 @@ extension Services {
   /// Makes `takeReleased` return an operation that may no longer be needed.
   package mutating func release(_ operation: OperationID) { released.append(operation) }
 
-  /// Nothing but such services is left: company is kept to what waits for them.
+  /// Releases the services that keep others company, because nothing is left but them and the
+  /// operations that wait for their ends. False if there are none.
   package mutating func releaseCompany() -> Bool {
     let left = entries.keys.filter { entries[$0]?.scope != nil }.sorted()
     for keeper in left { entries[keeper]?.scope = nil }
@@ -240,14 +241,14 @@ extension Services {
     return !left.isEmpty
   }
 
-  /// Its dependents are told that it ended like this, although it goes on.
+  /// Called when the dependents of an operation are told that it ended like this, although it goes on.
   package mutating func becameReady(
     _ operation: OperationID, as ending: Ending = Ending(.succeeded)
   ) {
     entries[operation]?.readiness = .ready(ending)
   }
 
-  /// It will not be ready any more. False if that was known, or it is.
+  /// Called when an operation will not be ready any more. False if that was known, or if it is ready.
   @discardableResult
   package mutating func giveUp(_ operation: OperationID) -> Bool {
     guard case .pending? = entries[operation]?.readiness else { return false }
@@ -255,8 +256,8 @@ extension Services {
     return true
   }
 
-  /// A member is ready, or has ended, like this: what that means for the groups that it is in. A group that
-  /// may fail waits for all of its members.
+  /// Called when a member is ready, or has ended, like this; returns the changes of its groups. A
+  /// group that may fail waits for all of its members.
   package mutating func settle(
     _ member: OperationID, as ending: Ending, _ tree: Groups
   ) -> [GroupNews] {

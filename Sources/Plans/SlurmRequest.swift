@@ -1,8 +1,8 @@
-// What the job of a step asks of Slurm, and how a run deals with Slurm, as plain values.
+// The requests of steps' jobs to Slurm, and the settings of a run for Slurm, as plain values.
 
 package import Scheduling
 
-/// Where the attempts of a step run.
+/// The place in which the attempts of a step run.
 package enum StepExecutor: String, CaseIterable, Sendable {
   /// Processes of the machine on which oprun runs.
   case local
@@ -10,14 +10,14 @@ package enum StepExecutor: String, CaseIterable, Sendable {
   case slurm
 }
 
-/// An amount that a step can take from a pool here, or ask Slurm for.
+/// A resource that a step can take from a pool here, or ask Slurm for.
 package enum SlurmResource: String, CaseIterable, Sendable {
   case cpus, memory, gpus, time, tmp
 }
 
-/// What the job of a step asks for.
+/// The request of a step's job to Slurm.
 package struct SlurmRequest: Hashable, Sendable {
-  /// What becomes of a step whose node has failed.
+  /// The reaction to the failure of a step's node.
   package enum NodeFailure: String, CaseIterable, Sendable {
     case retry, fail
   }
@@ -30,19 +30,19 @@ package struct SlurmRequest: Hashable, Sendable {
   /// Further options of `sbatch`, one word each.
   package var extra: [String] = []
   package var onNodeFailure = NodeFailure.retry
-  /// How often the step is submitted again if nothing was learned about its job.
+  /// The number of times that the step is submitted again if nothing was learned about its job.
   package var infrastructureRetries = 3
   /// The amounts in millionths: processors, GiB, GPUs, hours, GiB.
   package var resources: [SlurmResource: Int64] = [:]
 
   package init() {}
 
-  /// The memory in MiB; 0 if it asks for none.
+  /// The memory in MiB; 0 if none is requested.
   package var memory: Int {
     resources[.memory].map { Int(clamping: SlurmResource.memory.mebibytes($0)) } ?? 0
   }
 
-  /// The options of `sbatch` for all of this. What Slurm counts in whole numbers is rounded up.
+  /// The options of `sbatch` for the request. Amounts that Slurm counts in whole numbers are rounded up.
   package var options: [String] {
     let named = [
       ("partition", partition), ("account", account), ("qos", qos), ("reservation", reservation),
@@ -72,20 +72,21 @@ extension SlurmResource {
     amount / 1_000_000 + (amount % 1_000_000 > 0 ? 1 : 0)
   }
 
-  /// The mebibytes of so many millionths of a GiB, which may be one millionth too many.
+  /// An amount in millionths of a GiB as mebibytes; the amount may be one millionth too large.
   fileprivate func mebibytes(_ amount: Int64) -> Int64 {
     let (wholes, rest) = amount.quotientAndRemainder(dividingBy: 1_000_000)
     return max(1, wholes * 1024 + (rest * 1024 + 998_976) / 1_000_000)
   }
 
-  /// The minutes of so many millionths of an hour: of seconds, of which a millionth of an hour is too few.
+  /// An amount in millionths of an hour as minutes. Seconds are rounded first, because a millionth
+  /// of an hour is not a whole second.
   private func minutes(_ amount: Int64) -> Int64 {
     let (hours, rest) = amount.quotientAndRemainder(dividingBy: 1_000_000)
     return hours * 60 + ((rest * 3600 + 500_000) / 1_000_000 + 59) / 60
   }
 }
 
-/// A number of jobs that may run at once, of all that claim a pool.
+/// The number of jobs that may run at once, among all that claim a pool.
 package struct SlurmWidth: Hashable, Sendable {
   package let pool: PoolID
   package let count: Int
@@ -96,11 +97,11 @@ package struct SlurmWidth: Hashable, Sendable {
   }
 }
 
-/// How the steps of a run reach Slurm, and what they ask for.
+/// How the steps of a run get to Slurm, and what they request.
 package struct SlurmPlan: Hashable, Sendable {
-  /// How steps get to nodes.
+  /// The way in which steps get to nodes.
   package enum Mode: String, CaseIterable, Sendable {
-    /// Steps run on the nodes of the job that oprun is in; they are jobs if it is in none.
+    /// Steps run on the nodes of the job that oprun is in; if it is in none, they are jobs.
     case auto
     /// Each attempt of a step is a job.
     case job
@@ -109,24 +110,24 @@ package struct SlurmPlan: Hashable, Sendable {
   }
 
   package var mode = Mode.auto
-  /// How many jobs may be in Slurm's queue at the same time.
+  /// The number of jobs that may be in Slurm's queue at the same time.
   package var maxQueued = 200
   /// The least time between two submissions.
   package var submitInterval: Nanoseconds = 100_000_000
   /// The least time between two looks at the queue.
   package var poll: Nanoseconds = 5_000_000_000
-  /// How long a result may take to be seen here when its job has ended.
+  /// The longest time until the result of a job is seen here after its end.
   package var fileWait: Nanoseconds = 60_000_000_000
-  /// The pools that stand for what steps ask Slurm for.
+  /// The pools of resources that steps request from Slurm.
   package var pools: [PoolID: SlurmResource] = [:]
-  /// How many of the steps that claim a pool may run at once, where Slurm itself keeps to that.
+  /// The number of steps claiming a pool that may run at once, where Slurm itself enforces that.
   package var widths: [PoolID: Int] = [:]
   /// The highest priority of a step that Slurm runs.
   package var highestPriority: Int16 = 0
 
   package init() {}
 
-  /// The limit among those of the claims that Slurm keeps.
+  /// The limit, enforced by Slurm, among those of the claims; nil if there is none.
   package func width(claiming claims: [Claim]) -> SlurmWidth? {
     if widths.isEmpty { return nil }
     return claims.lazy.compactMap { claim in
@@ -134,7 +135,7 @@ package struct SlurmPlan: Hashable, Sendable {
     }.first
   }
 
-  /// The request of a step with what it claims.
+  /// The request of a step, with its claims added.
   package func request(_ request: SlurmRequest, claiming claims: [Claim]) -> SlurmRequest {
     var request = request
     for claim in claims {

@@ -1,18 +1,18 @@
 // A name of steps on the command line.
 
-/// A word that names a step, and with it what is an instance or a member of that. A group with instances may
-/// be named without them: `deploy/push` is `push` in each instance of `deploy`.
+/// A word that names a step, together with its instances or members. A group with instances may be
+/// named without them: `deploy/push` is `push` in each instance of `deploy`.
 package struct StepName {
   package let word: String
 
   package init(_ word: String) { self.word = word }
 
-  /// Whether the step of this id is meant.
+  /// True if the word names the step with this id.
   package func covers(_ id: String) -> Bool {
     var word = word.utf8[...]
     var id = id.utf8[...]
-    /// The last instance that the word leaves out: the rest of the word, and what may belong to the
-    /// instance. Its values may hold brackets and slashes.
+    /// The last instance that the word leaves out: the rest of the word, and the text that may
+    /// belong to the instance. Its values may contain brackets and slashes.
     var skipped: (word: Substring.UTF8View, id: Substring.UTF8View)?
     while true {
       if word.isEmpty, id.isEmpty || id.first == UInt8(ascii: "/") || id.first == UInt8(ascii: "[")
@@ -31,7 +31,7 @@ package struct StepName {
     }
   }
 
-  /// What follows the next bracket that could end an instance: a slash, and the rest of the id.
+  /// The text after the next bracket that could end an instance: a slash, and the rest of the id.
   private static func behindInstance(_ id: Substring.UTF8View) -> Substring.UTF8View? {
     var rest = id
     while let end = rest.firstIndex(of: UInt8(ascii: "]")) {

@@ -1,10 +1,10 @@
-// Why a run is stopped, for people.
+// The words for why a run is stopped.
 
 import Diagnostics
 package import Scheduling
 
 extension StopReason {
-  /// The request of the user that these words name; nil if they name none.
+  /// Reads the user's request from these words; nil if they are about something else.
   package init?(requestIn words: String) {
     guard words.hasPrefix(Self.request) else { return nil }
     self = .request(String(words.dropFirst(Self.request.count)))
@@ -12,8 +12,8 @@ extension StopReason {
 
   private static let request = "cancelled by "
 
-  /// The operation that these words give as the reason, because it failed or its time limit was over; nil if they name
-  /// none.
+  /// The operation that these words name as the reason, because it failed or exceeded its time
+  /// limit; nil if they name none.
   package static func culprit(in words: some StringProtocol) -> String? {
     for (start, end) in [(limit, "'"), ("'", failure)]
     where words.hasPrefix(start) && words.hasSuffix(end) {
@@ -22,12 +22,12 @@ extension StopReason {
     return nil
   }
 
-  /// What is recorded of a run that was left, and of its steps.
+  /// The words that are recorded for a run that was left, and for its steps.
   package static let leftWords = "jobs continue in Slurm"
 
   private static let outputWords = "its outputs cannot be made"
 
-  /// Whether these words say by themselves how a run ended: nothing was stopped.
+  /// True if these words alone say how a run ended, because nothing was stopped.
   package static func isWhole(_ words: String) -> Bool {
     words == leftWords || words == outputWords
   }

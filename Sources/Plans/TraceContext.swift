@@ -1,19 +1,20 @@
-// The trace that a run belongs to. The format is that of W3C Trace Context (https://www.w3.org/TR/trace-context/),
-// the variables are those of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/context/env-carriers/).
+// The trace to which a run belongs. The format is that of W3C Trace Context
+// (https://www.w3.org/TR/trace-context/), the variables are those of OpenTelemetry
+// (https://opentelemetry.io/docs/specs/otel/context/env-carriers/).
 
 import Diagnostics
 package import Scheduling
 
-/// The place in a trace that a program is told by `TRACEPARENT`.
+/// The position in a trace that a program gets in `TRACEPARENT`.
 package struct TraceParent: Hashable, Sendable {
   package let traceID: String
   package let spanID: String
-  /// Whether the trace is sampled, and whether its id is random.
+  /// The flags: whether the trace is sampled, and whether its id is random.
   package let flags: UInt8
 
   private static let knownFlags: UInt8 = 3
 
-  /// Nil for a text that must be ignored.
+  /// Reads a value of `TRACEPARENT`; nil for a text that must be ignored.
   package init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count >= 55, [2, 35, 52].allSatisfy({ bytes[$0] == UInt8(ascii: "-") }) else {
@@ -35,14 +36,15 @@ package struct TraceParent: Hashable, Sendable {
     bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  /// An id of zeros means that there is none.
+  /// True for an id; zeros mean that there is none.
   private static func isID(_ bytes: ArraySlice<UInt8>) -> Bool {
     isHexadecimal(bytes) && bytes.contains { $0 != UInt8(ascii: "0") }
   }
 }
 
-/// The spans of a run: one for the run, and one below it for each of its commands. Ids are computed, so that
-/// whoever starts a command and whoever reports it need not tell each other.
+/// The spans of a run: one for the run, and one below it for each of its commands. Ids are
+/// computed, so that the code that starts a command and the code that reports it need not exchange
+/// them.
 package struct TraceContext: Hashable, Sendable {
   package let traceID: String
   /// The span that the run is part of.
@@ -50,8 +52,8 @@ package struct TraceContext: Hashable, Sendable {
   private let flags: UInt8
   private let seed: UInt64
 
-  /// Continues the trace of a parent; without one the run has a trace of its own, whose id is `newTrace`.
-  /// The id of the run tells apart runs with the same parent.
+  /// Continues the trace of a parent; without one the run has a trace of its own, whose id is
+  /// `newTrace`. The id of the run distinguishes runs with the same parent.
   package init(continuing parent: TraceParent?, newTrace: () -> (UInt64, UInt64), runID: String) {
     let traceID: String
     if let parent {
@@ -60,7 +62,7 @@ package struct TraceContext: Hashable, Sendable {
       let (high, low) = newTrace()
       traceID = hexadecimal(high, digits: 16) + hexadecimal(max(1, low), digits: 16)
     }
-    // Sampled, with a random id.
+    // The default is sampled, with a random id.
     self.init(traceID, parentSpan: parent?.spanID, flags: parent?.flags ?? 3, runID: runID)
   }
 
@@ -71,10 +73,11 @@ package struct TraceContext: Hashable, Sendable {
     seed = stableHash(of: "\(traceID) \(parentSpan ?? "") \(runID)")
   }
 
-  /// The trace, the parent if there is one, and the flags: from these, and the id of the run, its spans follow.
+  /// The trace, the parent if there is one, and the flags as text: from these, and the id of the
+  /// run, the spans follow.
   package var recorded: String { "\(traceID) \(parentSpan ?? "-") \(flags)" }
 
-  /// The trace of a run that is recorded like this; nil for another text.
+  /// The trace of a run from its recorded text; nil for another text.
   package init?(recorded text: String, runID: String) {
     let words = text.split(separator: " ").map(String.init)
     guard words.count == 3, let flags = UInt8(words[2]) else { return nil }
@@ -89,7 +92,7 @@ package struct TraceContext: Hashable, Sendable {
     switch role {
     case .attempt(let attempt): number = UInt64(attempt) << 8
     case .hook(let kind, let index, let round):
-      // Commands of a hook are few; attempts have the byte 0.
+      // A hook has few commands; attempts have the byte 0.
       let part = UInt64(round - 1) << 16 ^ UInt64(index)
       number = part << 8 | UInt64(kind.rawValue) + 1
     case .probe: return runSpan

@@ -1,17 +1,18 @@
-// What steps and hooks run: as it is run, or, if values are still to come, as it is shown.
+// The commands of steps and hooks: as they are run, or, if values are still missing, as they are
+// displayed.
 
 package import Scheduling
 
-/// What a step or a hook runs.
+/// The command of a step or a hook.
 package enum Work: Hashable, Sendable {
   case known(Action)
-  /// Some of its values are known only during the run. The shown command has no accessible
-  /// `Action`, so it cannot be run.
+  /// The command contains values that become known only during the run. The shown command has no
+  /// accessible `Action`, so it cannot be run.
   case late(shown: ShownCommand)
-  /// It runs nothing, because the members of the group run in its place.
+  /// There is no command, because the members of the group run instead.
   case none
 
-  /// The command as it is shown; nil if it runs nothing itself.
+  /// The command as it is displayed; nil if there is none.
   package var shown: ShownCommand? {
     switch self {
     case .known(let action): ShownCommand(action)
@@ -20,7 +21,7 @@ package enum Work: Hashable, Sendable {
     }
   }
 
-  /// The action; nil unless all of it is known.
+  /// The action; nil unless it is completely known.
   package var known: Action? {
     switch self {
     case .known(let action): action
@@ -31,9 +32,9 @@ package enum Work: Hashable, Sendable {
 
 /// One command of a hook.
 package struct HookCommand: Hashable, Sendable {
-  /// Never `Work.none`.
+  /// The command's work, which is never `Work.none`.
   package let work: Work
-  /// It is asked to end after this long, as an attempt is after the time limit of its step.
+  /// The time after which the command is asked to end, as an attempt is after the time limit of its step.
   package let timeout: Nanoseconds
 
   package static let defaultTimeout: Nanoseconds = 600_000_000_000
@@ -50,7 +51,7 @@ package struct HookCommand: Hashable, Sendable {
   }
 }
 
-/// What a process runs.
+/// The command of a process.
 package enum Action: Hashable, Sendable {
   /// A script for the shell, or executed directly if the shell would do nothing else
   /// (`directArguments`).
@@ -61,7 +62,7 @@ package enum Action: Hashable, Sendable {
   case helper([String])
 }
 
-/// A command in the form in which it is shown. Expressions are as they were written.
+/// A command as it is displayed. Expressions are as they were written.
 package struct ShownCommand: Hashable, Sendable {
   private let action: Action
 
@@ -74,10 +75,10 @@ package struct ShownCommand: Hashable, Sendable {
   package var script: ScriptText? { if case .script(let text) = action { text } else { nil } }
 }
 
-/// What an operation runs, and how, once all of it is known.
+/// The action and settings of an operation, once they are completely known.
 package struct ReadyStep: Sendable {
-  /// The action; nil if its attempts are refused because it contains a value that is not allowed
-  /// there: then only its hooks run.
+  /// The action; nil if attempts are refused because a value in it is not allowed there: then only
+  /// its hooks run.
   package let action: Action?
   package let settings: StepSettings
   /// The conditions that make a service ready.
@@ -89,7 +90,7 @@ package struct ReadyStep: Sendable {
     self.readiness = readiness
   }
 
-  /// Makes one from a step for which the plan knows everything.
+  /// Makes a ready step from one about which the plan knows everything.
   package init(_ step: PlannedStep) {
     guard case .known(let action) = step.work else {
       preconditionFailure("'\(step.id)' has no command that is known")
@@ -97,8 +98,8 @@ package struct ReadyStep: Sendable {
     self.init(action, step.settings)
   }
 
-  /// Makes one whose attempts are refused, and not retried: what cannot be started now cannot be
-  /// started later.
+  /// Makes a ready step whose attempts are refused, and not retried: a command that cannot be
+  /// started now cannot be started later.
   package init(refusedWith settings: StepSettings) {
     action = nil
     self.settings = settings.withoutRetry

@@ -1,13 +1,15 @@
-// Processes of oprun itself, which do some work beside the loop: forks, which end with the process that made them.
+// Processes of oprun itself, which work beside the loop: forks, which end with the process that
+// made them.
 
 import CLinux
 package import Diagnostics
 import Glibc
 
 package enum OwnProcess {
-  /// Starts one and returns its id, of which the caller collects the end. `work` runs in it: its standard streams
-  /// lead nowhere, and of everything else only `kept` is open, because steps wait for the ends of pipes. The purpose is for
-  /// messages; the name, for ps, has at most 15 bytes.
+  /// Starts a process and returns its id; the caller collects its end. `work` runs in it: its
+  /// standard streams lead nowhere, and of all other descriptors only `kept` are open, because
+  /// steps wait for the ends of pipes. The purpose is for messages; the name, for ps, has at most
+  /// 15 bytes.
   package static func start(
     _ purpose: String, named name: String, keeping kept: [Int32], _ work: () -> Void
   ) throws(SystemError) -> Int32 {
@@ -15,7 +17,7 @@ package enum OwnProcess {
     let process = clinux_fork()
     if process == 0 {
       clinux_end_with_parent()
-      // The parent may have ended before that.
+      // The parent may already have ended.
       if getppid() != parent { _exit(1) }
       clinux_set_name(name)
       let null = open("/dev/null", O_RDWR)

@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// Appends what a pipe has, without waiting for more if it does not block. False if nobody can write to it any more.
+/// Appends the bytes that a pipe has; if it does not block, without waiting for more. False if
+/// nobody can write to it any more.
 package func readAvailable(from pipe: Int32, into bytes: inout [UInt8]) -> Bool {
   var piece = [UInt8](repeating: 0, count: 1 << 16)
   while true {

@@ -1,13 +1,13 @@
-// The only kind of lock that several processes which share a directory have: bytes of a file that one open file has
-// locked. docs/design-state.md, "Locks".
+// The only kind of lock that several processes which share a directory have: bytes of a file that
+// one open file has locked. docs/design-state.md, "Locks".
 
 import Glibc
 
-/// Locks of bytes of files, whether they are in the file or not.
+/// Locks of bytes of files, whether or not the file is that long.
 ///
-/// They belong to the open file and to its copies in children, and the kernel frees them with the last of these. A
-/// network file system passes them on to the other machines. It does not do so with what flock(2) locks: that of a
-/// directory on NFS, or of anything on GPFS, stays on this machine.
+/// The locks belong to the open file and to its copies in children, and the kernel frees them with
+/// the last of these. A network file system passes them on to the other machines, but not the locks
+/// of flock(2): the lock of a directory on NFS, or of anything on GPFS, stays on this machine.
 package enum ByteLock {
   package enum Result: Hashable, Sendable {
     case taken
@@ -42,13 +42,13 @@ package enum ByteLock {
     _ = fcntl(file, setLock, &range)
   }
 
-  /// Whether another open file has locked the byte. This locks nothing.
+  /// True if another open file has locked the byte. This locks nothing.
   package static func isHeld(_ byte: Int, of file: Int32) -> Bool {
     var range = lockOf(byte, F_WRLCK)
     return fcntl(file, getLock, &range) == 0 && range.l_type != Int16(F_UNLCK)
   }
 
-  /// Tries what the file system says to a lock; nil if it has locks, otherwise an errno.
+  /// Tries to lock a byte, and returns the errno if the file system has no locks; nil if it has.
   static func fault(of file: Int32) -> Int32? {
     guard case .impossible(let number) = take(0, of: file) else {
       giveBack(0, of: file)

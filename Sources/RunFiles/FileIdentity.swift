@@ -1,4 +1,4 @@
-// Which file it is that several names may lead to.
+// Tells whether several names lead to the same file.
 
 package import Glibc
 
@@ -12,14 +12,14 @@ package struct FileIdentity: Hashable, Sendable {
     number = UInt(status.st_ino)
   }
 
-  /// Nil if the kernel does not say.
+  /// Identifies an open file; nil if the kernel cannot.
   package init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// What a path leads to; nil if it leads to nothing.
+  /// Identifies the file that a path leads to; nil if there is none.
   package init?(at path: String, in folder: Int32 = AT_FDCWD) {
     var status = stat()
     guard fstatat(folder, path, &status, 0) == 0 else { return nil }

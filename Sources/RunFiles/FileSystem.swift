@@ -1,4 +1,5 @@
-// What a directory is on: a file system that only this machine uses, or one that others may use at the same time.
+// The file system of a directory: whether only this machine uses it, or others may use it at the
+// same time.
 
 import CLinux
 import Diagnostics
@@ -6,9 +7,9 @@ import Glibc
 
 /// A file system, as far as it matters to files that several processes share.
 package struct FileSystem: Hashable, Sendable {
-  /// Its kind if several machines may use it at once, or one cannot tell: `NFS`.
+  /// The kind of the file system, such as `NFS`, if several machines may use it at once, or one cannot tell.
   package let network: String?
-  /// Why its locks do not reach other machines: `mounted with 'nolock'`. Nil if nothing is known to keep them.
+  /// Why its locks do not reach other machines: `mounted with 'nolock'`. Nil if no reason is known.
   package let lockLimit: String?
 
   package init(network: String?, lockLimit: String? = nil) {
@@ -101,8 +102,8 @@ package struct FileSystem: Hashable, Sendable {
     return []
   }
 
-  /// What BeeGFS says of its settings, which are not among the options; nothing if there are several mounts of it that
-  /// cannot be told apart.
+  /// The settings that BeeGFS reports, which are not among the options; nothing if there are
+  /// several mounts of it that cannot be told apart.
   private static func clientSettings(of kind: String) -> String {
     guard kind == "BeeGFS" else { return "" }
     let place = "/proc/fs/beegfs"
@@ -122,5 +123,5 @@ package struct FileSystem: Hashable, Sendable {
   }
 }
 
-/// Whether an open file still has a name, as far as that can be known.
+/// True if an open file still has a name, as far as that can be known.
 package func hasName(_ file: Int32) -> Bool { clinux_has_name(file) != 0 }

@@ -12,7 +12,7 @@ package final class LogFile {
 
   deinit { close(descriptor) }
 
-  /// Takes ownership of what was opened by its name; nil if it is no file.
+  /// Takes ownership of a descriptor that was opened by name; nil if it is no regular file.
   package convenience init?(opened descriptor: Int32) {
     self.init(owning: descriptor)
     guard let status, let identity = Self.identity(status) else { return nil }
@@ -22,7 +22,7 @@ package final class LogFile {
 
   private var firstSize: Int?
 
-  /// The size of a log to which nothing is added any more: that which it had when it was opened by its name.
+  /// The size of a log that no longer grows: the size that it had when it was opened by name.
   package var finalSize: Int { firstSize ?? size }
 
   /// The current size in bytes; 0 if the kernel does not say.

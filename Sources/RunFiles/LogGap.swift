@@ -1,13 +1,14 @@
-// What the log of a command lacks because it printed more than `log_limit`. While the command runs, what stands in the
-// middle of its log is dropped again and again, and what follows moves: whoever reads it meanwhile must know how far.
+// The part of the output that a log lacks because its command printed more than `log_limit`. While
+// the command runs, the middle of its log is dropped again and again, and the text after it moves:
+// readers must know how far.
 
 import Glibc
 
 /// The part of the output that a log lacks.
 package struct LogGap: Equatable {
-  /// How much of the beginning the log has.
+  /// The number of bytes at the beginning that the log has.
   package let start: Int
-  /// The number of bytes that are missing behind it.
+  /// The number of bytes that are missing after `start`.
   package let byteCount: Int
 
   package init(at start: Int, byteCount: Int) {
@@ -15,15 +16,15 @@ package struct LogGap: Equatable {
     self.byteCount = byteCount
   }
 
-  /// What the log has in the place of the missing bytes.
+  /// The text in the log in place of the missing bytes.
   package var marker: String {
     "\n[oprun: \(byteCount) bytes of output dropped here, see log_limit]\n"
   }
 
   fileprivate var end: Int { start + marker.utf8.count }
 
-  /// Where the byte of the log is now that was at `position` when the log lacked `earlier`; that of the marker if it
-  /// was dropped.
+  /// The new position of a byte that was at `position` when the log lacked `earlier`; that of the
+  /// marker if the byte was dropped.
   package func position(of position: Int, after earlier: LogGap?) -> Int {
     if position <= start { return position }
     let wasInMarker = earlier.map { position < $0.end } ?? false
@@ -33,7 +34,7 @@ package struct LogGap: Equatable {
   }
 }
 
-/// The file that says what a log lacks. It is beside the log, and there only if something was dropped.
+/// The file that says which part a log lacks. It is beside the log, and exists only if something was dropped.
 package struct LogGapFile {
   private let file: LogFile
 
@@ -42,12 +43,12 @@ package struct LogGapFile {
     file = LogFile(owning: descriptor)
   }
 
-  /// Says what is dropped while `body` does it, and that it was done; false if it was not. Only those who read the log
-  /// meanwhile depend on what the file says.
+  /// Writes what is about to be dropped, calls `body`, which drops it, and writes that this was
+  /// done; false if it was not. Only readers of the growing log depend on the file.
   package func announce(_ gap: LogGap, after earlier: Int, while body: () -> Bool) -> Bool {
     write([gap.start, gap.byteCount, earlier])
     guard body() else {
-      // Nothing will move again, and nobody has to wait for it.
+      // Nothing will move again, and nobody has to wait.
       ftruncate(file.descriptor, 0)
       return false
     }
@@ -61,17 +62,17 @@ package struct LogGapFile {
 }
 
 extension RunDirectory {
-  /// The file that says which part of a log is missing.
+  /// The name of the file that says which part of a log is missing.
   package static func gapName(of log: String) -> String { "\(log).gap" }
 
-  /// Removes a log, so that another one can take its name. What says that a part of it is missing goes first: it would be
-  /// taken for that of the other one.
+  /// Removes a log, so that another one can take its name. The file of its gap goes first: it would
+  /// be taken for that of the other log.
   package func removeLog(_ name: String) {
     remove(Self.gapName(of: name))
     remove(name)
   }
 
-  /// What a log lacks; nil if nothing. With `isLive`, it waits until nothing moves.
+  /// The part that a log lacks; nil if it is complete. With `isLive`, waits until nothing moves.
   fileprivate func gap(ofLog name: String, isLive: Bool) -> LogGap? {
     let descriptor = open(Self.gapName(of: name))
     guard descriptor >= 0 else { return nil }
@@ -91,9 +92,9 @@ extension RunDirectory {
     return nil
   }
 
-  /// No file is longer.
+  /// A limit that no file exceeds.
   private static let longestLog = 1 << 60
-  /// Milliseconds. A mebibyte takes about one.
+  /// The longest time in milliseconds that bytes may take to move. A mebibyte takes about one.
   private static let longestMove = 1000
 }
 
@@ -102,7 +103,7 @@ package struct GrowingLog {
   let file: LogFile
   let name: String
   let directory: RunDirectory
-  /// False if its command has ended.
+  /// False if the log's command has ended.
   let isLive: Bool
 
   package init(_ file: LogFile, named name: String, in directory: RunDirectory, isLive: Bool) {
@@ -115,19 +116,19 @@ package struct GrowingLog {
   fileprivate var gap: LogGap? { directory.gap(ofLog: name, isLive: isLive) }
 }
 
-/// How far a log has been read that may still grow.
+/// The position up to which a log has been read that may still grow.
 package struct LogCursor {
   /// The position in the log.
   package private(set) var position = 0
   private var gap: LogGap?
-  /// No more is read than up to here.
+  /// The position at which reading stops.
   private var end = Int.max
 
   package init() {}
 
   package mutating func advance(by count: Int) { position += count }
 
-  /// Reads no more of a log than what is there now.
+  /// Makes reading stop at the present end of a log.
   package mutating func stopAtEnd(of log: GrowingLog) {
     var now = log.gap
     repeat {
@@ -137,7 +138,8 @@ package struct LogCursor {
     } while now != nil && now != gap
   }
 
-  /// What is behind the end may be dropped as well; then the marker says so.
+  /// Adapts the positions to a new gap. The bytes after the end may be dropped as well; then the
+  /// marker says so.
   private mutating func follow(_ now: LogGap?) {
     guard let now, now != gap else { return }
     position = now.position(of: position, after: gap)
@@ -148,7 +150,7 @@ package struct LogCursor {
     gap = now
   }
 
-  /// Fills the buffer with what follows; returns fewer bytes at the end of the log.
+  /// Fills the buffer with the next bytes; returns fewer at the end of the log.
   package mutating func read(
     _ log: GrowingLog, into buffer: UnsafeMutableRawBufferPointer
   ) -> Int {

@@ -1,6 +1,7 @@
-// A directory of a run of which somebody has removed what was in it.
+// A run's directory whose files somebody has removed.
 
 extension RunDirectory {
-  /// Whether there is nothing in it but the file of locks, which is made again by who looks for the run.
+  /// True if nothing is in the directory but the file of locks, which is made again when a process
+  /// looks for the run.
   package var isBare: Bool { names.allSatisfy { $0 == Self.lockName } }
 }

@@ -24,7 +24,7 @@ extension RunDirectory {
     return (start + "log", start + "outputs")
   }
 
-  /// The pipe of the run's jobserver.
+  /// The name of the pipe of the run's jobserver.
   package static let jobserverName = "jobserver"
 
   /// The step name in the logs of the run's own hooks; no step can have it.
@@ -43,12 +43,13 @@ extension RunDirectory {
   }
 }
 
-/// The limit in bytes. A longer name is cut but stays longer than this, so it is never the name of
-/// another id.
+/// The longest name in bytes that is kept whole. A longer one is cut but stays longer than this, so
+/// it is never the name of another id.
 private let longestWholeName = 180
-/// Leaves room for the rest of a name, which Linux limits to 255 bytes.
+/// The length in bytes to which a name is cut; this leaves room for the rest of the name, which
+/// Linux limits to 255 bytes.
 private let cutLength = 142
-/// 160 bits in hexadecimal.
+/// The length of the digest: 160 bits in hexadecimal.
 private let digestLength = 40
 
 private func isFileName(_ id: String) -> Bool {
@@ -59,8 +60,8 @@ private func isEscaped(_ byte: UInt8) -> Bool {
   byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
 }
 
-/// `unit.on_failure` can be the id of a step, while a hook of `unit` has its log in a file of that
-/// name.
+/// True if an id ends like the name of a hook: `unit.on_failure` can be the id of a step, while a
+/// hook of `unit` has its log in a file of that name.
 private func endsLikeHook(_ id: String) -> Bool {
   guard let dot = id.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
   let last = id.utf8[id.utf8.index(after: dot)...]
@@ -68,8 +69,9 @@ private func endsLikeHook(_ id: String) -> Bool {
     || HookKind.allCases.contains { last.elementsEqual($0.key.utf8) }
 }
 
-/// Ids of instances contain any text, those of steps of other pipelines slashes: `deploy%2Fbuild`.
-/// Of a long one the start is kept, with a digest of the whole id.
+/// The id as it appears in file names. Ids of instances contain any text, those of steps of other
+/// pipelines slashes: `deploy%2Fbuild`. Of a long one the start is kept, with a digest of the whole
+/// id.
 private func fileName(of id: String) -> String {
   let dot = endsLikeHook(id) ? id.utf8.lastIndex(of: UInt8(ascii: ".")) : nil
   var name = ""

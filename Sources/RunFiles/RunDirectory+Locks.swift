@@ -1,6 +1,7 @@
-// Who has a run: the process that performs it, or one that resumes, ends or removes what is left of it. Two bytes of a
-// file are locked for that, so that other machines see it, too. The run in progress also locks the directory itself,
-// which nobody can do for it who has no file to lock, and which outlives the removal of the file.
+// The locks of a run: one is held by the process that performs it, the other by one that resumes,
+// ends or removes it. They are two bytes of a file, so that other machines see them, too. The run
+// in progress also locks the directory itself; a process that has no file to lock cannot do that
+// for it, and the lock outlives the removal of the file.
 
 import Diagnostics
 import Glibc
@@ -14,26 +15,27 @@ extension RunDirectory {
     case claim = 1
   }
 
-  /// Marks this new directory as that of a run in progress, until the object is gone, or by the kernel at the end of this
-  /// process. The byte comes first and is what counts: to look at it disturbs nobody, while a look at the lock of the directory
-  /// (`isLocked`) holds that for a moment, in which it cannot be taken.
+  /// Marks this new directory as that of a run in progress, until the object is gone, or by the
+  /// kernel at the end of this process. The byte is locked first and counts: to look at it disturbs
+  /// nobody, while a look at the lock of the directory (`isLocked`) takes that lock for a moment,
+  /// in which nobody else can.
   package func lock() {
     _ = take(.run)
     flock(descriptor, LOCK_EX | LOCK_NB)
   }
 
-  /// Whether a process is running the run now.
+  /// True if a process is running the run now.
   package var isInUse: Bool { isLocked || isHeld(.run) }
 
-  /// Reserves a run that is over for this process, which resumes, ends or removes what is left of it, for as long as
-  /// the object lasts. False if the run is in progress, if another process has reserved it, or if that cannot be done
-  /// now (`lockFailure`).
+  /// Reserves a finished run for this process, which resumes, ends or removes it, for as long as
+  /// the object lasts. False if the run is in progress, if another process has reserved it, or if
+  /// locking fails now (`lockFailure`).
   package func takeClaim() -> Bool {
     lockFailure = nil
     return !isInUse && take(.claim)
   }
 
-  /// Whether a process is running the run now, or has reserved it.
+  /// True if a process is running the run now, or has reserved it.
   package var isTaken: Bool { isInUse || isHeld(.claim) }
 
   /// Removes the directory of this run, with all that is in it; false, with `errno`, if something of it is still there.
@@ -49,7 +51,8 @@ extension RunDirectory {
     lockFile = -1
   }
 
-  /// True where nothing can be written or locked, too: then nobody else can run or resume it either.
+  /// Locks a byte; true if that succeeds, or where nothing can be written or locked: then nobody
+  /// else can run or resume the run either.
   private func take(_ byte: LockedByte) -> Bool {
     lockFailure = nil
     if lockFile < 0 {
@@ -61,7 +64,8 @@ extension RunDirectory {
     switch ByteLock.take(byte.rawValue, of: lockFile) {
     case .taken: return true
     case .heldByOther: return false
-    // A network file system that never has locks is refused by itself: this one may have none at the moment.
+    // A network file system that never has locks is refused elsewhere: this one may have none at
+    // the moment.
     case .impossible(let number): return state?.fileSystem.network == nil || fail(number)
     }
   }
@@ -71,8 +75,9 @@ extension RunDirectory {
     return false
   }
 
-  /// Whether a reason why the file cannot be opened is one for everybody and for long: the directory cannot be written, is
-  /// gone, or has something else of that name. A lack of space or of descriptors is not.
+  /// True if the file cannot be opened for a reason that is permanent and the same for everybody:
+  /// the directory cannot be written, is gone, or has something else of that name. False for a lack
+  /// of space or of descriptors.
   private static func isAlikeForAll(_ number: Int32) -> Bool {
     [EROFS, EACCES, EPERM, ENOENT, ESTALE, ELOOP, ENXIO, EISDIR].contains(number)
   }
@@ -84,7 +89,7 @@ extension RunDirectory {
     return ByteLock.isHeld(byte.rawValue, of: file)
   }
 
-  /// Whether another process of this machine has locked the directory.
+  /// True if another process of this machine has locked the directory.
   private var isLocked: Bool {
     guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
     flock(descriptor, LOCK_UN)

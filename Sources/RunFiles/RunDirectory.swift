@@ -18,14 +18,14 @@ package final class RunDirectory {
   /// True if files are created with a mode that prevents even their owner from using them: `umask
   /// 0777`.
   package let mendsModes: Bool
-  /// The state directory that it is in; nil in tests that need none.
+  /// The state directory that contains it; nil in tests that need none.
   package let state: StateFolder?
   /// Owned by the directory.
   package let descriptor: Int32
   /// The open file with the locks of this process; -1 if it has none.
   var lockFile: Int32 = -1
-  /// Why the last lock that was wanted could not be had, if not because another process has it: for the moment only, or
-  /// for this process only.
+  /// Why the last attempt to lock failed, if not because another process has the lock: for the
+  /// moment only, or for this process only.
   package internal(set) var lockFailure: SystemError?
 
   /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
@@ -107,15 +107,15 @@ package final class RunDirectory {
     return log
   }
 
-  /// The log of a command of a run that is over, which nothing else identifies any more; nil if there is none, or
-  /// something else has its name.
+  /// The log of a command of a finished run, which nothing but its name identifies any more; nil if
+  /// there is none, or something else has its name.
   package func log(_ name: String) -> LogFile? {
     let file = open(name)
     guard file >= 0 else { return nil }
     return LogFile(opened: file)
   }
 
-  /// Whether the name still leads to the file. True if that cannot be determined.
+  /// True if the name still leads to the file, or if that cannot be determined.
   package func holds(_ log: LogFile, as name: String) -> Bool {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -124,20 +124,20 @@ package final class RunDirectory {
     return FileIdentity(status) == log.identity
   }
 
-  /// Its last name, which is that of the run.
+  /// The last component of the path, which is the id of the run.
   package var name: String {
     path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) }
       ?? path
   }
 
-  /// Where the run listens to those who ask it something, as a path for programs: however long that of the
-  /// directory is, and whatever leads there by now.
+  /// The socket at which the run listens for requests, as a path for programs: it works however
+  /// long the path of the directory is, and whatever leads there by now.
   package var controlPath: String { "/proc/self/fd/\(descriptor)/\(RunDirectory.controlName)" }
 
   /// The name of the socket; no step can have it.
   package static let controlName = "@control"
 
-  /// The names of its files.
+  /// The names of the files in the directory.
   package var names: [String] { state?.names(in: "runs/\(name)") ?? [] }
 
   /// When the last file was created or removed, and whether the directory itself was removed; nil
@@ -148,8 +148,8 @@ package final class RunDirectory {
     return (status.st_mtim, status.st_nlink == 0)
   }
 
-  /// Whether the path still leads here, with no link in the place of the directory or of the one that it
-  /// is in. True if that cannot be determined.
+  /// True if the path still leads here, with no link in place of the directory or of the one around
+  /// it, or if that cannot be determined.
   package var isInPlace: Bool {
     var own = stat()
     var there = stat()
@@ -178,7 +178,7 @@ package struct LogReadFailure: Error, Hashable, Sendable {
   private init(reason: String) { self.reason = reason }
 
   init(errno: Int32) {
-    // A link in its place gives ELOOP, a socket ENXIO.
+    // A link in place of the log gives ELOOP, a socket ENXIO.
     let isGone = [ENOENT, ELOOP, ENXIO].contains(errno)
     self = isGone ? .replaced : LogReadFailure(reason: SystemError.reason(errno))
   }

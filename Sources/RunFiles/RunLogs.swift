@@ -1,11 +1,11 @@
-// The logs of the commands that are running: the code that writes them puts them here, and the code
-// that shows output finds them. It does not know where they come from.
+// The logs of the commands that are running: the code that writes logs adds them here, and the code
+// that shows output finds them.
 
 package import Plans
 package import Scheduling
 
-/// The logs of running commands. A log is here from its first byte until the end of its command has
-/// been reported, so there are never more logs than commands that run at the same time.
+/// The logs of running commands. A log is listed from its first byte until the end of its command
+/// has been reported, so there are never more logs than commands that run at the same time.
 package final class RunLogs {
   private struct Key: Hashable {
     let operation: OperationID
@@ -20,7 +20,8 @@ package final class RunLogs {
   private var logs: [Key: Source] = [:]
   /// The logs that were opened because somebody asked for them, the newest last.
   private var opened: [(key: Key, log: LogFile)] = []
-  /// Thousands of commands may run elsewhere: their logs must not use up the descriptors of oprun.
+  /// The maximum number of open logs. Thousands of commands may run elsewhere: their logs must not
+  /// use up the descriptors of oprun.
   private static let mostOpened = 8
 
   package init() {}
@@ -43,12 +44,12 @@ package final class RunLogs {
     if case .closed = source { opened.removeAll { $0.key == key } }
   }
 
-  /// False if the command has printed nothing yet, or has ended.
+  /// True if the command has a log: it is running and has printed something.
   package func contains(_ operation: OperationID, _ role: CommandRole) -> Bool {
     logs[Key(operation: operation, role: role)] != nil
   }
 
-  /// Nil if the command has printed nothing yet, or has ended.
+  /// The log of the command; nil if it has printed nothing yet, or has ended.
   package func log(of operation: OperationID, _ role: CommandRole) -> LogFile? {
     let key = Key(operation: operation, role: role)
     switch logs[key] {

@@ -1,10 +1,10 @@
-// Requests to a run from machines that its socket does not reach: files in its directory, on a file system
-// that they share. It knows nothing of what they mean.
+// Requests to a run from machines that its socket does not reach: files in its directory, on a file
+// system that the machines share. The meaning of the requests is unknown here.
 
 import Glibc
 
-/// The directory of requests in the directory of a run: who asks writes `NAME.request`, and the run answers
-/// with `NAME.answer`. Every file appears whole, and is removed by the one for whom it is.
+/// The directory of requests in the directory of a run: a client writes `NAME.request`, and the run
+/// answers with `NAME.answer`. Every file appears whole, and is removed by its receiver.
 package final class RunMailbox {
   /// The name of the directory; no step can have it.
   package static let folderName = "@requests"
@@ -21,7 +21,7 @@ package final class RunMailbox {
     }
   }
 
-  /// Makes the directory; nil if that cannot be.
+  /// Makes the directory; nil if that is not possible.
   package static func make(in directory: RunDirectory) -> RunMailbox? {
     guard directory.remove(folderName) || directory.removeFolder(folderName),
       (try? directory.makeFolder(folderName)) != nil
@@ -33,10 +33,10 @@ package final class RunMailbox {
 
   // MARK: The run
 
-  /// What is asked, by whom; the requests are removed, except those that cannot be read now. Longer ones than `longest`
-  /// are not answered.
+  /// Takes the requests, with the users who made them: they are removed, except those that cannot
+  /// be read now. Requests longer than `longest` are not answered.
   package func takeRequests(longest: Int) -> [(name: String, user: UInt32, line: [UInt8])] {
-    // Only what is opened anew is up to date over NFS.
+    // Over NFS, only a directory that is opened anew is up to date.
     let folder = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return [] }
     let names = (namesOfFiles(owning: folder) ?? []).filter { $0.hasSuffix(".request") }
@@ -53,14 +53,14 @@ package final class RunMailbox {
   /// Creates the file of an answer; the caller owns the descriptor, which is negative if there is none.
   package func beginAnswer(to name: String) -> Int32 { make(".\(name).answer") }
 
-  /// Shows an answer, or gives it up.
+  /// Shows an answer to the client, or discards it.
   package func endAnswer(to name: String, isWhole: Bool) {
     let own = ".\(name).answer"
     if isWhole, renameat(descriptor, own, descriptor, "\(name).answer") == 0 { return }
     unlinkat(descriptor, own, 0)
   }
 
-  /// The run is over. The directory stays as long as somebody has not taken an answer.
+  /// Removes the directory when the run is over; it stays if a client has not taken its answer.
   package func end(in directory: RunDirectory) {
     _ = takeRequests(longest: 0)
     directory.remove(RunMailbox.folderName)
@@ -68,7 +68,7 @@ package final class RunMailbox {
 
   // MARK: Who asks
 
-  /// Asks; returns the name of the request. Nil, with `errno`, if that cannot be.
+  /// Writes a request and returns its name. Nil, with `errno`, if that is not possible.
   package func ask(_ line: [UInt8]) -> String? {
     let name = String(UInt64.random(in: 0...UInt64.max), radix: 36)
     let file = make(".\(name)")
@@ -91,7 +91,7 @@ package final class RunMailbox {
     return bytes
   }
 
-  /// Nobody waits for the answer any more.
+  /// Removes a request and its answer, for which nobody waits any more.
   package func withdraw(_ name: String) {
     for ending in ["request", "answer"] { unlinkat(descriptor, "\(name).\(ending)", 0) }
   }
@@ -105,7 +105,7 @@ package final class RunMailbox {
     return file
   }
 
-  /// The content of a file; nil, with `errno`, if there is none that is wanted.
+  /// The content of a file and its owner; nil, with `errno`, if there is no acceptable file.
   private func content(of name: String, longest: Int) -> (bytes: [UInt8], owner: UInt32)? {
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
     guard file >= 0 else { return nil }

@@ -11,6 +11,6 @@ package func sha256(of bytes: [UInt8]) -> [UInt8] {
   return digest
 }
 
-/// The version of the library that hashes: that of its header, since its function for the version would
-/// link two megabytes more.
+/// The version of the library that hashes, from its header, because its function for the version
+/// would link two megabytes more.
 package var hashingVersion: String { OPENSSL_VERSION_STR }

@@ -1,4 +1,5 @@
-// Where a run is, seen from the state directory: so it stays the same if a project is moved with its runs.
+// The current directory of a run relative to the state directory, so that it stays valid if a
+// project is moved with its runs.
 
 import Diagnostics
 import Glibc
@@ -16,7 +17,7 @@ extension StateFolder {
     return pathUp(to: here) ?? pathDown(from: holder) ?? realPath(".")
   }
 
-  /// The absolute path of a directory that was recorded like that; nil if it no longer exists.
+  /// The absolute path of a directory that was recorded in this way; nil if it no longer exists.
   package func directory(of place: String?) -> String? {
     guard let place, !place.hasPrefix("/") else {
       return realPath(place ?? self.path(of: ".."))
@@ -24,7 +25,8 @@ extension StateFolder {
     return realPath(self.path(of: "../" + place))
   }
 
-  /// `..` or `../..`; nil if the directory is none of those above the one that holds the state directory.
+  /// The path up to the directory, such as `..` or `../..`; nil if it is not above the directory
+  /// that holds the state directory.
   private func pathUp(to here: FileIdentity) -> String? {
     var path = ".."
     var last = FileIdentity(at: "..", in: descriptor)
@@ -36,7 +38,7 @@ extension StateFolder {
     return nil
   }
 
-  /// The path of the current directory below another one; nil if it is not below that.
+  /// The path of the current directory below another one; nil if it is not in there.
   private func pathDown(from holder: FileIdentity) -> String? {
     guard let names = realPath(".")?.split(separator: "/") else { return nil }
     var above = ".."

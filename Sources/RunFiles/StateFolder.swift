@@ -10,10 +10,10 @@ package final class StateFolder {
   package let path: String
   package let descriptor: Int32
 
-  /// What it is on. Tests say it themselves.
+  /// The file system of the directory. Tests set it.
   package private(set) lazy var fileSystem = FileSystem(of: descriptor)
-  /// Why no file in it can be locked: an errno. Nil if that works, if it cannot be tried, or if no other machine has a
-  /// part in it.
+  /// Why files in the directory cannot be locked: an errno. Nil if locking works, if it cannot be
+  /// tried, or if no other machine uses the file system.
   package private(set) lazy var lockFault = fileSystem.network == nil ? nil : triedLock
 
   /// Takes ownership of the descriptor.
@@ -32,10 +32,10 @@ package final class StateFolder {
 
   deinit { close(descriptor) }
 
-  /// The path of something in it, for people.
+  /// The path of something in the directory, for people.
   package func shown(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
 
-  /// A path for programs that want one: it leads here, whatever has the directory's name by now.
+  /// A path for programs that need one: it leads to this directory, whatever has its name by now.
   package func path(of name: String) -> String { own.map { $0 + name } ?? shown(name) }
 
   private lazy var own: String? = {
@@ -43,8 +43,8 @@ package final class StateFolder {
     return access(own, F_OK) == 0 ? own : nil
   }()
 
-  /// A path for a library that would replace the links in `path(of:)` at once by what they lead to: the kernel tells that
-  /// in one call. A name on the way need not be UTF-8.
+  /// A path for a library that would at once replace the links in `path(of:)` by their targets: the
+  /// kernel tells the target in one call. Names in the path need not be UTF-8.
   package func followedPath(of name: String) -> String {
     let whole = withLinkTarget { String(validating: $0, as: UTF8.self) } ?? nil
     guard let whole, whole.first == "/", !whole.hasSuffix(" (deleted)") else {
@@ -53,11 +53,12 @@ package final class StateFolder {
     return "\(whole)/\(name)"
   }
 
-  /// How many bytes the absolute path has that led here when this was asked first; nil if there was none.
+  /// The length in bytes of the absolute path of the directory when it was first asked for; nil if
+  /// there was none.
   package private(set) lazy var pathLength =
     withLinkTarget(\.count) ?? realPath(path(of: ""))?.utf8.count
 
-  /// Calls `body` with the path of this, as the kernel knows it; nil if that is too long.
+  /// Calls `body` with the path of the directory, as the kernel knows it; nil if it is too long.
   private func withLinkTarget<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { bytes in
       guard let start = bytes.baseAddress else { return nil }
@@ -67,20 +68,20 @@ package final class StateFolder {
     }
   }
 
-  /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.
+  /// The directory of a run, `runs/<run>` in the state directory; nil if there is none.
   package func run(named name: String) -> RunDirectory? {
     openRun(name).map {
       RunDirectory(owning: $0, path: shown("runs/\(name)"), state: self)
     }
   }
 
-  /// The directory of a run that is recorded. If somebody has removed it, it is made again, empty: who resumes the run
-  /// reserves it there. Nil if that is not possible.
+  /// The directory of a recorded run. If somebody has removed it, it is made again, empty: a
+  /// process that resumes the run reserves it there. Nil if that is not possible.
   package func keptRun(named name: String) -> RunDirectory? {
     if let run = run(named: name) { return run }
     guard Self.isRunName(name) else { return nil }
     for folder in ["runs", "runs/\(name)"] where mkdirat(descriptor, folder, 0o700) == 0 {
-      // Whatever the caller's mask is.
+      // The caller's mask may have removed permissions.
       fchmodat(descriptor, folder, 0o700, 0)
     }
     return run(named: name)
@@ -103,27 +104,28 @@ package final class StateFolder {
     renameat(descriptor, name, descriptor, other) == 0
   }
 
-  /// Gives the directory of a run another name, with a dot, so that nobody takes it for that of a run: whatever happens
-  /// then, `removeLeftovers` finds it. False, with `errno`, if it still has its own.
+  /// Renames the directory of a run so that its name begins with a dot, and nobody takes it for
+  /// that of a run: whatever happens then, `removeLeftovers` finds it. False, with `errno`, if it
+  /// still has its own name.
   package func putRunAside(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
     return rename("runs/\(name)", to: "runs/.\(name)") || errno == ENOENT
   }
 
-  /// Removes the directory of a run and all files in it; false, with `errno`, if something of it is still there. It is
-  /// put aside before.
+  /// Puts the directory of a run aside, then removes it with all files in it; false, with `errno`,
+  /// if something of it is still there.
   package func removeRun(_ name: String) -> Bool {
     guard Self.isRunName(name) else { return false }
     return removeAnything(putRunAside(name) ? "runs/.\(name)" : "runs/\(name)")
   }
 
-  /// Removes a directory with all that is in it, or whatever else has its name.
+  /// Removes a directory with all that is in it, or another file of that name.
   private func removeAnything(_ name: String) -> Bool {
     unlinkat(descriptor, name, 0) == 0 || removeTree(name, in: descriptor)
   }
 
-  /// Removes what could not be removed of runs before, such as the directory of a file that somebody had open on NFS.
-  /// Returns the runs of which something is still there, and why.
+  /// Removes what earlier removals of runs have left, such as the directory of a file that somebody
+  /// had open on NFS. Returns the runs of which something is still there, and why.
   package func removeLeftovers() -> [(run: String, error: Int32)] {
     names(in: "runs").compactMap { name in
       let run = String(name.dropFirst())
@@ -131,20 +133,20 @@ package final class StateFolder {
         !removeAnything("runs/\(name)")
       else { return nil }
       let reason = errno
-      // Another process may be removing it, too.
+      // Another process may have removed it meanwhile.
       return faccessat(descriptor, "runs/\(name)", F_OK, AT_SYMLINK_NOFOLLOW) == 0
         ? (run, reason) : nil
     }
   }
 
-  /// The bytes in the logs of a run and in its other files.
+  /// The total size in bytes of a run's logs and other files.
   package func size(ofRun name: String) -> Int {
     guard let run = openRun(name) else { return 0 }
     defer { close(run) }
     return sizeOfFiles(in: run)
   }
 
-  /// What a file that is made for this, and removed again, says to a lock: an errno, or nil.
+  /// The errno of an attempt to lock a file that is made for this and removed again; nil if it can be locked.
   private var triedLock: Int32? {
     let name = ".oprun-lock-\(randomName())"
     let file = openat(
@@ -163,7 +165,7 @@ package final class StateFolder {
     return run >= 0 ? run : nil
   }
 
-  /// The form of a run's name: `20260402-101502-k3`.
+  /// True for the form of a run's id: `20260402-101502-k3`.
   package static func isRunName(_ name: String) -> Bool {
     let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0].count >= 8, parts[1].count == 6, !parts[2].isEmpty else {

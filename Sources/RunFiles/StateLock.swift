@@ -39,23 +39,25 @@ package final class StateLock {
     return true
   }
 
-  /// Whether other runs find the same file. If somebody has removed the state directory, they take the lock of another one.
+  /// True if other runs find the same file. If somebody has removed the state directory, they take
+  /// another lock.
   package var isInPlace: Bool {
     guard let found = FileIdentity(at: path) else { return errno != ENOENT }
     return found == FileIdentity(of: descriptor)
   }
 
-  /// The run that has the lock; nil if that has not said so.
+  /// The run that has the lock; nil if it has not written its id yet.
   package var holder: String? { text.flatMap { Self.isID($0) ? $0 : nil } }
 
-  /// The last run that had the lock before this one, which may have left something that goes on. Asked by who has it, and
-  /// has not said so.
+  /// The last run that had the lock before this one, and may have left jobs that go on. Known to
+  /// the holder of the lock that has not written its own id yet.
   package private(set) var lastHolder: String?
 
-  /// Says which run has the lock.
+  /// Writes the id of the run that has the lock.
   package func say(holder id: String) { write(id) }
 
-  /// Before the new holder says who it is, the file says that nobody has, and who was before.
+  /// Remembers the last holder. Until the new holder writes its id, the file says that there is
+  /// none, and who the last one was.
   private func rememberHolder() {
     guard let text else { return }
     let id = text.hasPrefix(Self.past) ? String(text.dropFirst()) : text
@@ -64,7 +66,7 @@ package final class StateLock {
     if text == id { write(Self.past + id) }
   }
 
-  /// What no name of a run begins with.
+  /// The mark of a last holder, with which no id of a run begins.
   private static let past = "-"
 
   private func write(_ text: String) {

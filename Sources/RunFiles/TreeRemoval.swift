@@ -1,4 +1,4 @@
-// Removes directories that others have filled, however deep.
+// Removes directories that other programs have filled, however deep.
 
 import Diagnostics
 import Glibc
@@ -34,11 +34,11 @@ private struct TreeRemoval: ~Copyable {
     return failure == 0
   }
 
-  /// Removes a directory of the current one if it is empty; else enters it, and removes the files in it.
+  /// Removes a directory in the current one if it is empty; otherwise enters it, and removes the files in it.
   private mutating func removeFolder(_ name: FileName) {
     if unlinkat(walk.here, name.bytes, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
     let reason = errno
-    // What can never be removed, such as the place where something is mounted, keeps what is in it.
+    // A directory that can never be removed, such as a mount point, keeps its contents.
     guard [ENOTEMPTY, EEXIST, EPERM, EACCES].contains(reason) else { return failure = reason }
     let folder = TreeRemoval.open(name, in: walk.here)
     var status = stat()
@@ -47,8 +47,8 @@ private struct TreeRemoval: ~Copyable {
       if folder >= 0 { close(folder) }
       return
     }
-    // Some file systems give these reasons for a directory that is not empty; the kernel gives them before it looks at
-    // mounts.
+    // Some file systems give these errors for a directory that is not empty; the kernel gives them
+    // before it looks at mounts.
     if [EPERM, EACCES].contains(reason), !isOnSameDevice(status) {
       close(folder)
       return failure = reason
@@ -64,7 +64,7 @@ private struct TreeRemoval: ~Copyable {
   private mutating func enter(_ name: FileName, owning folder: Int32, _ status: stat) {
     // Programs protect what they keep, such as a store of modules, from themselves.
     if status.st_mode & 0o300 != 0o300 { fchmod(folder, 0o700) }
-    // Nothing leads back from a directory that cannot be searched.
+    // From a directory that cannot be searched, nothing leads back.
     let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if copy < 0 {
       failure = errno

@@ -1,20 +1,21 @@
-// A walk through a tree of directories that others have made, however deep: one of them is open at a time, and nothing recurs.
+// A walk through a tree of directories that others have made, however deep: one of them is open at
+// a time, and nothing recurs.
 
 import Diagnostics
 import Glibc
 
-/// A place in a tree, which begins at a directory that its owner keeps open. Links are not followed.
+/// A position in a tree, which begins at a directory that its owner keeps open. Links are not followed.
 struct TreeWalk: ~Copyable {
   private struct Level {
     let name: FileName
     let device: dev_t
     let number: ino_t
-    /// The directories in it that have not been visited.
+    /// The subdirectories that have not been visited.
     var folders: [FileName]
   }
 
   private let start: Int32
-  /// The innermost of the directories that were entered; the first one, if there are none.
+  /// The innermost directory that was entered; the first one, if none was.
   private(set) var here: Int32
   private var levels: [Level] = []
 
@@ -27,8 +28,8 @@ struct TreeWalk: ~Copyable {
 
   var isAtStart: Bool { levels.isEmpty }
 
-  /// Enters a directory of the current one, open as `folder`, which is then owned, with directories in it that are to
-  /// be visited.
+  /// Enters a subdirectory of the current directory, which is open as `folder`, and takes ownership
+  /// of it; `folders` are its own subdirectories to visit.
   mutating func enter(_ name: FileName, owning folder: Int32, _ status: stat, _ folders: [FileName])
   {
     move(to: folder)
@@ -41,8 +42,9 @@ struct TreeWalk: ~Copyable {
     levels.isEmpty ? nil : levels[levels.count - 1].folders.popLast()
   }
 
-  /// Goes back to the directory that the current one is in, and returns the name of the latter. Nil if it is no longer
-  /// there: somebody who moves a directory away must not lead us out of the tree.
+  /// Goes back to the parent directory, and returns the name of the directory that was left. Nil if
+  /// the parent is no longer there: somebody who moves a directory away must not lead us out of the
+  /// tree.
   mutating func leave() -> FileName? {
     guard let done = levels.popLast() else { return nil }
     guard let around = levels.last else {
@@ -67,7 +69,7 @@ struct TreeWalk: ~Copyable {
   }
 }
 
-/// The bytes of the files in a directory and in those within it.
+/// The total size in bytes of the files in a directory and in those within it.
 func sizeOfFiles(in start: Int32) -> Int {
   var walk = TreeWalk(from: start)
   var (size, folders) = contents(of: start)
@@ -84,7 +86,7 @@ func sizeOfFiles(in start: Int32) -> Int {
     }
     let found = contents(of: inner)
     size += found.size
-    // Nothing leads back from one that cannot be searched, in which nothing is found.
+    // From a directory that cannot be searched nothing leads back, and nothing is found in it.
     if found.folders.isEmpty {
       close(inner)
     } else {
@@ -93,7 +95,7 @@ func sizeOfFiles(in start: Int32) -> Int {
   }
 }
 
-/// The bytes of the files that are directly in a directory, and the directories there.
+/// The total size in bytes of the files directly in a directory, and its subdirectories.
 private func contents(of folder: Int32) -> (size: Int, folders: [FileName]) {
   let list = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   if list < 0 { return (0, []) }

@@ -1,10 +1,10 @@
-// Writes and reads all bytes of a piece of a file, however many calls of the system that takes. A disk
-// that becomes full takes a part of them, and says why only to the next call.
+// Writes and reads all bytes of a piece of a file, however many calls of the system that takes. A
+// disk that becomes full takes a part of them, and says why only to the next call.
 
 import Glibc
 
-/// Writes all of the bytes: at an offset, or where the file stands. False if that fails, with the reason in
-/// `errno`.
+/// Writes all of the bytes: at an offset, or at the current position of the file. False, with
+/// `errno`, if that fails.
 package func writeFully(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int? = nil
 ) -> Bool {
@@ -27,8 +27,8 @@ package func writeFully(_ bytes: [UInt8], to descriptor: Int32, at offset: Int? 
   bytes.withUnsafeBytes { writeFully($0, to: descriptor, at: offset) }
 }
 
-/// Fills the buffer: from an offset, or from where the file stands. Returns the number of bytes, which is
-/// smaller at the end of the file; nil if that fails, with the reason in `errno`.
+/// Fills the buffer: from an offset, or from the current position of the file. Returns the number
+/// of bytes, which is smaller at the end of the file; nil, with `errno`, if that fails.
 package func readFully(
   _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int? = nil
 ) -> Int? {
@@ -45,8 +45,8 @@ package func readFully(
   return count
 }
 
-/// All bytes from where the file stands to its end, whatever size it says it has; nil if that fails, with the reason in
-/// `errno`.
+/// All bytes from the current position of a file to its end, whatever size it claims to have; nil,
+/// with `errno`, if that fails.
 package func readToEnd(_ descriptor: Int32) -> [UInt8]? {
   var bytes: [UInt8] = []
   var piece = [UInt8](repeating: 0, count: 1 << 16)
@@ -59,7 +59,7 @@ package func readToEnd(_ descriptor: Int32) -> [UInt8]? {
   }
 }
 
-/// Up to so many bytes from where the file stands; nil if that fails, with the reason in `errno`.
+/// Reads at most `limit` bytes from the current position of a file; nil, with `errno`, if that fails.
 package func readFully(_ descriptor: Int32, atMost limit: Int) -> [UInt8]? {
   var isRead = true
   let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in

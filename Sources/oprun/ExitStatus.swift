@@ -2,7 +2,7 @@
 
 enum ExitStatus {
   static let success: Int32 = 0
-  /// Something would run, with `--dry-run --exit-code`.
+  /// Some step would run, with `--dry-run --exit-code`.
   static let wouldRun: Int32 = 1
   /// A file would change, with `fmt --check`.
   static let wouldChange: Int32 = 1

@@ -1,4 +1,4 @@
-// Performs the command that the words of a command line request.
+// Performs the command that a command line requests.
 
 import CLinux
 import Diagnostics
@@ -12,7 +12,7 @@ import Reporting
 struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   var errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
-  /// Must be looked at before any file is opened.
+  /// The jobserver around oprun. Must be found before any file is opened.
   let inheritedJobserver = InheritedJobserver.atStart()
   let pipelineLock = PipelineLock()
 
@@ -22,7 +22,7 @@ struct Tool {
     errors.fitToTerminal()
     let status = answer()
     output.flush()
-    // A reader that has seen enough is not a failure.
+    // A reader that stops reading is not a failure.
     let isCut = output.hasFailed && output.errorNumber != EPIPE
     if isCut, status != ExitStatus.cannotWrite {
       say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
@@ -59,8 +59,8 @@ struct Tool {
     }
   }
 
-  /// Reports variables that were meant for options. A step inherits those of the run, which has reported
-  /// them.
+  /// Reports variables that were meant for options. Not in a step, which inherits variables from
+  /// the run that has reported them.
   private func sayStrayVariables(_ command: Subcommand) {
     let names = oprunVariableNames()
     if names.isEmpty || getenv(OprunVariable.oprun.rawValue) != nil { return }
@@ -87,7 +87,7 @@ struct Tool {
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
-    // The help of a command is for mistakes that have no help of their own.
+    // The help of the command is for mistakes that have no help of their own.
     if error.status != ExitStatus.usage || ([error] + error.others).allSatisfy({ $0.help != nil }) {
       return
     }
@@ -96,7 +96,7 @@ struct Tool {
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
 
-  /// What to write where the name of a command was meant as that of a step, which the pipeline has.
+  /// The help for the name of a command that was meant as that of a step, which the pipeline has.
   private func stepMeant(by mistake: UsageFailure) -> String? {
     guard let flag = mistake.optionOfRun, let name = mistake.command, name != Subcommand.run.name
     else { return nil }
@@ -121,7 +121,7 @@ struct Tool {
   }
 }
 
-/// Returns a path as it is written in a command line that is quoted as a whole; nil if it would need quotes.
+/// The path as it is written in a command line that is quoted as a whole; nil if it would need quotes.
 func wordForHelp(_ path: String) -> String? {
   let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
   return isPlain ? path : nil
@@ -148,7 +148,7 @@ private var environmentOfOptions: ((String) throws(UsageFailure) -> String?)? {
   return environmentText
 }
 
-/// The value of a variable that stands for an option.
+/// The value of an option's variable.
 private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   guard let bytes = getenv(name) else { return nil }
   do throws(TextDecodingFailure) {

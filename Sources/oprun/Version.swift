@@ -1,3 +1,3 @@
-// The version, in its one place.
+// The version, in a single place.
 
 let version: StaticString = "0.1.0"

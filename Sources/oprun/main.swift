@@ -1,30 +1,31 @@
-// The command: arguments in, exit status out. A request that only prints the version is answered
-// before anything else is set up.
+// The entry point: arguments in, exit status out. A request that only prints the version is
+// answered before anything else is set up.
 
 import CLinux
 import Execution
 import Glibc
 
-// A write beyond the limit on file size is an error to report. Commands get all signals as they were.
+// A write beyond the limit on file size is reported as an error. Commands get all signals as they
+// were.
 clinux_block_signals(1 << UInt64(SIGXFSZ - 1))
 if clinux_word_count() == 2, let word = clinux_word(1), strcmp(word, "--version") == 0 {
   exit(printVersion())
 }
-// A guardian starts this program under another name.
+// The guardian: this program under another name.
 if clinux_word_count() == 3, let word = clinux_word(0), strcmp(word, guardianName) == 0 {
   watchAsGuardian(commandLineWords())
 }
-// A command that is traced runs below this program.
+// The parent of a command that is traced.
 if clinux_word_count() > 3, let word = clinux_word(1), strcmp(word, CommandTrace.word) == 0 {
   CommandTrace.watch(commandLineWords())
 }
-// A job of a cluster runs one command of a run.
+// A job of a cluster, which runs one command of a run.
 if clinux_word_count() > 1, let word = clinux_word(1), strcmp(word, NodeTask.word) == 0 {
   exit(NodeTask.perform(commandLineWords()))
 }
-// What most commands need, and a short answer to an option does not.
+// Memory that most commands need, but not a short answer to an option.
 if clinux_word_count() > 1, let word = clinux_word(1), word[0] != CChar(UInt8(ascii: "-")) {
   clinux_touch_memory()
 }
-// Everything is written by now, so nothing of the C library is left to be done.
+// All output is written by now, so the C library has nothing left to do.
 _exit(Tool().perform())

@@ -20,7 +20,7 @@ int confinement_enter(uint64_t address_space);
 // Allows this many seconds of processor time from now on until SIGXCPU.
 int confinement_limit_cpu(unsigned seconds);
 
-// What a confined process must not be able to do. Each is actually tried.
+// An attempt at something that a confined process must not be able to do. Each is actually made.
 enum confinement_attempt {
   confinement_read_file,
   confinement_write_file,
@@ -34,7 +34,7 @@ enum confinement_attempt {
   confinement_attempts  // how many there are
 };
 
-// The errno of the refusal; 0 if it worked, which is a hole.
+// Makes an attempt. Returns the errno of the refusal; 0 if the attempt succeeded, which is a hole.
 int confinement_try(enum confinement_attempt attempt);
 
 // prctl(2), for Swift: SIGKILL when the parent ends.
@@ -47,7 +47,8 @@ int confinement_landlock_version(void);
 int confinement_socket_pair(int ends[2]);
 // sendmsg(2) and recvmsg(2) with descriptors. Return the bytes sent or received, -errno on failure.
 ssize_t confinement_send(int socket, const void *bytes, size_t size, const int *descriptors, int count);
-// `count` is the capacity at first, then the number received. The descriptors are close-on-exec.
+// Receives a message. `count` is the capacity at first, then the number received. The descriptors
+// are close-on-exec.
 ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descriptors, int *count);
 
 // Makes an unnamed file in a folder, close-on-exec; -errno if the file system does not support it.

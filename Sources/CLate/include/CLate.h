@@ -9,7 +9,7 @@
 
 // MARK: libvips
 
-// NULL if libvips is available; otherwise why it is not.
+// Loads libvips. NULL if it is available; otherwise why it is not.
 const char *cvips_load(void);
 
 // The version of the library; "" if it is not available.
@@ -28,7 +28,7 @@ void cvips_allow(const char *name);
 // success.
 int cvips_load_module(const char *name);
 
-// Whether a class of operations exists, such as "VipsForeignLoadHeif".
+// True if a class of operations exists, such as "VipsForeignLoadHeif".
 int cvips_has(const char *name);
 void cvips_release(void *object);
 void cvips_free(void *memory);
@@ -56,14 +56,14 @@ VipsImage *cvips_of_pixels(const void *pixels, size_t size, int width, int heigh
 
 // Functions that make an image return NULL on failure.
 
-// The image with only what is needed to store and show its pixels.
+// The image without metadata that is not needed to store and show its pixels.
 VipsImage *cvips_without_metadata(VipsImage *from);
 VipsImage *cvips_decoded(VipsImage *image);
 
-// The result must be released with cvips_free.
+// The pixels of an image, to be released with cvips_free.
 void *cvips_pixels(VipsImage *image, size_t *size);
 
-// `pages` is 1 for only the first, -1 for all.
+// Load an image; `pages` is 1 for only the first, -1 for all.
 VipsImage *cvips_load_jpeg(VipsSource *source, int shrink);
 VipsImage *cvips_load_png(VipsSource *source);
 VipsImage *cvips_load_webp(VipsSource *source, int pages, double scale);
@@ -86,7 +86,7 @@ VipsImage *cvips_flatten(VipsImage *from, double red, double green, double blue)
 VipsImage *cvips_embed(
     VipsImage *from, int left, int top, int width, int height, const double *color, int bands);
 
-// Return 0 on success.
+// Save an image. Return 0 on success.
 int cvips_save_jpeg(
     VipsImage *image, VipsTarget *target, int quality, int strip, int optimize);
 int cvips_save_png(VipsImage *image, VipsTarget *target, int strip);
@@ -99,7 +99,7 @@ int cvips_save_jxl(VipsImage *image, VipsTarget *target, int quality, int strip)
 
 // MARK: ISA-L
 
-// Loads ISA-L; whether it is available. From then on, it decompresses what libpng reads.
+// Loads ISA-L; true if it is available. From then on, it decompresses what libpng reads.
 int cinflate_load(void);
 
 // MARK: libcurl

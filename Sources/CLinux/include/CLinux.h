@@ -1,5 +1,5 @@
-// What Linux offers but Swift's Glibc module does not: epoll, signalfd, prctl, fork, and a process
-// start that does not wait for the new program to be loaded.
+// Calls of Linux that Swift's Glibc module does not offer: epoll, signalfd, prctl, fork, and a
+// process start that does not wait for the new program to be loaded.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -31,7 +31,8 @@ enum {
   CLINUX_CLOSE_ON_EXEC_SOCKET = SOCK_CLOEXEC,
 };
 
-// Allows what lies beneath `path`, or the file itself, to be accessed in these ways: enum clinux_access.
+// Allows access to the file at `path`, and to everything beneath it, in these ways: enum
+// clinux_access.
 struct clinux_rule {
   const char *path;
   uint64_t access;
@@ -50,7 +51,8 @@ int clinux_landlock_version(void);
 
 // Identifies the mount that an open file was reached through; 0 if it cannot be told.
 uint64_t clinux_mount_id(int file);
-// The same of a path below an open directory; 0 if there is nothing. A link at its end is not followed.
+// Identifies the mount of a path below an open directory; 0 if the path does not exist. A link at
+// its end is not followed.
 uint64_t clinux_mount_id_at(int folder, const char *path);
 
 // One process start. Everything in it must stay in place until `busy` is 0.
@@ -100,18 +102,25 @@ enum clinux_stage {
 // `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
-// Runs a command in a process of its own and writes to a file which files it and all that it starts use:
-// records of three strings, of which the first is a letter. `r` the file was read, `w` written, `u` perhaps
-// both, `n` made, `e` made in spite of what might be there, `d` removed, `m` and `M` it got a new name (`M`: of another file), `l` a second one, `x` it
-// was executed; `o` the directory was opened, `L` listed, `k` made, `K` removed. With `r` and `o` comes the path as it was written, with
-// `L` the program. Returns how the command ended, as waitpid(2) tells it; -errno if it cannot be traced.
+// Runs a command in a process of its own and writes a report of the files that it uses, with all
+// processes that it starts: records of three strings, of which the first is a letter.
+// A file was: `r` read, `t` emptied, `u` perhaps read and changed, `n` made, `e` made by a call
+// that fails if it exists, `d` removed, `D` to be removed but absent, `m` renamed, `M` renamed over
+// another file, `X` exchanged for another, `l` given a second name, `x` executed, `s` only looked
+// at, `?` looked for and not found, `N` the same without following a link; `b` was bound as a
+// socket, `c` connected to, `y` is a link to a directory. A directory was: `o` opened, `L` listed,
+// `k` made, `K` removed. `w` is the working directory; `B` says that processes outlived the
+// command, `E` that the report is complete.
+// The third string is the path as it was written with `r`, `x`, `s`, `?`, `N` and `o`, the new name
+// with `m`, `M`, `X` and `l`, the target with `y`, the program with `L`.
+// Returns how the command ended, as waitpid(2) tells it; -errno if it cannot be traced.
 int clinux_trace(const char *report, char *const *words);
 
 // The words of the command line, from the program's name on.
 int clinux_word_count(void);
 const char *clinux_word(int index);
 
-// What a guardian starts with. Everything in it must stay in place until `busy` is 0.
+// The parameters of a guardian. Everything in it must stay in place until `busy` is 0.
 struct clinux_guardian {
   const char *program;
   char *const *arguments;    // the first is also its name
@@ -137,8 +146,8 @@ pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_
 // Lets new processes that wait for a guardian load their programs.
 void clinux_set_guarded(int *guarded);
 
-// Sets of signals are bits here, n-1 for signal n. The C library reserves signals 32 and 33 and
-// leaves them out of its own sets, but anybody can send them.
+// Sets of signals are words here, with bit n-1 for signal n. The C library reserves signals 32 and
+// 33 and leaves them out of its own sets, but anybody can send them.
 
 // The signals that are ignored.
 uint64_t clinux_ignored_signals(void);
@@ -175,10 +184,10 @@ void clinux_touch_memory(void);
 // Marks all descriptors from `first` on as close-on-exec.
 void clinux_close_on_exec_from(int first);
 
-// Closes all descriptors from 3 on except some, which are sorted.
+// Closes all descriptors from 3 on except those in `kept`, which are sorted.
 void clinux_close_all_but(const int *kept, size_t count);
 
-// Must be called before the first hash is made: lets OpenSSL find out what the processor supports.
+// Lets OpenSSL find out what the processor supports. Must be called before the first hash is made.
 void clinux_prepare_hashing(void);
 
 // The number of processors that the calling thread may run on; 0 if the kernel does not say.
@@ -188,7 +197,7 @@ int clinux_bound_processor_count(void);
 // are close-on-exec. -errno on failure.
 int clinux_open_terminal(int *device, unsigned short rows, unsigned short columns);
 
-// Programs that use the device get SIGWINCH.
+// Changes the size of a terminal. Programs that use its device get SIGWINCH.
 void clinux_resize_terminal(int screen, unsigned short rows, unsigned short columns);
 
 // Puts a terminal into raw mode, but for the keys that send INT and QUIT. -errno on failure.
@@ -207,7 +216,7 @@ int clinux_accept(int listener, uint32_t *user);
 // Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
 
-// Whether an open file has a name, as far as is known without writing anything.
+// True if an open file has a name, as far as is known without writing anything.
 int clinux_has_name(int file);
 
 // The kind of the file system of an open file, as in statfs(2); 0 if the kernel does not say.
@@ -222,7 +231,7 @@ static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER,
 // Sends SIGKILL to the calling process when the thread that started it ends.
 static inline void clinux_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0); }
 
-// The same with another signal.
+// Sends another signal to the calling process when the thread that started it ends.
 static inline void clinux_end_with_parent_by(int signal) { prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0); }
 
 // Closes the memory of this process to other processes of the same user.
@@ -231,8 +240,9 @@ static inline void clinux_close_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0
 // Sets the name of this process for ps and pkill; at most 15 bytes.
 static inline void clinux_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// What the linker knows about the build: 0 to 4 are the commit, 32 bits each; 5 is when it was made, in seconds
-// since 1970; 6 is 1 if files differ from it; 7 is the version of Swift, a byte for each number. 0 if unknown.
+// A value that the linker knows about the build: 0 to 4 are the commit, 32 bits each; 5 is its
+// time, in seconds since 1970; 6 is 1 if files differ from it; 7 is the version of Swift, a byte
+// for each number. 0 if unknown.
 uint64_t clinux_build_value(int index);
 
 const char *clinux_c_library_version(void);
@@ -242,7 +252,7 @@ static inline void clinux_prefetch(const void *memory) { __builtin_prefetch(memo
 
 // Sleeps while the 32 bits hold the value, until `clinux_wake_one`; it may also return for no reason.
 void clinux_sleep_while(const void *word, uint32_t value);
-// The same, for at most about that time.
+// Sleeps like `clinux_sleep_while`, but at most for about that time.
 void clinux_sleep_while_for(const void *word, uint32_t value, long nanoseconds);
 // Wakes one thread that sleeps on the 32 bits.
 void clinux_wake_one(const void *word);

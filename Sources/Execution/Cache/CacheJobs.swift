@@ -1,5 +1,6 @@
-// The jobs of the cache in a run: which of them wait, which process does which, and in which order the answers are
-// used. Transfers and tools have processes of their own, so that a slow server or compiler holds up nothing else.
+// The jobs of the cache in a run: which of them wait, which process does which, and in which order
+// the answers are used. Transfers and tools have processes of their own, so that a slow server or
+// compiler delays nothing else.
 
 import Caching
 import Scheduling
@@ -9,12 +10,12 @@ struct CacheJobs {
     let number: Int
     let key: RunCache.Key
     let job: CacheJob
-    /// When a process got it.
+    /// The time at which a process got the job.
     var start: Nanoseconds = 0
     /// True if nobody wants the answer any more.
     var isWithdrawn = false
 
-    /// Whether a step at its gate waits for the answer.
+    /// True if a step at its gate waits for the answer.
     var isQuestion: Bool {
       switch key {
       case .tool, .step: true
@@ -23,7 +24,7 @@ struct CacheJobs {
     }
   }
 
-  /// Jobs of one kind, and the processes for them.
+  /// The jobs of one kind, and the processes for them.
   private struct Line {
     let slots: Range<Int>
     var jobs: [Waiting] = []
@@ -39,7 +40,8 @@ struct CacheJobs {
       return jobs[next]
     }
 
-    /// Drops a job that no process has; false if there is none of that number. They are in the order of their numbers.
+    /// Drops a job that no process has; false if there is none with that number. The jobs are in
+    /// the order of their numbers.
     mutating func drop(_ number: Int) -> Bool {
       var range = next..<jobs.count
       while !range.isEmpty {
@@ -64,13 +66,13 @@ struct CacheJobs {
     }
   }
 
-  /// What became of a job that nobody wants any more.
+  /// The effect of withdrawing a job that nobody wants any more.
   enum Withdrawal: Equatable {
-    /// There was none that writes outputs.
+    /// There was no job that writes outputs.
     case none
-    /// It was not begun, and will not be.
+    /// The job was not begun, and will not be.
     case dropped
-    /// A process has it.
+    /// A process is doing the job.
     case running(slot: Int)
   }
 
@@ -82,7 +84,7 @@ struct CacheJobs {
   private var lastNumber = 0
   private var openQuestionCount = 0
   private var answers: [(question: Waiting, reply: CacheReply)] = []
-  /// When the answers are used, though some are missing.
+  /// When the answers are used although some are missing; nil while there are none.
   private(set) var answersDue: Nanoseconds?
   private static let patience: Nanoseconds = 10_000_000
   private static let fetching = 1
@@ -116,10 +118,10 @@ struct CacheJobs {
     }
   }
 
-  /// Whether a job waits for a process.
+  /// True if a job waits for a process.
   var isWaiting: Bool { lines.contains { !$0.isEmpty } }
 
-  /// Whether a result is being stored in the shared cache, or will be.
+  /// True if a result is being stored in the shared cache, or will be.
   var isStoring: Bool {
     !lines[Self.storing].isEmpty || running.keys.contains { lines[Self.storing].slots ~= $0 }
   }
@@ -135,7 +137,7 @@ struct CacheJobs {
     lines[Self.line(of: job)].jobs.append(waiting)
   }
 
-  /// How long ago a process was asked for a result of others; nil if it was not.
+  /// The time since a process was asked for a result of the shared cache; nil if it was not.
   func fetchTime(_ slot: Int, at time: Nanoseconds) -> Nanoseconds? {
     guard let waiting = running[slot], case .fetch = waiting.job else { return nil }
     return time - waiting.start
@@ -153,8 +155,8 @@ struct CacheJobs {
     return nil
   }
 
-  /// Gives up what restores the outputs of a step that has ended otherwise. If a process has begun, the key comes back
-  /// from `finish` once the process has ended or answered.
+  /// Withdraws the job that restores the outputs of a step which has ended otherwise. If a process
+  /// has begun, the key comes back from `finish` once the process has ended or answered.
   mutating func withdraw(_ key: RunCache.Key) -> Withdrawal {
     guard let number = known[key] else { return .none }
     if let (slot, waiting) = running.first(where: { $0.value.number == number }) {
@@ -171,8 +173,8 @@ struct CacheJobs {
     return .none
   }
 
-  /// Takes an answer; nil if somebody waits for it at a gate, so that it is used with others, and else for whom
-  /// it is.
+  /// Takes an answer. Nil if a step at its gate waits for it, so that it is used together with
+  /// others; otherwise the key of the job.
   mutating func finish(
     _ slot: Int, _ reply: CacheReply, at time: Nanoseconds
   ) -> RunCache.Key? {
@@ -187,8 +189,9 @@ struct CacheJobs {
     return nil
   }
 
-  /// The answers to the questions of several steps, in the order in which these were asked: else it would depend on
-  /// the processes which step is ready first. They are complete, or one of them has waited for long.
+  /// Takes the answers to the questions of several steps, in the order in which these were asked:
+  /// otherwise the processes would determine which step is ready first. They are complete, or one
+  /// of them has waited for long.
   mutating func takeAnswers(at time: Nanoseconds) -> [(key: RunCache.Key, reply: CacheReply)] {
     guard let due = answersDue, openQuestionCount == 0 || time >= due else { return [] }
     let taken = answers.sorted { $0.question.number < $1.question.number }

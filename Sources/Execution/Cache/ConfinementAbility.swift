@@ -1,10 +1,11 @@
-// Whether this machine can confine the commands of cached steps: what unconfined ones make is known by other keys.
+// Whether this machine can confine the commands of cached steps: results of unconfined commands
+// have other keys.
 
 import CLinux
 import Glibc
 
-/// Whether commands can be confined to what their steps declare. `workspace` is where oprun was started; every directory
-/// around it must be one that can be listed.
+/// True if commands can be confined to what their steps declare. `workspace` is where oprun was
+/// started; every directory around it must be one that can be listed.
 package func canConfine(from workspace: String) -> Bool {
   guard clinux_landlock_version() >= Confiner.neededVersion, workspace != "/" else { return false }
   var path = workspace[...]

@@ -1,5 +1,5 @@
-// The bookkeeping of a run with cached steps: what is known of them, which jobs wait, which process does what.
-// It neither starts nor reads processes.
+// The bookkeeping of a run with cached steps: what is known of them, which jobs wait, which process
+// does which. It neither starts nor reads processes.
 
 import Caching
 import Plans
@@ -7,19 +7,19 @@ import Running
 import Scheduling
 
 final class RunCache {
-  /// Who waits for a job.
+  /// The purpose of a job: who waits for it.
   enum Key: Hashable {
     case tool(ToolQuestion)
     case step(OperationID)
-    /// The command has ended, and what it made is kept.
+    /// The command has ended, and its result is being kept.
     case keeping(CommandKey)
-    /// Nobody waits: a result is stored in the shared cache.
+    /// Nobody waits: a result is being stored in the shared cache.
     case sharing(OperationID)
   }
 
   let cache: StepCache
   var lookups: [OperationID: CacheLookup] = [:]
-  /// Steps of which it was seen at a glance that nothing has changed.
+  /// The steps that are unchanged by a comparison of stamps alone.
   var unchanged = OperationSet()
   private var unchangedResults: [OperationID: CacheDigest] = [:]
   /// The ends of commands that are reported once their results are kept.
@@ -27,20 +27,20 @@ final class RunCache {
   /// Results that are published when their steps have succeeded.
   var sealed: [OperationID: SealedResult] = [:]
   var workers: [Int: CacheWorker] = [:]
-  /// What was said, so that nothing is said twice.
+  /// The notices that were given, so that none is repeated.
   var told: Set<String> = []
   private var awaited: Set<OperationID> = []
-  /// Steps that start when jobs of earlier runs have ended.
+  /// The steps that start when jobs of earlier runs have ended.
   var awaitingJobs: Set<OperationID> = []
   /// True once a command has started or something was restored.
   var hasChangedFiles = false
   var jobs: CacheJobs
-  /// The operations that another run runs, and whether they wait at their gates; and when to look again.
+  /// The operations that another run is running, and whether they wait at their gates.
   private var lockedByOthers: [OperationID: Bool] = [:]
   private var waitingSince: [OperationID: Nanoseconds] = [:]
   private var retryAt: Nanoseconds?
   private static let retryDelay: Nanoseconds = 50_000_000
-  /// A wait that lasts longer than this is explained.
+  /// The time after which a wait is explained.
   private static let longWait: Nanoseconds = 10_000_000_000
   /// The operations that wait for the output of a tool.
   private var waitingForTools: Set<OperationID> = []
@@ -50,16 +50,16 @@ final class RunCache {
     jobs = CacheJobs(width: RunCache.width(processorCount: processorCount))
   }
 
-  /// How many processes look at files.
+  /// The number of processes that look at files.
   static func width(processorCount: Int) -> Int { max(1, min(4, processorCount)) }
 
-  /// Whether the decision about the operation is postponed.
+  /// True if the decision about the operation is postponed.
   func isAwaited(by operation: OperationID) -> Bool { awaited.contains(operation) }
 
-  /// Whether the end of the command is not reported yet, because its result is being kept.
+  /// True if the end of the command is not reported yet, because its result is being kept.
   func isKeeping(_ key: CommandKey) -> Bool { ends[key] != nil }
 
-  /// What stands for the result of a step in the keys of others; nil if it has none.
+  /// The digest that stands for the result of a step in the keys of others; nil if it has none.
   func result(of operation: OperationID, id: () -> String) -> CacheDigest? {
     if let lookup = lookups[operation] { return lookup.result }
     guard unchanged.contains(operation) else { return nil }
@@ -69,7 +69,7 @@ final class RunCache {
     return result
   }
 
-  /// The operation runs again: it is asked about anew, unless it still waits for an answer.
+  /// Forgets an operation that runs again: it is asked about anew, unless it still waits for an answer.
   func forget(_ operation: OperationID) {
     if isAwaited(by: operation) { return }
     lookups[operation] = nil
@@ -125,7 +125,7 @@ final class RunCache {
     return (asked, deferred, long)
   }
 
-  /// What has the lock of a step, in words.
+  /// The holder of the lock of a step, in words.
   func maker(of operation: OperationID) -> String {
     guard let run = lookups[operation].flatMap(cache.makerOver) else {
       return "another run, which is running it or restoring its outputs"
@@ -133,12 +133,12 @@ final class RunCache {
     return "its job of run \(run): if that is over, 'oprun resume \(run)' takes the result"
   }
 
-  /// Calls `body` with the lock of a step that a job makes for which no process waits.
+  /// Calls `body` with the name of the lock of a step, if a job makes it for which no process waits.
   func withLockOfJob(_ operation: OperationID, _ body: (String) -> Void) {
     if let lookup = lookups[operation] { cache.withLockOfJob(making: lookup, body) }
   }
 
-  /// The operations that can go on now.
+  /// Stops the wait for a job, and returns the operations that can go on now.
   func goOn(_ key: Key) -> [OperationID] {
     switch key {
     case .tool:
@@ -152,11 +152,11 @@ final class RunCache {
     }
   }
 
-  /// When there is something to do although nothing is ready.
+  /// When there is something to do although no descriptor is ready.
   var deadline: Nanoseconds? { [retryAt, jobs.answersDue].compactMap { $0 }.min() }
 }
 
-/// A set of operations, of which most are in it or none.
+/// A set of operations, fast if most are in it or none.
 struct OperationSet {
   private var members: [Bool] = []
 

@@ -1,5 +1,6 @@
-// Steps that are up to date: asked about at their gates, and kept when they have succeeded. Processes of oprun
-// read and copy the files, so that the loop goes on. docs/design-cache.md.
+// Steps that are up to date: the cache is asked at their gates, and keeps their results when they
+// have succeeded. Processes of oprun read and copy the files, so that the loop goes on.
+// docs/design-cache.md.
 
 import Caching
 import Diagnostics
@@ -11,18 +12,18 @@ import RunFiles
 import Running
 import Scheduling
 
-/// What is known of a step that may be up to date.
+/// The answer of the cache about a step.
 enum CachedAnswer {
-  /// It will be known later.
+  /// The answer will be known later.
   case later
   case hit(CacheHit)
   case runs
-  /// The cache knows nothing about it, and keeps nothing of it.
+  /// The step is not cached.
   case unknown
 }
 
 extension RunLoop {
-  /// Whether the step need not run.
+  /// The answer to whether the step need not run.
   func cached(_ operation: OperationID, _ id: String, _ step: ReadyStep) -> CachedAnswer {
     guard let caching, let asked = CacheableStep(id, step) else { return .unknown }
     let lookup: CacheLookup
@@ -61,7 +62,7 @@ extension RunLoop {
     }
   }
 
-  /// Says why a step runs, if that is not because of what it depends on, and what it will miss.
+  /// Says why a step runs, unless its inputs are the reason, and which variables it does not get.
   func tellOfMiss(_ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache) {
     if let refusal = lookup.refusal {
       let step = quoted(machine.steps[operation].id)
@@ -77,7 +78,8 @@ extension RunLoop {
     }
   }
 
-  /// What the step may have got from cached steps. What others give it is among its inputs or in its command.
+  /// The files that the step may have got from cached steps. Outputs of other steps are among its
+  /// inputs or in its command.
   private func upstream(
     of operation: OperationID, _ directory: String?, _ caching: RunCache
   ) -> Upstream {
@@ -89,7 +91,8 @@ extension RunLoop {
         upstream.addOutputs(of: declaration(of: step))
       }
     }
-    // Where no command has run and nothing was restored, all files are what they were when their steps were asked about.
+    // As long as no command has run and nothing was restored, all files are what they were when
+    // their steps were asked about.
     if caching.hasChangedFiles { caching.cache.lookAgain(at: &upstream, Int(turnTime)) }
     return upstream
   }
@@ -99,7 +102,7 @@ extension RunLoop {
     findings.declarations[step] ?? machine.steps[step].settings
   }
 
-  /// The steps that an operation depends on. The members of groups stand for these.
+  /// The steps that an operation depends on. Groups are replaced by their members.
   func stepsBefore(_ operation: OperationID) -> [OperationID] {
     added.dependencies(of: operation).flatMap { steps(in: $0) }
   }
@@ -113,7 +116,7 @@ extension RunLoop {
 
   // MARK: Jobs
 
-  /// Starts jobs; returns false if nothing changed for the machine.
+  /// Starts jobs; returns false if the machine has nothing new to do.
   func askCache(at time: Nanoseconds) -> Bool {
     guard let caching else { return false }
     var isChanged = false
@@ -158,7 +161,7 @@ extension RunLoop {
     endedHashers.append(worker.processID)
   }
 
-  /// Reads an answer.
+  /// Reads an answer of a process of the cache.
   func takeReply(_ slot: Int, at time: Nanoseconds) {
     guard let caching, let reply = caching.workers[slot]?.take() else { return }
     if caching.workers[slot]?.isGone == true { closeWorker(slot, caching) }
@@ -197,7 +200,8 @@ extension RunLoop {
     }
   }
 
-  /// Called when nothing restores the outputs of a step any more that has ended otherwise, or was begun anew.
+  /// Releases the lock of a step after nothing restores its outputs any more: the step has ended
+  /// otherwise, or was begun anew.
   private func freeOutputs(of operation: OperationID, _ caching: RunCache, at time: Nanoseconds) {
     if let lookup = caching.lookups[operation] { caching.cache.release(lookup) }
     let waiting = caching.goOn(.step(operation))
@@ -205,7 +209,7 @@ extension RunLoop {
     decideAgain(waiting, at: time)
   }
 
-  /// Lets steps at their gates go on; false if there is no answer to use yet.
+  /// Lets steps at their gates go on with the answers; false if there are none to use yet.
   @discardableResult
   func useAnswers(at time: Nanoseconds) -> Bool {
     guard let caching else { return false }
@@ -229,7 +233,7 @@ extension RunLoop {
     }
   }
 
-  /// Ends the processes.
+  /// Ends the processes of the cache and of hashing.
   func endCaching() {
     guard let caching else { return }
     for slot in Array(caching.workers.keys) { closeWorker(slot, caching) }
@@ -237,7 +241,8 @@ extension RunLoop {
     caching.cache.end()
   }
 
-  /// Waits until results are stored in the shared cache, for a while, and says so if it takes long. A signal ends it.
+  /// Waits for a while until results are stored in the shared cache, and says so if that takes
+  /// long. A signal ends the wait.
   func finishStoring(after end: RunEnd) {
     guard let caching, [nil, .noOutputs].contains(end.stopReason) || end.isDetached
     else { return }
@@ -262,13 +267,13 @@ extension RunLoop {
   private static var storingTime: Nanoseconds { 60_000_000_000 }
   private static var silentStoringTime: Nanoseconds { 1_000_000_000 }
 
-  /// Reports what is stored, once the end of the run itself has been read.
+  /// Tells the user that uploads are waited for, once the end of the run itself has been read.
   private func tellOfStoring() {
     if outlets.contains(where: { $0.pendingDescriptor != nil }) { return }
     options.tellAtOnce?("waiting for uploads to the shared cache")
   }
 
-  /// Asks again about steps that another run runs.
+  /// Asks again about steps that another run is running.
   func retryLocked(at time: Nanoseconds) {
     guard let caching, let waiting = caching.takeLocked(at: time) else { return }
     for operation in waiting.long {
@@ -284,7 +289,7 @@ extension RunLoop {
 
   // MARK: Results
 
-  /// Begins to keep what the command has made; false if there is nothing to keep.
+  /// Begins to keep the result of a command; false if there is nothing to keep.
   func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
       machine.undisturbedAttempt(of: key, end) != nil, !isEnding
@@ -302,7 +307,7 @@ extension RunLoop {
     return true
   }
 
-  /// Whether the run ends as soon as it can. After a failure, what runs comes to its end.
+  /// True if the run ends as soon as it can. After a failure, running commands come to their ends.
   private var isEnding: Bool {
     switch machine.stopReason {
     case nil, .failure, .noOutputs: false
@@ -312,7 +317,7 @@ extension RunLoop {
     }
   }
 
-  /// Reports the end of a command whose result is being kept: it will not be.
+  /// Reports the end of a command whose result is no longer to be kept; false if none was being kept.
   func dropKeeping(_ key: CommandKey, at time: Nanoseconds) -> Bool {
     guard let end = caching?.ends.removeValue(forKey: key) else { return false }
     conclude(key, end, at: time)
@@ -358,7 +363,7 @@ extension RunLoop {
     }
   }
 
-  /// Writes down what was learnt in this turn.
+  /// Writes the records of this turn to the cache.
   func writeCache(at time: Nanoseconds) {
     guard let caching else { return }
     do throws(CacheFailure) {

@@ -1,4 +1,4 @@
-// The logs of steps that are up to date, for those who want to see them again.
+// The logs of steps that are up to date, shown again on request.
 
 import Caching
 import Diagnostics
@@ -10,8 +10,8 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Gives a step that does not run the log of the run in which it did: whoever shows its end shows that, too.
-  /// What cannot be read or written is not shown.
+  /// Gives a step that does not run the log of the run in which it ran: whoever shows its end shows
+  /// that, too. A log that cannot be read or written is not shown.
   func showAgain(_ log: CacheDigest?, of operation: OperationID) {
     guard options.showsCached, let log, let caching, let text = caching.cache.text(of: log) else {
       return
@@ -26,12 +26,12 @@ extension RunLoop {
     options.directory.logs.add(file, of: operation, role)
   }
 
-  /// Called when it is reported that the step has ended.
+  /// Removes the log of the step. Called when its end has been reported.
   func closeShownAgain(_ operation: OperationID) {
     if options.showsCached { options.directory.logs.remove(of: operation, .attempt(1)) }
   }
 
-  /// What was no secret when it was written may be one now.
+  /// The text with its secrets masked: what was no secret when it was written may be one now.
   private func masked(_ text: [UInt8]) -> [UInt8] {
     guard let masker else { return text }
     var stream = MaskingStream(masker)

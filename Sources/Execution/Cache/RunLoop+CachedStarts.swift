@@ -1,5 +1,6 @@
-// Cached steps that could start: another run may have them, or have made their results by now, and a job that an earlier
-// run has left may still write their outputs. docs/design-cache.md; docs/design-slurm.md, “Resume”.
+// Cached steps that could start: another run may have them, or have made their results by now, and
+// a job that an earlier run has left may still write their outputs. docs/design-cache.md;
+// docs/design-slurm.md, “Resume”.
 
 import Caching
 import Diagnostics
@@ -8,7 +9,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Whether a step that could start must still run: another run may have it, or have made its result by now.
+  /// The decision about a step that could start: another run may be running it, or have made its result by now.
   func startDecision(about operation: OperationID) -> Decision {
     let runs = Decision.run(machine.steps.ready(operation))
     guard let caching, let lookup = caching.lookups[operation] else { return runs }
@@ -28,14 +29,14 @@ extension RunLoop {
       return .keep(Ending(.cached))
     case .miss where endsJobFirst(lookup, operation, caching): return .later
     case .miss:
-      // What has the lock already was looked at some time ago.
+      // The files of a step that already has its lock were compared some time ago.
       lookup.comparedAt = wasLocked ? nil : Int(turnTime)
       tellOfMiss(lookup, operation, caching)
       return runs
     }
   }
 
-  /// Says, once for a step, that what the cache had of its result was damaged, and what is done instead.
+  /// Says, once for a step, that its result in the cache was damaged, and what is done instead.
   func tellOfDamage(
     to lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache, runs: Bool
   ) {
@@ -56,9 +57,9 @@ extension RunLoop {
     say("\(subject): \(remedy)", caching)
   }
 
-  /// Ends the job of an earlier run that makes the step from something else than what it has now: nothing is found or
-  /// restored, and no other attempt begins, while that may write the outputs. False if there is none, or if the step takes
-  /// it over as it is.
+  /// Ends the job of an earlier run that makes the step from other inputs than it has now: while
+  /// that job may write the outputs, nothing is found or restored, and no other attempt begins.
+  /// False if there is none, or if the step takes it over as it is.
   private func endsJobFirst(
     _ lookup: CacheLookup, _ operation: OperationID, _ caching: RunCache
   ) -> Bool {
@@ -69,7 +70,7 @@ extension RunLoop {
     return true
   }
 
-  /// Nothing of such a job goes on: the step is asked about once more, because its result may be there.
+  /// Asks about the step once more after the job of an earlier run has ended, because its result may be there.
   func startAfterJob(_ operation: OperationID, at time: Nanoseconds) {
     guard let caching, caching.awaitingJobs.remove(operation) != nil else { return }
     caching.hasChangedFiles = true

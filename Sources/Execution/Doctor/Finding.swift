@@ -1,13 +1,13 @@
-// What an examination of a machine, or of a cluster, has found: `oprun doctor`.
+// The findings of an examination of a machine, or of a cluster: `oprun doctor`.
 
 import Diagnostics
 import Glibc
 
-/// One thing that was looked at.
+/// One thing that was examined.
 package struct Finding: Hashable, Sendable {
   package enum Verdict: String, Sendable {
     case ok
-    /// Runs work, but not all that oprun can do.
+    /// Runs work, but some features of oprun do not.
     case warning
     case failed
   }
@@ -15,7 +15,7 @@ package struct Finding: Hashable, Sendable {
   package let subject: String
   package let verdict: Verdict
   package let words: String
-  /// How to mend it.
+  /// How to fix it.
   package let help: String?
 
   init(_ subject: String, _ verdict: Verdict, _ words: String, help: String? = nil) {
@@ -26,7 +26,7 @@ package struct Finding: Hashable, Sendable {
   }
 }
 
-/// Whether there is a program of this name on `PATH`.
+/// True if there is a program of this name on `PATH`.
 func isOnPath(_ name: String) -> Bool {
   let path = environmentValue("PATH") ?? "/usr/bin:/bin"
   return path.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }

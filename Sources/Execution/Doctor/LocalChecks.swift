@@ -1,4 +1,4 @@
-// Looks at what a run uses of the machine that it is on, and changes nothing.
+// Examines what a run uses of its own machine, and changes nothing.
 
 import CLinux
 import Diagnostics
@@ -7,7 +7,7 @@ import Processors
 
 /// The examination of this machine.
 package enum LocalChecks {
-  /// What is found besides the state directory.
+  /// The findings, except that of the state directory.
   package static var findings: [Finding] {
     [processes, controlGroup, landlock, openFiles, builtinSteps, git]
   }
@@ -19,7 +19,8 @@ package enum LocalChecks {
     Finding(state, .failed, message, help: help)
   }
 
-  /// Whether the state directory can be written or made; `database` says what kind of database it has, or would get.
+  /// The finding about whether the state directory can be written or made; `database` says what
+  /// kind of database it has, or would get.
   package static func stateDirectory(_ path: String, database: String) -> Finding {
     let name = state
     if access(path, F_OK) == 0 {
@@ -45,7 +46,8 @@ package enum LocalChecks {
     return path.hasPrefix("/") && parent.isEmpty ? "/" : parent.isEmpty ? "." : parent
   }
 
-  /// The list of our children, by which processes are found that a command leaves behind (CONFIG_PROC_CHILDREN).
+  /// The finding about the list of our children, by which processes are found that a command leaves
+  /// behind (CONFIG_PROC_CHILDREN).
   private static var processes: Finding {
     access("/proc/self/task/\(getpid())/children", R_OK) == 0
       ? Finding("processes", .ok, "processes that a step leaves behind are found and ended")

@@ -1,4 +1,5 @@
-// Looks at a cluster: whether its commands are there, answer, and take a job whose files are seen here.
+// Examines a cluster: whether its commands are there, answer, and take a job whose files are seen
+// here.
 
 import Diagnostics
 import Glibc
@@ -30,7 +31,7 @@ package struct SlurmChecks {
     self.call = call
   }
 
-  /// Everything but the job. The last one has failed if nothing can be said of the rest.
+  /// All findings without a job. The last one has failed if the rest cannot be examined.
   package func findings() -> [Finding] {
     var findings = [commands]
     if findings[0].verdict == .failed { return findings }
@@ -57,7 +58,7 @@ package struct SlurmChecks {
         help: "install the client commands of Slurm")
   }
 
-  /// `squeue --me` came with 20.02.
+  /// The finding about the version: `squeue --me` came with 20.02.
   private var version: Finding {
     let answer = call(["sbatch", "--version"], "", 10_000)
     guard answer.isSuccess else { return failure("version", answer, "sbatch --version") }
@@ -81,7 +82,7 @@ package struct SlurmChecks {
     return failure("controller", answer, "scontrol ping")
   }
 
-  /// A line for each job.
+  /// The command that lists jobs, with a line for each job of an array.
   private static let look = SlurmCommands.look.words + ["--array"]
 
   private var queue: Finding {
@@ -159,7 +160,7 @@ package struct SlurmChecks {
 
   // MARK: A job
 
-  /// Submits a small job, and waits until what it has written is seen, at most this many seconds.
+  /// Submits a small job, and waits until its output is seen here, at most this many seconds.
   package func job(in state: StateFolder, seconds: Int = 60) -> [Finding] {
     let program: String
     do throws(SystemError) {
@@ -197,7 +198,7 @@ package struct SlurmChecks {
     }
   }
 
-  /// It writes where and when it ran, and whether oprun starts there.
+  /// The script of the job, which writes where and when it ran, and whether oprun starts there.
   private static func script(_ folder: String, _ program: String) -> String {
     """
     #!/bin/sh

@@ -5,18 +5,18 @@ import Glibc
 import RunFiles
 import Scheduling
 
-/// Two locks: whoever has the first one is the next to get the second one, so that nobody who gives it back and
-/// wants it again comes before those who wait.
+/// One lock made of two: whoever has the first one is the next to get the second one, so that a run
+/// that gives the lock back and wants it again does not overtake those that wait.
 final class HostLock {
   let name: String
   private let folder: Int32
   private let file: String
   private var turn: Int32 = -1
   private var held: Int32 = -1
-  /// What a killed holder has started may run until then.
+  /// The time until which processes of a killed holder may run.
   private var freeAt: Nanoseconds = 0
 
-  /// Guardians end within this time what a killed oprun leaves.
+  /// The time within which guardians end the processes of a killed oprun.
   static let aftermath: Nanoseconds = 1_000_000_000
 
   init(_ name: String, in folder: Int32) {
@@ -32,13 +32,13 @@ final class HostLock {
 
   private var nextFile: String { "\(file).next" }
 
-  /// Takes it if it is free and nobody else is next. Says who has it.
+  /// Takes the lock if it is free and nobody else is next, and writes the holder into its file.
   func take(for holder: String, at time: Nanoseconds) throws(SystemError) -> Bool {
     if isHeld { return true }
     if turn < 0 { turn = try locked(nextFile) ?? -1 }
     guard turn >= 0, time >= freeAt, let lock = try locked(file) else { return false }
     if lseek(lock, 0, SEEK_END) > 0 {
-      // Whoever gives it back removes the file, so this holder was killed.
+      // A holder that gives the lock back removes the file, so this one was killed.
       unlock(lock, file)
       freeAt = time + Self.aftermath
       return false
@@ -51,7 +51,7 @@ final class HostLock {
     return true
   }
 
-  /// Gives it back, or stops waiting for it.
+  /// Gives the lock back, or stops waiting for it.
   func release() {
     if held >= 0 { unlock(held, file) }
     if turn >= 0 { unlock(turn, nextFile) }
@@ -59,7 +59,7 @@ final class HostLock {
     turn = -1
   }
 
-  /// Who has it, for people; nil if that is not known.
+  /// The holder of the lock, for people; nil if that is not known.
   var holder: String? {
     let descriptor = openat(folder, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -72,8 +72,8 @@ final class HostLock {
     return String(decoding: bytes[..<end], as: UTF8.self)
   }
 
-  /// A file that is locked; nil if somebody else has the lock. Whoever had it may have removed the file
-  /// meanwhile, so that others lock another one.
+  /// Opens a file and locks it; nil if another process has the lock. The process that had it may
+  /// have removed the file meanwhile, so that others lock a new one.
   private func locked(_ name: String) throws(SystemError) -> Int32? {
     let descriptor = openat(
       folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -88,7 +88,7 @@ final class HostLock {
     return descriptor
   }
 
-  /// Removes the file, too.
+  /// Closes the file, and removes it if it still has its name.
   private func unlock(_ descriptor: Int32, _ name: String) {
     if isOpen(descriptor, name) { unlinkat(folder, name, 0) }
     close(descriptor)
@@ -104,7 +104,7 @@ final class HostLock {
 
 /// The directory of the locks of a user.
 enum HostLockFolder {
-  /// The directory is the same for all runs of the user, whatever their environment is.
+  /// Opens the directory, which is the same for all runs of the user, whatever their environment is.
   static func open(in places: [String] = ["/run/lock", "/tmp"]) throws(SystemError) -> Int32 {
     let parent = places.first { isForAll($0) } ?? "/tmp"
     let path = "\(parent)/oprun-\(geteuid())"
@@ -126,7 +126,7 @@ enum HostLockFolder {
     return folder
   }
 
-  /// A directory such as /tmp.
+  /// True for a directory that everybody can write to, such as /tmp.
   private static func isForAll(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

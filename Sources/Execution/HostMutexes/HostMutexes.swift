@@ -6,13 +6,13 @@ import Plans
 import Scheduling
 
 final class HostMutexes {
-  /// One mutex, as it is known in the run.
+  /// One mutex and its state in the run.
   struct Mutex {
     let pool: PoolID
     let lock: HostLock
-    /// When it is tried again; nil if nothing waits for it.
+    /// When the mutex is tried again; nil if nothing waits for it.
     var retryAt: Nanoseconds?
-    /// The time since which the run waits for it.
+    /// The time since which the run waits for the mutex.
     var waitingSince: Nanoseconds?
     var hasToldWaiting = false
   }
@@ -22,12 +22,12 @@ final class HostMutexes {
   let holder: String
   private let folder: Int32
 
-  /// It is tried again after this time.
+  /// The time between two attempts to take a mutex.
   static let interval: Nanoseconds = 100_000_000
   /// Waits that last longer than this are reported.
   static let longWait: Nanoseconds = 10_000_000_000
 
-  /// Nil if the plan has none.
+  /// Nil if the plan has no mutexes of the machine.
   init?(_ plan: Plan, _ runID: String, _ workspace: String) throws(SystemError) {
     let pools = plan.pools.indices.filter { plan.pools[$0].isGranted }
     if pools.isEmpty { return nil }
@@ -39,9 +39,9 @@ final class HostMutexes {
 
   deinit { close(folder) }
 
-  /// Called when the run is over: a mutex that is not given back looks like that of a killed run.
+  /// Gives all mutexes back when the run is over: otherwise they would look like those of a killed run.
   func giveBack() { for mutex in all { mutex.lock.release() } }
 
-  /// When something is to be tried again.
+  /// When a mutex is to be tried again.
   var deadline: Nanoseconds? { all.lazy.compactMap(\.retryAt).min() }
 }

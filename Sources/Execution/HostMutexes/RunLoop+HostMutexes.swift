@@ -1,5 +1,5 @@
-// The loop takes mutexes of the machine for steps that could start, and gives them back when these have ended.
-// docs/design-execution.md, “Mutexes of the host”.
+// The loop takes mutexes of the machine for steps that could start, and gives them back when these
+// have ended. docs/design-execution.md, “Mutexes of the host”.
 
 import Diagnostics
 import Plans
@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// True if the machine may have something to say after that.
+  /// Takes and gives back mutexes. True if the machine may have new actions after that.
   func shareMutexes(at time: Nanoseconds) -> Bool {
     guard let mutexes = hostMutexes else { return false }
     var hasNews = false
@@ -28,7 +28,7 @@ extension RunLoop {
         stopWaiting(mutexes, index)
         machine.open(pool, at: time)
         hasNews = true
-        // If nothing could start after all, it is not tried again at once.
+        // If nothing could start after all, the mutex is not tried again at once.
         mutexes.all[index].retryAt = time + HostMutexes.interval
       } else {
         mutexes.all[index].retryAt = time + HostMutexes.interval

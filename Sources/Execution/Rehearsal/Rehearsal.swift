@@ -1,18 +1,18 @@
-// A run that is rehearsed: the real loop and the real machine in virtual time, with commands that do what
+// Rehearses a run: the real loop and the real machine in virtual time, with commands that do what
 // stubs say. No process is started.
 
 package import Plans
 import Running
 import Scheduling
 
-/// What a rehearsal has started.
+/// A command that a rehearsal has started.
 package struct RehearsedCommand: Sendable {
-  /// The words or the script.
+  /// The words or the script of the command.
   package let text: String
   package let variables: [EnvironmentVariable]
 }
 
-/// Rehearses a plan. The options' directory is looked at, but nothing is put into it.
+/// Rehearses a plan. The options' directory is read, but nothing is written to it.
 package func rehearse(
   _ plan: Plan, _ stubs: [String: TestStub], _ options: RunOptions, observer: any RunObserver
 ) -> (end: RunEnd, commands: [String: RehearsedCommand]) {
@@ -25,7 +25,7 @@ package func rehearse(
   return (loop.run(), executor.commands)
 }
 
-/// Time passes at once: a wait is over when something is due.
+/// A clock without waits: time jumps to the next moment at which something is due.
 final class RehearsalClock: Waiting {
   private(set) var now: Nanoseconds = 0
   let clock = RunClock(wallTime: 0, monotonicTime: 0)
@@ -35,10 +35,10 @@ final class RehearsalClock: Waiting {
 
   func remove(_ descriptor: Int32) {}
 
-  /// A run that goes on for a year, or that nothing can end, is ended by signals: it waits for a
-  /// condition that will never hold.
+  /// The longest virtual time. A run that goes on for a year, or that nothing can end, is ended by
+  /// signals: it waits for a condition that will never hold.
   private static let longest: Nanoseconds = 366 * 86400 * 1_000_000_000
-  /// Conditions may be looked at often.
+  /// The turns that are left: many, because conditions may be checked often.
   private var turnsLeft: Int
 
   init(stepCount: Int) { turnsLeft = 10_000 + 100 * stepCount }

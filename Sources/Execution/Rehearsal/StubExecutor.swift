@@ -6,10 +6,10 @@ import RunFiles
 import Running
 import Scheduling
 
-/// Commands that do what stubs say.
+/// Runs commands as stubs say.
 final class StubExecutor: Executor {
   let commandLimit = Int.max
-  /// The latest start by the id of the step; those of hooks and conditions by `id.on_failure`.
+  /// The latest start for each id of a step; those of hooks and probes for `id.on_failure`.
   private(set) var commands: [String: RehearsedCommand] = [:]
   private let stubs: [String: TestStub]
   /// The operations of the run, with those that it has added.
@@ -19,7 +19,7 @@ final class StubExecutor: Executor {
   private var startedAt: [CommandKey: Nanoseconds] = [:]
   private var outputs: [CommandKey: [UInt8]] = [:]
   private var startCount = 0
-  /// How many of the conditions of a step were looked at.
+  /// The number of checks so far, for each probe.
   private var looks: [String: Int] = [:]
   private var news: [CommandNews] = []
 
@@ -119,12 +119,12 @@ final class StubExecutor: Executor {
 }
 
 extension Graph {
-  /// Whether it is an operation: the run itself is none, and has hooks and commands.
+  /// True for an operation of the graph; the run itself, which has hooks and commands, is none.
   fileprivate func knows(_ id: OperationID) -> Bool { id.index >= 0 && id.index < count }
 }
 
 extension Command {
-  /// The id of the step, or that of the run itself.
+  /// The id of the step, or the name of the run itself.
   var step: String {
     variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? ""
   }
@@ -139,7 +139,7 @@ extension Command {
 }
 
 extension CommandRole {
-  /// `unit`, `unit.on_failure`, `unit.wait_for`; of the run itself `on_failure`.
+  /// The name of the stub: `unit`, `unit.on_failure`, `unit.wait_for`; `on_failure` for the run itself.
   fileprivate func stubName(of step: String) -> String {
     let prefix = step == RunDirectory.runHookName ? "" : step + "."
     return switch self {
@@ -151,7 +151,7 @@ extension CommandRole {
 }
 
 extension String {
-  /// The id without the instance: `test[os=linux]` is one of `test`.
+  /// The id without the instance: `test` for `test[os=linux]`.
   fileprivate var withoutInstances: String {
     guard let bracket = firstIndex(of: "[") else { return self }
     return String(self[..<bracket])
@@ -159,7 +159,7 @@ extension String {
 }
 
 extension TestStub {
-  /// The outputs as a command would write them. What a command of `vars` prints is its one output.
+  /// The outputs as a command would write them. A command of `vars` has one output, the text that it prints.
   fileprivate func outputBytes(of command: Command) -> [UInt8] {
     let first = outputs.first?.value ?? .null
     if command.step.hasPrefix("vars."), case .string(let text) = first { return Array(text.utf8) }

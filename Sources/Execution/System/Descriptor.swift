@@ -20,7 +20,7 @@ struct Descriptor: ~Copyable, Sendable {
     return number
   }
 
-  /// Opens a file; `mode` is for files that this creates.
+  /// Opens a file; `mode` is for a file that the call creates.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) -> Result {
     let number = Glibc.open(path, flags | O_CLOEXEC, mode)
     return number < 0 ? .failure(errno) : .success(Descriptor(owning: number))
@@ -39,11 +39,11 @@ struct Descriptor: ~Copyable, Sendable {
   }
 }
 
-/// Numbers from this one on are for what commands need. The kernel's smallest table has 64.
+/// The first number for descriptors that commands need. The kernel's smallest table has 64.
 private let firstForCommands: Int32 = 48
 
-/// Moves a descriptor behind those that no command needs, so that these need not be copied for each. It stays where it
-/// is if the limit allows no such number.
+/// Moves a descriptor that commands need behind those that none of them needs, so that the latter
+/// need not be copied for each command. It stays where it is if the limit allows no such number.
 func movedUp(_ descriptor: Int32) -> Int32 {
   let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, firstForCommands)
   if copy < 0 { return descriptor }
@@ -56,8 +56,8 @@ extension SystemError {
   static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }
 }
 
-/// Opens those standard streams that are closed, so that no other file gets their numbers. What is written to a
-/// standard output that was closed is still refused.
+/// Opens those standard streams that are closed, so that no other file gets their numbers. A
+/// standard output that was closed still refuses text.
 func openStandardStreams() {
   for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
     _ = Glibc.open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_RDWR)
@@ -71,5 +71,6 @@ package func currentFolder() throws(SystemError) -> String {
   return String(cString: folder)
 }
 
-/// The clock of `/proc/<id>/stat`: hundredths of a second since boot, also those in which the machine slept.
+/// The time since boot in the unit of `/proc/<id>/stat`, hundredths of a second; it includes the
+/// time in which the machine slept.
 func ticksSinceBoot() -> UInt64 { UInt64(max(0, timeSinceBoot())) / 10_000_000 }

@@ -1,4 +1,5 @@
-// How many descriptors a run may open, and so how many commands can run at the same time.
+// The number of descriptors that a run may open, and so the number of commands that can run at the
+// same time.
 
 import Diagnostics
 import Glibc
@@ -32,7 +33,7 @@ struct DescriptorLimits {
   /// The descriptors that are kept for speed: the list of our children.
   private static let forSpeed = 1
   private static let forControlGroup = 3
-  /// What a run gets in addition if its limit is raised.
+  /// The number of descriptors that a run gets in addition if its limit is raised.
   private static let reserve = 512
 
   private let isDatabaseOpen: Bool
@@ -69,7 +70,7 @@ struct DescriptorLimits {
     spare(besides: commands) - outsideCount(besides: commands)
   }
 
-  /// How many of the directories beside the workspace stay open: a part of what can be spared.
+  /// The number of directories beside the workspace that stay open: a part of the spare descriptors.
   func outsideCount(besides commands: Int) -> Int {
     uses.confines && !isFrugal ? min(spare(besides: commands) / 4, 256) : 0
   }
@@ -104,11 +105,11 @@ struct DescriptorLimits {
   }
 
   private static func openCount() throws(SystemError) -> Int {
-    // Since Linux 6.2 the size of the directory is their number.
+    // Since Linux 6.2 the size of the directory is the number of descriptors.
     var status = stat()
     if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
     guard let folder = opendir("/proc/self/fd") else {
-      // Without /proc a run would not see what its commands leave behind.
+      // Without /proc a run could not find the processes that its commands leave behind.
       if errno == ENOENT { throw .last("a run needs '/proc'") }
       return errno == EMFILE ? 16 : 3
     }

@@ -1,20 +1,21 @@
-// Which descriptors a run opens beside its commands because of what is in its plan.
+// The descriptors that a run opens beside those of its commands, because of the content of its
+// plan.
 
 import Caching
 import Plans
 import Scheduling
 
-/// The descriptors that the parts of a run open which not every run has.
+/// The descriptors of parts that not every run has.
 struct DescriptorUses {
-  /// Ends of the pipes to processes of the cache, files of the cache, and what starting such a process takes.
+  /// Ends of the pipes to processes of the cache, files of the cache, and those for starting such a process.
   var ofCache = 0
-  /// Pipes from processes that hash files, and what starting one takes.
+  /// Pipes from processes that hash files, and those for starting such a process.
   var ofHashing = 0
   var ofHostMutexes = 0
-  /// Whether commands are confined.
+  /// True if commands are confined, for which the list of mounts is kept open.
   var confines = false
 
-  /// The list of mounts is kept open for what is confined.
+  /// The number of all these descriptors; one is the list of mounts.
   var count: Int { ofCache + ofHashing + ofHostMutexes + (confines ? 1 : 0) }
 }
 

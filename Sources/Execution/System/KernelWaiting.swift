@@ -14,9 +14,9 @@ final class KernelWaiting: Waiting {
   let start = monotonicTime()
   private(set) var signals: Signals
   private var readiness: Readiness
-  /// The owner who wants to know that a child has changed state.
+  /// The owner that is told when a child has changed state.
   private var parent: Ready?
-  /// Who wants to know that the terminal has another size.
+  /// The owner that is told when the terminal has another size.
   private var resizing: Ready?
 
   init() throws(SystemError) {
@@ -40,7 +40,7 @@ final class KernelWaiting: Waiting {
   /// Makes SIGCHLD news for this owner, in place of a descriptor.
   func addChildren(for owner: Owner, number: Int) { parent = Ready(owner: owner, number: number) }
 
-  /// From now on SIGWINCH is news of this owner.
+  /// Makes SIGWINCH news for this owner.
   func addResizing(for owner: Owner, number: Int) {
     resizing = Ready(owner: owner, number: number)
   }
@@ -48,7 +48,7 @@ final class KernelWaiting: Waiting {
   func wait(until due: Nanoseconds?) -> [Ready] {
     var ready = readiness.wait(nanoseconds: due.map { $0 - now })
     guard let index = ready.firstIndex(where: { $0.owner == .signals }) else { return ready }
-    // Output first, then the ends of commands, then what asks the run to end.
+    // Output comes first, then the ends of commands, then requests to end the run.
     ready.remove(at: index)
     if let parent { ready.append(parent) }
     for signal in signals.take() {

@@ -4,7 +4,7 @@ import CLinux
 import Diagnostics
 import Glibc
 
-/// The set of descriptors a run waits for.
+/// The set of descriptors that a run waits for.
 struct Readiness: ~Copyable {
   private let epoll: Descriptor
   private var events = [epoll_event](repeating: epoll_event(), count: 64)
@@ -15,8 +15,8 @@ struct Readiness: ~Copyable {
     epoll = Descriptor(owning: number)
   }
 
-  /// Watches for something to read, or for room to write; `wait` returns `item`. That the other side has
-  /// gone is reported in any case.
+  /// Watches a descriptor for something to read, or for room to write; then `wait` returns `item`.
+  /// The departure of the other side is reported in any case.
   func add(
     _ descriptor: Int32, _ item: Ready, _ interest: Interest = .reading
   ) throws(SystemError) {
@@ -42,7 +42,8 @@ struct Readiness: ~Copyable {
     // The timeout is rounded up, because waking before a deadline would only mean waiting again.
     let milliseconds = timeout.map { Int32(clamping: max(0, $0 + 999_999) / 1_000_000) } ?? -1
     var count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
-    // A process that was stopped goes on with EINTR (signal(7)), whatever has become ready meanwhile.
+    // A process that was stopped goes on with EINTR (signal(7)), whatever has become ready
+    // meanwhile.
     if count < 0 { count = epoll_wait(epoll.number, &events, Int32(events.count), 0) }
     guard count > 0 else { return [] }  // the timeout, or EINTR: the loop tries again
     return (0..<Int(count)).map { index in

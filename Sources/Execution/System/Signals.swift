@@ -1,5 +1,5 @@
-// Signals as something to read: the run's own, those of job control, that a child changed state, that the
-// terminal has another size.
+// Signals as something to read: those to the run, those of job control, and those that tell that a
+// child changed state or the terminal has another size.
 
 import CLinux
 import Diagnostics
@@ -34,8 +34,8 @@ struct Signals: ~Copyable {
     handled = stopping & ~(ignored & Signals.bit(SIGHUP))
     let jobControl = Signals.bit(SIGTSTP) | Signals.bit(SIGCONT)
     let awaited = handled | jobControl | Signals.bit(SIGCHLD) | Signals.bit(SIGWINCH)
-    // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
-    // reason to die, nor to make commands ignore the signal.
+    // A write to a closed pipe, or beyond the limit on file size, fails with an error: it neither
+    // ends oprun nor makes commands ignore the signal.
     clinux_block_signals(awaited | Signals.bit(SIGPIPE) | Signals.bit(SIGXFSZ))
     let number = clinux_signal_descriptor(awaited)
     guard number >= 0 else { throw SystemError("cannot read signals", errno: -number) }
@@ -47,7 +47,7 @@ struct Signals: ~Copyable {
   /// A signal that arrived.
   enum Taken: Hashable {
     case signal(Int32)
-    /// The `oprun watch` that has started this run wants its end.
+    /// The end of the run, as requested by the `oprun watch` that has started it.
     case endOfWatched
   }
 
@@ -73,7 +73,7 @@ struct Signals: ~Copyable {
 /// The value with which `oprun watch` queues SIGTERM to its run when a change affects it.
 private let watchedRunEnd: Int32 = 0x6f70_7275
 
-/// Ends a run that this process has started, because it is to begin anew.
+/// Ends a run that this process has started, because it is to begin again.
 package func endWatchedRun(_ process: Int32) {
   sigqueue(process, SIGTERM, sigval(sival_int: watchedRunEnd))
 }

@@ -1,5 +1,5 @@
-// The one place where a run waits, and what it waits for. Everything that can become ready has an
-// owner, who gave it a number; nothing else knows what the number means.
+// The one place where a run waits. Everything that can become ready has an owner, who gave it a
+// number; nothing else knows what the number means.
 
 import Diagnostics
 import Glibc
@@ -30,8 +30,8 @@ protocol Waiting: AnyObject {
   /// Returns what is ready, without waiting.
   func look() -> [Ready]
 
-  /// Stops oprun as the signal would have, and returns when it goes on, or at once if nobody could let it
-  /// go on.
+  /// Stops oprun as the signal would have, and returns when oprun continues, or at once if nobody
+  /// could continue it.
   func obey(_ signal: Int32)
 
   /// The children that belong to oprun itself.
@@ -50,9 +50,9 @@ extension Waiting {
 
 /// An owner of something that can become ready. News goes only to its owner.
 enum Owner: UInt32 {
-  /// The run itself: the number is that of a signal which asks it to end.
+  /// The run itself: the number is that of a signal that asks it to end.
   case signals
-  /// The run itself: the `oprun watch` that has started it wants its end.
+  /// The run itself: the `oprun watch` that has started it requests its end.
   case watcher
   case executor
   case hashing
@@ -60,7 +60,7 @@ enum Owner: UInt32 {
   case caching
   /// Readers of standard output and standard error.
   case readers
-  /// Whoever may stop oprun and let it go on: the number is that of SIGTSTP or SIGCONT.
+  /// Job control: the number is that of SIGTSTP or SIGCONT.
   case jobControl
   /// The jobserver, which may have a token.
   case jobs
@@ -77,7 +77,7 @@ struct Ready: Hashable {
 
 enum Interest {
   case reading, writing
-  /// Only that the other side has gone.
+  /// Only the departure of the other side.
   case leaving
 }
 
@@ -93,7 +93,7 @@ final class OwnProcesses {
     if isAwaited { awaited.insert(processID) }
   }
 
-  /// Kills one unless its end was collected: its number may be that of another process by then.
+  /// Kills a child unless its end was collected: its number may be that of another process by then.
   func kill(_ processID: Int32) {
     if processIDs.contains(processID) { _ = Glibc.kill(processID, SIGKILL) }
   }

@@ -1,4 +1,4 @@
-// The queries to an expression: its value, its value if it is known, or what is left of it.
+// Evaluates an expression: its value, its value if it is known, or what is left of it.
 
 import Diagnostics
 
@@ -28,8 +28,8 @@ extension Expression {
     return try folding.run()
   }
 
-  /// The value, and whether the author of the file wrote it; nil if it is not known yet, and need
-  /// not be.
+  /// The value, and whether the author of the file wrote it; nil if it is not known yet, and the
+  /// goal allows that.
   func found(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> FoundValue? {
@@ -46,7 +46,7 @@ extension Expression {
     return value.map { FoundValue(value: $0, origin: folding.origin) }
   }
 
-  /// Whether folding can change anything.
+  /// True if folding can change anything.
   func hasKnownParts(
     _ bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> Bool {
@@ -71,7 +71,7 @@ extension Expression {
     return (memberName(of: first + 1), context)
   }
 
-  /// Whether the expression is a path like `params.version`.
+  /// True if the expression is a path like `params.version`.
   private var isShortPath: Bool { template.nodes[root].size == 2 }
 
   /// Replaces everything that is already known by its value. A part that can never have a value is
@@ -99,16 +99,16 @@ struct FoundValue {
 
 /// Who wrote a value, which decides what it may be in a command. The raw values are kept in constants.
 enum ValueOrigin: UInt8 {
-  /// Anybody: a parameter, an output, the result of a function.
+  /// Anybody: the value is a parameter, an output, or the result of a function.
   case computed
   /// The author of the file, as a literal: in the expression itself, or in the axis of a matrix.
   case authors
-  /// Whoever called oprun, as arguments for the commands of the pipeline.
+  /// The caller of oprun, as arguments for the commands of the pipeline.
   case arguments
 }
 
 extension ExpressionBindings {
-  /// Who wrote `root.name`.
+  /// The origin of `root.name`.
   func origin(of name: String, in root: ContextRoot) -> ValueOrigin {
     if root == .params { return areArguments(name) ? .arguments : .computed }
     return root.mayBeWritten && isAuthors(name, of: root) ? .authors : .computed

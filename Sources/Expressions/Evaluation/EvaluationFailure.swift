@@ -18,12 +18,12 @@ package struct EvaluationFailure: Error {
     self.init(fault.words, in: expression, at: fault.range)
   }
 
-  /// The diagnostic, during planning.
+  /// The diagnostic, while planning.
   package func diagnostic(in source: SourceText) -> Diagnostic {
     words.diagnostic(at: expression.span(of: range, in: source))
   }
 
-  /// The diagnostic, after planning. It needs the files that the expression was read from.
+  /// The diagnostic, after planning; needs the files that the expression was read from.
   package func diagnostic(in sources: SourceMap) -> Diagnostic {
     sources.withText(at: expression.origin.span) { source in
       words.diagnostic(at: expression.span(of: range, in: source))

@@ -1,15 +1,15 @@
-// Turns nodes into values. Evaluation and folding are one traversal: what is known becomes a value,
-// what is not yet known stays as it is written; an evaluation is a folding that leaves nothing.
+// Turns nodes into values. Evaluation and folding are one traversal: known parts become values,
+// unknown parts stay as they are written; an evaluation is a folding that leaves nothing.
 
 import Diagnostics
 
 /// The purpose of a traversal of an expression.
 package enum FoldingGoal {
-  /// Its value: an unknown part is an error.
+  /// The value: an unknown part is an error.
   case value
-  /// Its value, if every part of it is known.
+  /// The value, if every part is known.
   case knownValue
-  /// What is left of it, as nodes.
+  /// The rest of the expression, as nodes.
   case rest
 }
 
@@ -18,17 +18,17 @@ struct Folding {
   package let expression: Expression
   let bindings: any ExpressionBindings
   private let goal: FoldingGoal
-  /// Empty unless the goal is the rest.
+  /// The nodes of the rest; empty unless the goal is the rest.
   package private(set) var nodes: [ExpressionNode] = []
   package private(set) var constants: [Value]
-  /// Whether a part of it has a value; if not, nothing changes.
+  /// True if a part of the expression has a value; if none has, nothing changes.
   package private(set) var hasValues = false
-  /// Parts that have failed: each is tried once, because they may be nested.
+  /// The parts that have failed: each is tried once, because they may be nested.
   private var failed: Set<Int> = []
-  /// Who wrote the value that was found last.
+  /// The origin of the value that was found last.
   private(set) var origin = ValueOrigin.computed
 
-  /// New constants are added to those given, which begin with the expression's own.
+  /// Prepares a traversal. New constants are added to those given, which begin with the expression's own.
   package init(
     _ expression: Expression, _ bindings: any ExpressionBindings, for goal: FoldingGoal,
     constants: consuming [Value]
@@ -72,7 +72,7 @@ extension Folding {
     return value
   }
 
-  /// The same for a value that the author did not write.
+  /// Writes a value that the author did not write in place of everything since `start`.
   private mutating func computed(_ value: Value, for node: Int, since start: Int) -> Value {
     origin = .computed
     return put(value, for: node, since: start)
@@ -94,8 +94,8 @@ extension Folding {
       contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
   }
 
-  /// Folds a part that may never be evaluated. If it fails, it is left for the run, with everything in
-  /// it that has a value, because the run does not know all names.
+  /// Folds a part that may never be evaluated. If it fails, it is left for the run, but the parts
+  /// of it that have a value are folded, because the run does not know all names.
   private mutating func foldPerhaps(_ node: Int, isLenient: Bool = false) -> Value? {
     let start = nodes.count
     if !failed.contains(node) {
@@ -123,7 +123,7 @@ extension Folding {
 
 // Folding of one node each; nil if it is not known.
 extension Folding {
-  /// If `isLenient`, a missing member is null.
+  /// Folds a node. If `isLenient`, a missing member is null.
   private mutating func fold(
     _ node: Int, isLenient: Bool = false
   ) throws(ExpressionFailure) -> Value? {
@@ -193,7 +193,8 @@ extension Folding {
     }
   }
 
-  /// `false` decides `&&`, `true` decides `||`; the other value decides nothing and is left out.
+  /// Folds `&&` or `||`: `false` decides `&&`, `true` decides `||`; the other value decides nothing
+  /// and is left out.
   private mutating func foldLogic(
     _ node: Int, absorbing: Bool
   ) throws(ExpressionFailure) -> Value? {
@@ -352,7 +353,7 @@ extension Folding {
     }
   }
 
-  /// An item or a member; nil for a missing one where that is allowed.
+  /// An item of a list or a member of a map; nil if it is missing where that is allowed.
   private func item(
     _ index: Value, of whole: Value, _ node: Int, isLenient: Bool
   ) throws(ExpressionFailure) -> Value? {

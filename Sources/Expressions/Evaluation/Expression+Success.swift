@@ -1,8 +1,8 @@
-// What a condition means for a step after a failure, whatever its words are.
+// The meaning of a condition for a step after a failure, whatever its words are.
 
 extension Expression {
-  /// Whether its value is, or may be, another one after a failure of what the step waits for than after a success.
-  /// `success() || failure()` asks for neither: it is how others write `!cancelled()`.
+  /// True if the value is, or may be, different after a failure of a dependency than after a
+  /// success. `success() || failure()` asks for neither: others write it for `!cancelled()`.
   package var asksForSuccess: Bool {
     let (asksSuccess, asksFailure) = (calls { $0 == .success }, calls { $0 == .failure })
     guard asksSuccess || asksFailure else { return false }
@@ -12,14 +12,14 @@ extension Expression {
     return afterSuccess != afterFailure
   }
 
-  /// Nil if it depends on more than that.
+  /// The value of the condition; nil if it depends on more than success and failure.
   private func value(afterFailure hasFailed: Bool) -> Value? {
     let status = DependencyStatus(isSuccess: !hasFailed, isFailure: hasFailed, isCancelled: false)
     return (try? valueIfKnown(with: OnlyStatus(dependencyStatus: status))) ?? nil
   }
 }
 
-/// Nothing is known but how the dependencies ended.
+/// Bindings that know nothing but how the dependencies ended.
 private struct OnlyStatus: ExpressionBindings {
   let dependencyStatus: DependencyStatus?
 

@@ -1,4 +1,5 @@
-// Why a value that an evaluation looked for does not exist: which member of what, and what there is instead.
+// The messages about a member or an item that does not exist: which one of what, and which there
+// are instead.
 
 import Diagnostics
 
@@ -10,7 +11,7 @@ extension Folding {
     return outcome
   }
 
-  /// The failure for a member or an item of what has none.
+  /// The failure for a member or an item of a value that has none.
   func noParts(of whole: Value, _ node: Int) -> ExpressionFailure {
     let isMember = expression.nodes[node].kind == .member
     let owner = written(isMember ? node - 1 : expression.pair(of: node).0)

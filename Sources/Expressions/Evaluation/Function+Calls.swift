@@ -1,6 +1,6 @@
-// What the functions do with values.
+// The results of the functions.
 
-/// Why a function has no result, which is due to one of its arguments or to the call.
+/// Why a function has no result: the fault is in one of its arguments, or in the call.
 struct ArgumentFailure: Error {
   package let words: UnlocatedFailure
   package var argument: Int?
@@ -67,7 +67,7 @@ extension Function {
 
   private func compute(_ arguments: [Value]) throws(ArgumentFailure) -> Value {
     let first = arguments[0]
-    // The kinds of arguments have been checked: a value that is not a string here is treated
+    // The kinds of arguments have been checked: an argument that is not a string is treated
     // according to its type.
     let text = if case .string(let text) = first { text } else { "" }
     let second = arguments.count > 1 ? arguments[1].text ?? "" : ""
@@ -94,7 +94,7 @@ extension Function {
     }
   }
 
-  /// The steps of all matches count together.
+  /// True if the text matches the pattern. The steps of all matches are counted together.
   private func matches(
     _ arguments: [Value], _ budget: ValueBudget?
   ) throws(ArgumentFailure) -> Bool {
@@ -167,7 +167,7 @@ extension Function {
 }
 
 extension Value {
-  /// What `len` counts.
+  /// The length that `len` returns.
   fileprivate var length: Int {
     switch self {
     case .string(let text): text.unicodeScalars.count
@@ -188,7 +188,7 @@ private func trimmed(_ text: String) -> String {
   return String(rest)
 }
 
-/// The last component, as POSIX defines it:
+/// The last component of a path, as POSIX defines it:
 /// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/basename.html
 private func lastName(ofPath path: String) -> String {
   let names = path.utf8.split(separator: UInt8(ascii: "/"))

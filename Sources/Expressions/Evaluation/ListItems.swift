@@ -1,13 +1,12 @@
-// What one string in a list of strings stands for: itself, or the strings that its only expression
-// yields. It knows nothing about the lists: patterns of files, words of a command, inputs of a
-// built-in step.
-// docs/expressions.md, “Lists of strings”.
+// Expands one string in a list of strings: to itself, or to the strings that its only expression
+// yields. It does not know what the list is for: patterns of files, words of a command, inputs of a
+// built-in step. docs/expressions.md, “Lists of strings”.
 
 package import Diagnostics
 
 extension Value {
-  /// The values that it stands for where an item of a list consists of one expression: the items of
-  /// a list, and nothing for null.
+  /// The values that this one becomes where an item of a list consists of one expression: the items
+  /// of a list, and nothing for null.
   package var spliced: [Value] {
     switch self {
     case .null: []
@@ -18,7 +17,7 @@ extension Value {
 }
 
 extension Expression {
-  /// Reports what is wrong with an expression that is a whole item of a list of strings; returns its type.
+  /// Reports faults of an expression that is a whole item of a list of strings; returns its type.
   @discardableResult
   package func checkItem(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
@@ -35,8 +34,8 @@ extension Expression {
     return type
   }
 
-  /// The pieces of text that it stands for as a whole item of a list, each of which becomes an item of its own;
-  /// one that is unknown if the value is.
+  /// The pieces of text that the expression becomes as a whole item of a list; each piece becomes
+  /// an item of its own. One unknown piece if the value is unknown.
   func itemPieces(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [TextPiece] {
@@ -58,14 +57,14 @@ extension Expression {
     return pieces
   }
 
-  /// What is wrong with its value.
+  /// A failure of the whole expression.
   func fault(_ words: UnlocatedFailure) -> EvaluationFailure {
     EvaluationFailure(words, in: self, at: range(of: root))
   }
 }
 
 extension Template {
-  /// The items of a list of strings that it stands for; nil if they are not known yet.
+  /// The items that the template becomes in a list of strings; nil if they are not known yet.
   package func items(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [String]? {
@@ -77,7 +76,7 @@ extension Template {
     return texts.count == pieces.count ? texts : nil
   }
 
-  /// The elements of an argument vector that it stands for, piece by piece.
+  /// The elements that the template becomes in an argument vector, piece by piece.
   package func elements(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [[TextPiece]] {
@@ -90,6 +89,6 @@ extension Template {
 }
 
 extension ExpressionType.Kinds {
-  /// What a list may contain that an item of another list stands for.
+  /// The types of values that an expression may yield for an item of a list.
   static let listItem: Self = [.string, .number]
 }

@@ -9,7 +9,7 @@ package struct OrderedMap<Element> {
   package var names: [String] { order.all }
   package var count: Int { order.all.count }
 
-  /// Setting nil changes nothing. O(1).
+  /// The value of a name. Setting nil changes nothing. O(1).
   package subscript(name: String) -> Element? {
     get { order.place(of: name).map { values[$0] } }
     set {

@@ -1,7 +1,8 @@
-// The order of names, and where each of them is in it.
+// Names in order, and the position of each.
 
-/// A few names are compared, many are hashed: most maps are small, and making a table for them would cost more than it
-/// saves. It is not generic, so other modules look names up as fast as this one.
+/// Names in order. A few names are compared, many are hashed: most maps are small, and making a
+/// table for them would cost more than it saves. The type is not generic, so other modules look
+/// names up as fast as this one.
 package struct OrderedNames: Hashable, Sendable {
   package private(set) var all: [String] = []
   /// The positions by name; empty while there are only a few.

@@ -3,7 +3,7 @@
 package import Diagnostics
 
 extension Template {
-  /// Reports what is wrong, including types: a value in a string must have a text form.
+  /// Reports faults, including those of types: a value in a string must have a text form.
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
@@ -30,7 +30,8 @@ extension Template {
     return text
   }
 
-  /// The same; nil if some of the values are not known yet. The known ones can already fail.
+  /// The string for an element of a command; nil if some of the values are not known yet. The known
+  /// ones can already fail.
   package func renderedArgumentIfKnown(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
@@ -50,8 +51,8 @@ extension Template {
     try text(for: .knownValue, with: bindings)
   }
 
-  /// The literal text and the values, in order; nil if one is not known. `objection` receives each
-  /// value before it is accepted.
+  /// The literal text and the values, in order; nil if a value is not known. `objection` receives
+  /// each value before it is accepted.
   func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
     objection: (TextPiece) -> UnlocatedFailure? = { _ in nil }
@@ -60,7 +61,8 @@ extension Template {
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The bytes of the same. `literal` receives the literal text.
+  /// The bytes of the literal text and the values; nil if a value is not known. `literal` receives
+  /// the literal text.
   func utf8(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
     literal: (UnsafeBufferPointer<UInt8>) -> Void, objection: (TextPiece) -> UnlocatedFailure?
@@ -107,7 +109,7 @@ extension Template {
     return pieces
   }
 
-  /// Replaces everything that is already known by its value.
+  /// Replaces all parts that are known by their values.
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Template
   {
     guard try hasValues(with: bindings) else { return self }
@@ -115,7 +117,7 @@ extension Template {
     var nodes: [ExpressionNode] = []
     var constants = constants
     for number in parts.indices where !parts[number].isLiteral {
-      // Moved, so that no second owner causes a copy.
+      // The constants are moved, so that no second owner causes a copy.
       let known = constants
       constants = []
       var folding = Folding(
@@ -130,7 +132,7 @@ extension Template {
       isBroken: isBroken)
   }
 
-  /// Whether anything in it is known.
+  /// True if a part of the template has a value.
   private func hasValues(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Bool {
     for part in parts where !part.isLiteral {
       if try expression(part).hasKnownParts(bindings) { return true }
@@ -138,8 +140,8 @@ extension Template {
     return false
   }
 
-  /// The template as it is written, if nothing in it is known; otherwise as it could be written,
-  /// with what is known as text.
+  /// The template as it is written, if nothing is known; otherwise as it could be written, with the
+  /// known parts as text.
   package var description: String {
     if isAsWritten { return String(decoding: content, as: UTF8.self) }
     return parts.map { part in
@@ -156,14 +158,13 @@ struct RenderedText {
   private var valueByteCount = 0
   private var isKnown = true
 
-  /// Values are seldom longer than the expressions in whose place they are.
+  /// Starts with room for the template: values are seldom longer than their expressions.
   init(_ template: Template) { bytes.reserveCapacity(template.content.count) }
 
   /// Appends literal text.
   mutating func append(_ literal: UnsafeBufferPointer<UInt8>) { bytes += literal }
 
-  /// Appends a value; nil means that it is not known yet. Returns what is wrong, because values
-  /// could grow without limit.
+  /// Appends a value; nil means that it is not known yet. Returns a failure if the text grows beyond the limit.
   mutating func append(_ value: String?) -> UnlocatedFailure? {
     guard var value else {
       isKnown = false
@@ -180,7 +181,7 @@ struct RenderedText {
 }
 
 extension Expression {
-  /// Like `checkText` of a template that the expression is a part of.
+  /// Reports faults as `checkText` does for the template around this expression.
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
@@ -198,7 +199,7 @@ extension Expression {
     return try piece(of: found)
   }
 
-  /// A value of it in its text form.
+  /// A value of the expression in its text form.
   func piece(of found: FoundValue) throws(EvaluationFailure) -> TextPiece {
     guard let text = found.value.text else {
       throw fault(ExpressionMessage.noText(found.value.type.words, self))
@@ -213,8 +214,7 @@ extension Expression {
 
 /// A piece of a string under construction.
 package enum TextPiece {
-  /// Text as the author of the file wrote it: literal text, or what an expression took from a
-  /// literal.
+  /// Text as the author of the file wrote it: literal text, or an expression's value that is a literal.
   case authors(String, Expression?)
   case value(InsertedValue)
   /// A value that is not known yet.
@@ -228,7 +228,7 @@ package enum TextPiece {
     }
   }
 
-  /// The expression that it comes from; nil for literal text.
+  /// The expression that the piece comes from; nil for literal text.
   package var expression: Expression? {
     switch self {
     case .authors(_, let expression): expression

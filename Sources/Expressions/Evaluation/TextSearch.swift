@@ -2,7 +2,7 @@
 
 package struct TextSearch {
   private let pattern: [UInt8]
-  /// The longest shorter match that can be continued, for each length of the match so far.
+  /// The length of the longest shorter match that can be continued, for each length of the match so far.
   private let fallbacks: [Int]
 
   package init(_ pattern: String) {

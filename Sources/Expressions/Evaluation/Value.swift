@@ -6,7 +6,7 @@ import Diagnostics
 package enum Value: Hashable, Sendable {
   case null
   case bool(Bool)
-  /// Never infinite, always a number. Integers below 2^53 are exact.
+  /// A number that is neither infinite nor NaN. Integers below 2^53 are exact.
   case number(Double)
   case string(String)
   case list([Value])
@@ -14,7 +14,8 @@ package enum Value: Hashable, Sendable {
 }
 
 extension Value {
-  /// Compares strings byte by byte, because for Swift é is equal to e with a combining accent.
+  /// Compares values. Strings are compared byte by byte, because for Swift é is equal to e with a
+  /// combining accent.
   package static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -46,7 +47,7 @@ package struct ValueMap: Hashable, Sendable {
   package var values: [Value] { members.values }
   package var count: Int { members.count }
 
-  /// The same map with the members of another one, which take the place of those with their names.
+  /// The map with the members of another one added, which replace those of the same names.
   package func merging(_ other: ValueMap) -> ValueMap {
     var map = self
     for (name, value) in zip(other.names, other.values) { map[name] = value }
@@ -61,7 +62,7 @@ package struct ValueMap: Hashable, Sendable {
     return map
   }
 
-  /// Setting nil changes nothing.
+  /// The value of a name. Setting nil changes nothing.
   package subscript(name: String) -> Value? {
     get { members[name] }
     set { members[name] = newValue }
@@ -113,10 +114,10 @@ extension Value {
   }
 }
 
-/// 2^53 − 1. Not every larger integer can be represented.
+/// The largest safe integer, 2^53 − 1: not every larger integer can be represented.
 package let largestExactInteger = 9_007_199_254_740_991.0
 
-/// The number as JSON has it: an integer without `.0`.
+/// The number as in JSON: an integer without `.0`.
 package func numberText(_ number: Double) -> String {
   if number.magnitude <= largestExactInteger, number == number.rounded(.towardZero) {
     return text(of: Int64(number))

@@ -1,13 +1,13 @@
-// Limits how much expressions may produce and read. It knows no expression.
+// Limits how much expressions may produce and read.
 
-/// What all expressions of a file may still cost together, or during the run those of one step.
+/// The cost that the remaining expressions of a file may have, or during the run those of one step.
 package final class ValueBudget {
   /// The cost of an item of a list or a map, in addition to its text.
   private static let itemByteCount = 64
 
   private var made = 64 << 20
   private var read = 512 << 20
-  /// The steps that patterns may still take.
+  /// The steps that matching patterns may still take.
   var matchSteps = ValueBudget.maxMatchSteps
 
   static let maxMatchSteps = 10_000_000
@@ -51,8 +51,8 @@ package final class ValueBudget {
     return made >= 0
   }
 
-  /// The same for a value that others may hold again and again; nothing is looked at once there were
-  /// too many.
+  /// Counts a value that others may use repeatedly, and returns false once the limit is exceeded;
+  /// then the value is not even measured.
   package func allows(keeping value: Value) -> Bool { !isSpent && allows(making: value) }
 
   /// Counts a value that is read completely; returns false once the limit is exceeded.

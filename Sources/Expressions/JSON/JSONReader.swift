@@ -7,11 +7,11 @@ package struct JSONFailure: Error, Hashable {
   /// The position, in bytes from the start of the text.
   package let offset: Int
 
-  /// Nothing of the text is a value.
+  /// True if no part of the text is a value.
   package var isAtStart: Bool { offset == 0 && reason == Self.missingValue }
   fileprivate static let missingValue = "a value is missing"
 
-  /// True if the text is JSON, with a number that would be written differently.
+  /// True if the text is JSON except for a number that would be written differently.
   package private(set) var isChangedNumber = false
 
   fileprivate static func changed(_ text: String, to number: String, offset: Int) -> JSONFailure {
@@ -41,7 +41,7 @@ package struct JSONReader {
   private static let maxValueCount = 1_000_000
 
   /// Parses a text. The bytes must be UTF-8. Linear in their number; at most 64 levels deep.
-  /// `keepsNumbers` refuses numbers of which the text would change, such as 3.10.
+  /// `keepsNumbers` refuses numbers whose text would change, such as 3.10.
   package static func value(
     of text: ArraySlice<UInt8>, keepsNumbers: Bool = false
   ) throws(JSONFailure) -> Value {

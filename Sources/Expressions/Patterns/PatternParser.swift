@@ -12,7 +12,7 @@ indirect enum PatternNode: Hashable {
   case end
   case sequence([PatternNode])
   case choice([PatternNode])
-  /// `maximum` nil means any number.
+  /// A repetition; `maximum` nil means any number.
   case repeated(PatternNode, minimum: Int, maximum: Int?)
 }
 
@@ -121,7 +121,7 @@ struct PatternParser {
     return result
   }
 
-  /// Reads `{2}`, `{2,}` or `{2,5}` up to its brace.
+  /// Reads `{2}`, `{2,}` or `{2,5}` up to its closing brace.
   private mutating func bounds() throws(TextPatternFailure) -> (Int, Int?) {
     index += 1
     let minimum = number()
@@ -141,7 +141,7 @@ struct PatternParser {
     return (minimum, maximum)
   }
 
-  /// Reads digits; a number that is too large stays too large.
+  /// Reads digits; a number that is too large is clamped to one that is still too large.
   private mutating func number() -> Int? {
     var value: Int?
     while let digit = next, ("0"..."9").contains(digit) {
@@ -176,7 +176,7 @@ struct PatternParser {
     return ScalarSet([scalar.value...scalar.value])
   }
 
-  /// Reads a class from behind its `[`.
+  /// Reads a class after its `[`.
   private mutating func scalarClass() throws(TextPatternFailure) -> ScalarSet {
     let isInverted = take("^")
     var ranges: [ClosedRange<UInt32>] = []

@@ -22,7 +22,7 @@ struct ScalarSet: Hashable {
     self.ranges = merged
   }
 
-  /// The one scalar in it; nil if there are several.
+  /// The only scalar of the set; nil if there are several.
   var single: UInt32? {
     guard ranges.count == 1, ranges[0].count == 1 else { return nil }
     return ranges[0].lowerBound

@@ -1,14 +1,14 @@
-// The patterns of `matches`: an automaton that is in all its states at once, as Thompson described it
-// (https://swtch.com/~rsc/regexp/regexp1.html). Each character of a text is looked at once, in at most
-// as many states as the pattern has, so no pattern can take more than their product.
+// The patterns of `matches`: an automaton that is in all its states at once, as Thompson described
+// it (https://swtch.com/~rsc/regexp/regexp1.html). Each character of a text is looked at once, in
+// at most as many states as the pattern has, so the time is at most proportional to their product.
 
-/// A pattern that can be looked for in texts.
+/// A pattern that can be searched for in texts.
 struct TextPattern {
   private enum Instruction {
     case set(ScalarSet)
     case start
     case end
-    /// Goes on at both places.
+    /// Continues at both instructions.
     case split(Int, Int)
     case found
   }
@@ -45,7 +45,7 @@ struct TextPattern {
       for _ in 0..<minimum {
         let count = program.count
         try emit(node)
-        // Nothing, however often, is nothing.
+        // Repeating nothing gives nothing.
         if program.count == count { break }
       }
       if let maximum {
@@ -75,7 +75,7 @@ struct TextPattern {
     for end in ends { program[end] = .split(program.count, program.count) }
   }
 
-  /// Each of them may be the last.
+  /// Emits repetitions of which each may be the last.
   private mutating func emit(optional node: PatternNode, count: Int) throws(TextPatternFailure) {
     var splits: [Int] = []
     for _ in 0..<count {
@@ -86,10 +86,10 @@ struct TextPattern {
     for split in splits { program[split] = .split(split + 1, program.count) }
   }
 
-  // MARK: Looking for it
+  // MARK: Matching
 
-  /// Whether it is found anywhere in the text. Every state in which a character is looked at is one
-  /// step; nil once there are no steps left.
+  /// True if the pattern is found anywhere in the text. Every state in which a character is
+  /// examined is one step; nil once there are no steps left.
   func isFound(in text: String, steps: inout Int) -> Bool? {
     var current = StateSet(program.count)
     var following = StateSet(program.count)
@@ -97,7 +97,7 @@ struct TextPattern {
     var scalar = scalars.next()
     var isStart = true
     while true {
-      // It may begin here.
+      // A match may begin here.
       if enter(0, &current, isStart: isStart, isEnd: scalar == nil) { return true }
       steps -= current.states.count + 1
       if steps < 0 { return nil }
@@ -113,7 +113,7 @@ struct TextPattern {
     }
   }
 
-  /// Adds a state and all that follow without a character; true if the pattern is found.
+  /// Adds a state and all that follow it without a character; true if the pattern is found.
   private func enter(
     _ state: Int, _ states: inout StateSet, isStart: Bool, isEnd: Bool
   ) -> Bool {

@@ -1,22 +1,22 @@
-// Finds the elements of an argument vector that are code to the programs that it starts. It goes
-// from the first to the last, and when in doubt treats an element as code.
+// Finds the elements of an argument vector that are code to the programs that it starts. It reads
+// the elements in order, and treats one as code when in doubt.
 
 import Diagnostics
 
 /// The role of an element.
 enum ArgumentRole {
-  /// Code, for a program of that name.
+  /// Code for the program of that name.
   case script(String)
   /// Data; `isBehindDashes` if a `--` precedes it.
   case data(isBehindDashes: Bool)
 }
 
 struct ArgumentReader {
-  /// The programs that are reading options, until a `--`, with their names.
+  /// The programs that read options until a `--`, with their names.
   private var programs: [(interpreter: Interpreter, name: String)] = []
   /// The program to which the next elements are code.
   private var codeReader = ""
-  /// How many of the next elements are certainly code.
+  /// The number of the next elements that are certainly code.
   private var pending = 0
   /// The program whose next operand is code.
   private var operandOf: Interpreter?
@@ -26,8 +26,8 @@ struct ArgumentReader {
   private var isBehindDashes = false
   private var isFirst = true
 
-  /// The role of the next element. `text` is as much of it as is known; `holdsValue` is true if not
-  /// all of it is the author's.
+  /// The role of the next element. `text` is the beginning of it that is known; `holdsValue` is
+  /// true if not all of it is the author's.
   mutating func role(of text: String, holdsValue: Bool) -> ArgumentRole {
     let role = roleNow(of: text, holdsValue: holdsValue)
     let program = programName(in: text)
@@ -40,7 +40,7 @@ struct ArgumentReader {
     return role
   }
 
-  /// The part of an element that may name a program: of `-mtimeit` to Python, it is what follows the letter.
+  /// The part of an element that may name a program: in `-mtimeit` to Python, the text after the letter.
   private func programName(in text: String) -> String {
     guard text.hasPrefix("-"), !text.hasPrefix("--") else {
       return Interpreter.programName(in: text)
@@ -69,8 +69,8 @@ struct ArgumentReader {
 
   private var interpreters: some Sequence<Interpreter> { programs.lazy.map(\.interpreter) }
 
-  /// The name of the last of these programs; of one that is not a shell, because its rule is the stricter
-  /// one, if there is one.
+  /// The name of the last program that meets a condition; of one that is not a shell, if there is
+  /// one, because its rule is stricter.
   private func strictest(_ isMeant: (Interpreter) -> Bool) -> String? {
     let programs = programs.filter { isMeant($0.interpreter) }
     return (programs.first { !$0.interpreter.readsShell } ?? programs.last)?.name
@@ -84,7 +84,7 @@ struct ArgumentReader {
       programs = programs.filter(\.interpreter.passesOptionsOn)
       return .data(isBehindDashes: true)
     }
-    // The word itself is no code: it may be a value.
+    // The word `eval` itself is no code: it may be a value.
     if text == "eval", operandOf == nil, !programs.isEmpty {
       pending = 1
       codeReader = strictest { !$0.optionIsWholeCommand } ?? programs[0].name
@@ -104,7 +104,7 @@ struct ArgumentReader {
     return .data(isBehindDashes: isBehindDashes)
   }
 
-  /// The role of what follows `-c`: in a shell, options may come between it and the code.
+  /// The role of an element after `-c`: in a shell, options may come between it and the code.
   private mutating func pendingScript(_ text: String) -> ArgumentRole {
     let isOption = text.hasPrefix("-") || text.hasPrefix("+")
     if interpreters.contains(where: \.isShell), isOption {
@@ -140,7 +140,7 @@ struct ArgumentReader {
     }
   }
 
-  /// Whether the element is code because it is the first that is not an option.
+  /// True if the element is code because it is the first one that is not an option.
   private mutating func isCodeOperand(_ text: String, of interpreter: Interpreter) -> Bool {
     guard case .first(let letters, let words) = interpreter.operands else { return false }
     if skipsNext {
@@ -165,7 +165,7 @@ struct ArgumentReader {
     return false
   }
 
-  /// Called when the code is in a file.
+  /// Ends the search for an operand that is code, because the code is in a file.
   private mutating func endOperand() {
     operandOf = nil
     skipsNext = false
@@ -180,8 +180,7 @@ extension Interpreter {
     }
   }
 
-  /// The first word of a script that names a program which may run what it reads from its standard
-  /// input.
+  /// The first word of a script that names a program which may run its standard input.
   package static func reader(in script: String) -> String? {
     let words = script.utf8.split { !isProgramByte($0) }
       .map { String(decoding: $0, as: UTF8.self) }
@@ -190,14 +189,14 @@ extension Interpreter {
     return readsItself ? "sh" : nil
   }
 
-  /// The same for an argument vector, whose elements may be command lines.
+  /// The first element of an argument vector that names such a program; elements may be command lines.
   package static func reader(in arguments: [String]) -> String? {
     reader(among: arguments)
       ?? arguments.lazy.filter { $0.utf8.contains(UInt8(ascii: " ")) }.compactMap { reader(in: $0) }
       .first
   }
 
-  /// awk and sed run their input with `-f -`.
+  /// The first of the words that names a program which may run its input; awk and sed do so with `-f -`.
   private static func reader(among words: [String]) -> String? {
     let namesFile = words.contains { $0.hasPrefix("-f") || $0.hasPrefix("--file") }
     let readers = words.lazy.map(Interpreter.programName).filter { word in
@@ -212,7 +211,7 @@ extension Interpreter {
       if case .first = interpreter.operands, namesFile { return true }
       return interpreter.readsInput
     }
-    // The rule for what is not a shell is the stricter one.
+    // The rule for programs that are not shells is stricter.
     return readers.first { named($0)?.readsShell == false } ?? readers.first
   }
 

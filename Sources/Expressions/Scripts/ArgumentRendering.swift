@@ -9,7 +9,7 @@ package struct ArgumentText {
 
   package init(_ elements: [[TextPiece]]) { self.elements = elements }
 
-  /// The arguments; nil if something is not known yet.
+  /// The arguments; nil if a part is not known yet.
   package var texts: [String]? {
     let texts = elements.compactMap(Self.text)
     return texts.count == elements.count ? texts : nil
@@ -70,7 +70,7 @@ extension TextPiece {
     }
   }
 
-  /// Literal text has been examined before and is never refused.
+  /// Throws a failure, except for literal text, which has been examined before and is never refused.
   fileprivate func refuse(_ words: UnlocatedFailure) throws(EvaluationFailure) {
     guard let expression else { return }
     throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))

@@ -1,5 +1,5 @@
 // Finds values that would end a here-document, after which the next lines are code. It knows no
-// grammar: whatever follows `<<` is taken for the word that ends one.
+// grammar: any word after `<<` counts as a delimiter.
 
 extension InsertedText {
   /// The first value whose line could be the end of a here-document that begins before it.
@@ -22,7 +22,7 @@ extension InsertedText {
     return documents.end(in: joined)
   }
 
-  /// Whether the line and the next one may be one line to a shell.
+  /// True if a shell may join the line with the next one.
   private static func endsInBackslash(_ line: ArraySlice<UInt8>) -> Bool {
     let others = line.reversed().prefix { $0 == UInt8(ascii: "\\") }
     return !others.count.isMultiple(of: 2)
@@ -33,17 +33,17 @@ extension InsertedText {
 private struct HereDocuments {
   let isShell: Bool
   private var delimiters: Set<[UInt8]> = []
-  /// The same without blanks.
+  /// The delimiters without blanks.
   private var plainDelimiters: Set<[UInt8]> = []
   private var longest = 0
 
   init(isShell: Bool) { self.isShell = isShell }
 
-  /// A line, or several lines that are read as one: what could be the end of a document.
+  /// A line, or several lines that are read as one, that could end a document.
   struct Candidate {
     /// The text without quotes.
     var text: [UInt8]
-    /// How much of it comes before the first value.
+    /// The number of its bytes before the first value.
     var authorCount: Int
     /// True if the end of a command substitution follows.
     var hasParenthesis: Bool
@@ -66,17 +66,17 @@ private struct HereDocuments {
   private func isEnd(_ line: Candidate, among delimiters: Set<[UInt8]>) -> Bool {
     if delimiters.isEmpty || !line.isKnown { return false }
     if delimiters.contains(line.text) { return true }
-    // In PHP, anything may follow the word.
+    // In PHP, anything may follow the delimiter.
     guard isShell else {
       return delimiters.contains(Array(line.text.prefix(while: isNameByte)))
     }
-    // In a command substitution of bash, anything that has its end may.
+    // In a command substitution of bash, a text with its closing parenthesis may follow.
     return line.hasParenthesis
       && delimiters.contains { $0.count > line.authorCount && line.text.starts(with: $0) }
   }
 
-  /// The first value that could be in the end of a document if some of the lines, up to the last one, are
-  /// one line.
+  /// The first value that could be in the end of a document if some of the lines, up to the last
+  /// one, are read as one.
   mutating func end(in lines: [InsertedText.Line]) -> InsertedValue? {
     if lines.count < 2 { return nil }
     readDelimiters(
@@ -91,7 +91,7 @@ private struct HereDocuments {
       candidate.authorCount = min(candidate.authorCount, candidate.text.count)
       if let rest = joined {
         if line.values.isEmpty { candidate.authorCount += rest.authorCount }
-        // What is longer than any of the words need not be known.
+        // More bytes than the longest delimiter has are not needed.
         candidate.text += rest.text.prefix(max(0, longest + 1 - candidate.text.count))
         candidate.hasParenthesis = candidate.hasParenthesis || rest.hasParenthesis
         candidate.isKnown = candidate.isKnown && rest.isKnown
@@ -112,7 +112,7 @@ private struct HereDocuments {
     }
   }
 
-  /// Some shells and languages read a sign before the word.
+  /// Adds the delimiters at the start of a text; some shells and languages read a sign before the word.
   private mutating func addDelimiters(before text: ArraySlice<UInt8>) {
     addDelimiter(before: text)
     switch text.first {
@@ -139,7 +139,7 @@ private struct HereDocuments {
     longest = max(longest, plain.count)
   }
 
-  /// The word with its blanks and operators that are in quotes.
+  /// The word with its blanks and operators in quotes.
   private static func quotedWord(_ text: ArraySlice<UInt8>) -> [UInt8] {
     var word: [UInt8] = []
     var quote: UInt8?

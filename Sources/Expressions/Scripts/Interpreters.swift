@@ -1,7 +1,7 @@
-// The programs that read code from their arguments or their input, and where: the only table of
-// them. It knows no language and no templates.
+// The programs that read code from their arguments or their input, and from where: the only table
+// of them. It knows no language and no templates.
 
-/// Where a program that runs code takes it from.
+/// Where a program that runs code reads it from.
 package struct Interpreter: Sendable {
   enum Operands {
     /// The operands are a file of code, and data.
@@ -9,51 +9,49 @@ package struct Interpreter: Sendable {
     /// The first operand is code, unless an option gave the code; the letters and words are options
     /// whose argument is the next element.
     case first(letters: String, words: [String])
-    /// Everything that follows is code.
+    /// All elements after the program are code.
     case all
   }
 
   /// The options with one dash whose argument, or next element, is code.
   package var letters = ""
-  /// The same for options with two dashes; abbreviations count.
+  /// The options with two dashes whose argument, or next element, is code; abbreviations count.
   package var words: [String] = []
-  /// The options with one dash whose argument is the rest of their element, if anything is left:
-  /// `-i.bak`.
+  /// The options with one dash whose argument is the rest of their element, if there is one: `-i.bak`.
   var suffixLetters = ""
   var operands = Operands.data
   /// True if everything after the option is also code.
   var optionIsWholeCommand = false
-  /// True if what follows `--` is for a shell, which has its own options.
+  /// True if the elements after `--` are for a shell, which has its own options.
   var passesOptionsOn = false
-  /// True if, without other code, it runs what it reads from its input.
+  /// True if, without other code, the program runs its standard input.
   var readsInput = true
   /// True for shells: options may follow `-c`, and `-o` takes an argument.
   var isShell = false
   /// The options with which a script stops at its first failing command; empty if there are none.
   package var strictOptions: [String] = []
-  /// True if its code is passed to a shell.
+  /// True if the program passes its code to a shell.
   var passesShellCode = false
   /// True for a shell in which bare words may be code where they are data to other shells: `let x = ls`.
   var hasOwnLanguage = false
-  /// True if a pattern of it can have code in parentheses: `*(e:command:)`.
+  /// True if a pattern can have code in parentheses: `*(e:command:)`.
   var hasGlobQualifiers = false
-  /// The options with which it passes its input to a shell, if it reads none otherwise: the letters, and the
-  /// words.
+  /// The options with which the program passes its input to a shell, if it does so only with these:
+  /// the letters, and the words.
   var inputOptions: (letters: String, words: [String])?
-  /// The option before a script in its arguments; nil for `-c`.
+  /// The option before a script in the arguments; nil for `-c`.
   var scriptOption: String?
-  /// The option with one dash whose argument, also in the same element, is the name of a program that it runs:
-  /// `-mtimeit`.
+  /// The option with one dash whose argument, also in the same element, is the name of a program to
+  /// run: `-mtimeit`.
   var programLetter: Character?
-  /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
-  /// code.
+  /// Code that runs the script in descriptor 3; nil if `/dev/fd/3` can be used as a file of code.
   var loader: String?
 
-  /// Whether its code is that of a shell.
+  /// True if the code is read by a shell.
   var readsShell: Bool { (isShell || passesShellCode) && !hasOwnLanguage }
-  /// Whether it takes variables and arguments as a shell does.
+  /// True if variables and arguments are written as for a shell.
   var isBourneLike: Bool { isShell && readsShell }
-  /// Whether it starts another program, which may run the code.
+  /// True if the program starts another one, which may run the code.
   var isWrapper: Bool { passesShellCode || optionIsWholeCommand }
 }
 
@@ -70,14 +68,14 @@ extension Interpreter {
       ? nil : table[base.hasSuffix("-") ? String(base.dropLast()) : base]
   }
 
-  /// The part of an element of an argument vector that may name a program: of `--entrypoint=sh`, or of
-  /// `SHELL=bash`, it is what follows the sign.
+  /// The part of an element of an argument vector that may name a program: in `--entrypoint=sh` or
+  /// `SHELL=bash`, the text after the sign.
   static func programName(in element: String) -> String {
     guard named(element) == nil, let sign = element.lastIndex(of: "=") else { return element }
     return String(element[element.index(after: sign)...])
   }
 
-  /// PATH_MAX of Linux.
+  /// The longest path: PATH_MAX of Linux.
   private static let longestPath = 4096
 
   private static let table: [String: Interpreter] = {
@@ -176,7 +174,7 @@ extension Interpreter {
       Interpreter(letters: "eq", words: ["execute", "init-command", "eval", "query"])
     ),
     ("sqlite sqlite3 duckdb", Interpreter(operands: .all)),
-    // Their arguments are passed to a shell.
+    // The arguments of these programs are passed to a shell.
     (
       "ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush",
       Interpreter(operands: .all, passesShellCode: true)
@@ -215,7 +213,7 @@ extension Interpreter {
           "index-filter", "parent-filter", "msg-filter", "commit-filter", "tag-name-filter",
         ], readsInput: false, passesShellCode: true)
     ),
-    // A command of `git submodule`.
+    // The command of `git submodule`.
     ("foreach", Interpreter(operands: .all, readsInput: false, passesShellCode: true)),
     ("nix-shell", Interpreter(letters: "Ep", words: ["run", "command", "expr"])),
     (
@@ -223,14 +221,14 @@ extension Interpreter {
       Interpreter(
         letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
     ),
-    // They read commands only from their input.
+    // These programs read commands only from their input.
     (
       "sudo doas",
       Interpreter(
         readsInput: false, passesShellCode: true,
         inputOptions: (letters: "si", words: ["--shell", "--login"]))
     ),
-    // A line of it may be a command for a shell.
+    // A line of the input may be a command for a shell.
     ("sftp ftp", Interpreter(passesShellCode: true)),
     ("lftp", Interpreter(letters: "ce", passesShellCode: true)),
     (
@@ -239,7 +237,7 @@ extension Interpreter {
     ),
   ]
 
-  /// Stands for a program that is named by a value: it may be any of them.
+  /// The interpreter for a program that is named by a value: it may be any of them.
   package static let any = Interpreter(
     letters: "ceErp", words: ["eval", "command", "print", "execute", "expression", "source", "run"])
 }

@@ -1,14 +1,14 @@
-// Values in code that no shell reads. In most languages a bare word is code, and so is what stands
-// between operators such as `qx,…,`: only numbers may be outside of strings. It knows no language, so
-// it accepts only strings that no quote of another meaning can be mistaken for.
+// Values in code that no shell reads. In most languages a bare word is code, and so is text between
+// operators such as `qx,…,`: only numbers may be outside of strings. It knows no language, so it
+// accepts only strings whose quotes cannot be mistaken for others.
 
 extension InsertedText {
   enum CodeFault {
-    /// It is outside of strings, or what opens them may be something else.
+    /// The value is outside of strings, or the start of its string may be something else.
     case outside
-    /// It has a character that could end a string, or mean something in one.
+    /// The value has a character that could end a string, or has a meaning in one.
     case unsafe(Character)
-    /// Its string has other text than a word.
+    /// The value is in a string that is more than one word.
     case inText
   }
 
@@ -38,7 +38,7 @@ extension InsertedText {
   }
 }
 
-/// What each byte of a line is a part of.
+/// The role of each byte of a line.
 private struct QuotedPlaces {
   enum Place {
     case code
@@ -67,7 +67,7 @@ private struct QuotedPlaces {
     isNameByte(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
   }
 
-  /// An unknown value counts as a letter: the run checks again.
+  /// True if a string is one word. An unknown value counts as a letter: the run checks again.
   private static func isWord(_ string: ArraySlice<UInt8>) -> Bool {
     let isLetter = { isNameByte($0) || $0 == InsertedText.unknown }
     guard let first = string.first, let last = string.last else { return false }
@@ -75,8 +75,8 @@ private struct QuotedPlaces {
       && string.allSatisfy { isPlain($0) || $0 == InsertedText.unknown }
   }
 
-  /// What is between the quotes of a line, if all of them look like those around strings: `A'`, `s/'//`
-  /// and `it's` do not.
+  /// The ranges between the quotes of a line, if all of them look like those around strings: `A'`,
+  /// `s/'//` and `it's` do not.
   private static func strings(in line: ArraySlice<UInt8>, _ quote: UInt8) -> [Range<Int>] {
     let quotes = line.indices.filter { line[$0] == quote }
     guard quotes.count.isMultiple(of: 2) else { return [] }

@@ -1,5 +1,5 @@
-// How a script is passed to a program: each program has its own option for that, and with another
-// one it may only check the script.
+// Passes a script to a program: each program has its own option for that, and with another option
+// it may only check the script.
 
 extension Interpreter {
   /// The whole argument vector, if the script can be one argument.
@@ -8,7 +8,7 @@ extension Interpreter {
     return shell.last == option ? shell + [script] : shell + [option, script]
   }
 
-  /// The argument vector that runs a script which descriptor 3 holds.
+  /// The argument vector that runs a script from descriptor 3.
   package static func argumentsForDescriptor3(_ shell: [String]) -> [String] {
     if let loader = running(shell)?.loader { return arguments(shell, script: loader) }
     var words = shell
@@ -16,15 +16,16 @@ extension Interpreter {
     return words + ["/dev/fd/3"]
   }
 
-  /// The program that runs the script: in `[env, LANG=C, perl, -w]` it is perl, in `[perl, -I, script]` too.
+  /// The program that runs the script: perl in `[env, LANG=C, perl, -w]`, and in `[perl, -I, script]`.
   static func running(_ shell: [String]) -> Interpreter? {
     if let first = shell.first.flatMap({ named($0) }), !first.isWrapper { return first }
     let programs = shell.lazy.reversed().compactMap { named($0) }
     return programs.first { !$0.isWrapper } ?? programs.first
   }
 
-  /// Whether only a shell can be the program that reads the script: no other program is named, and what stands
-  /// behind the shell are its options. An operand would be a file of code, which may pass the script on to any program.
+  /// True if only a shell can be the program that reads the script: no other program is named, and
+  /// only options follow the shell. An operand would be a file of code, which may pass the script
+  /// on to any program.
   static func areShells(_ shell: [String]) -> Bool {
     let programs = shell.lazy.compactMap { named($0) }
     guard programs.allSatisfy({ $0.isWrapper || $0.readsShell }) else { return false }
@@ -34,7 +35,8 @@ extension Interpreter {
 
   private static func isShell(_ word: String) -> Bool { named(word)?.isShell == true }
 
-  /// Whether these words are options of a shell, with the argument of `-o`, or the shell that is an applet of busybox.
+  /// True if these words are options of a shell, with the argument of `-o`, or the shell that is an
+  /// applet of busybox.
   private static func hasOnlyOptions(_ words: ArraySlice<String>) -> Bool {
     var isArgument = false
     for word in words {

@@ -1,5 +1,5 @@
 // Checks a script while it is put together from literal text and values: each value by itself, then
-// what its line makes of it. docs/expressions.md, “Values in scripts”.
+// the meaning that its line gives it. docs/expressions.md, “Values in scripts”.
 
 import Diagnostics
 
@@ -8,7 +8,7 @@ struct ScriptChecker {
   private let isShell: Bool
   private var word = WordStart.nothing
   private var place = ShellPlace()
-  /// Nil as long as the lines do not matter.
+  /// The text so far; nil as long as its lines do not matter.
   private var text: InsertedText?
 
   init(for reader: ScriptReader) {
@@ -21,7 +21,7 @@ struct ScriptChecker {
   mutating func append(_ literal: UnsafeBufferPointer<UInt8>) {
     word.append(literal)
     if isShell { place.append(literal) }
-    // What comes before them is in no here-document, and in no parentheses.
+    // Before these characters there is no here-document, and no parenthesis.
     if text == nil,
       literal.contains(where: { $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: "(") })
     {
@@ -47,7 +47,7 @@ struct ScriptChecker {
       return ScriptRule.objection(to: value, in: .script(word, reader))
         ?? place.objection(to: value, reader)
     case .unknown:
-      // It may turn out to be the author's own text; the run checks again.
+      // The value may turn out to be the author's own text; the run checks again.
       word = .other
       place.appendValue()
       text?.append(CollectionOfOne(InsertedText.unknown))
@@ -55,7 +55,7 @@ struct ScriptChecker {
     }
   }
 
-  /// Must be called after the last piece. Fails for a value that is more than data on its line.
+  /// Checks the lines after the last piece. Fails for a value that is more than data on its line.
   func checkLines() throws(EvaluationFailure) {
     guard let text, !text.values.isEmpty else { return }
     if let value = text.valueThatEndsDocument(isShell: isShell) {
@@ -81,9 +81,9 @@ extension InsertedValue {
   }
 }
 
-/// A script, and where the values in it are.
+/// A script with the positions of its values.
 struct InsertedText {
-  /// Stands for a value that is not known: no script contains it.
+  /// The byte for a value that is not known: no script contains it.
   static let unknown: UInt8 = 0
 
   private(set) var bytes: [UInt8] = []

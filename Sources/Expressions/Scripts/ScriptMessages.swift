@@ -1,5 +1,5 @@
-// The wording of the reasons that keep a value out of a script or an argument, with the lines to
-// write instead.
+// The messages about values that are refused in a script or an argument, with the lines to write
+// instead.
 
 import Diagnostics
 
@@ -12,7 +12,7 @@ enum ScriptMessage {
       "the value is empty, which would leave a gap in the script", help: help(value, reader))
   }
 
-  /// `found` is the first character that is not allowed.
+  /// The message about a value that is not data. `found` is the first character that is not allowed.
   package static func unsafe(
     _ value: InsertedValue, found: Character, _ reader: ScriptReader
   ) -> UnlocatedFailure {
@@ -85,7 +85,8 @@ enum ScriptMessage {
       help: "add the element `--` before it, if that ends the program's options")
   }
 
-  /// The message about null in text. `closest` finds the variable that was meant by one that is not set.
+  /// The message about null in text. `closest` finds the variable that was probably meant by one
+  /// that is not set.
   static func null(
     _ expression: Expression, closest: (String) -> String?
   ) -> UnlocatedFailure {
@@ -96,7 +97,7 @@ enum ScriptMessage {
         "\(quoted(value.source)) is null, which cannot be inserted into text", help: help)
   }
 
-  /// What to write in place of something that may be null. A default that is empty has no place in a script.
+  /// The text to write instead of a value that may be null. A default that is empty has no place in a script.
   private static func helpForNull(_ value: InsertedValue) -> String {
     guard value.isPath else { return "give a default: x ?? ''" }
     let variable = value.variable
@@ -108,7 +109,7 @@ enum ScriptMessage {
       "give a default: \(written); in a script, \(setting)write `\"$\(variable.name)\"` in its place"
   }
 
-  // MARK: The way out
+  // MARK: Help
 
   private static func help(_ value: InsertedValue, _ reader: ScriptReader) -> String {
     let program = reader.program
@@ -131,16 +132,16 @@ enum ScriptMessage {
     return "add `\(variable.name): \(value.scalar)` to the step's `env`, and \(reading)"
   }
 
-  /// How a language reads an environment variable; nil if that is not known.
+  /// The reference to an environment variable in a language; nil if the language is not known.
   private static func reference(
     to name: String, in reader: ScriptReader, _ surroundings: ShellSurroundings
   ) -> String? {
     let program = reader.program
     if Interpreter.named(program)?.isBourneLike == true {
-      // Behind a wrapper, another program may read the code.
+      // After a wrapper, another program may read the code.
       return reader.isShell ? surroundings.reference(to: name) : nil
     }
-    // Within a string of the language it would be a part of that string.
+    // Within a string of the language, a reference would be a part of that string.
     guard case .nothing = surroundings else { return nil }
     return switch String(program.prefix { !"0123456789".contains($0) }) {
     case "python", "pypy": "os.environ[\"\(name)\"]"
@@ -245,7 +246,7 @@ extension InsertedValue {
     name.uppercased().replacingText("-", with: "_")
   }
 
-  /// Names that have a meaning to shells or to programs of all kinds.
+  /// The names with a meaning to shells or to programs of all kinds.
   private static let meaningful: Set<String> = [
     "PATH", "HOME", "USER", "SHELL", "LANG", "LANGUAGE", "TERM", "PWD", "OLDPWD", "IFS", "ENV",
     "TMPDIR", "UID", "EUID", "PS1", "PS4", "SHLVL", "HOSTNAME", "LOGNAME", "MAIL", "EDITOR",

@@ -1,5 +1,5 @@
-// Turns a template into text that a shell or an interpreter reads. A value is accepted only as
-// `ScriptRule` says.
+// Turns a template into text that a shell or an interpreter reads. `ScriptRule` decides which
+// values are accepted.
 
 import Diagnostics
 
@@ -14,7 +14,7 @@ package struct ScriptReader: Sendable {
   }
 
   package let form: Form
-  /// The words that start it: the shell and its options, or the name of an interpreter.
+  /// The words that start the program: the shell and its options, or the name of an interpreter.
   package let words: [String]
 
   package init(_ form: Form, _ words: [String]) {
@@ -22,20 +22,20 @@ package struct ScriptReader: Sendable {
     self.words = words
   }
 
-  /// The program that the words of `shell` start reads the text.
+  /// A reader of the text of `run`, a hook or a probe, started by the words of `shell`.
   package init(shell words: [String]) { self.init(.text, words) }
 
-  /// Whether the program reads the code as a shell does.
+  /// True if the program reads the code as a shell does.
   var isShell: Bool {
     if words == Self.usual { return true }
     if form != .text { return words.first.flatMap { Interpreter.named($0) }?.readsShell ?? false }
     return Interpreter.running(words)?.readsShell == true && Interpreter.areShells(words)
   }
 
-  /// The shell of most steps, which needs no look at the table of programs.
+  /// The shell of most steps, which is not looked up in the table of programs.
   private static let usual = ["/bin/sh", "-e"]
 
-  /// Whether a pattern can have code in parentheses at its end.
+  /// True if a pattern can have code in parentheses at its end.
   var hasGlobQualifiers: Bool {
     words.contains { Interpreter.named($0)?.hasGlobQualifiers == true }
   }
@@ -52,7 +52,8 @@ extension Template {
     return String(decoding: script, as: UTF8.self)
   }
 
-  /// The same in UTF-8, as a plan keeps it; nil if some of the values are not known yet. The known ones can already fail.
+  /// The script in UTF-8, as a plan keeps it; nil if some of the values are not known yet. The
+  /// known ones can already fail.
   package func renderedScriptIfKnown(
     for reader: ScriptReader, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [UInt8]? {

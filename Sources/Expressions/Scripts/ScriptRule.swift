@@ -1,18 +1,18 @@
 // The rule for each value in text that a shell or an interpreter reads, and in arguments. It
-// examines the value and what precedes it in its word, never the meaning of the script. What the line
-// of a value makes of it is examined by `ScriptChecker`.
-// docs/expressions.md, “Values in scripts”.
+// examines the value and the text before it in its word, never the meaning of the script.
+// `ScriptChecker` examines the meaning that the line of a value gives it. docs/expressions.md,
+// “Values in scripts”.
 
-/// A value to be inserted into a script or an argument, and the expression that it comes from. What
-/// the author of the file wrote is not such a value: see `FoundText`.
+/// A value to be inserted into a script or an argument, and the expression that it comes from. Text
+/// that the author of the file wrote is not such a value: see `TextPiece`.
 package struct InsertedValue {
   package let text: String
   package let expression: Expression
-  /// Whether it is one of the arguments that a person wrote for the commands of the pipeline, which may be options.
+  /// True for an argument that a person wrote for the commands of the pipeline, which may be an option.
   var isArgument = false
 }
 
-/// Where a value is inserted.
+/// The position at which a value is inserted.
 enum InsertionContext {
   /// The value is in text that is read as code.
   case script(WordStart, ScriptReader)
@@ -22,8 +22,8 @@ enum InsertionContext {
 }
 
 package enum ScriptRule {
-  /// Every value passes through here before it is inserted into a script or an argument. Returns
-  /// words that say why it is refused, or nil.
+  /// The objection to a value, or nil. Every value passes through here before it is inserted into a
+  /// script or an argument.
   static func objection(to value: InsertedValue, in context: InsertionContext) -> UnlocatedFailure?
   {
     switch context {
@@ -65,16 +65,16 @@ package enum ScriptRule {
   }
 }
 
-/// What is between the beginning of a word and a value in it.
+/// The text between the beginning of a word and a value in it.
 enum WordStart {
   case nothing
-  /// Letters, digits, `_` and values, at the beginning or after an operator: followed by `=`, it would be
-  /// the name of a variable.
+  /// Letters, digits, `_` and values, at the beginning or after an operator: before a `=`, the
+  /// value would be part of the name of a variable.
   case name
   case other
 
-  /// Moves past text that the author wrote. It is examined from its end, no further than a word
-  /// extends.
+  /// Moves past text that the author wrote. The text is examined from its end, no further back than
+  /// a word extends.
   mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
     var isEmpty = true
     var place = text.count
@@ -85,7 +85,7 @@ enum WordStart {
         self = isEmpty ? .nothing : .name
         return
       }
-      // The value of `$name` may be empty, as that of `$@`, or of `$=name` in zsh.
+      // The value of `$name` may be empty, as those of `$@`, or of `$=name` in zsh.
       if byte == UInt8(ascii: "$")
         || !isNameByte(byte) && place > 0 && text[place - 1] == UInt8(ascii: "$")
       {
@@ -110,7 +110,7 @@ enum WordStart {
     }
   }
 
-  /// Whether a variable can be set after the byte in the arithmetic of a shell: `a[x=1]`, `1?x=1`.
+  /// True if a variable can be set after the byte in the arithmetic of a shell: `a[x=1]`, `1?x=1`.
   private static func precedesAssignment(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "["), UInt8(ascii: "?"), UInt8(ascii: ":"), UInt8(ascii: "+"),
@@ -121,8 +121,7 @@ enum WordStart {
     }
   }
 
-  /// Whether a word begins after the byte, in some position in some shell: after a comma it is one of
-  /// `{a,b}`.
+  /// True if a word begins after the byte, in some position in some shell: after a comma, one of `{a,b}`.
   static func begins(_ byte: UInt8) -> Bool {
     switch byte {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),

@@ -1,14 +1,14 @@
-// What a shell makes of a value because of the text before it, besides the word that it begins or
-// continues. It knows no grammar: braces and parentheses count wherever they are.
+// The meaning that the text before a value gives it in a shell, besides the word that the value
+// begins or continues. It knows no grammar: braces and parentheses count wherever they are.
 
 import Diagnostics
 
-/// What comes before a value.
+/// The text before a value, as far as it matters.
 struct ShellPlace {
-  /// A brace precedes on its line: a comma may begin another word.
+  /// True after a brace on the same line: a comma may begin another word.
   private var isInBraces = false
-  /// Only parts of a word are between it and a parenthesis that follows a word: for zsh, it may be in the
-  /// qualifiers of a pattern, `*(e:command:)`.
+  /// True if only parts of a word are between the value and a parenthesis that follows a word: for
+  /// zsh, the value may be in the qualifiers of a pattern, `*(e:command:)`.
   private var isInQualifiers = false
   private var last: UInt8?
 
@@ -61,7 +61,7 @@ struct ShellPlace {
     if closed > 0 { isInQualifiers = false }
   }
 
-  /// Whether qualifiers can follow this byte: not after what begins a command, a substitution or an array.
+  /// True if qualifiers can follow this byte: not after the start of a command, a substitution or an array.
   private static func precedesQualifiers(_ byte: UInt8) -> Bool {
     switch byte {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),
@@ -83,8 +83,8 @@ struct ShellPlace {
 }
 
 extension InsertedText {
-  /// The first value that makes a word `esac` behind a parenthesis: within parentheses, it can end a `case`
-  /// in place of its first pattern, and the commands behind it are run.
+  /// The first value that makes a word `esac` after a parenthesis: within parentheses, it can end a
+  /// `case` instead of being its first pattern, and the commands after it are run.
   var valueThatEndsCase: InsertedValue? {
     let word = Array("esac".utf8)
     for (range, value) in values where range.count <= word.count {

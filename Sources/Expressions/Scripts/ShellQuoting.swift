@@ -1,4 +1,4 @@
-// A word in the form in which it is written for a shell.
+// Words as they are written for a shell.
 
 /// The word, in single quotes unless every character is safe without them.
 package func shellQuoted(_ word: String) -> String {
@@ -6,7 +6,7 @@ package func shellQuoted(_ word: String) -> String {
   return singleQuotedForShell(word)
 }
 
-/// One word for any shell of the Bourne family.
+/// The text as one word for any shell of the Bourne family.
 func singleQuotedForShell(_ text: String) -> String {
   var result = "'"
   for scalar in text.unicodeScalars {
@@ -15,7 +15,7 @@ func singleQuotedForShell(_ text: String) -> String {
   return result + "'"
 }
 
-/// Whether the byte has no special meaning in any position in any shell: `[A-Za-z0-9_@%+=:,./-]`.
+/// True if the byte has no special meaning in any position in any shell: `[A-Za-z0-9_@%+=:,./-]`.
 func isSafeInShell(_ byte: UInt8) -> Bool {
   if isNameByte(byte) { return true }
   switch byte {

@@ -1,5 +1,6 @@
-// How a shell script reads a variable in place of an expression. Only advice depends on it: it
-// looks at quotes and here-documents in the text before, and knows nothing else about shells.
+// The reference to a variable that replaces an expression in a shell script. Only advice depends on
+// it: it looks at quotes and here-documents in the text before, and knows nothing else about
+// shells.
 
 /// The quotation that is open where an expression begins.
 package enum ShellSurroundings {
@@ -7,7 +8,7 @@ package enum ShellSurroundings {
   case singleQuotes, doubleQuotes
   case hereDocument
 
-  /// The state after the text, which may contain other expressions.
+  /// The state after a text, which may contain other expressions.
   package init(after text: some Sequence<UInt8>) {
     self = .nothing
     var isEscaped = false

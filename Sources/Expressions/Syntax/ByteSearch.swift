@@ -3,13 +3,13 @@
 import Glibc
 
 extension UnsafeBufferPointer<UInt8> {
-  /// The first place of a byte, from a place on.
+  /// The first position of a byte, from a position on.
   package func place(of byte: UInt8, from start: Int = 0) -> Int? {
     guard start < count, let first = baseAddress.map(UnsafeRawPointer.init) else { return nil }
     return memchr(first + start, Int32(byte), count - start).map { first.distance(to: $0) }
   }
 
-  /// Where the next expression begins: `${{`.
+  /// The position of the next expression, `${{`.
   package func expressionStart(from start: Int = 0) -> Int? {
     var next = start
     while let place = place(of: UInt8(ascii: "$"), from: next), place + 2 < count {

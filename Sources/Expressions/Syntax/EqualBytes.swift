@@ -9,8 +9,8 @@ package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferP
   return areEqual(first, second, count: left.count)
 }
 
-/// Whether two ranges of `count` bytes are equal. They are compared eight at a time, the last of
-/// them perhaps twice.
+/// True if two ranges of `count` bytes are equal. They are compared eight bytes at a time, the last
+/// of them perhaps twice.
 @inlinable
 @inline(__always)
 package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int)
@@ -37,8 +37,8 @@ package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8
   return areEqual(at: count - 8, UInt64.self)
 }
 
-/// Whether two strings consist of the same bytes: for `==` of Swift, `é` is also `e` with an accent of its
-/// own, which is another name to Linux and in JSON.
+/// True if two strings consist of the same bytes: for `==` of Swift, `é` is also `e` with a
+/// combining accent, which is another name to Linux and in JSON.
 package func areSameBytes(_ left: String, _ right: String) -> Bool {
   guard left.utf8.count == right.utf8.count else { return false }
   let areSame = left.utf8.withContiguousStorageIfAvailable { left in
@@ -47,7 +47,7 @@ package func areSameBytes(_ left: String, _ right: String) -> Bool {
   return (areSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
 }
 
-/// A string that equals only what consists of the same bytes.
+/// A string that equals only strings of the same bytes.
 package struct ExactText: Hashable, Sendable {
   package let text: String
 
@@ -61,7 +61,7 @@ package struct ExactText: Hashable, Sendable {
 }
 
 extension Set<ExactText> {
-  /// Whether it holds the name. A few are compared with it, because to hash it takes longer.
+  /// True if the set contains the name. A small set is searched by comparing, because hashing takes longer.
   package func holds(_ name: String) -> Bool {
     count <= 8 ? contains { areSameBytes($0.text, name) } : contains(ExactText(text: name))
   }

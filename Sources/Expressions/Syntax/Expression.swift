@@ -3,13 +3,13 @@
 
 package import Diagnostics
 
-/// The contexts with which names in an expression begin.
+/// The contexts with which references in an expression begin.
 package enum ContextRoot: UInt8, CaseIterable, Sendable {
   case params, env, steps, matrix, run, host, secrets, vars
 
   package var name: String { word.description }
 
-  /// Whether its members may be literals of the file.
+  /// True if members may be literals of the file.
   var mayBeWritten: Bool {
     switch self {
     case .matrix, .vars: true
@@ -54,7 +54,7 @@ struct ExpressionNode: Hashable, Sendable {
     case null, `true`, `false`, number, string
     /// A context; `detail` is a `ContextRoot`.
     case root
-    /// A name without a meaning.
+    /// A name that is neither a context nor a keyword.
     case unknownName
     /// `x.name`, with one operand.
     case member
@@ -76,16 +76,16 @@ struct ExpressionNode: Hashable, Sendable {
 
   var kind: Kind
   var detail: UInt8 = 0
-  /// The number of nodes from the first of the operands to this one.
+  /// The number of nodes from the first operand to this one.
   var size: UInt16 = 1
-  /// Its position in the text, counted from the start of the expression.
+  /// The position of the node in the text, counted from the start of the expression.
   var start: UInt16
   var end: UInt16
   var value: UInt32 = 0
 }
 
 extension ExpressionNode {
-  /// Whether its value, if it has one, is true or false whatever its operands are.
+  /// True if the value, if there is one, is true or false whatever the operands are.
   var isBoolean: Bool {
     switch kind {
     case .true, .false, .not: true
@@ -107,7 +107,7 @@ package struct Expression: Hashable, Sendable {
   package let template: Template
   /// The offset of the expression in the text.
   package let base: Int
-  /// The last of its nodes.
+  /// The index of the last node.
   package let root: Int
 }
 
@@ -157,7 +157,7 @@ extension Expression {
     return start..<end
   }
 
-  /// The range of the name of a call, or of a name without a meaning.
+  /// The range of the name of a call, or of an unknown name.
   func nameRange(of node: Int) -> Range<Int> {
     let start = range(of: node).lowerBound
     let end = content[start...].firstIndex { !isNameByte($0) } ?? content.endIndex
@@ -214,14 +214,14 @@ extension Expression {
     return nodes[first...self.root].contains { $0.kind == .root && $0.detail == root.rawValue }
   }
 
-  /// Whether the other one has the same source text, and so the same meaning where the same names
-  /// are known.
+  /// True if the other one has the same source text, and so the same meaning where the same names are known.
   package func isWritten(as other: Expression) -> Bool {
     template.isAsWritten && other.template.isAsWritten
       && areSame(content[range(of: root)], other.content[other.range(of: other.root)])
   }
 
-  /// The name of the step in an expression like `steps.build.outputs.size`, and what follows it; nil for any other.
+  /// The name of the step in an expression like `steps.build.outputs.size`, and the text after it;
+  /// nil for any other.
   package var stepPath: (name: ArraySlice<UInt8>, rest: ArraySlice<UInt8>)? {
     let first = root + 1 - Int(nodes[root].size)
     guard template.isAsWritten, first < root, nodes[first].kind == .root,
@@ -244,7 +244,7 @@ extension Expression {
     return nodes[step].kind == .member ? memberName(of: step) : nil
   }
 
-  /// Whether it names something that differs from step to step.
+  /// True if the expression names something that differs from step to step.
   package var isOfStep: Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {
@@ -253,7 +253,7 @@ extension Expression {
     }
   }
 
-  /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition
+  /// True if `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition
   /// replaces the implicit `ok` of a step's edges.
   package var callsStatusFunction: Bool {
     calls { $0.row.isStatus }
@@ -281,7 +281,7 @@ extension StaticString {
 }
 
 extension Expression {
-  /// Whether it calls `hashFiles` or `exists`. O(number of its nodes).
+  /// True if the expression calls `hashFiles` or `exists`. O(number of its nodes).
   package var looksAtFiles: Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {

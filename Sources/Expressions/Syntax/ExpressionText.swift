@@ -1,10 +1,10 @@
-// Expressions and templates as text again: what folding has left, as it could be written.
+// Expressions and templates as text again: the rest after folding, as it could be written.
 
 import Diagnostics
 
 extension Expression {
-  /// The expression, such as `params.branch == 'main'`: as it is written, if nothing is folded and
-  /// it is on one line.
+  /// The expression as text, such as `params.branch == 'main'`: as it is written, if nothing is
+  /// folded and it is on one line.
   package var description: String {
     let written = content[range(of: root)]
     if template.isAsWritten, !written.contains(UInt8(ascii: "\n")) {
@@ -112,7 +112,7 @@ extension Value {
   }
 }
 
-/// The string in single quotes, or in double quotes if something needs an escape.
+/// The string in single quotes, or in double quotes if a character needs an escape.
 private func stringLiteral(_ text: String) -> String {
   let quote = UInt8(ascii: "'")
   if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return jsonString(text) }

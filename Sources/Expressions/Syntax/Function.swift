@@ -27,7 +27,7 @@ package struct FunctionRow: Sendable {
   package let sentence: String
   /// Expressions and their results; the tests evaluate them.
   package let examples: [(String, String)]
-  /// Whether it depends on the endings of direct dependencies.
+  /// True if the result depends on the endings of direct dependencies.
   package var isStatus = false
 
   /// The signature, such as `join(list, separator?)`.

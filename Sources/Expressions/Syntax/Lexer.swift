@@ -8,14 +8,14 @@ struct Token {
   }
 
   package let kind: Kind
-  /// The offset in the whole text.
+  /// The offset of the token in the whole text.
   package let start: Int
   package let end: Int
 
   package var range: Range<Int> { start..<end }
 }
 
-/// What is wrong with an expression, and where in the text.
+/// A fault of an expression, and its range in the text.
 struct ExpressionFailure: Error {
   package let words: UnlocatedFailure
   package let range: Range<Int>
@@ -30,7 +30,7 @@ struct Lexer {
   package let content: ArraySlice<UInt8>
   /// The offset from which the next token is read.
   package var place: Int
-  /// True in a template, where `}}` is the end; elsewhere only the end of the text is.
+  /// True in a template, where `}}` is the end; otherwise only the end of the text is.
   let endsAtBraces: Bool
 
   package mutating func next() throws(ExpressionFailure) -> Token {
@@ -52,7 +52,7 @@ struct Lexer {
     }
   }
 
-  /// The name after a dot, which may contain `-`.
+  /// Reads the name after a dot, which may contain `-`.
   mutating func memberName() -> Token? {
     guard place < content.endIndex, isNameStart(content[place]) else { return nil }
     let start = place

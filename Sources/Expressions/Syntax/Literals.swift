@@ -1,6 +1,6 @@
 // The values of literals: numbers, and strings in single or double quotes.
 
-/// Why a text is not a number; nil if it is one.
+/// The message about a text that is not a number; nil if it is one.
 func numberFault(_ text: ArraySlice<UInt8>) -> UnlocatedFailure? {
   let written = String(decoding: text, as: UTF8.self)
   guard let number = numberValue(text) else { return ExpressionMessage.badNumber(written) }
@@ -11,7 +11,7 @@ func numberFault(_ text: ArraySlice<UInt8>) -> UnlocatedFailure? {
   return nil
 }
 
-/// A number as JSON writes it, perhaps infinite; nil if it is written in any other way.
+/// The number, perhaps infinite, as JSON writes it; nil if it is written in any other way.
 func numberValue(_ text: ArraySlice<UInt8>) -> Double? {
   var rest = text
   if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
@@ -51,7 +51,7 @@ func jsonStringText(_ literal: ArraySlice<UInt8>) -> String? {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// The scalar of an escape, and the bytes it consists of.
+/// The scalar of an escape, and the number of bytes of the escape.
 private func jsonEscape(
   _ text: ArraySlice<UInt8>
 ) -> (scalar: Unicode.Scalar, byteCount: Int)? {
@@ -69,7 +69,7 @@ private func jsonEscape(
   }
 }
 
-/// An escape such as `u00e9`, or a pair of surrogates.
+/// Reads an escape such as `u00e9`, or a pair of surrogates.
 private func unicodeEscape(
   _ text: ArraySlice<UInt8>
 ) -> (scalar: Unicode.Scalar, byteCount: Int)? {
@@ -83,7 +83,7 @@ private func unicodeEscape(
   return (scalar, 11)
 }
 
-/// The number written in four digits.
+/// The number written in four hexadecimal digits.
 private func hexadecimal(_ text: ArraySlice<UInt8>) -> UInt32? {
   guard text.count >= 4 else { return nil }
   var value: UInt32 = 0

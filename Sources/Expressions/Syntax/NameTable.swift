@@ -5,7 +5,7 @@
 package struct NameTable: Sendable {
   /// All names, one after the other.
   private var bytes: [UInt8] = []
-  /// Where each of them ends.
+  /// The end of each name.
   private var ends: [Int] = []
   /// The numbers by hash; 255 is a free slot.
   private var slots = [UInt8](repeating: 255, count: 256)

@@ -1,5 +1,5 @@
 // The operators of expressions: one row each, for evaluation, printing and docs/expressions.md, and
-// the results of those that compare.
+// the results of comparisons.
 
 package enum BinaryOperator: UInt8, CaseIterable, Sendable {
   case coalesce, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, `in`, and, or
@@ -139,7 +139,7 @@ private func areComparable(_ left: Value, _ right: Value) -> Bool {
 }
 
 extension Value {
-  /// Whether this value is less than the other; nil if the two have no order.
+  /// True if this value is less than the other; nil if the two have no order.
   fileprivate func precedes(_ other: Value) -> Bool? {
     switch (self, other) {
     case (.number(let left), .number(let right)): left < right
@@ -149,7 +149,7 @@ extension Value {
     }
   }
 
-  /// Whether a list contains the value, or a map the name; nil if it is neither.
+  /// True if a list contains the value, or a map the name; nil for other types.
   package func holds(_ value: Value) -> Bool? {
     switch (self, value) {
     case (.list(let items), _): items.contains(value)

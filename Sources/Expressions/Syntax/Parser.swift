@@ -1,5 +1,5 @@
 // Turns tokens into nodes. Each function parses one level of precedence, the lowest first: ?:, ||,
-// &&, comparisons, ??, !, and what follows a value. It knows no types, and no names except contexts
+// &&, comparisons, ??, !, and postfix operators. It knows no types, and no names except contexts
 // and functions.
 
 struct ExpressionParser {
@@ -34,7 +34,7 @@ struct ExpressionParser {
     return base..<lastEnd
   }
 
-  /// Where the closing braces were found, or the end of the text.
+  /// The position of the closing braces, or the end of the text.
   package var end: Int { token.start }
 }
 
@@ -63,7 +63,7 @@ extension ExpressionParser {
     return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
   }
 
-  /// The equivalent of an operator of other languages, in a position where an operator is possible.
+  /// The message about an operator of other languages, in a position where an operator is possible.
   private func foreignWord(_ range: Range<Int>) -> UnlocatedFailure? {
     let word = String(decoding: lexer.content[range], as: UTF8.self)
     if let sign = foreignOperators[word.lowercased()] {
@@ -72,7 +72,7 @@ extension ExpressionParser {
     return Function.named(lexer.content[range]).map { ExpressionMessage.infixFunction($0.row) }
   }
 
-  /// `not x` and `not (x)`: `place` is where the word stands.
+  /// Checks for `not x` and `not (x)`; `place` is the range of the word.
   private func checkNegation(_ place: Range<Int>) throws(ExpressionFailure) {
     guard place.count == 3,
       [.name, .number, .string, .openParenthesis, .openBracket, .not].contains(token.kind)
@@ -225,7 +225,7 @@ extension ExpressionParser {
     }
   }
 
-  /// Parentheses leave no node: messages underline only the operand.
+  /// Parses an expression in parentheses, which leave no node: messages underline only the operand.
   private mutating func parseParentheses() throws(ExpressionFailure) {
     try advance()
     try parseConditional()
@@ -266,7 +266,7 @@ extension ExpressionParser {
   }
 }
 
-/// Words of other languages, in lower case.
+/// The operators of other languages, in lower case, and their equivalents.
 private let foreignOperators = [
   "and": "&&", "or": "||", "not": "!", "is": "==", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
   "gt": ">", "ge": ">=",

@@ -1,12 +1,13 @@
-// Expressions that were parsed before, by their text, because the steps of a file often repeat one.
-// It knows no grammar.
+// A cache of parsed expressions by their text, because the steps of a file often repeat one. It
+// knows no grammar.
 
-/// Some of the latest expressions. One that is found shares its nodes with the one that was parsed.
+/// Some of the latest expressions. An expression that is found here shares its nodes with the one
+/// that was parsed.
 package final class ReadExpressions {
   /// An expression that was parsed without an error.
   struct Entry {
     let text: ArraySlice<UInt8>
-    /// The distance from the beginning of the text to that of the expression.
+    /// The distance from the start of the text to the start of the expression.
     let inset: Int
     let nodes: [ExpressionNode]
   }
@@ -29,7 +30,7 @@ package final class ReadExpressions {
   }
 }
 
-/// Whether two texts have the same bytes.
+/// True if two texts have the same bytes.
 package func areSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
   left.withUnsafeBufferPointer { left in
     right.withUnsafeBufferPointer { right in areEqual(left, right) }

@@ -1,11 +1,11 @@
-// Remembers how far a scalar has been scanned, so that many errors in one long string cost one
-// scan, and not one each. It knows nothing about how scalars are written.
+// Remembers how far a scalar has been scanned, so that many errors in one long string need one scan
+// instead of one each. It does not know how scalars are written.
 
 import Diagnostics
 
-/// The marks of one scalar at a time, the one that was used last.
+/// The marks of the scalar that was used last.
 final class ScalarOffsets {
-  /// A byte of a scalar's content, and where it is written.
+  /// The index of a byte in a scalar's content, and its offset in the file.
   package struct Mark {
     package let index: Int
     package let offset: Int

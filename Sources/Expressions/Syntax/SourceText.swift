@@ -1,4 +1,4 @@
-// The text of a pipeline file while it is being planned: what spans refer to, without a copy.
+// The text of a pipeline file while it is being planned: spans refer to it, without a copy.
 
 package import Diagnostics
 

@@ -3,17 +3,17 @@
 
 package import Diagnostics
 
-/// Copies share it: there is one for each string in the file, and one for what folding leaves of
-/// it.
+/// A parsed string, shared by its copies: there is one for each string in the file, and one for
+/// what folding leaves of it.
 package final class Template: Sendable {
   /// A part of the string.
   struct Part: Hashable, Sendable {
     /// The start of the part; an expression extends from `${{` to `}}`.
     package var start: UInt32
     package var end: UInt32
-    /// Where the expression itself begins; `UInt32.max` for literal text.
+    /// The start of the expression itself; `UInt32.max` for literal text.
     package var base: UInt32
-    /// The number of the expression's last node.
+    /// The index of the expression's last node.
     package var root: UInt32
 
     package var isLiteral: Bool { base == .max }
@@ -28,10 +28,10 @@ package final class Template: Sendable {
   let nodes: [ExpressionNode]
   /// The constants that folding has inserted.
   let constants: [Value]
-  /// True if it is as it is written: nothing is folded, and nothing escaped.
+  /// True if the template is as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
-  /// True if some of its expressions could not be parsed, which has been reported: only the others
-  /// are here, and their names and types are worth checking.
+  /// True if some expressions could not be parsed, which has been reported: only the others are
+  /// here, and their names and types are worth checking.
   package let isBroken: Bool
 
   init(
@@ -65,8 +65,8 @@ extension Template: Hashable {
 }
 
 extension Template {
-  /// Parses the content of a scalar. Everything wrong with it is reported; if then no expression
-  /// could be parsed, there is no template.
+  /// Parses the content of a scalar and reports all faults; nil if there are faults and no
+  /// expression could be parsed.
   package convenience init?(
     parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
@@ -115,11 +115,11 @@ extension Template {
 }
 
 extension Template {
-  /// Where it is in the file, byte for byte; nil if that is not how it is shown.
+  /// The location of the string in the file, if it is there byte for byte; otherwise nil.
   package var writtenSpan: Span? { isAsWritten && origin.isWritten ? origin.span : nil }
 
-  /// Whether its expressions are all like `steps.build.outputs.size`, in contexts of which only the run knows
-  /// something: then there is nothing to insert.
+  /// True if all expressions are like `steps.build.outputs.size`, in contexts of which only the run
+  /// knows something: then there is nothing to insert.
   package func isOnly(of contexts: [ContextRoot]) -> Bool {
     parts.allSatisfy { part in
       if part.isLiteral { return true }
@@ -133,8 +133,7 @@ extension Template {
 }
 
 extension Expression {
-  /// Parses a condition: one expression, with or without `${{ … }}`. Everything wrong with it is
-  /// reported.
+  /// Parses a condition, one expression with or without `${{ … }}`, and reports all faults.
   package init?(
     parsingCondition content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
@@ -156,7 +155,7 @@ extension Expression {
     }
   }
 
-  /// Parses a string that is nothing but one expression.
+  /// Parses a string that consists of one expression.
   private static func read(
     _ content: ArraySlice<UInt8>, _ known: ReadExpressions
   ) throws(ExpressionFailure) -> ReadExpressions.Entry {
@@ -261,8 +260,8 @@ private struct TemplateReader {
     return end
   }
 
-  /// Where braces end an expression, unless they are in a string inside it. Nil if another one seems to
-  /// begin before.
+  /// The position of the braces that end an expression, not counting those in its strings. Nil if
+  /// another expression seems to begin before.
   private func closing(from start: Int) -> Int? {
     content[start...].withUnsafeBufferPointer { rest in
       var next = 0
@@ -290,7 +289,7 @@ private struct TemplateReader {
 
   private mutating func readUnknownExpression(at opening: Int) -> Int {
     do throws(ExpressionFailure) {
-      // Moved, so that no second owner causes a copy.
+      // The nodes are moved, so that no second owner causes a copy.
       let known = isCareful ? [] : nodes
       if !isCareful { nodes = [] }
       var parser = try ExpressionParser(
@@ -307,7 +306,7 @@ private struct TemplateReader {
     }
   }
 
-  /// Where to continue after a mistake: after the next `}}`, or at the next `${{` before it.
+  /// The offset at which to continue after a mistake: after the next `}}`, or at the next `${{` before it.
   private func end(of fault: ExpressionFailure, _ opening: Int) -> Int {
     var place = max(opening + 3, fault.range.lowerBound)
     while place + 1 < content.endIndex {

@@ -1,9 +1,9 @@
-// Where the text of an expression or template is in the file. A scalar with escapes or line folding
-// differs from its content; the way back is computed only when an error is reported.
+// The location of the text of an expression or template in the file. A scalar with escapes or line
+// folding differs from its content; its locations are computed only when an error is reported.
 
 package import Diagnostics
 
-/// The location of a scalar. It takes 8 bytes and a bit.
+/// The location of a scalar, in little more than 8 bytes.
 package struct TextOrigin: Hashable, Sendable {
   /// The text itself if it is in the file byte for byte; otherwise the scalar, including quotes and
   /// indicators.
@@ -35,7 +35,7 @@ extension TextOrigin {
 }
 
 /// Compares a scalar as it is written with its content. Folding and indentation may have added and
-/// removed white space; everything else is there in the same order, some of it as escapes.
+/// removed white space; all other characters are there in the same order, some of them as escapes.
 private struct ScalarAlignment {
   private enum Style { case plain, singleQuoted, doubleQuoted, block }
 
@@ -107,7 +107,7 @@ private struct ScalarAlignment {
     return lexeme(reading: byte)
   }
 
-  /// White space that is written as it is, or as an escape, or that comes from folding a line.
+  /// Reads white space that is written as it is, or as an escape, or that comes from folding a line.
   private mutating func blankLexeme(_ byte: UInt8) -> Lexeme? {
     let here = place
     if place < written.count, written[place] == byte {
@@ -141,7 +141,7 @@ private struct ScalarAlignment {
     return Lexeme(range: here..<min(place, written.count), byteCount: 1)
   }
 
-  /// An escape: `\n`, `\x41`, `\u00e9`.
+  /// Reads an escape: `\n`, `\x41`, `\u00e9`.
   private mutating func escapeLexeme() -> Lexeme? {
     let here = place
     guard place + 1 < written.count else { return nil }
@@ -171,7 +171,7 @@ private struct ScalarAlignment {
     }
   }
 
-  /// Whether an escape stands for a space, a tab or a line break.
+  /// True if an escape stands for a space, a tab or a line break.
   private func isBlankEscape(at start: Int) -> Bool {
     switch written[start + 1] {
     case UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: " "), 9: true
@@ -183,7 +183,7 @@ private struct ScalarAlignment {
     }
   }
 
-  /// A backslash at the end of a line, in double quotes.
+  /// True for a backslash at the end of a line, in double quotes.
   private func isLineContinuation() -> Bool {
     style == .doubleQuoted && written[place] == UInt8(ascii: "\\") && place + 1 < written.count
       && (written[place + 1] == UInt8(ascii: "\n") || written[place + 1] == UInt8(ascii: "\r"))

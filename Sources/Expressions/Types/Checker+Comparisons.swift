@@ -1,5 +1,5 @@
-// Checks comparisons: which values may be compared at all, and which comparisons always have the
-// same result.
+// Checks comparisons: whether the values may be compared at all, and whether the result is always
+// the same.
 
 import Diagnostics
 
@@ -8,13 +8,13 @@ struct ComparedSide {
   /// The side as it is written.
   let text: String
   let isLiteral: Bool
-  /// Its type in words: `a number`.
+  /// The type in words: `a number`.
   let words: String
 
   /// The words for "cannot compare …".
   var shown: String { isLiteral ? words : "\(quoted(text)) (\(words))" }
 
-  /// How this side could be written to have the type of the other one.
+  /// The way to write this side so that it has the type of the other one.
   func help(against other: ComparedSide) -> String? {
     switch (words, other.words) {
     case ("a string", "a number"), ("a string", "true or false"):
@@ -80,7 +80,8 @@ extension ExpressionChecker {
         expression.comparedSide(rightNode, words: right.unwrapped.words)), node)
   }
 
-  /// The type of what is compared with a value that is one of some strings: a word is one of them without its quotes.
+  /// The type of a value that is compared with one of a few strings; a single word counts as one of
+  /// them without its quotes.
   private mutating func comparedType(of node: Int, with other: ExpressionType) -> ExpressionType {
     guard let choices = other.choices, expression.nodes[node].kind == .unknownName else {
       return type(of: node)
@@ -130,8 +131,9 @@ extension ExpressionChecker {
     }
   }
 
-  /// Reports strings to which a value with a fixed set of choices is compared although it can never
-  /// equal them. Strings in `?:` and `??` are allowed, because they may be meant to equal none.
+  /// Reports strings that can never equal the value that they are compared with, because it has a
+  /// fixed set of choices. Strings in `?:` and `??` are allowed, because they may be meant to equal
+  /// none.
   private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
     switch expression.nodes[other].kind {
     case .string:
@@ -150,7 +152,7 @@ extension ExpressionChecker {
     }
   }
 
-  /// Whether values of the two types can never be equal, except for null.
+  /// True if values of the two types can never be equal, except for null.
   func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
     guard left.kinds.intersection(right.kinds).isSubset(of: .null) else { return false }
     return left.kinds != .null && right.kinds != .null

@@ -1,10 +1,10 @@
-// Checks the names and types of an expression, before any values are known. What is unknown until
-// the run has the type `any`, and is checked then.
+// Checks the names and types of an expression, before any values are known. A value that is unknown
+// until the run has the type `any`, and is checked then.
 
 package import Diagnostics
 
 extension Expression {
-  /// Reports what is wrong; returns the type of the value, which is `any` for what was reported.
+  /// Reports faults; returns the type of the value, which is `any` after a fault.
   @discardableResult
   package func check(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
@@ -12,7 +12,7 @@ extension Expression {
     check(for: .all, in: scope, source, log: &log, ExpressionMessage.wrongValue)
   }
 
-  /// The value must be of one of these types.
+  /// Checks that the value is of one of these types.
   @discardableResult
   package func check(
     for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
@@ -21,7 +21,7 @@ extension Expression {
     check(for: wanted, in: scope, source, log: &log, ExpressionMessage.wrongValue)
   }
 
-  /// A condition must be true or false.
+  /// Checks that the value is true or false, as that of a condition.
   package func checkCondition(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
@@ -114,7 +114,7 @@ struct ExpressionChecker {
     return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
   }
 
-  /// `params.version` for `version`, if there is such a parameter.
+  /// The path for a bare name, such as `params.version` for `version`, if there is such a parameter.
   func memberPath(of name: String) -> String? {
     let owner = [ContextRoot.params, .vars, .matrix].first { root in
       if case .known = scope.member(name, of: root) { true } else { false }

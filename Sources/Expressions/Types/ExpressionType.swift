@@ -1,4 +1,4 @@
-// What is known about a value before it exists: which of the six types it may have, and what it
+// The knowledge about a value before it exists: which of the six types it may have, and what it
 // contains. It knows nothing about expressions.
 
 import Diagnostics
@@ -22,8 +22,8 @@ package struct ExpressionType: Hashable, Sendable {
   }
 
   package let kinds: Kinds
-  /// One element, or none if nothing more is known: most types are copied often, and contain
-  /// nothing more.
+  /// The contents of a list, map or string; empty if nothing more is known, because most types are
+  /// copied often, and contain nothing more.
   private let structure: [Structure]
 
   private struct Structure: Hashable, Sendable {
@@ -56,7 +56,7 @@ package struct ExpressionType: Hashable, Sendable {
   package struct Members: Hashable, Sendable {
     private let order: OrderedNames
     package let types: [ExpressionType]
-    /// Whether there may be other members, of any type.
+    /// True if there may be other members, of any type.
     package let isOpen: Bool
 
     package init(names: [String], types: [ExpressionType], isOpen: Bool) {
@@ -89,7 +89,7 @@ package struct ExpressionType: Hashable, Sendable {
   /// A map about which nothing is known.
   package static let openMap = ExpressionType(.map)
 
-  /// A string that is one of these.
+  /// The type of a string that is one of these.
   package static func string(_ choices: [String]) -> ExpressionType {
     ExpressionType(.string, choices: Choices(choices))
   }
@@ -109,12 +109,12 @@ package struct ExpressionType: Hashable, Sendable {
   /// The type of the items in a list; `any` if nothing is known about them.
   package var item: ExpressionType { items.first ?? .any }
 
-  /// The same type, or null.
+  /// The type with null added.
   package var optional: ExpressionType {
     ExpressionType(kinds.union(.null), items: items.first, members: members, choices: choices)
   }
 
-  /// The same type without null.
+  /// The type without null.
   var unwrapped: ExpressionType {
     ExpressionType(
       kinds.subtracting(.null), items: items.first, members: members, choices: choices)
@@ -139,7 +139,8 @@ package struct ExpressionType: Hashable, Sendable {
       kinds.union(other.kinds), items: item, members: members, choices: unitedChoices(other))
   }
 
-  /// Beyond them, each union would copy what the ones before it have found.
+  /// The maximum number of choices in a union: beyond it, each union would copy what the ones
+  /// before it have found.
   private static let maxUnitedChoices = 1000
 
   private func unitedChoices(_ other: ExpressionType) -> Choices? {

@@ -1,20 +1,20 @@
-// What an expression may name at its location, provided by the caller: types for checking, values
-// for folding and evaluation.
+// The names that an expression may use at its location, provided by the caller: types for checking,
+// values for folding and evaluation.
 
 package import Diagnostics
 
 /// The names that exist, and their types.
 package protocol ExpressionScope {
-  /// Whether a context may be used at the expression's location: words that say why not, or nil.
+  /// Why a context may not be used at the expression's location; nil if it may.
   func objection(to root: ContextRoot) -> UnlocatedFailure?
 
-  /// `root.name`, and `root['name']`.
+  /// The member `root.name` or `root['name']`.
   func member(_ name: String, of root: ContextRoot) -> ScopeMember
 
   /// The suggester of all expressions of a file.
   var suggester: Suggester { get }
 
-  /// The name that was meant by one that does not exist; `suggester` finds it.
+  /// The name that was probably meant by one that does not exist; `suggester` finds it.
   func suggestion(for name: String, of root: ContextRoot) -> String?
 
   /// The names that a context has, as far as they are known.
@@ -24,20 +24,20 @@ package protocol ExpressionScope {
   /// single members may be named.
   func type(of root: ContextRoot) -> ExpressionType?
 
-  /// Whether the member is an optional secret, which is null if it is missing.
+  /// True if the member is an optional secret, which is null if it is missing.
   func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool
 
-  /// Whether `success()` and the other status functions may be called.
+  /// True if `success()` and the other status functions may be called.
   var allowsStatusFunctions: Bool { get }
 
-  /// What the patterns in the expressions of a plan may still cost; nil means no limit.
+  /// The budget for the patterns in the expressions of a plan; nil means no limit.
   var valueBudget: ValueBudget? { get }
 }
 
-/// What a scope says about a member.
+/// The answer of a scope about a member.
 package enum ScopeMember {
   case known(ExpressionType)
-  /// There is no such name: the checker reports that, with a suggestion.
+  /// There is no such name: the checker reports it, with a suggestion.
   case unknown
   /// The member exists but may not be used; the words say why.
   case refused(UnlocatedFailure)
@@ -60,17 +60,16 @@ extension ExpressionScope {
 
 /// The values of the names. A value that is not provided is not known yet.
 package protocol ExpressionBindings {
-  /// `root.name`, and `root['name']`.
+  /// The value of `root.name` or `root['name']`.
   func member(_ name: String, of root: ContextRoot) -> Resolution
 
-  /// The whole context.
+  /// The value of the whole context.
   func value(of root: ContextRoot) -> Resolution
 
-  /// Whether the member is written as a literal in the file, so that its value is the author's own
-  /// text.
+  /// True if the member is written as a literal in the file, so that its value is the author's own text.
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool
 
-  /// Whether the parameter holds arguments for the commands of the pipeline, which may be options.
+  /// True if the parameter holds arguments for the commands of the pipeline, which may be options.
   func areArguments(_ param: String) -> Bool
 
   /// How the direct dependencies ended; nil while that is not known.
@@ -80,16 +79,16 @@ package protocol ExpressionBindings {
   /// not be accessed.
   func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String?
 
-  /// Whether a path exists; nil while files must not be accessed.
+  /// True if a path exists; nil while files must not be accessed.
   func exists(_ path: String) throws(UnlocatedFailure) -> Bool?
 
-  /// What functions may still produce and read; nil means no limit.
+  /// The budget for what functions may still produce and read; nil means no limit.
   var valueBudget: ValueBudget? { get }
 
   /// The name of a secret that the text contains.
   func secret(heldBy text: String) -> String?
 
-  /// The variable that was meant by one that is not set.
+  /// The variable that was probably meant by one that is not set.
   func variable(closestTo name: String) -> String?
 }
 
@@ -97,7 +96,7 @@ package protocol ExpressionBindings {
 package struct DependencyStatus {
   /// True if every direct dependency ended as `when: ok` requires.
   package let isSuccess: Bool
-  /// True if one of them failed without being allowed to, or was blocked.
+  /// True if a direct dependency was blocked, or failed without being allowed to.
   package let isFailure: Bool
   package let isCancelled: Bool
 
@@ -127,8 +126,8 @@ extension ExpressionBindings {
   package func secret(heldBy text: String) -> String? { nil }
   package func variable(closestTo name: String) -> String? { nil }
 
-  /// The objection to a value in a script or an argument, which everybody can see who may list
-  /// processes. The author is responsible for literal text.
+  /// The objection to a value with a secret in a script or an argument, which all users see who may
+  /// list processes. The author is responsible for literal text.
   package func objection(toSecretIn piece: TextPiece) -> UnlocatedFailure? {
     guard let expression = piece.expression, let text = piece.text, let name = secret(heldBy: text)
     else { return nil }

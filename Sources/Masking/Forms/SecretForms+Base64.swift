@@ -1,5 +1,5 @@
-// A secret inside something that was encoded in Base64 (RFC 4648): by itself, or between other
-// bytes. Line breaks are handled elsewhere.
+// A secret inside Base64 (RFC 4648): by itself, or between other bytes. Line breaks are handled
+// elsewhere.
 
 extension SecretForms {
   private static let standard = Array(
@@ -11,7 +11,7 @@ extension SecretForms {
     var forms: [[UInt8]] = []
     for alphabet in [standard, urlSafe] {
       for offset in 0..<3 { forms.append(inner(secret, after: offset, alphabet)) }
-      // The secret by itself, and as `echo` would pass it on: then its ends are known too.
+      // The secret by itself, and with the newline of `echo`: then its ends are known, too.
       for text in [secret, secret + [UInt8(ascii: "\n")]] {
         let encoded = whole(text, alphabet)
         let padded = encoded + Array(repeating: UInt8(ascii: "="), count: (3 - text.count % 3) % 3)

@@ -5,16 +5,16 @@ import Diagnostics
 extension SecretForms {
   /// How a JSON writer escapes.
   private struct JSONStyle {
-    /// `/` is written as `\/`, as PHP does.
+    /// True if `/` is written as `\/`, as PHP does.
     var escapesSlash = false
     /// Further characters that are escaped by number: those that HTML would interpret, and more.
     var markup = ""
-    /// Control characters are written as `\u000a` instead of `\n`.
+    /// True if control characters are written as `\u000a` instead of `\n`.
     var escapesControlsByNumber = false
     var uppercase = false
   }
 
-  /// Nothing, or the characters of Go, PHP, Gson, Ruby on Rails and .NET.
+  /// The characters of common writers: none, or those of Go, PHP, Gson, Ruby on Rails and .NET.
   private static let markups = ["", "<>&", "<>&'", "<>&'=", "<>&'\"", "<>&'\"+`", "<>&'\"+`\u{7f}"]
 
   private static let jsonStyles: [JSONStyle] = markups.flatMap { markup in

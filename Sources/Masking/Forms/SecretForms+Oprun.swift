@@ -1,4 +1,5 @@
-// A secret as oprun itself writes it: in the id of an instance, in the JSON of a value, and in a condition.
+// A secret as oprun itself writes it: in the id of an instance, in the JSON of a value, and in a
+// condition.
 
 import Diagnostics
 
@@ -6,7 +7,7 @@ extension SecretForms {
   static func writtenByOprun(_ secret: [UInt8]) -> [[UInt8]] {
     guard let text = String(validating: secret, as: UTF8.self) else { return [] }
     let json = String(jsonString(text).dropFirst().dropLast())
-    // An expression has its strings, and the JSON of its maps, in single quotes.
+    // An expression has strings, and the JSON of maps, in single quotes.
     let inQuotes = [text, json].map { $0.replacingText("'", with: "''") }
     return ([shortened(text, to: .max), json] + inQuotes).map { Array($0.utf8) }
   }

@@ -28,7 +28,7 @@ extension SecretForms {
       PercentStyle(kept: "-._~", spaceIsPlus: true),
       // .NET's `UrlEncode`.
       PercentStyle(kept: "-._!*()", spaceIsPlus: true),
-      // What parsers of URLs leave in a path and in a query, by WHATWG's standard.
+      // The characters that parsers of URLs leave in a path and in a query, by WHATWG's standard.
       PercentStyle(kept: "-._~!$%&'()*+,/:;=@[]\\^|"),
       PercentStyle(kept: "-._~!$%&()*+,/:;=?@[]\\^|`{}"),
     ]

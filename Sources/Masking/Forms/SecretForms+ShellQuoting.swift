@@ -29,7 +29,7 @@ extension SecretForms {
       }
   }
 
-  /// An unprintable byte as a number: `\303`.
+  /// The escape for an unprintable byte: `\303`.
   private static func number(_ byte: UInt8) -> String? {
     guard byte < 0x20 || byte >= 0x7F else { return nil }
     let digits = String(byte, radix: 8)

@@ -23,9 +23,9 @@ extension SecretForms {
     return styles + templateStyles
   }()
 
-  /// Templates escape more: in an attribute without quotes, or in a script, other characters have a meaning, too. The
-  /// apostrophe, and what is escaped besides the other four: as mustache.js, Dart, Handlebars, Underscore, OWASP, Askama
-  /// and validator.js do.
+  /// Templates escape more: in an attribute without quotes, or in a script, other characters have a
+  /// meaning, too. The styles are the apostrophe, and the characters that are escaped besides the
+  /// other four, as mustache.js, Dart, Handlebars, Underscore, OWASP, Askama and validator.js do.
   private static let templateStyles: [[UInt8: String]] = {
     let styles: [(apostrophe: String, more: [Character: String])] = [
       ("&#39;", ["/": "&#x2F;", "`": "&#x60;", "=": "&#x3D;"]), ("&#39;", ["/": "&#47;"]),
@@ -47,7 +47,7 @@ extension SecretForms {
       + (everyForm ? numbered(secret) : [])
   }
 
-  /// Text, attributes, and what Python and Go make of both.
+  /// The styles for text and attributes, and those of Python and Go for both.
   private static let frequentStyles: [[UInt8: String]] = {
     let text = xmlStyles[0]
     let both = ["&quot;": "&#x27;", "&#34;": "&#39;"].map { quote, apostrophe in

@@ -8,12 +8,13 @@ struct SecretForms {
   /// `shortestBroken`.
   var broken: Set<[UInt8]> = []
 
-  /// Shorter ones would often be found by coincidence.
+  /// The shortest of these forms; shorter ones would often be found by coincidence.
   static let shortestBroken = 8
 
-  /// The number of bytes of secrets, the shortest ones first, that have every form. A secret has some 300 where each of
-  /// its characters is special, and each byte of a form takes 17 bytes: with all of the 128 KiB that secrets may have,
-  /// gigabytes, and half a minute before anything is printed.
+  /// The total size in bytes of the secrets, the shortest ones first, that have every form. A
+  /// secret of special characters has some 300 forms, and each byte of a form takes 17 bytes: for
+  /// all of the 128 KiB that secrets may have, that would be gigabytes, and half a minute before
+  /// anything is printed.
   static let mostWithEveryForm = 8 << 10
 
   /// The forms of values and, if `withLines`, of each line of a value that has several.

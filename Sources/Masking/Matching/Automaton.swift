@@ -9,7 +9,7 @@ struct Hit: Hashable {
 
 /// States are the nodes of a trie. Near the root, where a scan nearly always is, a state has a row
 /// with its next state for every byte; a deeper one has its children and a link to follow, so a
-/// long pattern needs few bytes of memory for each of its own.
+/// long pattern needs few bytes of memory for each of its bytes.
 final class Automaton: Sendable {
   typealias State = UInt32
 
@@ -17,7 +17,7 @@ final class Automaton: Sendable {
   /// The class of each byte. Bytes that no pattern contains are one class.
   private let classes: FixedTable<UInt8>
   private let rows: FixedTable<UInt32>
-  /// A row has `1 << rowShift` entries.
+  /// The logarithm of the length of a row, which has `1 << rowShift` entries.
   private let rowShift: UInt32
   private let rowCount: State
   /// States up to this one are at most one byte deep.
@@ -28,10 +28,11 @@ final class Automaton: Sendable {
   static let start: State = 0
   /// The bit in an entry of `rows` that says that a pattern ends in that state.
   private static let matchBit: UInt32 = 1 << 31
-  /// 256 KiB: those of the states that are one or two bytes deep, where a scan nearly always is.
+  /// The maximum number of entries in rows: 256 KiB for the states that are one or two bytes deep,
+  /// where a scan nearly always is.
   private static let rowEntryLimit = 1 << 16
 
-  /// There must be at least one pattern, and none shorter than four bytes.
+  /// Builds the automaton. There must be at least one pattern, and none shorter than four bytes.
   init(_ patterns: Set<[UInt8]>) {
     let patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
     var trie = Trie(patterns)
@@ -74,7 +75,7 @@ final class Automaton: Sendable {
     }
   }
 
-  /// How many of the preceding bytes may be the beginning of an incomplete occurrence.
+  /// The number of preceding bytes that may be the beginning of an incomplete occurrence.
   func openByteCount(in state: State) -> Int { Int(openBytes[Int(state)]) }
 
   /// Continues from a state through the bytes, the first of which is at `position`; adds what it
@@ -111,8 +112,8 @@ final class Automaton: Sendable {
     return state
   }
 
-  /// The next state after one byte. `matchLength` is that of the longest pattern which ends there;
-  /// 0 if none does.
+  /// The next state after one byte. `matchLength` is that of the longest pattern that ends there; 0
+  /// if none does.
   @inline(__always)
   func next(_ state: State, _ byte: UInt8) -> (state: State, matchLength: Int) {
     let entry =
@@ -152,7 +153,7 @@ extension [Hit] {
     }
   }
 
-  /// Adds an occurrence. They come in the order of their ends; those that overlap become one.
+  /// Adds an occurrence. Occurrences must be added in the order of their ends; those that overlap become one.
   mutating func add(end: Int, length: Int) {
     var hit = Hit(start: end - length, end: end)
     while let last, last.end > hit.start {

@@ -4,13 +4,13 @@
 /// The patterns and their tables, which the masker owns and any number of streams use.
 struct BrokenForms: Sendable {
   let automaton: Automaton
-  /// At least one piece of a broken pattern is this long, because lines are not shorter.
+  /// The length that at least one piece of a broken pattern has, because lines are not shorter.
   let pieceSize: Int
   /// One bit for each sequence of four bytes that occurs in a pattern, by hash.
   private let grams: FixedTable<UInt8>
   private let hashBits: UInt32
 
-  /// Nil if there are no patterns. None may be shorter than eight bytes.
+  /// Makes the tables; nil if there are no patterns. None may be shorter than eight bytes.
   init?(_ patterns: Set<[UInt8]>) {
     guard let shortest = patterns.lazy.map(\.count).min() else { return nil }
     precondition(shortest >= SecretForms.shortestBroken, "a pattern of fewer than eight bytes")
@@ -46,8 +46,9 @@ struct BrokenForms: Sendable {
     return grams.start[slot >> 3] & 1 << UInt8(slot & 7) != 0
   }
 
-  /// The first of the examined positions from `start` on where a piece of a pattern may be; nil if
-  /// there is none before the end of the text. In every piece one position is examined.
+  /// The first position from `start` on, among those that are examined, where a piece of a pattern
+  /// may be; nil if there is none before the end of the text. In every piece, one position is
+  /// examined.
   func candidate(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard let text = bytes.baseAddress else { return nil }
     let last = bytes.count - 4

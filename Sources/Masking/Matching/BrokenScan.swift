@@ -18,15 +18,15 @@ struct BrokenScan: Sendable {
     let position: Int
   }
 
-  /// More white space than this ends an occurrence that has begun.
+  /// The length of white space that ends an occurrence which has begun.
   private static let mostBlanks = 64
-  /// At the end of a line, an occurrence that has begun with fewer bytes is not held back:
-  /// otherwise nearly every line would be.
+  /// The number of bytes from which an occurrence is held back at the end of a line: with fewer,
+  /// nearly every line would be.
   private static let fewestBeforeBlank = 3
 
   init(_ forms: BrokenForms) { self.forms = forms }
 
-  /// How far before a piece of a pattern the pattern may have begun, with a shorter piece.
+  /// The number of bytes before a piece of a pattern in which the pattern may have begun, with a shorter piece.
   private var reach: Int { 3 * forms.pieceSize + Self.mostBlanks }
 
   /// Scans the next bytes; the first is at `position`.
@@ -44,7 +44,7 @@ struct BrokenScan: Sendable {
     }
   }
 
-  /// The position from which on nothing is decided, which is no further than `end`.
+  /// The position from which on nothing is decided; at most `end`.
   func firstOpen(upTo end: Int) -> Int {
     let open = forms.automaton.openByteCount(in: state)
     guard open >= (blanks > 0 ? Self.fewestBeforeBlank : 1) else { return end }
@@ -107,7 +107,7 @@ struct BrokenScan: Sendable {
     marks.append(Mark(count: count, position: position))
   }
 
-  /// The position of a byte, given its number; it belongs to what is being read.
+  /// The position of a byte, given its number; it must belong to the pattern that is being read.
   private func position(of number: Int) -> Int {
     var (low, high) = (0, marks.count)
     while low < high {

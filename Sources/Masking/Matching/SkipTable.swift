@@ -10,10 +10,10 @@ struct SkipTable: Sendable {
   let shifts: FixedTable<UInt8>
 
   private static let longestWindow = 64
-  /// 32 KiB, which fits into the level 1 cache.
+  /// The bits of a hash, for a table of 32 KiB, which fits into the level 1 cache.
   private static let hashBits: UInt32 = 15
 
-  /// No pattern may be shorter than four bytes.
+  /// Builds the table. No pattern may be shorter than four bytes.
   init(_ patterns: [[UInt8]]) {
     let window = min(Self.longestWindow, patterns.lazy.map(\.count).min() ?? Self.longestWindow)
     precondition(window >= 4, "a pattern of fewer than four bytes")

@@ -1,18 +1,17 @@
 // All patterns as one tree of bytes, with the links of Aho and Corasick (1975): from a node to the
-// longest other node that ends in the same way. It is built once; `Automaton` is what is read while
-// matching.
+// longest other node that ends in the same way. It is built once; matching reads an `Automaton`.
 
-/// Nodes in order of their depth; the children of a node are adjacent.
+/// The nodes in order of their depth; the children of a node are adjacent.
 struct Trie {
-  /// One more entry than there are nodes: the children of `n` are `firstChild[n]..<firstChild[n +
-  /// 1]`.
+  /// The first child of each node, and one more entry: the children of `n` are
+  /// `firstChild[n]..<firstChild[n + 1]`.
   private(set) var firstChild: [UInt32] = []
   /// The byte that leads to the node.
   private(set) var byte: [UInt8] = [0]
   /// The node of the longest proper suffix of this node's path that is also a path.
   private(set) var suffix: [UInt32] = [0]
   private var depth: [UInt32] = [0]
-  /// The length of the longest pattern that ends here; 0 if none does.
+  /// The length of the longest pattern that ends at the node; 0 if none does.
   private(set) var matchLength: [UInt32] = [0]
 
   var nodeCount: Int { byte.count }
@@ -40,7 +39,7 @@ struct Trie {
   ) {
     var start = range.lowerBound
     let end = range.upperBound
-    // The shortest is the first, and may end here.
+    // The shortest pattern is the first, and may end here.
     if start < end, patterns[start].count == depth { start += 1 }
     while start < end {
       let letter = patterns[start][depth]

@@ -1,11 +1,11 @@
-// What processes run: `run`, hooks and shells.
+// Decodes commands: `run`, hooks and shells.
 
 import Diagnostics
 import Expressions
 import Plans
 
 extension Decoder {
-  /// A string is a script, a list of strings an argument vector.
+  /// Decodes a command: a string is a script, a list of strings an argument vector.
   mutating func command(_ value: NodeIndex, _ key: some ObjectKey) -> CommandModel? {
     let node = tree.resolve(value)
     if tree.nodes[node].kind == .list {
@@ -14,8 +14,8 @@ extension Decoder {
     return filledTemplate(value, key.row).map { .script($0) }
   }
 
-  /// A list of strings of which the first names a program. `orCommands` means that several commands
-  /// could stand there, too.
+  /// Decodes a list of strings, the first of which names a program. `orCommands` means that several
+  /// commands would also be allowed.
   mutating func argumentVector(
     _ list: NodeIndex, _ row: KeyRow, orCommands: Bool = false
   ) -> [Text]? {
@@ -51,7 +51,7 @@ extension Decoder {
     return texts
   }
 
-  /// An argument vector that may not contain expressions.
+  /// Decodes an argument vector that may not contain expressions.
   private mutating func arguments(_ list: NodeIndex, _ row: KeyRow) -> [String]? {
     guard let texts = argumentVector(list, row) else { return nil }
     var words: [String] = []
@@ -119,8 +119,8 @@ extension Decoder {
     return command(value, HookCommandKey.run)
   }
 
-  /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
-  /// pipeline file; one that begins with `#` is a pipeline of this file.
+  /// Decodes `uses`. A name with a slash, or with the ending of a YAML file, is a pipeline file;
+  /// one that begins with `#` is a pipeline of this file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
     let members = inputs.map { self.inputs($0) } ?? []
     guard let name = filledText(value, row), let members, checkIsNoAction(name, value) else {
@@ -160,8 +160,8 @@ extension Decoder {
     return members
   }
 
-  /// The words before `-c` and the script. A known shell gets the options with which a script stops
-  /// at its first failing command; any other program is called as it is.
+  /// Decodes the words before `-c` and the script. A known shell gets the options with which a
+  /// script stops at its first failing command; any other program is called as it is.
   mutating func shell(_ value: NodeIndex, _ key: some ObjectKey) -> [String]? {
     let node = tree.resolve(value)
     if tree.nodes[node].kind == .list { return arguments(node, key.row) }

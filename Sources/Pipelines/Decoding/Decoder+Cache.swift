@@ -1,4 +1,4 @@
-// Decodes what a step says about when it need not run.
+// Decodes the cache declaration of a step.
 
 import Diagnostics
 import Expressions
@@ -86,7 +86,7 @@ private func isVariableName(_ text: String) -> Bool {
   }
 }
 
-// What a file says about sharing results.
+// Decodes the shared cache of a file.
 extension Decoder {
   mutating func decodeSharedCache(_ fields: Fields<PipelineKey>) {
     if let value = fields[.cacheURL] { model.sharedCache.url = cacheURL(value) }

@@ -1,4 +1,4 @@
-// Decodes what only a few steps have: a condition, a matrix, conditions to wait for.
+// Decodes the parts that only a few steps have: a condition, a matrix, conditions to wait for.
 
 import Diagnostics
 import Expressions
@@ -62,7 +62,8 @@ extension Decoder {
     let isExpression = tree.nodes[node].isScalar && tree.nodes[node].hasExpression
     guard isExpression || tree.nodes[node].kind == .list else {
       reportType(pair.value, row)
-      // One value was meant as a list of it; without the axis, its instances would be reported as unknown.
+      // A single value was meant as a list of it; without the axis, its instances would be reported
+      // as unknown.
       guard tree.nodes[node].isScalar, !isNull(node) else { return nil }
       return anyValue(node).map {
         AxisModel(name: name, span: span(pair.key), values: .list([$0]))
@@ -76,7 +77,7 @@ extension Decoder {
     return AxisModel(name: name, span: span(pair.key), values: values)
   }
 
-  /// A list of maps, or an expression that evaluates to one.
+  /// Decodes a list of maps, or an expression that evaluates to one.
   private mutating func combinations(_ value: NodeIndex, _ key: String) -> ValueModel? {
     let row = KeyRow(named: key, .either([.list(.map(.anything)), .expression]))
     let node = tree.resolve(value)
@@ -92,11 +93,11 @@ extension Decoder {
     return anyValue(value)
   }
 
-  /// Reports names in `exclude` that are no axes of the matrix, which no combination has. `axes` are all that
-  /// are written. Only entries with valid axes are kept.
+  /// Reports names in `exclude` that are not axes of the matrix, which no combination has. `axes`
+  /// are all written names. Only entries with valid axes are kept.
   private mutating func checkExcluded(_ matrix: inout MatrixModel, _ axes: [String]) {
     guard case .list(var entries)? = matrix.excluded else { return }
-    // An empty matrix is reported as such.
+    // An empty matrix is reported elsewhere.
     if axes.isEmpty, matrix.included == nil { return matrix.excluded = nil }
     let written = Set(axes)
     let valid = Set(matrix.axes.map(\.name))

@@ -1,4 +1,4 @@
-// Decodes how a command may end: retries, allowed failures, and the way it is stopped.
+// Decodes how a command may end: retries, allowed failures, and how it is stopped.
 
 import Diagnostics
 import Expressions
@@ -91,7 +91,7 @@ extension Decoder {
     return nil
   }
 
-  /// How the exit status at the end of a text is written as a trigger.
+  /// The trigger for the exit status at the end of a text.
   private func statusTrigger(_ text: String) -> String? {
     let digits = text.reversed().prefix { ("0"..."9").contains($0) }.reversed()
     guard let code = Int32(String(digits)), (1...255).contains(code) else { return nil }
@@ -164,7 +164,7 @@ extension Decoder {
 }
 
 extension KeyRow {
-  /// The row of one item of a list.
+  /// The row for an item of the list.
   var itemRow: KeyRow {
     type.itemType.map { KeyRow(named: key, $0, isItem: true) } ?? self
   }

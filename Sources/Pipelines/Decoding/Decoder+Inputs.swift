@@ -50,7 +50,7 @@ extension Decoder {
     }
   }
 
-  /// A map with `run` is a command.
+  /// Decodes the source of a value in `vars`; a map with `run` is a command.
   private mutating func varSource(_ value: NodeIndex) -> VarModel.Source? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .map else { return anyValue(value).map { .value($0) } }
@@ -90,7 +90,7 @@ extension Decoder {
     model.params.keepOneRest(log: &log)
   }
 
-  /// Decodes a default that determines the type, as in `retries: 3`; `row` says what may be there.
+  /// Decodes a default that determines the type, as in `retries: 3`; `row` describes the allowed values.
   private mutating func decodeBareDefault(
     _ value: NodeIndex, _ row: KeyRow, into param: inout ParamModel
   ) {
@@ -130,7 +130,8 @@ extension Decoder {
     }
   }
 
-  /// A parameter that takes arguments and says neither a default nor that it is required has an empty list as its default.
+  /// Decodes `rest`. A parameter that takes arguments, is not required and has no default gets an
+  /// empty list as its default.
   private mutating func decodeRest(
     _ value: NodeIndex, of param: inout ParamModel, isRequired: Bool?
   ) {
@@ -168,7 +169,7 @@ extension Decoder {
     return Span(start: place, end: place + 1)
   }
 
-  /// Each comparison in an expression searches them.
+  /// The maximum number of choices, because each comparison in an expression searches them.
   private static let maxChoiceCount = 1000
 
   private mutating func choices(_ value: NodeIndex, of param: ParamModel) -> [Value]? {
@@ -185,7 +186,7 @@ extension Decoder {
     return items.prefix(Self.maxChoiceCount).compactMap { member($0, of: param, "enum") }
   }
 
-  /// A value of the parameter's type. If a string is wanted, any scalar is taken as it is written.
+  /// Decodes a value of the parameter's type. If a string is wanted, any scalar is taken as it is written.
   private mutating func member(
     _ value: NodeIndex, of param: ParamModel, _ key: String
   ) -> Value? {

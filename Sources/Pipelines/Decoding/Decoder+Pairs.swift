@@ -9,7 +9,7 @@ struct Pair {
 }
 
 extension Decoder {
-  /// The limit for one map. Names cost much more than the text they are written in.
+  /// The maximum number of names in one map. Names cost much more than the text in which they are written.
   private static let maxNameCount = 100_000
 
   /// The pairs of a map with free names, merged ones last; a name occurs once.
@@ -51,8 +51,8 @@ extension Decoder {
     return false
   }
 
-  /// The pairs that the values of merge keys bring, strongest first. Iterative: a merged map may
-  /// merge others, within the limits of nesting and of aliases.
+  /// The pairs that the values of merge keys contribute, strongest first. The search is iterative:
+  /// a merged map may merge others, within the limits of nesting and of aliases.
   mutating func mergedPairs(_ values: [NodeIndex]) -> [Pair] {
     var result: [Pair] = []
     var waiting: [NodeIndex] = values.flatMap(mergeSources).reversed()
@@ -73,7 +73,7 @@ extension Decoder {
     return result
   }
 
-  /// A merge key takes one map or a list of maps.
+  /// The values of a merge key, which takes one map or a list of maps.
   private func mergeSources(_ value: NodeIndex) -> [NodeIndex] {
     let node = tree.resolve(value)
     return tree.nodes[node].kind == .list ? items(of: node) : [value]
@@ -101,9 +101,9 @@ extension Decoder {
     return result
   }
 
-  /// The text that a comma between braces has cut into a value and keys without values: of `world`
-  /// in `{run: echo hello, world}` it is `echo hello, world`. Nil of any other key, and of others after the
-  /// first of them.
+  /// The text that was cut by a comma between braces into a value and keys without values: `echo
+  /// hello, world` for `world` in `{run: echo hello, world}`. Nil for any other key, and for all
+  /// such keys but the first.
   func splitText(before key: NodeIndex) -> String? {
     guard isFirstBareKey(key) else { return nil }
     var latest = (key: -1, value: -1)
@@ -117,8 +117,8 @@ extension Decoder {
     return String(decoding: tree.source[start..<end], as: UTF8.self)
   }
 
-  /// The value that such a text begins with. `latest` is what was found for a key before this one, so
-  /// that the way back to it is not gone again.
+  /// The value with which such a text begins. `latest` is the result for an earlier key, so that
+  /// the way back to it is not repeated.
   func splitValue(
     before key: NodeIndex, _ latest: inout (key: NodeIndex, value: NodeIndex)
   ) -> NodeIndex? {
@@ -133,10 +133,10 @@ extension Decoder {
     return value
   }
 
-  /// Whether the key is the first of one such text.
+  /// True if the key is the first of one such text.
   func isFirstBareKey(_ key: NodeIndex) -> Bool { key < 3 || !isBare(key - 2) }
 
-  /// A plain key between braces with neither a colon nor a value.
+  /// True for a plain key between braces with neither a colon nor a value.
   private func isBare(_ key: NodeIndex) -> Bool {
     guard key > 0, key + 1 < tree.nodes.count, tree.nodes[key].kind == .plain,
       tree.nodes[key + 1].kind == .plain, tree.withBytes(of: key + 1, { $0.isEmpty })
@@ -152,7 +152,7 @@ extension Decoder {
     }
   }
 
-  /// Finds keys written twice in one map.
+  /// Reports keys that are written twice in one map.
   mutating func checkDuplicates(in map: NodeIndex) {
     var places: [String: NodeIndex] = [:]
     for pair in writtenPairs(of: map) {
@@ -170,7 +170,7 @@ extension Decoder {
     report(key) { DecodingMessage.duplicateKey(name, owner, first: first, at: $0) }
   }
 
-  /// Refuses duplicate keys even where nothing else is read: below `x-` keys.
+  /// Reports duplicate keys even where nothing else is read: below `x-` keys.
   mutating func checkUnread(_ root: NodeIndex) {
     for node in root..<tree.next(after: root) where tree.nodes[node].kind == .map {
       checkDuplicates(in: node)

@@ -1,11 +1,11 @@
-// Pipelines inside a file: the steps of a step, and those that `pipelines` names. Each becomes a model of
-// its own.
+// Pipelines inside a file: the steps of a step, and those that `pipelines` names. Each becomes a
+// model of its own.
 
 import Diagnostics
 import Plans
 
 extension Decoder {
-  /// `steps` of a step.
+  /// Decodes `steps` of a step.
   mutating func group(_ value: NodeIndex, _ fields: Fields<StepKey>) -> ActionModel {
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
@@ -32,7 +32,7 @@ extension Decoder {
     return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
   }
 
-  /// `pipelines` at top level.
+  /// Decodes `pipelines` at top level.
   mutating func decodeSections(_ value: NodeIndex) {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
@@ -67,7 +67,7 @@ extension Decoder {
     if let value = fields[.defaults] { decodeDefaults(value) }
   }
 
-  /// What `body` decodes, as a model of its own; nil if there are too many.
+  /// The model that `body` decodes; nil if there are too many.
   private mutating func part(
     at place: NodeIndex, _ body: (inout Decoder) -> Void
   ) -> PipelineModel? {

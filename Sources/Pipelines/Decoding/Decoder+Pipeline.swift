@@ -30,7 +30,7 @@ extension Decoder {
     if let value = fields[.pipelines] { decodeSections(value) }
   }
 
-  /// What people are told, and where the keys are written.
+  /// Decodes texts for people, and notes the locations of all keys.
   mutating func decodeLabels(_ fields: Fields<PipelineKey>) {
     model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
     model.description = fields[.description].flatMap { text($0, PipelineKey.description.row) }
@@ -78,7 +78,7 @@ extension Decoder {
     }
   }
 
-  /// Whether it is a list of maps, like `steps` under another name.
+  /// True if the value is a list of maps, like `steps` under another name.
   private func listsSteps(_ value: NodeIndex) -> Bool {
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list, let first = items(of: list).first else { return false }
@@ -105,7 +105,7 @@ extension Decoder {
     }
   }
 
-  /// `readSteps` were handed out while the file was read.
+  /// Decodes the steps of a pipeline; `readSteps` were handed out while the file was read.
   mutating func decodeSteps(
     _ fields: Fields<PipelineKey>, readSteps: NodeIndex?, owner: String, isOptional: Bool
   ) {

@@ -41,7 +41,7 @@ extension Decoder {
     )
   }
 
-  /// How a secret is declared whose name this is; nil if it is none.
+  /// The help for a bare name of a secret, which shows its declaration; nil for anything else.
   private func secretHelp(naming node: NodeIndex) -> String? {
     guard tree.nodes[node].isScalar, tree.withBytes(of: node, isIdentifier) else { return nil }
     return "write a list of maps: [{name: \(tree.string(node))}]"
@@ -95,7 +95,7 @@ extension Decoder {
   }
 }
 
-// What a step declares about its outputs.
+// The declarations of a step's outputs.
 extension Decoder {
   mutating func outputs(_ value: NodeIndex) -> [OutputDeclaration]? {
     let row = KeyRow(named: StepKey.outputs.row.key, .outputTypes)

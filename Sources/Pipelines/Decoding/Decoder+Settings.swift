@@ -1,4 +1,4 @@
-// What a step, or `defaults`, says about how and when it runs.
+// Decodes how and when a step runs, as it or `defaults` specifies.
 
 import Diagnostics
 import Plans
@@ -42,7 +42,7 @@ extension Decoder {
       : duration(value, StepKey.timeout.row).map { Setting.timeout($0) }
   }
 
-  /// The number of extra attempts may be an expression, alone and in the map.
+  /// Decodes `retry`. The number of extra attempts may be an expression, alone and in the map.
   private mutating func retrySettings(_ value: NodeIndex) -> [Setting] {
     guard let (policy, limit) = retry(value) else { return [] }
     return [.retry(policy)] + (limit.map { [.early($0)] } ?? [])
@@ -86,7 +86,7 @@ extension Decoder {
     return placement
   }
 
-  /// The name of a mutex, and whether other runs share it.
+  /// The name of a mutex, and whether it is shared with other runs.
   private mutating func mutex(_ value: NodeIndex) -> (name: Text?, isOfHost: Bool) {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
@@ -104,26 +104,26 @@ extension Decoder {
     return (filledTemplate(name, MutexKey.name.row), isOfHost ?? false)
   }
 
-  /// `background`; what its map holds is read with what else is waited for.
+  /// Decodes `background`; the conditions in its map are decoded with the other ones to wait for.
   private mutating func isService(_ value: NodeIndex) -> Bool {
     if tree.nodes[tree.resolve(value)].kind == .map { return true }
     return boolean(value, StepKey.background.row) ?? false
   }
 
-  /// One map of variables, or several that are merged in their order.
+  /// Decodes one map of variables, or several that are merged in their order.
   mutating func environment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let isList = tree.nodes[tree.resolve(value)].kind == .list
     return isList ? writtenEnvironment(value, row).map(lastValues) : variables(value, row)
   }
 
-  /// The same with every value of a name, because a value can use the ones before it.
+  /// Decodes variables with every value of a name, because a value can use the earlier ones.
   mutating func writtenEnvironment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .list else { return variables(value, row) }
     return items(of: node).flatMap { variables($0, row.itemRow) ?? [] }
   }
 
-  /// Names with texts. A number or boolean without quotes is taken as it is written.
+  /// Decodes names with texts. A number or boolean without quotes is taken as it is written.
   private mutating func variables(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
@@ -179,7 +179,7 @@ extension Decoder {
 }
 
 extension KeyRow {
-  /// The row of one value in a map with free names.
+  /// The row for a value in a map with free names.
   func valueRow(_ name: String) -> KeyRow {
     type.mapValueType.map { KeyRow(named: name, $0) } ?? self
   }

@@ -1,10 +1,10 @@
-// Decodes what a file or a step says about its jobs in Slurm.
+// Decodes the settings of a file or a step for jobs in Slurm.
 
 import Diagnostics
 import Plans
 import Scheduling
 
-/// `slurm` as it is written: nil is not written.
+/// The settings in `slurm`; nil for those that are not written.
 struct SlurmModel: Hashable {
   var mode: SlurmPlan.Mode?
   var partition: String?
@@ -20,7 +20,7 @@ struct SlurmModel: Hashable {
   var poll: Nanoseconds?
   var fileWait: Nanoseconds?
 
-  /// The request with everything that is written here.
+  /// The request with all settings that are written here.
   func applied(to request: SlurmRequest) -> SlurmRequest {
     var result = request
     result.partition = partition ?? request.partition
@@ -34,7 +34,7 @@ struct SlurmModel: Hashable {
     return result
   }
 
-  /// What it says about the run.
+  /// The settings for the run.
   var plan: SlurmPlan {
     var plan = SlurmPlan()
     plan.mode = mode ?? plan.mode
@@ -47,7 +47,7 @@ struct SlurmModel: Hashable {
 }
 
 extension Decoder {
-  /// What a step, or `defaults`, says about where its command runs.
+  /// Decodes where the command of a step runs, as the step or `defaults` specifies.
   mutating func slurmSettings(from fields: Fields<StepKey>) -> [Setting] {
     var settings: [Setting] = []
     if let value = fields[.executor] {
@@ -65,7 +65,7 @@ extension Decoder {
     return settings
   }
 
-  /// The same for the scheduler; what is wrong with it has been reported.
+  /// The executor of a step, for the scheduler; its faults have been reported.
   func chosenExecutor(_ fields: Fields<StepKey>) -> StepExecutor? {
     if let value = fields[.executor], tree.nodes[tree.resolve(value)].isScalar {
       return StepExecutor(rawValue: tree.string(tree.resolve(value)))
@@ -85,7 +85,7 @@ extension Decoder {
       Dictionary(uniqueKeysWithValues: StepExecutor.allCases.map { ($0.rawValue, $0) }))
   }
 
-  /// `slurm`; of a step if `isOfStep`.
+  /// Decodes `slurm`; that of a step if `isOfStep`.
   mutating func slurm(_ value: NodeIndex, isOfStep: Bool) -> SlurmModel? {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {

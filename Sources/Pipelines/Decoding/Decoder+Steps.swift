@@ -1,5 +1,5 @@
-// Decodes one step: its id, what it runs, what it waits for. The rest, which only a few steps have,
-// is elsewhere.
+// Decodes one step: its id, its command, its dependencies. The parts that only a few steps have are
+// decoded elsewhere.
 
 import Diagnostics
 import Expressions
@@ -64,7 +64,7 @@ extension Decoder {
     model.steps.append(step)
   }
 
-  /// The colon behind the key that a text begins with, if no space follows it, as in `id:build`.
+  /// The colon after the key at the start of a text, if no space follows it, as in `id:build`.
   private func missingSpace(_ node: NodeIndex) -> (colon: Span, key: String)? {
     guard tree.nodes[node].kind == .plain else { return nil }
     let text = tree.string(node).utf8
@@ -157,7 +157,7 @@ extension Decoder {
     return fields[.run].map { run($0) } ?? .none
   }
 
-  /// The steps of a pipeline say for themselves how they run.
+  /// Refuses settings of commands in a step that uses a pipeline, whose steps have their own.
   mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
     for key in StepKey.allCases where !key.isOfPipelineUse {
       if let value = fields[key] {
@@ -203,7 +203,7 @@ extension Decoder {
   private mutating func number(of settings: [Setting], in map: NodeIndex) -> Int32 {
     guard !settings.isEmpty else { return -1 }
     let hash = settings.hashValue
-    // Strings of different bytes can be equal, in different forms of Unicode.
+    // Strings of different bytes can be equal, in different Unicode normalization forms.
     if let number = settingsNumbers[hash], model.settings[Int(number)] == settings,
       tree.isASCII(map)
     {
@@ -229,7 +229,7 @@ extension Decoder {
   }
 }
 
-// Decodes what a step waits for.
+// Decodes the dependencies of a step.
 extension Decoder {
   private mutating func decodeDependencies(_ value: NodeIndex) {
     let list = tree.resolve(value)

@@ -7,7 +7,7 @@ import Plans
 extension Decoder {
   private var source: SourceText { SourceText(tree.source, start: tree.base) }
 
-  /// A scalar as a string, with the expressions in it.
+  /// Decodes a scalar as a string with its expressions.
   mutating func template(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Text? {
     let node = tree.resolve(value)
     guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
@@ -16,7 +16,7 @@ extension Decoder {
     return template(node)
   }
 
-  /// The same, but "" is refused.
+  /// Decodes a scalar as a string with its expressions, and refuses "".
   mutating func filledTemplate(
     _ value: NodeIndex, _ row: @autoclosure () -> KeyRow
   ) -> Text? {
@@ -32,14 +32,13 @@ extension Decoder {
     return tree.nodes[node].isScalar && tree.nodes[node].hasExpression
   }
 
-  /// The value of a key that must be known before the run; nil if it is not an expression, which is
-  /// reported.
+  /// Decodes a value with expressions that must be known before the run; nil if it has none, which is reported.
   mutating func early(_ value: NodeIndex, _ key: EarlyValue.Key) -> EarlyValue? {
     switch template(tree.resolve(value)) {
     case .template(let template)?:
       return EarlyValue(key: key, span: span(keyNode(of: value)), template: template)
     case .plain(let text)?:
-      // `$${{` begins no expression.
+      // `$${{` does not begin an expression.
       report(value) {
         DecodingMessage.wrongType(key.name, wanted: key.wanted, found: quoted(text), at: $0)
       }
@@ -69,7 +68,7 @@ extension Decoder {
     return bytes[(Int(span.start) - start)..<(Int(span.end) - start)]
   }
 
-  /// One whole expression, with or without `${{ }}` around it.
+  /// Decodes one whole expression, with or without `${{ }}` around it.
   mutating func condition(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Expression? {
     let node = tree.resolve(value)
     guard tree.nodes[node].isScalar, !isNull(node) else {
@@ -83,8 +82,8 @@ extension Decoder {
       parsingCondition: content, tree.origin(node), in: source, readExpressions, log: &log)
   }
 
-  /// Any value. The core schema of YAML determines the type of a scalar without quotes. The reader
-  /// limits nesting.
+  /// Decodes any value. The core schema of YAML determines the type of a scalar without quotes. The
+  /// reader limits nesting.
   mutating func anyValue(_ value: NodeIndex) -> ValueModel? {
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
@@ -126,7 +125,7 @@ extension Decoder {
     return .constant(.number(number))
   }
 
-  /// A decimal number without quotes that can be represented exactly.
+  /// A decimal number without quotes that can be represented exactly; nil for anything else.
   func plainNumber(_ node: NodeIndex) -> Double? {
     guard tree.nodes[node].kind == .plain else { return nil }
     return tree.withBytes(of: node) { bytes in
@@ -144,7 +143,7 @@ extension Decoder {
     }
   }
 
-  /// The same, without expressions.
+  /// Decodes any value without expressions.
   mutating func constantValue(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Value? {
     guard let model = anyValue(value) else { return nil }
     guard let constant = model.constant else {
@@ -162,7 +161,7 @@ extension Decoder {
 }
 
 extension ValueModel {
-  /// The value, if there is no expression in it.
+  /// The value, if it contains no expression.
   var constant: Value? {
     switch self {
     case .constant(let value): return value

@@ -1,6 +1,5 @@
 // Decodes single values of a map: a node that must be a string, a number, a duration, and so on.
-// Each function returns nil for anything else, which is then reported in the words of the key's
-// row.
+// Each function returns nil for anything else, and reports it in the words of the key's row.
 
 import BuiltinSteps
 import Diagnostics
@@ -33,8 +32,9 @@ extension Decoder {
     return tree.string(node)
   }
 
-  /// Whether a scalar contains NUL. Only an escape can produce it, because the file itself must not
-  /// contain it; neither can a variable, an argument or a path. Inlined, because a call copies the decoder.
+  /// True if a scalar contains NUL. Only an escape can produce it, because the file itself must not
+  /// contain it; nor can a variable, an argument or a path. Inlined, because a call copies the
+  /// decoder.
   @inline(__always)
   func holdsNUL(_ node: NodeIndex) -> Bool {
     tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
@@ -61,7 +61,7 @@ extension Decoder {
     return true
   }
 
-  /// A string that is not "".
+  /// Decodes a string that is not "".
   mutating func filledText(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let text = text(value, row()) else { return nil }
     guard !text.isEmpty else {
@@ -109,7 +109,7 @@ extension Decoder {
     if let choice = choices[text] { return choice }
     if log.hasRoom(at: span(node)) {
       let names = choices.keys.sorted()
-      // `boolean` for `bool`, `str` for `string`, `failure` for `failed`.
+      // The closest name is `boolean` for `bool`, `str` for `string`, `failure` for `failed`.
       let close =
         log.suggester.closest(to: text, among: names)
         ?? names.first {
@@ -121,7 +121,7 @@ extension Decoder {
     return nil
   }
 
-  /// An amount in millionths.
+  /// Decodes an amount in millionths.
   mutating func amount(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
     guard let node = scalar(value, row()) else { return nil }
     if tree.nodes[node].kind == .plain,
@@ -135,7 +135,7 @@ extension Decoder {
     return nil
   }
 
-  /// An amount in millionths: of what a pool counts, of GiB, or of hours.
+  /// Decodes an amount in millionths: of the units of a pool, of GiB, or of hours.
   mutating func quantity(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
     let node = tree.resolve(value)
     if tree.nodes[node].isScalar, !tree.nodes[node].hasExpression {
@@ -175,9 +175,10 @@ extension Decoder {
   }
 }
 
-// Reports, and the words for what was found.
+// Reports, and the words for a wrong value.
 extension Decoder {
-  /// Reports that what declares names cannot be read. No such name is reported as unknown then: it may be in there.
+  /// Reports that a declaration of names cannot be read. Then no such name is reported as unknown,
+  /// because it may be in there.
   mutating func reportUnreadable(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
     model.unreadable.insert(row.key)
     reportType(value, row, help: help)
@@ -212,7 +213,7 @@ extension Decoder {
     return isString && !row.isRequired && isNull(node) ? DecodingMessage.leaveOut : nil
   }
 
-  /// How `NAME=value` is written as a map.
+  /// The help that shows `NAME=value` as a map.
   private func pairHelp(_ node: NodeIndex) -> String? {
     guard tree.nodes[node].isScalar, !tree.nodes[node].hasExpression else { return nil }
     let parts = tree.string(node).split(
@@ -221,7 +222,7 @@ extension Decoder {
     return "write {\(printable(String(parts[0]))): \(yamlScalar(String(parts[1])))}"
   }
 
-  /// How a value is written as a map whose words name one key.
+  /// The help that shows a value as a map whose words name one key.
   private func mapHelp(_ node: NodeIndex, of kind: ObjectKind) -> String? {
     let words = kind.words.split(separator: "'")
     guard tree.nodes[node].isScalar, !isNull(node), words.count == 2,
@@ -231,7 +232,7 @@ extension Decoder {
     return "write {\(words[1]): \(printable(tree.string(node)))}"
   }
 
-  /// How one item is written as a list.
+  /// The help that shows a single item as a list.
   private func listHelp(_ node: NodeIndex, of item: ValueType) -> String? {
     if tree.nodes[node].kind == .map {
       return item.isMap ? "write a list: put '- ' before the first key, or '[…]' around it" : nil
@@ -269,12 +270,12 @@ extension Decoder {
     log.report(at: place) { DecodingMessage.noExpression(row.key, at: $0) }
   }
 
-  /// Whether a value is `null`, `~` or empty.
-  /// Inlined, because the decoder is large: what changes it would copy it for the call.
+  /// True if a value is `null`, `~` or empty. Inlined, because the decoder is large, and a call
+  /// that may change it would copy it.
   @inline(__always)
   func isNull(_ node: NodeIndex) -> Bool { tree.isNull(node) }
 
-  /// What a value is, in words for "must be …, not …".
+  /// The words for a value in "must be …, not …".
   func found(_ node: NodeIndex) -> String {
     switch tree.nodes[node].kind {
     case .map: return "a map"
@@ -304,7 +305,7 @@ func quantityInMillionths(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
 private func millionths(of count: Int, in unit: Int) -> Int64? {
   let (wholes, rest) = count.quotientAndRemainder(dividingBy: unit)
   let (product, isTooMuch) = Int64(wholes).multipliedReportingOverflow(by: 1_000_000)
-  // Whole units first, because a millionth of a byte does not fit.
+  // Whole units come first, because a millionth of a byte does not fit.
   let part = Int64((Double(rest) / Double(unit) * 1_000_000).rounded(.up))
   let (sum, isSumTooMuch) = product.addingReportingOverflow(part)
   return isTooMuch || isSumTooMuch ? nil : sum

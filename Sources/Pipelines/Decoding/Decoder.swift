@@ -1,13 +1,13 @@
-// Turns the tree into the model: the state that all decoding shares, and how the keys of a map are
-// read.
+// Turns the tree into the model: the state that all decoding shares, and the decoding of the keys
+// of a map.
 
 import Diagnostics
 import Expressions
 import Plans
 
-/// Turns nodes into a model. Everything wrong is reported and left out; decoding continues.
+/// Turns nodes into a model. Faults are reported and left out; decoding continues.
 struct Decoder {
-  /// The file, for strings that stay in it.
+  /// The bytes of the file, for strings that stay in it.
   let bytes: [UInt8]
   /// The offset of the file's start on the number line.
   let start: Int
@@ -16,20 +16,20 @@ struct Decoder {
   var model = PipelineModel()
   /// True if the file is included in another one, which may have the steps.
   var isPart = false
-  /// The other tool whose file this looks like, if any.
+  /// The other tool whose file this looks like; nil if there is none.
   var foreignFile: ForeignFile?
   /// Indices into `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
-  /// The steps of all models but `model`: of groups, named pipelines, and what is around it.
+  /// The number of steps of all models but `model`: of groups, named pipelines, and the file around these.
   var otherStepCount = 0
   var otherDependencyCount = 0
-  /// Groups and named pipelines.
+  /// The number of groups and named pipelines.
   var partCount = 0
-  /// How many strings the model keeps, and their bytes: aliases could repeat them without end.
+  /// The number of strings that the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
-  /// The memory for the values of the next map, which the step before has had: a hundredth of a dry run
-  /// would go into allocating it for each step.
+  /// The memory for the values of the next map, reused from the step before: allocating it for each
+  /// step would take a hundredth of a dry run.
   var roomForFields: [Int32] = []
   let patterns = PatternMatcher()
   let readExpressions = ReadExpressions()
@@ -45,7 +45,8 @@ struct Decoder {
     model.dependencies.reserveCapacity(min(byteCount / 16, PipelineModel.maxDependencyCount))
   }
 
-  /// Room for what only some steps have; none in a group or a named pipeline, of which there may be many.
+  /// The capacity for parts that only some steps have; none in a group or a named pipeline, of
+  /// which there may be many.
   var roomForSome: Int {
     partCount > 0 ? 0 : min(tree.source.count / 64, PipelineModel.maxStepCount)
   }
@@ -67,7 +68,8 @@ struct Fields<Key: ObjectKey> {
   fileprivate var present: UInt64 = 0
   /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
-  /// An array, not stored inline: to read an element of that would copy all of them.
+  /// The nodes of values. An array, not stored inline: reading an element of inline storage would
+  /// copy all of them.
   private(set) var nodes: [Int32]
 
   /// Reuses the memory of other fields, if there is any.
@@ -82,13 +84,13 @@ struct Fields<Key: ObjectKey> {
     present & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
   }
 
-  /// Whether the key is written, or a mistyped one was taken for it.
+  /// True if the key is written, or a mistyped one was taken for it.
   func holds(_ key: Key) -> Bool { (present | presumed) & Self.bit(key) != 0 }
 
-  /// Whether the key itself is written.
+  /// True if the key itself is written.
   func isWritten(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
 
-  /// Whether there is a key that is not among these.
+  /// True if there is a key that is not among these.
   func holdsMore(than keys: UInt64) -> Bool { present & ~keys != 0 }
 
   static func bit(_ key: Key) -> UInt64 { 1 << UInt64(key.rawValue) }
@@ -109,7 +111,7 @@ struct Fields<Key: ObjectKey> {
 }
 
 extension Decoder {
-  /// Reads the keys of a map; `owner` says in messages whose they are: `in step 'a'`.
+  /// Reads the keys of a map; `owner` names the owner of the keys in messages: `in step 'a'`.
   mutating func readFields<Key: ObjectKey>(
     of map: NodeIndex, _ table: KeyTable<Key>, owner: (Decoder, Fields<Key>) -> String
   ) -> Fields<Key> {
@@ -156,8 +158,8 @@ extension Decoder {
     }
   }
 
-  /// Only a file with errors gets here, so there is one copy for all tables: one for each kind of key, with what they
-  /// call, would be 100 KB.
+  /// Reports unknown keys. Only a file with errors gets here, so there is one copy for all tables:
+  /// one for each kind of key, with its callees, would be 100 KB.
   @_semantics("optimize.sil.specialize.generic.never")
   private mutating func reportStrangers<Key: ObjectKey>(
     _ keys: [NodeIndex], in fields: inout Fields<Key>, _ table: KeyTable<Key>, _ owner: String
@@ -192,7 +194,8 @@ extension Decoder {
     }
   }
 
-  /// The key that an unknown one was meant to be: the one of another tool, a similar one, or one that it abbreviates.
+  /// The key that was probably meant by an unknown one: that of another tool, a similar one, or one
+  /// that it abbreviates.
   private func known<Key: ObjectKey>(meantBy name: String, _ table: KeyTable<Key>) -> String? {
     if let key = Key.elsewhere[name] { return key.row.key }
     if KeysElsewhere.advice[name] != nil { return nil }
@@ -209,22 +212,22 @@ extension Decoder {
   /// The largest number of keys that are listed when one is unknown.
   private static var fewKeys: Int { 8 }
 
-  /// What helps with an unknown key that is like no other.
+  /// The help for an unknown key that is similar to no other.
   private func help<Key: ObjectKey>(for name: String, _ table: KeyTable<Key>) -> String? {
     Key.foreign[name]?.advice ?? Key.advice[name] ?? KeysElsewhere.advice[name]
       ?? (table.rows.count > Self.fewKeys
         ? nil : "the keys are \(inWords(table.rows.map(\.key), last: "and"))")
   }
 
-  /// How a word of another tool is written as a condition.
+  /// The condition here for one of another tool.
   private func condition(_ key: NodeIndex, _ meant: String?) -> String? {
     let value = tree.resolve(key + 1)
     guard meant == StepKey.condition.row.key, tree.nodes[value].isScalar else { return nil }
     return KeysElsewhere.conditions[tree.string(value)]
   }
 
-  /// The last known key before an unknown one, if a map or a text should be below it, and nothing is. `walk` is where
-  /// the last search ended.
+  /// The last known key before an unknown one, if it needs a map or a text below it, and there is
+  /// none. `walk` is where the last search ended.
   private func emptyKey<Key: ObjectKey>(
     before key: NodeIndex, in map: NodeIndex, _ table: KeyTable<Key>,
     _ walk: inout (next: NodeIndex, empty: NodeIndex?)

@@ -1,4 +1,4 @@
-// The wording of everything that can be wrong with the values of a pipeline file.
+// The messages about the values of a pipeline file.
 
 import Diagnostics
 
@@ -41,14 +41,14 @@ enum DecodingMessage {
 
   static let firstStep = "write '- id: hello' below it, and 'run: echo hello' below that"
 
-  /// `first` is the first key of the map.
+  /// The help for steps in a list without ids. `first` is the first key of the map.
   static func stepsInList(_ first: String) -> String {
     first.hasPrefix("-")
       ? "write a space after the '-' of each step"
       : "begin each step with its id: '- id: \(printable(first))', and its keys below that"
   }
 
-  /// The message about a step that is a string.
+  /// The help for a step that is a string.
   static func stepOfText(_ text: String) -> String {
     "write an id: '- id: NAME', and 'run: \(printable(text))' below that"
   }
@@ -58,7 +58,7 @@ enum DecodingMessage {
       "no space after ':'", at: span, help: "a key is followed by ': ', as in '\(key): …'")
   }
 
-  /// `number` is that of an item in a list of words, from 1.
+  /// The message about an item in a list of words; `number` counts from 1.
   static func wrongItem(
     _ number: Int, of key: String, found: String, at span: Span
   ) -> Diagnostic {
@@ -109,7 +109,8 @@ enum DecodingMessage {
       "the first item of \(quoted(key)) must be the name of a program, not empty", at: span)
   }
 
-  /// `count` is the number of items: several of them may have been meant as the lines of a script.
+  /// The message about a program whose name has a blank. `count` is the number of items: several of
+  /// them may have been meant as the lines of a script.
   static func programWithBlank(_ text: String, among count: Int, at span: Span) -> Diagnostic {
     let words = text.split(separator: " ")
     let isOfShell =
@@ -130,7 +131,7 @@ enum DecodingMessage {
       at: span, help: help)
   }
 
-  /// What only a shell can do.
+  /// Words at the start of lines that only a shell can run.
   private static let shellWords: Set = [
     "cd", "source", ".", "export", "set", "unset", "eval", "if", "for", "while", "case",
   ]

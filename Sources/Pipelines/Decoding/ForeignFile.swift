@@ -34,7 +34,7 @@ package enum ForeignFile: Hashable, Sendable {
     }
   }
 
-  /// What can be done about it.
+  /// The help that such a file needs.
   var help: String {
     switch self {
     case .make:
@@ -54,7 +54,7 @@ extension ForeignFile {
   var advice: String { "this looks like \(words): \(help)" }
 }
 
-// What the name of a file says.
+// Recognition by the name of a file.
 extension ForeignFile {
   /// Recognises a file by the last component of its path. Names that pipelines of oprun also have
   /// are ignored.
@@ -84,7 +84,7 @@ extension ForeignFile {
   }
 }
 
-// What the keys of a file say.
+// Recognition by the keys of a file.
 extension ForeignFile {
   /// Recognises a file without `steps` by its keys at top level; returns the decisive key, too.
   static func find(keys: [String]) -> (file: ForeignFile, key: String)? {
@@ -107,7 +107,7 @@ extension ForeignFile {
   ]
 }
 
-// What the text of a file says.
+// Recognition by the text of a file.
 extension ForeignFile {
   /// Recognises a file that is not YAML by its lines.
   init?(text: UnsafeBufferPointer<UInt8>) {
@@ -151,8 +151,7 @@ extension ForeignFile {
       || words.count > 2 && words[2] == ":=" && ["set", "alias", "export"].contains(words[0])
   }
 
-  /// Whether a line is a target of make followed by its recipe. A line of YAML with a leading tab
-  /// has a key.
+  /// True if a line is a target of make followed by its recipe. A line of YAML with a leading tab has a key.
   private static func isRule(_ line: Substring, _ next: Substring) -> Bool {
     guard let first = line.unicodeScalars.first, !" \t#-".unicodeScalars.contains(first),
       line.contains(":"), next.hasPrefix("\t")

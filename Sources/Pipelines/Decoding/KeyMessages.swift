@@ -1,4 +1,4 @@
-// The wording of everything that can be wrong with the keys of a pipeline file.
+// The messages about the keys of a pipeline file.
 
 import Diagnostics
 
@@ -22,7 +22,7 @@ extension DecodingMessage {
       "this looks like \(file.words), not like a pipeline of oprun", at: span, help: file.help)
   }
 
-  /// `{run: echo hello, world}`: `text` is from the value on that the comma ended.
+  /// The message about `{run: echo hello, world}`; `text` is the whole text that the comma has split.
   static func splitAtComma(
     _ name: String, _ owner: String, _ text: String, at span: Span
   ) -> Diagnostic {

@@ -7,15 +7,15 @@ import Expressions
 package struct KeyRow: Sendable {
   package let name: StaticString
   package let type: ValueType
-  /// What it is, and what is said of several keys, which is put behind it only when somebody reads it.
+  /// The description of the key, and one that several keys share, which is added only when somebody reads it.
   private let summary: String
   private let addition: String
   /// The default as it would be written; nil if the key is required or has none.
   package let defaultValue: String?
-  /// An example, if the type does not say everything.
+  /// An example; nil if the type is enough.
   package let example: String?
   package let isRequired: Bool
-  /// Whether the row is that of one item of a list, and the key that of the list.
+  /// True if the row is that of one item of a list; the key is that of the list.
   let isItem: Bool
 
   init(
@@ -58,11 +58,11 @@ package struct KeyRow: Sendable {
 /// The keys of one kind of object.
 package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   var row: KeyRow { get }
-  /// Whether `x-…` keys are allowed as well.
+  /// True if `x-…` keys are allowed as well.
   static var allowsExtensions: Bool { get }
   /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
-  /// Keys that this object does not have: what takes their place.
+  /// Replacements for keys that this object does not have.
   static var advice: [String: String] { get }
   /// Keys that have no counterpart here, by the tool to which they belong.
   static var foreign: [String: ForeignFile] { get }
@@ -77,7 +77,7 @@ extension ObjectKey {
 
 /// Finds a key by its bytes: no string is made for the keys of a file.
 struct KeyTable<Key: ObjectKey>: Sendable {
-  /// The keys of one object fit this, and its `Fields`.
+  /// The maximum number of keys of one object, for this table and its `Fields`.
   static var mostKeys: Int { 48 }
 
   let rows: [KeyRow]

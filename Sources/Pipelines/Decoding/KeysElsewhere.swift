@@ -85,9 +85,9 @@ extension PipelineKey {
   ]
 }
 
-/// Keys of other tools of which no single key here means the same.
+/// Keys of other tools for which no single key here has the same meaning.
 package enum KeysElsewhere {
-  /// What takes their place.
+  /// The replacements for such keys.
   package static let advice: [String: String] = {
     let container =
       "steps are commands; one that starts a container is 'run: docker run --rm …'"
@@ -117,7 +117,7 @@ package enum KeysElsewhere {
     ]
   }()
 
-  /// What 'when' and the like may say in other tools: what says it here.
+  /// The replacements for conditions of other tools, such as the values of 'when'.
   static let conditions: [String: String] = {
     let (failure, success, always) = (
       "write 'if: failure()'", "leave it out: 'if: success()' is the default",
@@ -129,7 +129,7 @@ package enum KeysElsewhere {
     ]
   }()
 
-  /// Words of other tools that are no keys: what takes their place.
+  /// The replacements for words of other tools that are not keys.
   package static let words: [String: String] = [
     "GITHUB_ENV":
       "write NAME=VALUE to $OPRUN_OUTPUT, and in the steps that need it env: {NAME: \"${{ steps.ID.outputs.NAME }}\"}",

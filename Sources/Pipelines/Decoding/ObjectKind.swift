@@ -11,7 +11,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case section = "named_pipeline"
   case slurm
   case stepSlurm = "step_slurm"
-  // Those of a file with tests of a pipeline.
+  // The kinds in a file with tests of a pipeline.
   case testFile = "tests"
   case testCase = "case"
   case testStub = "command"
@@ -82,7 +82,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether `x-…` keys are allowed as well.
+  /// True if `x-…` keys are allowed as well.
   package var allowsExtensions: Bool {
     switch self {
     case .pipeline, .section: PipelineKey.allowsExtensions

@@ -3,7 +3,7 @@
 import Plans
 import Scheduling
 
-/// Keys of the file itself. Keys that begin with `x-` and `$schema` are allowed besides.
+/// Keys of the file itself. Keys that begin with `x-`, and `$schema`, are also allowed.
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
@@ -66,7 +66,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether an item of `pipelines` may have the key; the others are those of a whole file or run.
+  /// True if an item of `pipelines` may have the key; the others are those of a whole file or run.
   package var isOfSection: Bool {
     switch self {
     case .name, .description, .params, .vars, .env, .maxParallel, .defaults, .timeout, .shell,

@@ -39,7 +39,7 @@ func parseDecimal(_ text: UnsafeBufferPointer<UInt8>, decimals: Int) -> Int? {
   return value
 }
 
-/// Whether it is written like `007`, which is another number for YAML 1.1 and for many people.
+/// True if a number is written like `007`, which is another number for YAML 1.1 and for many people.
 func beginsWithSpareZero(_ text: some Collection<UInt8>) -> Bool {
   text.count > 1 && text.first == UInt8(ascii: "0") && text.dropFirst().first != UInt8(ascii: ".")
 }

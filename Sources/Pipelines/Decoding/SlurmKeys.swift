@@ -56,7 +56,7 @@ package enum SlurmKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether a step may override it; the others are those of the run.
+  /// True if a step may override the key; the others are those of the run.
   package var isOfStep: Bool {
     switch self {
     case .partition, .account, .qos, .reservation, .constraint, .extra, .onNodeFailure,
@@ -78,8 +78,8 @@ private let sbatchOption = ValueType.pattern(
 
 /// The options of `sbatch` that `extra` must not contain, with what to write instead.
 enum RefusedOptions {
-  /// What is wrong with an option, given by its name without the dashes; nil if it may be used. `sbatch`
-  /// accepts names that are cut off, so these are refused, too.
+  /// The help for a refused option, given by its name without the dashes; nil if the option may be
+  /// used. `sbatch` accepts abbreviated names, so these are refused, too.
   static func help(for name: String) -> String? {
     if let help = keys[name] ?? ofJobs[name] { return help }
     let all = Array(keys.keys) + Array(ofJobs.keys)

@@ -61,7 +61,7 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether `defaults` may contain the key.
+  /// True if `defaults` may contain the key.
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .steps, .sequence, .dependsOn, .name, .condition, .matrix,
@@ -76,7 +76,8 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether a step that stands for the steps of a pipeline may have the key: that goes for all of them.
+  /// True if a step that stands for the steps of a pipeline may have the key, which then applies to
+  /// all of them.
   package var isOfPipelineUse: Bool {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,

@@ -68,7 +68,7 @@ private let trigger = ValueType.pattern(
   matching:
     "^(failed|timeout|signal|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
 
-/// The signals for `stop`. Those that do not end a program are left out.
+/// The signals for `stop`, without those that do not end a program.
 let stopSignals = ["HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM"]
 
 private let signalName = ValueType.pattern(

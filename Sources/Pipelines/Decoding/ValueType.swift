@@ -1,18 +1,18 @@
-// What a value in a pipeline file must be, as one case each. Decoding and the JSON schema define it
-// exactly, messages describe it in a few words. It knows neither nodes nor JSON.
+// The types of values in a pipeline file, as one case each. Decoding and the JSON schema define
+// them exactly, messages describe them in a few words. They know neither nodes nor JSON.
 
 import Diagnostics
 import Plans
 
-/// What a value must be. A text is any scalar that has a value, as it is written.
+/// The type of a value. A text is any scalar that has a value, as it is written.
 package indirect enum ValueType: Hashable, Sendable {
   /// A string that is known before anything runs: no expressions.
   case text
-  /// The same, but "" is refused.
+  /// A string that is known before anything runs, except "".
   case filledText
   /// A string that may contain expressions.
   case template
-  /// The same, but "" is refused.
+  /// A string that may contain expressions, except "".
   case filledTemplate
   case identifier
   case stepID
@@ -55,7 +55,7 @@ package indirect enum ValueType: Hashable, Sendable {
   case number
   /// Axes, `include` and `exclude`.
   case matrix
-  /// Names with types; of a group, with values.
+  /// Names with types; for a group, names with values.
   case stepOutputs
   case list(ValueType)
   /// A list of at least one item.
@@ -66,10 +66,10 @@ package indirect enum ValueType: Hashable, Sendable {
   case object(ObjectKind)
   case either([ValueType])
   case anything
-  /// The same, or an expression that is known before the run.
+  /// A value of the type, or an expression that is known before the run.
   case early(ValueType)
 
-  /// What the names in a map must be.
+  /// The rule for the names in a map.
   package enum NameRule: Hashable, Sendable {
     case any
     case identifier
@@ -83,7 +83,7 @@ package indirect enum ValueType: Hashable, Sendable {
   ])
   static let variableMap = ValueType.map(.template, names: .variable)
 
-  /// `outputs` of a step that runs a command.
+  /// The type of `outputs` of a step that runs a command.
   static let outputTypes = ValueType.map(
     .choice(OutputType.allCases.map(\.rawValue)), names: .identifier)
 
@@ -122,7 +122,7 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
-  /// The maps with keys of a table that it may be, or may contain.
+  /// The kinds of maps with keys of a table that a value may be, or may contain.
   package var objectKinds: [ObjectKind] {
     switch self {
     case .object(let kind): [kind]
@@ -138,7 +138,7 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
-  /// What each item of a list must be; nil if it can be no list.
+  /// The type of the items of a list; nil if the value cannot be a list.
   var itemType: ValueType? {
     switch self {
     case .list(let type), .filledList(let type): type
@@ -152,10 +152,10 @@ package indirect enum ValueType: Hashable, Sendable {
     }
   }
 
-  /// Whether it can be a map.
+  /// True if the value can be a map.
   var isMap: Bool { !objectKinds.isEmpty || mapValueType != nil }
 
-  /// What each value of a map with free names must be; nil if it can be no such map.
+  /// The type of the values of a map with free names; nil if the value cannot be such a map.
   var mapValueType: ValueType? {
     switch self {
     case .map(let type, _): type

@@ -3,8 +3,7 @@
 import Diagnostics
 
 extension Decoder {
-  /// Decodes one file. The nodes are released when it returns. `isPart` means that other files add
-  /// what it lacks.
+  /// Decodes one file, and releases its nodes. `isPart` means that other files add its missing parts.
   static func decode(
     _ bytes: [UInt8], from path: String, start: Int, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel? {

@@ -1,4 +1,4 @@
-// The pipelines that a file has for its own steps: `pipelines`, used as `#name`.
+// The pipelines that a file defines for its own steps: `pipelines`, used as `#name`.
 
 import Diagnostics
 import Plans
@@ -8,10 +8,10 @@ import Scheduling
 struct FileSections {
   enum Finding {
     case linked(Int)
-    /// It is being linked: the names from it to itself.
+    /// A section that is being linked: the names from it to itself.
     case open([String])
     case waiting(PipelineModel)
-    /// These are there.
+    /// No such section; the names of those that exist.
     case unknown([String])
   }
 
@@ -48,7 +48,7 @@ struct FileSections {
 }
 
 extension PipelineModel {
-  /// What the pipeline says that it stands in, where it says nothing itself.
+  /// Inherits the settings of the enclosing pipeline that this one does not specify.
   mutating func inherit(from outer: PipelineModel) {
     defaultSettings = outer.defaultSettings + defaultSettings
     defaultPlacement = defaultPlacement.filled(from: outer.defaultPlacement)

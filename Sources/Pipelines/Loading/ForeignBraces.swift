@@ -1,15 +1,15 @@
-// Finds braces of other tools in scripts, with a name of this file in them: `{{ params.x }}`, `$(params.x)`,
-// `${params.x}`, `{{x}}`, `{{.x}}`. A shell does something else with them, or prints them. It looks at the text of
-// commands only where a file has such braces at all.
+// Finds braces of other tools in scripts, with a name of this file in them: `{{ params.x }}`,
+// `$(params.x)`, `${params.x}`, `{{x}}`, `{{.x}}`. A shell interprets them differently, or prints
+// them. The text of commands is examined only if a file has such braces at all.
 
 package import Diagnostics
 import Expressions
 import Plans
 
-/// What the pipeline files of a run call a parameter, a derived value, a variable, an axis and a step.
+/// The names of parameters, derived values, variables, axes and steps in the pipeline files of a run.
 private struct KnownNames {
   private var names: [ContextRoot: Set<String>] = [:]
-  /// Whether scripts are for a shell, unless a step says otherwise.
+  /// True if scripts are for a shell, unless a step says otherwise.
   let usesShell: Bool
 
   static let roots: [ContextRoot] = [.params, .vars, .env, .matrix, .steps]
@@ -35,7 +35,7 @@ private struct KnownNames {
     names[root]?.contains(name) ?? false
   }
 
-  /// What stands for braces in oprun, without its own; nil if there is no such name.
+  /// The expression in oprun that replaces braces, without its own; nil if there is no such name.
   func expression(of braces: Braces) -> String? {
     guard let root = braces.root else {
       return [ContextRoot.params, .vars].first { holds(braces.name, of: $0) }
@@ -45,7 +45,7 @@ private struct KnownNames {
   }
 }
 
-/// Whether a program reads scripts in which none of these braces mean what they seem to mean.
+/// True if a program reads scripts in which none of these braces have their apparent meaning.
 private func isShell(_ program: String) -> Bool {
   let name = program.split(separator: "/").last ?? ""
   return ["sh", "dash", "bash", "zsh"].contains(name)
@@ -53,15 +53,15 @@ private func isShell(_ program: String) -> Bool {
 
 /// Braces with a name that may be one of oprun's.
 private struct Braces {
-  /// Their place in the text.
+  /// The range in the text.
   let range: Range<Int>
-  /// The first word; nil for a name alone, as just and Taskfile have it.
+  /// The context named by the first word; nil for a name alone, as in just and Taskfile.
   let root: ContextRoot?
   let name: String
-  /// What is between them.
+  /// The text between the braces.
   let inside: String
 
-  /// All of them in a text.
+  /// All such braces in a text.
   static func all(in text: UnsafeBufferPointer<UInt8>) -> [Braces] {
     var found: [Braces] = []
     var brace = text.place(of: UInt8(ascii: "{"), from: 1) ?? text.count
@@ -84,7 +84,7 @@ private struct Braces {
     return found
   }
 
-  /// What ends the braces that begin here; nil if none begin. `${{` begins an expression.
+  /// The end of the braces that begin at a position; nil if none begin. `${{` begins an expression.
   private static func closing(of text: UnsafeBufferPointer<UInt8>, at place: Int) -> StaticString? {
     let before = text[place - 1]
     switch text[place] {
@@ -177,7 +177,7 @@ extension LoadedPipeline {
   }
 }
 
-/// Looks for what other tools know in the values of `run`.
+/// Searches the values of `run` for text that belongs to other tools.
 private struct CommandSearch {
   private let names: KnownNames
   private let source: SourceText
@@ -239,7 +239,7 @@ private struct CommandSearch {
 }
 
 extension MatrixModel {
-  /// The names that `include` gives.
+  /// The names that `include` adds.
   fileprivate var memberNames: [String] {
     guard case .list(let entries)? = included else { return [] }
     return entries.flatMap { entry -> [String] in

@@ -5,13 +5,13 @@ import Plans
 
 /// A variable that oprun sets for hooks, as a command names it.
 struct HookVariable {
-  /// The place in the text, with `$`.
+  /// The range in the text, with `$`.
   let range: Range<Int>
   let variable: OprunVariable
 
   private static let all = OprunVariable.allCases.filter { $0.audience != .commands }
 
-  /// All of them in a text. One with another form, such as `${OPRUN_STATUS:-none}`, is written on purpose.
+  /// All such variables in a text. Another form, such as `${OPRUN_STATUS:-none}`, is written on purpose.
   static func all(in text: UnsafeBufferPointer<UInt8>) -> [HookVariable] {
     let dollar = UInt8(ascii: "$")
     var found: [HookVariable] = []

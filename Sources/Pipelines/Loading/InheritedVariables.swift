@@ -2,11 +2,11 @@
 
 package import Diagnostics
 
-/// Where planning finds inherited variables.
+/// The inherited variables, as planning looks them up.
 package struct InheritedVariables: Sendable {
   /// The value of a variable, or its bytes if they are not UTF-8; nil if there is no such variable.
   package let value: @Sendable (_ name: String) -> Result<String, TextDecodingFailure>?
-  /// All names, in an arbitrary order.
+  /// The names of all variables, in an arbitrary order.
   package let names: @Sendable () -> [String]
 
   package init(
@@ -17,7 +17,7 @@ package struct InheritedVariables: Sendable {
     self.names = names
   }
 
-  /// Has these variables and no others.
+  /// Makes a set of these variables only.
   package init(_ values: [String: String] = [:]) {
     self.init(value: { name in values[name].map { .success($0) } }, names: { Array(values.keys) })
   }
@@ -25,7 +25,7 @@ package struct InheritedVariables: Sendable {
   /// The value of a variable; nil if there is none, or if it is not UTF-8.
   func text(_ name: String) -> String? { try? value(name)?.get() }
 
-  /// The bytes of a variable that are not UTF-8.
+  /// The failure for a variable that is not UTF-8; nil for any other.
   func undecodable(_ name: String) -> TextDecodingFailure? {
     if case .failure(let failure)? = value(name) { failure } else { nil }
   }

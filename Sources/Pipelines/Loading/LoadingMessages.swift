@@ -1,4 +1,4 @@
-// The wording of everything that can be wrong with files that a pipeline names.
+// The messages about files that a pipeline names.
 
 import Diagnostics
 import Plans
@@ -31,7 +31,7 @@ enum LoadingMessage {
     return Diagnostic("unknown pipeline \(quoted("#" + name))", at: span, help: help)
   }
 
-  /// `directory` is that of the file that names the other one.
+  /// The message about a missing file. `directory` is that of the file that names it.
   static func missing(
     _ what: String, _ path: String, from directory: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
@@ -88,7 +88,7 @@ enum LoadingMessage {
         + "which is the limit", at: span)
   }
 
-  /// Something that other tools replace, in a script.
+  /// The message about text in a script that other tools would replace.
   static func foreignBraces(_ text: String, meaning expression: String, at span: Span) -> Diagnostic
   {
     Diagnostic(
@@ -96,7 +96,7 @@ enum LoadingMessage {
       help: "write ${{ \(printable(expression)) }}", severity: .notice)
   }
 
-  /// `written` is the variable as a script has it.
+  /// The message about a file of a runner. `written` is the variable as it is in the script.
   static func runnerFile(_ written: String, _ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "what is appended to \(quoted(written)) is for the job of GitHub around the run: no step here sees it",

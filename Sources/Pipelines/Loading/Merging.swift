@@ -1,11 +1,11 @@
 // `include`: merges several files as if they were one. A definition in two of them is an error that
-// shows both locations. What a file says about its steps holds for those steps only.
+// shows both locations. Settings of a file for its steps apply to those steps only.
 
 import Diagnostics
 import Plans
 import Scheduling
 
-/// Where each name of a merged model is defined.
+/// The location where each name of a merged model is defined.
 struct Definitions {
   fileprivate var queues: [String: Span] = [:]
   fileprivate var resources: [String: Span] = [:]
@@ -18,8 +18,8 @@ struct Definitions {
 }
 
 extension PipelineModel {
-  /// Appends the content of another file. `definitions` are those of this model, from what was
-  /// merged before. Linear in the other model.
+  /// Appends the content of another file. `definitions` are the definitions in this model from
+  /// earlier files. Linear in the other model.
   mutating func merge(
     _ other: PipelineModel, _ definitions: inout Definitions, log: inout DiagnosticLog
   ) {
@@ -81,7 +81,7 @@ extension PipelineModel {
       sharedCache.secret = other.sharedCache.secret
       cacheSecretSpan = other.cacheSecretSpan
     case .defaults:
-      // Its lists refer to the other model; `mergeSteps` does not move them.
+      // These lists refer to the other model, and `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
       defaultPlacement = other.defaultPlacement
     case .onSuccess: hooks[.onSuccess] = other.hooks[.onSuccess]
@@ -181,7 +181,7 @@ extension PipelineModel {
     return own.compactMap(\.self) + defaultSettings
   }
 
-  /// Gives them to the groups and named pipelines of the file, too.
+  /// Gives the settings to the groups and named pipelines of the file, too.
   private mutating func addToParts() {
     for index in groups.indices {
       groups[index].defaultSettings = (shell.map { [.shell($0)] } ?? []) + defaultSettings
@@ -201,8 +201,8 @@ extension PipelineModel {
     }
   }
 
-  /// What a step that stands for others says is said of them as a whole: it takes nothing but the
-  /// directory in which relative paths start.
+  /// Gives steps that stand for others only the directory in which relative paths start: their
+  /// other settings apply to them as a whole.
   private mutating func addToPipelineUses(_ before: PipelineModel) {
     let directory = workingDirectory.map { [Setting.baseDirectory($0)] } ?? []
     for index in steps.indices {
@@ -225,7 +225,7 @@ extension PipelineModel {
     }
   }
 
-  /// Linear in the attributes; steps that set nothing share theirs.
+  /// Gives the settings to all other steps. Linear in the attributes; steps that set nothing share theirs.
   private mutating func addToSteps(_ own: [Setting], _ placement: PlacementModel) {
     guard !own.isEmpty || !placement.isEmpty else { return }
     let before = self
@@ -246,15 +246,15 @@ extension PipelineModel {
 }
 
 extension PipelineKey {
-  /// What a key in an included file applies to.
+  /// The reach of a key in an included file.
   package enum Reach: CaseIterable, Sendable {
-    /// It applies to the whole pipeline, and is added to what the other files say.
+    /// The key applies to the whole pipeline, and is added to those of the other files.
     case merged
-    /// It applies to the steps of its file, and of the files that this one includes.
+    /// The key applies to the steps of its file, and of the files that this one includes.
     case ownSteps
-    /// It describes its file, and has no effect elsewhere.
+    /// The key describes its file, and has no effect elsewhere.
     case file
-    /// It applies to a run, so it is refused in an included file.
+    /// The key applies to a run, so it is refused in an included file.
     case run
   }
 

@@ -6,15 +6,15 @@ import Glibc
 
 /// The source of the files that a pipeline names. Tests provide their own.
 package struct PipelineFiles: Sendable {
-  /// The bytes of a file that a pipeline names: `directory` is where it must be after links are
-  /// followed; nil means anywhere. Nil bytes mean that there is no such file.
+  /// The bytes of a file that a pipeline names; nil if there is no such file. `directory` is the
+  /// one that the file must be in after links are followed; nil means anywhere.
   package let read:
     @Sendable (_ path: String, _ directory: String?) -> Result<[UInt8]?, InputFailure>
 
-  /// The same for all paths of one file.
+  /// An identity that is the same for all paths of one file.
   package let identity: @Sendable (_ path: String) -> String
 
-  /// The paths of what is in the same directory, for suggestions.
+  /// The paths of the files in the same directory, for suggestions.
   let neighbours: @Sendable (_ path: String) -> [String]
 
   package init(
@@ -30,7 +30,7 @@ package struct PipelineFiles: Sendable {
     self.neighbours = neighbours
   }
 
-  /// The same files, read through a function that may answer in their place.
+  /// The same files, read through a function that may answer instead.
   package func wrapping(
     _ body:
       @escaping @Sendable (_ path: String, _ read: () -> Result<[UInt8]?, InputFailure>) -> Result<
@@ -42,12 +42,12 @@ package struct PipelineFiles: Sendable {
       identity: identity, neighbours: neighbours)
   }
 
-  /// The file system.
+  /// The files of the file system.
   package static let system = PipelineFiles(
     read: readSystemFile, identity: { realPath($0) ?? $0 },
     neighbours: { entries(at: $0) { _ in true } })
 
-  /// No file can be read.
+  /// No files.
   package static let none = PipelineFiles { _, _ in .success(nil) }
 }
 
@@ -68,7 +68,7 @@ private func readSystemFile(
   }
 }
 
-/// Whether a file is below a directory once all links are followed.
+/// True if a file is below a directory once all links are followed.
 private func lies(_ path: String, in directory: String) -> Bool {
   guard let file = realPath(path), let folder = realPath(directory) else { return true }
   return folder == "/" || file.hasPrefix(folder + "/")
@@ -84,7 +84,7 @@ struct FilePath: Hashable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// The name of a pipeline that has none.
+  /// The name for a pipeline that has none of its own.
   var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// The path of a file that this one names; nil if it leads out of the directory.

@@ -4,19 +4,19 @@
 import Diagnostics
 import Plans
 
-/// Reads the files of a pipeline, each once. Everything wrong is in `log`.
+/// Reads the files of a pipeline, each once. Faults are in `log`.
 struct PipelineLoader {
   private(set) var sources = SourceMap()
   /// The pipeline itself, then those that steps use.
   private(set) var models: [PipelineModel] = []
-  /// How many levels of pipelines in pipelines each of them has, with itself.
+  /// The number of levels of nested pipelines in each of them, including itself.
   private var heights: [Int] = []
   /// The number of pipelines that are being linked, each in the one before it.
   private var openLevels = 0
   private var hasTooManyLevels = false
   var log = DiagnosticLog()
   private let files: PipelineFiles
-  /// Pipeline files by path.
+  /// The numbers of pipeline files by path.
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
   private var open: [OpenFile] = []
@@ -25,11 +25,11 @@ struct PipelineLoader {
   private var byteCount = 0
   /// The number of files named in `dotenv`, whether they exist or not.
   private var variableFileCount = 0
-  /// .env files with faults, which are reported once.
+  /// The .env files whose faults have been reported.
   private var reportedVariableFiles: Set<String> = []
   /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
-  /// The pipelines that the file has for its own steps.
+  /// The pipelines that the file defines for its own steps.
   private var sections = FileSections()
 
   static let maxFileCount = 1000
@@ -50,7 +50,7 @@ struct PipelineLoader {
   /// True if something was not read to its end, so that any name could be missing.
   var isCutShort: Bool { log.isFull || lacksFile }
 
-  /// A number for a model that is read next.
+  /// Adds a number for a model that will be read next.
   private mutating func addPlace() -> Int {
     models.append(PipelineModel())
     heights.append(1)
@@ -121,7 +121,7 @@ struct PipelineLoader {
 
   // MARK: Pipelines that steps use
 
-  /// Gives all that its steps use a number. The model itself has one, too.
+  /// Gives numbers to all pipelines that the steps of a model use. The model itself has a number, too.
   private mutating func link(_ model: inout PipelineModel, _ ownNumber: Int) {
     guard countUses(of: model) else {
       model = PipelineModel()
@@ -148,7 +148,7 @@ struct PipelineLoader {
     }
   }
 
-  /// The number of the pipeline that is used; nil if there is none, which is reported.
+  /// The number of a pipeline that a step uses; nil if there is none, which is reported.
   private mutating func number(
     of uses: UsesModel, in model: PipelineModel, _ groups: inout [PipelineModel]
   ) -> Int? {
@@ -167,7 +167,7 @@ struct PipelineLoader {
     }
   }
 
-  /// Once: each of the pipelines around it has too many, too.
+  /// Reports too many levels, once: all pipelines around the innermost one have too many, too.
   private mutating func reportLevels(_ uses: UsesModel) {
     if hasTooManyLevels { return }
     hasTooManyLevels = true
@@ -195,7 +195,7 @@ struct PipelineLoader {
     return true
   }
 
-  /// The number of the model; nil if there is none, which is reported.
+  /// The number of the model of another file; nil if there is none, which is reported.
   private mutating func nested(_ reference: Reference) -> Int? {
     let file = FilePath(
       path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
@@ -208,7 +208,7 @@ struct PipelineLoader {
     return number
   }
 
-  /// The same for a pipeline of the file itself.
+  /// The number of the model of a pipeline in the same file; nil if there is none, which is reported.
   private mutating func section(_ reference: Reference) -> Int? {
     switch sections.find(reference.name) {
     case .linked(let number): return number
@@ -260,7 +260,8 @@ struct PipelineLoader {
     }
   }
 
-  /// Only a file with faults is among the sources: its text may be secret.
+  /// Reports faults of a file. Only a file with faults is added to the sources, as a secret: its
+  /// text may be one.
   private mutating func report(_ faults: [VariableFileFault], _ path: String, _ bytes: [UInt8]) {
     guard !faults.isEmpty, reportedVariableFiles.insert(path).inserted else { return }
     let start = sources.add(path: path, bytes: bytes, isSecret: true)
@@ -323,7 +324,7 @@ struct PipelineLoader {
     return nil
   }
 
-  /// A file beside one that does not exist, with a name like it, in the words of who has named it.
+  /// A file with a similar name beside one that does not exist, in the words of the reference.
   private func fileMeant(
     by path: String, _ reference: Reference, takesFile: (String) -> Bool
   ) -> String? {

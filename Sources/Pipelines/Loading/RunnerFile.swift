@@ -1,18 +1,18 @@
-// Finds scripts that append to a file of the runner of GitHub: `>> $GITHUB_ENV`. It sets something for the later steps of
-// the job around the run, and nothing for those of the pipeline.
+// Finds scripts that append to a file of the runner of GitHub: `>> $GITHUB_ENV`. This affects later
+// steps of the job around the run, but not the steps of the pipeline.
 
 import Expressions
 
-/// A file of a runner, as a command names it that appends to it.
+/// A file of a runner, as named by a command that appends to it.
 struct RunnerFile {
-  /// The place of the variable in the text.
+  /// The range of the variable in the text.
   let range: Range<Int>
   /// The variable, without `$`.
   let name: String
 
   private static let names = ["GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT"]
 
-  /// All of them in a text. One with another form, such as `${GITHUB_ENV:?}`, is written on purpose.
+  /// All such files in a text. Another form, such as `${GITHUB_ENV:?}`, is written on purpose.
   static func all(in text: UnsafeBufferPointer<UInt8>) -> [RunnerFile] {
     let greater = UInt8(ascii: ">")
     var found: [RunnerFile] = []

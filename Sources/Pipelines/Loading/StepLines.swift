@@ -1,12 +1,13 @@
-// Where the steps of a file stand, so that some of them can be planned without the others.
+// The positions of the steps of a file, so that some of them can be planned without the others.
 
 import Diagnostics
 
-/// Where the steps of one file stand, as it is seen while the file is decoded.
+/// The positions of the steps of one file, collected while the file is decoded.
 struct StepPlaces {
   private var starts: [UInt32] = []
   private var end: UInt32 = 0
-  /// Only in ASCII is it certain where libyaml sees a line end; and a value may stand for several places (an anchor).
+  /// True if the positions are certain. Only in ASCII are line ends certain to be where libyaml
+  /// sees them; and with an anchor, a value may stand in several places.
   var areCertain = false
 
   mutating func add(_ step: Node) {
@@ -14,8 +15,8 @@ struct StepPlaces {
     end = step.end
   }
 
-  /// The lines of each step, as ranges of bytes that end where the next step begins. Nil if that is not certain, or if
-  /// a line belongs to more than one step.
+  /// The lines of each step, as ranges of bytes that end where the next step begins. Nil if they
+  /// are not certain, or if a line belongs to more than one step.
   func lines(in file: [UInt8]) -> [Range<Int>]? {
     guard areCertain, !file.contains(UInt8(ascii: "\r")) else { return nil }
     return file.withUnsafeBufferPointer { text in
@@ -37,8 +38,8 @@ struct StepPlaces {
   }
 }
 
-/// The steps of a pipeline of one file, where they were written; it is kept while the pipeline runs, and the rest of
-/// what was read is not.
+/// The steps of a pipeline of one file, as they are written. They are kept while the pipeline runs,
+/// unlike everything else that was read.
 package struct WrittenSteps {
   let places: StepPlaces
   let file: [UInt8]
@@ -61,21 +62,21 @@ private func startOfItem(at place: Int, in text: UnsafeBufferPointer<UInt8>) -> 
   return dashCount == 1 ? start : nil
 }
 
-/// Where the line ends that has the byte before a place.
+/// The end of the line that contains the byte before a position.
 private func endOfLine(before place: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
   var end = max(1, place) - 1
   while end < text.count, text[end] != UInt8(ascii: "\n") { end += 1 }
   return min(end + 1, text.count)
 }
 
-/// The file without some of its lines, which are in ascending order: in their place are empty ones, so that the others
-/// have the numbers that they had.
+/// The file without some of its lines, given in ascending order: they become empty lines, so that
+/// the others keep their numbers.
 package func leavingOut(_ lines: [Range<Int>], of file: [UInt8]) -> [UInt8] {
   var left: [UInt8] = []
   var end = 0
   for range in lines {
     left += file[end..<range.lowerBound]
-    // A block of text before it, which empty lines would belong to, ends at a comment.
+    // The empty lines would belong to a block of text before them, which a comment ends.
     left.append(UInt8(ascii: "#"))
     for byte in file[range] where byte == UInt8(ascii: "\n") { left.append(byte) }
     end = range.upperBound

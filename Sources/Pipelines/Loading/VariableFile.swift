@@ -3,22 +3,22 @@
 import Diagnostics
 import Expressions
 
-/// A variable, and where its name is in the file.
+/// A variable, and the range of its name in the file.
 struct FileVariable: Hashable {
   let name: String
   let value: String
   let place: Range<Int>
 }
 
-/// What is wrong with an `.env` file, and where. The text itself is not shown, because it may be secret.
+/// A fault of an `.env` file, and its range. The text itself is not shown, because it may be secret.
 struct VariableFileFault: Hashable {
   let place: Range<Int>
   let message: String
-  /// Where the same name was set before.
+  /// The earlier range of the same name.
   var first: Range<Int>?
 }
 
-/// The variables of an `.env` file, and everything that is wrong with it, in order.
+/// The variables of an `.env` file, and its faults, in order.
 struct VariableFile: Hashable {
   fileprivate(set) var variables: [FileVariable] = []
   fileprivate(set) var faults: [VariableFileFault] = []
@@ -34,7 +34,7 @@ func readVariables(_ bytes: [UInt8]) -> VariableFile {
 }
 
 private struct VariableFileReader {
-  /// Ends the line that is being read.
+  /// A failure that ends the current line.
   private struct Failure: Error {
     let place: Range<Int>
     let message: String
@@ -81,7 +81,7 @@ private struct VariableFileReader {
 
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// The location of the next character.
+  /// A failure at the next character.
   private func failure(_ message: String) -> Failure {
     Failure(place: place..<place + 1, message: message)
   }

@@ -1,4 +1,4 @@
-// The wording of everything that can be wrong with names and edges.
+// The messages about names and edges.
 
 import Diagnostics
 import Expressions
@@ -40,7 +40,7 @@ enum PlanningMessage {
       help: "name the steps to run, such as \(quoted(example))")
   }
 
-  /// The first name is the last one too.
+  /// The message about a cycle of `vars`. The first name is also the last one.
   static func derivedCycle(_ names: [String], at span: Span) -> Diagnostic {
     let path = names.map(printable).joined(separator: " -> ")
     return Diagnostic("'vars' depend on each other in a cycle: \(path)", at: span)
@@ -62,7 +62,8 @@ enum PlanningMessage {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }
 
-  /// The names are those of the step, of the one before it, and of the last one before that which may fail.
+  /// The message about a step of a sequence that runs after a failure. The names are those of the
+  /// step, of the one before it, and of the last one before that which may fail.
   static func runsAfterFailure(_ names: [String], _ between: Span, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(names[0])) runs even if \(quoted(names[2])) fails: in this sequence it waits only for "
@@ -215,7 +216,7 @@ enum PlanningMessage {
     Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span, help: help)
   }
 
-  /// All that is missing: the inputs `names`, and one of each list of `choices`.
+  /// The message about missing inputs: `names`, and one of each list of `choices`.
   static func missingKeys(
     _ names: [String], anyOf choices: [[String]], of step: String, at span: Span
   ) -> Diagnostic {
@@ -258,7 +259,7 @@ enum PlanningMessage {
     return "\(whole).\(digits)"
   }
 
-  /// `labels` describe each edge shown.
+  /// The message about a cycle. `labels` describe each edge shown.
   static func cycle(_ names: [String], labels: [Diagnostic.Label]) -> Diagnostic {
     Diagnostic(
       "dependency cycle: \(names.joined(separator: " -> "))",
@@ -271,7 +272,7 @@ enum PlanningMessage {
     let span: Span
   }
 
-  /// `help` is nil if no dependency can be added.
+  /// The message about a file that is read too early. `help` is nil if no dependency can be added.
   static func readTooEarly(
     _ path: String, of maker: StepPlace, by reader: StepPlace, help: String?
   ) -> Diagnostic {
@@ -291,7 +292,7 @@ enum PlanningMessage {
       help: help.map { "give each its own output, or \($0)" } ?? ownPaths)
   }
 
-  /// `pattern` is that of the first step.
+  /// The message about a file inside of another step's output. `pattern` is that of the first step.
   static func madeBelow(
     _ pattern: String, _ path: String, by first: StepPlace, and second: StepPlace, help: String?
   ) -> Diagnostic {
@@ -310,17 +311,18 @@ enum PlanningMessage {
     step.span == other.span ? [] : [.init(other.span, "makes it")]
   }
 
-  /// `user` is the step around the one in question that has to wait, if it is not that step itself.
+  /// The help that adds a dependency. `user` is the enclosing step that has to wait, if it is not
+  /// the step itself.
   static func addDependency(_ name: String, to user: String?) -> String {
     "add \(quoted(name)) to 'depends_on'" + (user.map { " of \(quoted($0))" } ?? "")
   }
 
-  /// `name` is a step that does not run when none is named.
+  /// The help for a step, `name`, that does not run when none is named.
   static func runFirst(_ name: String) -> String {
     "run \(quoted(name)) first, in a run of its own"
   }
 
-  /// `help` says how the step waits for the one that makes the file.
+  /// The help for a condition that is a file of another step. `help` says how to wait for that step.
   static func waitsForFile(_ help: String) -> String {
     "'wait_for' is met by what an earlier run has left: \(help)"
   }

@@ -1,10 +1,10 @@
-// The schema of `with` of a built-in step, from the table that its program also has. A value with
+// The schema of `with` of a built-in step, from the table that its program uses, too. A value with
 // an expression is known later, and may be anything here.
 
 import BuiltinSteps
 
 extension BuiltinStep {
-  /// The name among the definitions.
+  /// The name of its definition in the schema.
   var definition: String { "with_\(name)" }
 
   var schema: JSONObject {

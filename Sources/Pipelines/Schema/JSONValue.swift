@@ -1,4 +1,4 @@
-// A JSON document, written so that people can read it too. It knows no schema.
+// A JSON document, written so that people can read it, too. It knows no schema.
 
 import Diagnostics
 
@@ -71,7 +71,7 @@ extension JSONValue {
     }
   }
 
-  /// The text. `used` is how much of the line is taken by what precedes it.
+  /// The text of the value. `used` is the number of columns of the line that are already taken.
   private func text(indent: Int, used: Int) -> String {
     let line = compact
     if used + line.unicodeScalars.count <= Self.width { return line }

@@ -1,5 +1,5 @@
-// The JSON schema of pipeline files, for editors: made from the key tables, so it lists what the
-// decoder knows.
+// The JSON schema of pipeline files, for editors. It is made from the key tables, so it lists
+// exactly the keys of the decoder.
 
 import BuiltinSteps
 import Plans
@@ -77,7 +77,7 @@ extension ObjectKind {
     }
   }
 
-  /// The steps of a pipeline say for themselves how they run.
+  /// The rules for steps that use a pipeline: its own steps specify how they run.
   private static var rulesOfPipelineUses: [JSONValue] {
     let others = StepKey.allCases.filter { !$0.isOfPipelineUse }.map(\.row.key)
     let usesPipeline: JSONValue = [

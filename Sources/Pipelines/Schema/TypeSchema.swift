@@ -1,5 +1,6 @@
-// The JSON schema of single values: what each type of the key tables accepts, as exactly as the
-// decoder does. Draft 7, and patterns that mean the same in ECMA 262 and in Python.
+// The JSON schema of single values, which accepts the same values for each type of the key tables
+// as the decoder does. It is draft 7, with patterns that have the same meaning in ECMA 262 and in
+// Python.
 
 import BuiltinSteps
 
@@ -59,7 +60,7 @@ extension ValueType {
     case .either(let types): ["anyOf": .list(types.map { .object($0.schema) })]
     case .anything: [:]
     case .early(let type):
-      // `$${{` begins no expression.
+      // `$${{` does not begin an expression.
       [
         "anyOf": [
           .object(type.schema), .object(["type": "string", "pattern": #"(^|[^\x24])\$\{\{"#]),
@@ -121,14 +122,14 @@ extension ValueType {
     ]
   }()
 
-  /// A text is any scalar that has a value: `run: true` runs the program `true`.
+  /// The types of a text, which is any scalar that has a value: `run: true` runs the program `true`.
   private static let scalar: JSONValue = ["string", "number", "boolean"]
 
   private static let noExpression = #"^(?![\s\S]*\$\{\{)"#
   static let file = string(
     matching: noExpression + #"(?!#)[\s\S]*(/[\s\S]*|\.ya?ml)$"#, "the path of a pipeline file")
   static let section = string(matching: "^#\(name)$", "'#' and the name of a pipeline")
-  /// `allow_failure` of what stands for several steps.
+  /// The type of `allow_failure` of a step that stands for several.
   static let wholeAllowance = ValueType.either([.boolean, .expression])
   private static let builtIns: JSONObject = [
     "enum": .list(BuiltinStep.all.map { .string($0.name) })

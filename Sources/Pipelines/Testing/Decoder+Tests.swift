@@ -1,11 +1,12 @@
-// Reads a file with tests of a pipeline: the same rules and messages as for a pipeline.
+// Reads a file with tests of a pipeline, by the same rules and with the same messages as a
+// pipeline.
 
 package import Diagnostics
 import Expressions
 package import Plans
 import Scheduling
 
-/// Reads a file with tests; throws everything that is wrong with it.
+/// Reads a file with tests; throws all its faults.
 package func readTests(path: String, bytes: [UInt8]) throws(TestFileFailure) -> TestFile {
   var sources = SourceMap()
   let start = sources.add(path: path, bytes: bytes)
@@ -33,7 +34,7 @@ package func readTests(path: String, bytes: [UInt8]) throws(TestFileFailure) -> 
   return file
 }
 
-/// A file with tests is not valid.
+/// The failure for a file with tests that is not valid.
 package struct TestFileFailure: Error {
   package let diagnostics: [Diagnostic]
   package let sources: SourceMap
@@ -219,7 +220,7 @@ extension Decoder {
   }
 }
 
-/// The wording of what only files with tests can have wrong.
+/// The messages that only files with tests need.
 private enum TestMessage {
   static func twoEnds(at span: Span) -> Diagnostic {
     Diagnostic("a command ends with an exit status or by a signal, not both", at: span)

@@ -66,7 +66,7 @@ package enum TestCaseKey: UInt8, ObjectKey {
   static let table = KeyTable<TestCaseKey>()
 }
 
-/// Keys of what a command does.
+/// Keys of a stub.
 package enum TestStubKey: UInt8, ObjectKey {
   case exit, signal, duration, failures, outputs
 
@@ -75,7 +75,7 @@ package enum TestStubKey: UInt8, ObjectKey {
     "USR1", "USR2",
   ]
 
-  /// The words that may be written in place of a map.
+  /// The words that may be written instead of a map.
   static let words = ["succeeded", "failed"]
 
   package var row: KeyRow {
@@ -108,7 +108,7 @@ package enum TestStubKey: UInt8, ObjectKey {
   static let table = KeyTable<TestStubKey>()
 }
 
-/// Keys of what is expected.
+/// Keys of `expect`.
 package enum ExpectationKey: UInt8, ObjectKey {
   case exit, error, outcomes, order, blockedBy, hooks, attempts, commands, env, outputs, longest
 

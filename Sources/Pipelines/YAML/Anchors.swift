@@ -1,9 +1,9 @@
-// Anchors, and what their aliases cost.
+// Anchors, and the cost of their aliases.
 
 /// A value that aliases may stand for.
 struct Anchored {
   let node: NodeIndex
-  /// The number of nodes it stands for; aliases in it count as what they stand for.
+  /// The number of nodes that it stands for; aliases in it count as their values.
   var size: Int
   /// The levels of nesting in it, including aliases.
   var height: Int

@@ -12,7 +12,7 @@ struct EventStream: ~Copyable {
     case alias, scalar, listStart, listEnd, mapStart, mapEnd
   }
 
-  /// What libyaml says about a text that it cannot parse. Marks count characters from the start.
+  /// The message of libyaml about a text that it cannot parse. Marks count characters from the start.
   struct Failure: Error {
     let problem: String
     let context: String
@@ -26,10 +26,10 @@ struct EventStream: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let event: UnsafeMutablePointer<yaml_event_t>
 
-  /// Whether the text may be handed over without being decoded.
+  /// True if the text may be handed over without being decoded.
   private let isASCII: Bool
 
-  /// If fewer characters than this are left before an event, more are handed over.
+  /// The number of characters left below which more are handed over before an event.
   private static let lowWater = 4096
 
   /// Starts parsing. `text` must be UTF-8 without a byte order mark, and must outlive the stream.
@@ -50,7 +50,7 @@ struct EventStream: ~Copyable {
     parser.deallocate()
   }
 
-  /// Advances to the next event. It must not be called after `streamEnd` or a failure.
+  /// Advances to the next event. Must not be called after `streamEnd` or a failure.
   mutating func advance() throws(Failure) -> Kind {
     yaml_event_delete(event)
     if isASCII, parser.pointee.unread < Self.lowWater { handOver() }
@@ -69,9 +69,10 @@ struct EventStream: ~Copyable {
     }
   }
 
-  /// Fills libyaml's buffer with the next part of the text, as libyaml would, but at once: it decodes and
-  /// checks one character after another, which `TextCheck` has done. Text that an event needs beyond this
-  /// part, and the end, libyaml fetches itself; between events it keeps nothing that is not decoded.
+  /// Fills libyaml's buffer with the next part of the text, as libyaml would, but at once: it
+  /// decodes and checks one character after another, which `TextCheck` has done. libyaml itself
+  /// fetches text that an event needs beyond this part, and the end; between events it keeps only
+  /// decoded text.
   private func handOver() {
     let input = parser.pointee.input.string
     guard let next = input.current, let end = input.end, next < end,
@@ -97,7 +98,7 @@ struct EventStream: ~Copyable {
       start: event.pointee.data.scalar.value, count: event.pointee.data.scalar.length)
   }
 
-  /// How a scalar event is written.
+  /// The style in which a scalar event is written.
   var style: Node.Kind {
     switch event.pointee.data.scalar.style {
     case YAML_PLAIN_SCALAR_STYLE: .plain
@@ -124,7 +125,7 @@ struct EventStream: ~Copyable {
     return Traits(anchor: data.anchor, tag: data.tag)
   }
 
-  /// What may precede a value.
+  /// The anchor and the tag that may precede a value.
   struct Traits {
     fileprivate let anchor: UnsafeMutablePointer<yaml_char_t>?
     fileprivate let tag: UnsafeMutablePointer<yaml_char_t>?

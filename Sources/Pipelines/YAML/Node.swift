@@ -22,17 +22,17 @@ struct Node {
   var start: UInt32
   var end: UInt32
   /// For a map or list, the index after its last descendant. For an alias, its target. For a scalar
-  /// that is not in the file unchanged, where its text is in the arena.
+  /// that is not in the file unchanged, the position of its text in the arena.
   var link: UInt32
   let kind: Kind
   var isInArena = false
-  /// True if it contains `${{`.
+  /// True if the scalar contains `${{`.
   var hasExpression = false
 
   var isScalar: Bool { kind == .plain || kind == .quoted || kind == .block }
 }
 
-/// Nodes, and the bytes of scalars whose content differs from how they are written.
+/// The nodes, and the bytes of scalars whose content differs from how they are written.
 package struct Tree {
   /// The file, without its byte order mark.
   let source: UnsafeBufferPointer<UInt8>
@@ -40,7 +40,7 @@ package struct Tree {
   let base: Int
   var nodes: [Node] = []
   private var arena: [UInt8] = []
-  /// Whether all scalars that were read so far are known to be ASCII.
+  /// True if all scalars that were read so far are known to be ASCII.
   var isASCII = false
 
   init(source: UnsafeBufferPointer<UInt8>, base: Int) {
@@ -74,7 +74,7 @@ package struct Tree {
     return body(UnsafeBufferPointer(rebasing: source[range]))
   }
 
-  /// Whether all scalars of a node, and of those that its aliases stand for, are ASCII.
+  /// True if all scalars of a node, and of the values of its aliases, are ASCII.
   func isASCII(_ index: NodeIndex) -> Bool {
     if isASCII { return true }
     return (index..<next(after: index)).allSatisfy { index in
@@ -93,7 +93,7 @@ package struct Tree {
     return Span(start: Int(node.start) + inset, end: Int(node.end) - inset)
   }
 
-  /// Whether a value is `null`, `~` or empty.
+  /// True if a value is `null`, `~` or empty.
   func isNull(_ index: NodeIndex) -> Bool {
     guard nodes[index].kind == .plain else { return false }
     return withBytes(of: index) { bytes in
@@ -128,7 +128,7 @@ package struct Tree {
 
   var mark: Mark { Mark(nodeCount: nodes.count, arenaCount: arena.count) }
 
-  /// Forgets every node that was added since.
+  /// Forgets every node that was added since a mark.
   mutating func discard(since mark: Mark) {
     nodes.removeLast(nodes.count - mark.nodeCount)
     arena.removeLast(arena.count - mark.arenaCount)

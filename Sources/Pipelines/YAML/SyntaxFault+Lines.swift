@@ -1,5 +1,5 @@
-// Slips that show in the lines around the place where libyaml gives up: a missing space, a missing colon, a wrong
-// indentation. Nothing here looks at a file that can be parsed.
+// Mistakes that can be seen in the lines around the place where libyaml gives up: a missing space,
+// a missing colon, a wrong indentation. Files that can be parsed are not examined here.
 
 import Diagnostics
 import Expressions
@@ -10,9 +10,9 @@ extension SyntaxFault {
     let start: Int
     let indentation: Int
     let hasDash: Bool
-    /// The letters, digits and `_` after that.
+    /// The letters, digits and `_` of the key.
     let key: Range<Int>
-    /// What follows, without blanks at its end.
+    /// The rest of the line, without blanks at its end.
     let rest: Slice<UnsafeBufferPointer<UInt8>>
     let name: String
 
@@ -34,9 +34,9 @@ extension SyntaxFault {
 
     /// The column in which the key begins.
     var column: Int { key.lowerBound - start }
-    /// Whether there is nothing but spaces, or a comment.
+    /// True if the line contains only spaces, or a comment.
     var isEmpty: Bool { key.isEmpty && !hasDash && (rest.first ?? 0x23) == UInt8(ascii: "#") }
-    /// Whether the key has its colon.
+    /// True if the key has its colon.
     var isPair: Bool {
       !key.isEmpty && (rest.elementsEqual(":".utf8) || rest.starts(with: ": ".utf8))
     }
@@ -65,7 +65,7 @@ extension SyntaxFault {
     Span(start: base + range.lowerBound, end: base + range.upperBound)
   }
 
-  /// What is wrong with the line of the fault or with the one above, if that explains the fault.
+  /// The mistake in the line of the fault or in the one above, if that explains the fault.
   var slipOfLine: Diagnostic? {
     let isOpen = fault.problem == "could not find expected ':'"
     let isColon = fault.problem == "mapping values are not allowed in this context"
@@ -85,7 +85,7 @@ extension SyntaxFault {
     return missingColon(above) ?? extraIndentation(here, below: above)
   }
 
-  /// Text that should be further right than the key of the `|` or `>` above it.
+  /// Explains text that should be further right than the key of the `|` or `>` above it.
   private func missingIndentation(_ line: Line, below above: Line) -> Diagnostic? {
     let sign = above.rest.dropFirst().drop { $0 == UInt8(ascii: " ") }
     guard above.isPair, line.indentation <= above.column,
@@ -99,7 +99,7 @@ extension SyntaxFault {
       help: "indent it by 2 more than \(quoted(above.name))")
   }
 
-  /// A dash without a space behind it, as in `-id: a`.
+  /// Explains a dash without a space after it, as in `-id: a`.
   private func tightDash(_ line: Line) -> Diagnostic? {
     let dash = line.start + line.indentation
     guard line.hasDash, line.isPair, line.key.lowerBound == dash + 1 else { return nil }
@@ -108,7 +108,7 @@ extension SyntaxFault {
       "no space after '-'", at: span(dash..<dash + 1), help: "write \(quoted("- " + item))")
   }
 
-  /// A known key without a colon, as in `id a`.
+  /// Explains a known key without a colon, as in `id a`.
   private func missingColon(_ line: Line) -> Diagnostic? {
     guard line.isOfStep || line.isOfFile, (line.rest.first ?? 0x20) == UInt8(ascii: " "),
       !line.rest.contains(UInt8(ascii: ":"))
@@ -119,7 +119,7 @@ extension SyntaxFault {
       at: span(line.key.upperBound..<line.key.upperBound), help: "write \(quoted(pair))")
   }
 
-  /// A second colon in a value without quotes, as in `run: echo a: b`.
+  /// Explains a second colon in a value without quotes, as in `run: echo a: b`.
   private func colonInValue(_ line: Line) -> Diagnostic? {
     let colon = Int(place.start) - base
     guard line.isPair, colon > line.key.upperBound else { return nil }
@@ -133,8 +133,8 @@ extension SyntaxFault {
         : "put it in quotes: \(yamlScalar(value))")
   }
 
-  /// A key without a space behind its colon, as in `id:build`. To libyaml that is a string, which the
-  /// next line continues.
+  /// Explains a key without a space after its colon, as in `id:build`. To libyaml that is a string,
+  /// which the next line continues.
   private func missingSpace(_ line: Line) -> Diagnostic? {
     guard !line.isPair, !line.key.isEmpty, line.rest.first == UInt8(ascii: ":"),
       !line.rest.starts(with: "://".utf8)
@@ -154,7 +154,7 @@ extension SyntaxFault {
       help: "indent it like \(quoted(above.name)), or put a string of several lines below '|'")
   }
 
-  /// A space that YAML takes for a letter.
+  /// Explains a space that YAML takes for a letter.
   private func oddSpace(_ line: Line) -> Diagnostic? {
     guard line.key.isEmpty, line.rest.starts(with: [0xC2, 0xA0]) else { return nil }
     return Diagnostic(
@@ -162,8 +162,8 @@ extension SyntaxFault {
       at: span(line.key.lowerBound..<line.key.lowerBound + 2), help: "write an ordinary space")
   }
 
-  /// How many columns the first key of the list item above is to the right of this line, if this line
-  /// begins in the column of the item's dash.
+  /// The number of columns by which the first key of the list item above is further right than this
+  /// line, if this line begins in the column of the item's dash.
   var distanceToItem: Int? {
     let here = line(with: place)
     var above = line(above: here)
@@ -177,7 +177,7 @@ extension SyntaxFault {
     return nil
   }
 
-  /// A key whose indentation is that of no map above.
+  /// Explains a key whose indentation is that of no map above.
   var oddIndentation: Diagnostic? {
     let here = line(with: place)
     guard here.isPair, !here.hasDash, base + here.key.lowerBound == place.start else { return nil }
@@ -194,7 +194,7 @@ extension SyntaxFault {
       }.joined(separator: ", "))
   }
 
-  /// What puts an item into the column of the others in its list, which begins where `opening` is.
+  /// The help that puts an item into the column of the others in its list, which begins at `opening`.
   var columnOfItems: String? {
     line(with: place).hasDash
       ? "the other items have \(spaces(line(with: opening).indentation)) before them" : nil
@@ -208,7 +208,7 @@ extension SyntaxFault {
   /// have no such key are left out.
   private func mapsOpen(above line: Line) -> [(column: Int, owner: String)] {
     var maps: [(column: Int, owner: String)] = []
-    /// The column of the keys that were read last, and of which the owner is further up.
+    /// The column of the keys that were read last, and whose owner is further up.
     var column: Int?
     var leftmost = Int.max
     var next = self.line(above: line)

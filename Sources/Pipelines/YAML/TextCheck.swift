@@ -3,11 +3,11 @@
 import Diagnostics
 import Expressions
 
-/// What is known about a text after reading every byte once.
+/// The facts about a text after every byte was read once.
 package struct TextCheck {
   /// True if characters and bytes are the same.
   let isASCII: Bool
-  /// True if `${{` occurs somewhere.
+  /// True if the text contains `${{`.
   let hasExpressions: Bool
 
   static let maxByteCount = 64 << 20
@@ -30,12 +30,12 @@ package struct TextCheck {
     hasExpressions = text.expressionStart() != nil
   }
 
-  /// What has to be looked for more closely, found in one pass.
+  /// The signs of characters that need a closer look, found in one pass.
   private struct Signs {
     private var other: UInt8 = 0
     private var carriageReturn: UInt8 = 0
 
-    /// There is no branch in the loop, so that the compiler can process many bytes at once.
+    /// Looks for signs. The loop has no branch, so that the compiler can process many bytes at once.
     init(_ text: UnsafeBufferPointer<UInt8>) {
       for byte in text {
         let isReturn: UInt8 = byte == 0x0D ? 1 : 0
@@ -46,12 +46,12 @@ package struct TextCheck {
       }
     }
 
-    /// Whether all bytes are printable ASCII, tabs and ends of lines.
+    /// True if all bytes are printable ASCII, tabs and line ends.
     var isPlainASCII: Bool { other == 0 }
     var hasReturns: Bool { carriageReturn != 0 }
   }
 
-  /// Whether a text looks like UTF-16, by its byte order mark or because every other byte is 0.
+  /// True if a text looks like UTF-16, by its byte order mark or because every other byte is 0.
   private static func looksLikeUTF16(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard text.count >= 4 else { return false }
     let (first, second) = (text[0], text[1])
@@ -59,15 +59,15 @@ package struct TextCheck {
       || (first == 0) != (second == 0) && (text[2] == 0) != (text[3] == 0)
   }
 
-  /// A carriage return before anything but a line feed: libyaml ends a line there.
+  /// The position of a carriage return before anything but a line feed: libyaml ends a line there.
   private static func loneCarriageReturn(in text: UnsafeBufferPointer<UInt8>) -> Int? {
     text.indices.first {
       text[$0] == 0x0D && ($0 == text.count - 1 || text[$0 + 1] != 0x0A)
     }
   }
 
-  /// A character that is not allowed in a YAML file, or one that libyaml treats as a line break and
-  /// other tools do not.
+  /// The fault of a character that is not allowed in a YAML file, or that libyaml treats as a line
+  /// break and other tools do not.
   struct Fault {
     enum Reason {
       case invalidUTF8(UInt8)
@@ -133,12 +133,12 @@ package struct TextCheck {
   }
 }
 
-/// Whether a value contains `${{`.
+/// True if a value contains `${{`.
 func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   text.expressionStart() != nil
 }
 
-/// The first `${{ … }}` of a string; up to its end if it is never closed.
+/// The range of the first `${{ … }}` of a string; up to the end of the string if it is never closed.
 func expressionRange(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
   guard let start = text.expressionStart() else { return nil }
   var end = start + 3

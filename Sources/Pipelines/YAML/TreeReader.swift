@@ -4,14 +4,13 @@
 import Diagnostics
 import Expressions
 
-/// Reads one document. It is iterative, so that hostile nesting meets a limit, not the end of the
-/// stack.
+/// Reads one document. It is iterative, so that hostile nesting reaches a limit, not the end of the stack.
 package struct TreeReader: ~Copyable {
   static let maxDepth = 64
   static let maxScalarByteCount = 1 << 20
   /// The maximum number of nodes kept at a time.
   static let maxNodeCount = 4_000_000
-  /// Aliases may stand for this many nodes, or ten times the written ones.
+  /// The number of nodes that aliases may stand for; or ten times the written ones, if that is more.
   static let aliasBudget = 1_000_000
 
   /// A map or list that is not closed yet.
@@ -21,7 +20,7 @@ package struct TreeReader: ~Copyable {
     var expectsKey: Bool
     /// The number of nodes that aliases in it stand for.
     var aliased = 0
-    /// The levels below it.
+    /// The number of levels below it.
     var height = 0
     var anchor: Int?
   }
@@ -55,7 +54,7 @@ package struct TreeReader: ~Copyable {
     offsets = CharacterOffsets(text, isASCII: check.isASCII)
   }
 
-  /// Whether a value that was read may stand for others.
+  /// True if a value that was read may stand for others.
   var hasAnchors: Bool { anchors.count > 0 }
 
   /// Reads up to the end of the next step, and forgets the step before unless an alias may still
@@ -97,7 +96,7 @@ extension TreeReader {
     return start.nodeCount
   }
 
-  /// Called for a scalar right below the root map.
+  /// Notes whether a scalar is the key `steps`. Called for scalars directly below the root map.
   private mutating func noteTopLevelKey(_ bytes: UnsafeBufferPointer<UInt8>) {
     isAfterStepsKey = stepList == nil && top.expectsKey && bytes.elementsEqual("steps".utf8)
   }
@@ -151,7 +150,7 @@ extension TreeReader {
     if depth > 0, top.isMap { top.expectsKey.toggle() }
   }
 
-  /// Whether a scalar is in the file byte for byte. An anchor before it is removed from its span.
+  /// True if a scalar is in the file byte for byte. An anchor before it is removed from its span.
   @inline(__always)
   private func isWritten(
     _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: inout Span
@@ -239,7 +238,7 @@ extension TreeReader {
     tree.nodes.append(node)
   }
 
-  /// Records an anchor, refuses a tag. Returns the anchor's number.
+  /// Records an anchor, and refuses a tag. Returns the anchor's number.
   @discardableResult
   private mutating func note(
     _ traits: EventStream.Traits, of value: Anchored, at span: Span

@@ -1,5 +1,5 @@
 // Converts libyaml's messages about a text that it cannot parse into helpful ones. The messages are
-// those of libyaml 0.2; one that is not known here is passed on unchanged.
+// those of libyaml 0.2; an unknown one is passed on unchanged.
 
 import Diagnostics
 
@@ -57,8 +57,8 @@ struct SyntaxFault {
     }
   }
 
-  /// Text after a closing quote, as in `'a' == 'b'`: libyaml expects a key, or takes `&&` for an
-  /// anchor.
+  /// Explains text after a closing quote, as in `'a' == 'b'`: libyaml expects a key, or takes `&&`
+  /// for an anchor.
   private var textBehindQuote: Diagnostic? {
     let problems = ["did not find expected key", "alphabetic or numeric character"]
     guard problems.contains(where: { fault.problem.containsText($0) }) else { return nil }
@@ -72,7 +72,7 @@ struct SyntaxFault {
       help: "put the whole string in quotes, and double the single quotes in it: 'it''s'")
   }
 
-  /// Text after a bracket, as in `[ -f x ] && y`: libyaml takes `&&` for an anchor.
+  /// Explains text after a bracket, as in `[ -f x ] && y`: libyaml takes `&&` for an anchor.
   private var textBehindBracket: Diagnostic? {
     let problems = ["did not find expected key", "alphabetic or numeric character"]
     guard problems.contains(where: { fault.problem.containsText($0) }) else { return nil }
@@ -92,7 +92,7 @@ struct SyntaxFault {
       help: "move it there, and indent it further than the key")
   }
 
-  /// The innermost bracket that is open at the end.
+  /// Explains a bracket that is never closed: the innermost one.
   private var unclosedBracket: Diagnostic {
     let open = text.lastIndex { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
     guard let open else { return Diagnostic("a value is missing at the end", at: place) }
@@ -115,7 +115,7 @@ struct SyntaxFault {
       help: "put the string in quotes")
   }
 
-  /// `*` or `&` before something that is no name, as in `run: *.sh`.
+  /// Explains `*` or `&` before text that is not a name, as in `run: *.sh`.
   private var badAlias: Diagnostic {
     let start = Int(opening.start) - base
     let sign = start < text.count && text[start] == UInt8(ascii: "&") ? "&" : "*"
@@ -140,13 +140,13 @@ struct SyntaxFault {
         : isNameOfInstance ? "put a name with brackets in quotes: \"test[os=linux]\"" : nil)
   }
 
-  /// Whether the location is the bracket behind a name, as in `[test[os=linux]]`.
+  /// True if the location is the bracket after a name, as in `[test[os=linux]]`.
   private var isNameOfInstance: Bool {
     let start = Int(place.start) - base
     return character == UInt8(ascii: "[") && start > 0 && !" ,[{".utf8.contains(text[start - 1])
   }
 
-  /// Whether the location is the brace of `${{`.
+  /// True if the location is the brace of `${{`.
   private var isExpression: Bool {
     let start = Int(place.start) - base
     return character == UInt8(ascii: "{") && start > 0 && text[start - 1] == UInt8(ascii: "$")
@@ -181,7 +181,7 @@ struct SyntaxFault {
       help: "a key is followed by ': ', a list item begins with '- '")
   }
 
-  /// A bad escape; libyaml's mark is at the backslash, or behind the letter after it.
+  /// Explains a bad escape; libyaml's mark is at the backslash, or after the letter that follows it.
   private var badEscape: Diagnostic {
     let end = min(Int(place.start) - base + 1, text.count)
     let start = text[..<end].lastIndex(of: UInt8(ascii: "\\")) ?? end

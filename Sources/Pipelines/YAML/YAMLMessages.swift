@@ -1,4 +1,4 @@
-// The wording of everything that can be wrong with a file as YAML, before any key has a meaning.
+// The messages about a file as YAML, before any key has a meaning.
 
 import Diagnostics
 

@@ -1,28 +1,28 @@
-// What somebody asks of a run in progress, once it is known which queue or step is meant.
+// A change that somebody requests of a run in progress, after its queue or step was looked up.
 
 package import Scheduling
 
 /// A change to a run from outside.
 package enum ControlAction: Hashable, Sendable {
-  /// The queue starts nothing new; nil stands for all queues.
+  /// Starts nothing new in the queue; nil stands for all queues.
   case pause(QueueID?)
   case proceed(QueueID?)
   case cancelRun
-  /// A step, or everything in a group.
+  /// Cancels a step, or everything in a group.
   case cancel(OperationID)
-  /// The steps of the queue that have not ended.
+  /// Cancels the steps of the queue that have not ended.
   case cancelQueue(QueueID)
-  /// A step that failed, or those that did in a group.
+  /// Runs a step again that failed, or those in a group that did.
   case retry(OperationID)
   case setWidth(QueueID, Int)
-  /// A step, or every step in a group.
+  /// Sets the priority of a step, or of every step in a group.
   case setPriority(OperationID, Int16)
 }
 
-/// A change, and who asked for it.
+/// A change, and the user who requested it.
 package struct ControlNote: Hashable, Sendable {
   package let action: ControlAction
-  /// The name of a user of this machine, or the number of one without a name.
+  /// The name of a user of this machine, or the number of a user without a name.
   package let user: String
 
   package init(_ action: ControlAction, by user: String) {
@@ -32,7 +32,7 @@ package struct ControlNote: Hashable, Sendable {
 }
 
 extension ControlAction {
-  /// The word of the command that asks for it.
+  /// The name of the command that requests the change.
   package var word: StaticString {
     switch self {
     case .pause: "pause"
@@ -43,7 +43,7 @@ extension ControlAction {
     }
   }
 
-  /// The queue that is meant, if it is one.
+  /// The queue to change; nil if the change is not about one.
   package var queue: QueueID? {
     switch self {
     case .pause(let queue), .proceed(let queue): queue
@@ -52,7 +52,7 @@ extension ControlAction {
     }
   }
 
-  /// The step that is meant, if it is one.
+  /// The step to change; nil if the change is not about one.
   package var operation: OperationID? {
     switch self {
     case .cancel(let operation), .retry(let operation), .setPriority(let operation, _): operation
@@ -62,7 +62,7 @@ extension ControlAction {
 }
 
 extension ControlNote {
-  /// What was done, in words: `paused by anna`, `queue 'net' paused by anna`.
+  /// The words for a change that was made: `paused by anna`, `queue 'net' paused by anna`.
   package func words(
     queue name: (QueueID) -> String, step id: (OperationID) -> String
   ) -> String {

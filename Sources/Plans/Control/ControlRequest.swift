@@ -1,11 +1,11 @@
-// What a client asks of a run in progress: one line of JSON, which the run answers with lines of JSON.
-// docs/control.md.
+// A request of a client to a run in progress: one line of JSON, which the run answers with lines of
+// JSON. docs/control.md.
 
 import Diagnostics
 import Expressions
 package import Scheduling
 
-/// A request as it is sent, before the run looks up which queue or step is meant.
+/// A request as it is sent, before the run looks up its queue or step.
 package struct ControlRequest: Hashable, Sendable {
   package enum Verb: String, CaseIterable, Sendable {
     case status, pause
@@ -20,14 +20,14 @@ package struct ControlRequest: Hashable, Sendable {
   package var step: String?
   package var maxParallel: Int?
   package var priority: Int?
-  /// Every step is wanted, not only those that run or have failed.
+  /// True if every step is wanted, not only those that run or have failed.
   package var isWhole = false
-  /// Changes are wanted until the end of the run.
+  /// True if changes are wanted until the end of the run.
   package var follows = false
 
   /// The version of the requests and of the answers, in the first line of both.
   package static let version = 1
-  /// A longer request is not read.
+  /// The size in bytes up to which a request is read.
   package static let longestLine = 64 << 10
 
   package init(_ verb: Verb) { self.verb = verb }
@@ -45,7 +45,7 @@ package struct ControlFailure: Error, Hashable, Sendable {
 }
 
 extension ControlRequest {
-  /// The line, with its end.
+  /// The request as a line, with its end.
   package var line: String {
     var text = "{\"protocol\":\(Self.version),\"request\":\"\(verb.rawValue)\""
     if let queue { text += ",\"queue\":" + jsonString(queue) }
@@ -147,7 +147,7 @@ private struct RequestFields {
 package struct ControlLine {
   private let fields: ValueMap
 
-  /// Nil if it is not a JSON object.
+  /// Reads a line; nil if it is not a JSON object.
   package init?(_ line: ArraySlice<UInt8>) {
     guard case .map(let fields)? = try? JSONReader.value(of: line) else { return nil }
     self.fields = fields
@@ -161,8 +161,7 @@ package struct ControlLine {
     if case .string(let text)? = fields[name] { text } else { nil }
   }
 
-  /// A whole number: a size, a count or a number of something. Nil if it is so large that two of these
-  /// could not be added.
+  /// A whole number, such as a size or a count; nil if it is so large that two of these could not be added.
   package func number(_ name: String) -> Int? {
     whole(name).flatMap { $0.magnitude <= 1 << 60 ? $0 : nil }
   }
@@ -193,7 +192,7 @@ package struct ControlLine {
     return items.compactMap { if case .map(let map) = $0 { ControlLine(map) } else { nil } }
   }
 
-  /// Whole numbers.
+  /// A list of whole numbers.
   package func numbers(_ name: String) -> [Int] {
     guard case .list(let items)? = fields[name] else { return [] }
     return items.compactMap {

@@ -1,19 +1,20 @@
-// A group of steps whose matrix becomes known only during the run. Its steps are in the plan once, as a
-// pattern: each instance of the group gets copies of them. docs/design-planning.md, “Patterns”.
+// A group of steps whose matrix becomes known only during the run. The plan contains its steps
+// once, as a pattern: each instance of the group gets copies of them. docs/design-planning.md,
+// “Patterns”.
 
 import Expressions
 package import Scheduling
 
-/// What each instance of a group becomes. The operations are those of the plan, or, for a group inside
-/// such a group, copies of them.
+/// The operations from which each instance of a group is made. They are those of the plan, or, for
+/// a group inside such a group, copies of them.
 package final class GroupPattern: Sendable {
   /// All operations that are copied, in file order: steps, and groups after their members.
   package let operations: [OperationID]
-  /// Pools of which each instance has its own.
+  /// The pools of which each instance has its own.
   package let pools: [PoolID]
   /// The numbers of the pipeline uses that are copied; each copy has its own `vars`.
   package let pipelines: Range<Int>
-  /// The group that an instance is; its members are among the operations.
+  /// The group that each instance becomes; its members are among the operations.
   package let group: GroupPlan
 
   package init(
@@ -27,19 +28,20 @@ package final class GroupPattern: Sendable {
 }
 
 extension Plan {
-  /// All that stand for copies of them.
+  /// The operations of all patterns, which only stand for their copies.
   package var copiedOperations: Set<OperationID> {
     groups.values.reduce(into: []) { $0.formUnion($1.pattern?.operations ?? []) }
   }
 
-  /// Whether it stands for copies of it, which are made during the run.
+  /// True if the operation belongs to a pattern, and so only stands for its copies, which are made
+  /// during the run.
   package func isCopied(_ operation: OperationID) -> Bool {
     groups.values.contains { $0.pattern?.operations.contains(operation) == true }
   }
 }
 
-/// Makes the copies for one instance: what names the operations of the pattern names their copies, and
-/// what names the matrix of the group has its values.
+/// Makes the copies for one instance: references to operations of the pattern become references to
+/// their copies, and references to the matrix of the group get its values.
 package struct PatternCopier {
   private let group: OperationID
   private let operations: [OperationID: OperationID]
@@ -48,13 +50,12 @@ package struct PatternCopier {
   private let matrix: ValueMap?
   private let writtenNames: Set<ExactText>
   private let name: (old: String, new: String)
-  /// The scopes that were copied, with the originals: these are kept, so that no other object gets
-  /// their identity.
+  /// The copied scopes with their originals, which are kept so that no other object gets their identity.
   private var scopes: [ObjectIdentifier: (original: LateScope, copy: LateScope)] = [:]
   private var inputs: [ObjectIdentifier: (original: LateInputs, copy: LateInputs)] = [:]
   private var vars: [ObjectIdentifier: (original: LateVars, copy: LateVars)] = [:]
 
-  /// `old` is the group, `new` the instance of it; `operations` has that one, too.
+  /// Prepares the copies. `old` is the group, `new` the instance of it; `operations` also contains the latter.
   package init(
     from old: (operation: OperationID, step: PlannedStep), to new: PlannedStep,
     operations: [OperationID: OperationID], pools: [PoolID: PoolID], pipelines: Range<Int>
@@ -101,7 +102,7 @@ package struct PatternCopier {
       })
   }
 
-  /// Makes the late parts of the instance itself, which stand in its own scope.
+  /// Makes the late parts of the instance itself, which are in its own scope.
   package mutating func copy(_ late: LateStep) -> LateStep {
     let scope = copy(late.scope)
     return LateStep(copy(late.parts), in: scope)
@@ -181,13 +182,13 @@ extension PatternCopier {
     return result
   }
 
-  /// The number of a pipeline use in this instance: those of different instances differ.
+  /// The number of the copy of a pipeline use in this instance: the numbers of different instances differ.
   func copy(pipeline number: Int) -> Int {
     guard isInside(number), let own = operations[group] else { return number }
     return number & 0xFFFF_FFFF | (own.index + 1) << 32
   }
 
-  /// Whether the pipeline use, or the one that it is a copy of, is in the pattern.
+  /// True if the pipeline use, or its original, is in the pattern.
   func isInside(_ pipeline: Int) -> Bool { pipelines.contains(pipeline & 0xFFFF_FFFF) }
 
   mutating func copy(_ inputs: LateInputs) -> LateInputs {

@@ -1,4 +1,4 @@
-// The values of late expressions, from a scope and what the run knows.
+// The values of late expressions, from a scope and the facts of the run.
 
 import Diagnostics
 package import Expressions
@@ -7,9 +7,9 @@ package import Scheduling
 package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package let scope: LateScope
   package let facts: Facts
-  /// The step whose hook is evaluated, and what it is called there.
+  /// The step whose hook is evaluated, and its name in the hook's expressions.
   var own: (name: String, operation: OperationID)?
-  /// Nil if no inputs are late.
+  /// The inputs that are known so far; nil if no inputs are late.
   private let known: KnownInputs?
 
   package init(scope: LateScope, facts: Facts) {
@@ -22,7 +22,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     self.known = known
   }
 
-  /// The same in a scope that gives values to this one.
+  /// The bindings in a scope that gives values to this one.
   func outside(in scope: LateScope) -> LateBindings {
     LateBindings(scope: scope, facts: facts, known ?? scope.inputs.map { _ in KnownInputs() })
   }
@@ -55,7 +55,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .matrix: scope.matrix.map { .known(.map($0)) } ?? .later
     case .params: parameters
     case .run: runMembers
-    // Nobody can name them as a whole, and the host is known before the run.
+    // These cannot be named as a whole, and the host is known before the run.
     case .env, .steps, .host, .secrets, .vars: .later
     }
   }
@@ -66,7 +66,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     return map.count == runMemberNames.count ? .known(.map(map)) : .later
   }
 
-  /// All parameters of a nested pipeline, of which some are late.
+  /// All parameters of a nested pipeline of which some are late.
   private var parameters: Resolution {
     guard let inputs = scope.inputs else { return .later }
     var map = ValueMap()
@@ -154,12 +154,11 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   }
 }
 
-/// The inputs of nested pipelines that were needed so far for one step. Each of them may name others
-/// several times, so that evaluating them anew would take a time that grows with the power of their
-/// depth.
+/// The inputs of nested pipelines that were needed so far for one step. Each of them may name
+/// others several times, so evaluating them again would take exponential time in their depth.
 private final class KnownInputs {
   struct Key: Hashable {
-    /// The inputs that it is one of, which the scope keeps.
+    /// The inputs to which it belongs, which the scope keeps.
     let owner: ObjectIdentifier
     let name: String
   }
@@ -190,7 +189,7 @@ extension LateBindings {
     }
   }
 
-  /// `OPRUN_PARAM_<NAME>` for the inputs that are not null.
+  /// The variables `OPRUN_PARAM_<NAME>` for the inputs that are not null.
   package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
     try scope.inputs.map { inputs throws(EvaluationFailure) in try variables(of: inputs) } ?? []
   }
@@ -213,7 +212,7 @@ extension LateInput {
 }
 
 extension LateBindings {
-  /// Evaluates a condition. It could not be checked before that it is true or false.
+  /// Evaluates a condition. Throws if its value is not true or false, which could not be checked before.
   package func holds(_ condition: Expression) throws(EvaluationFailure) -> Bool {
     let value = try condition.evaluated(with: self)
     if case .bool(let truth) = value { return truth }
@@ -230,7 +229,7 @@ extension LateBindings {
     }
   }
 
-  /// The items of a list of strings that one of them stands for.
+  /// The items that a text in a list of strings becomes.
   func items(of text: Text) throws(EvaluationFailure) -> [String] {
     switch text {
     case .plain(let text): return [text]
@@ -280,7 +279,7 @@ extension LateBindings {
     }
   }
 
-  /// The value of an input of a built-in step. A list of it is one of strings.
+  /// The value of an input of a built-in step. A list becomes a list of strings.
   private func input(_ model: ValueModel) throws(EvaluationFailure) -> Value {
     guard case .list(let items) = model else { return try value(of: model) }
     var values: [Value] = []
@@ -340,8 +339,8 @@ extension Outcome {
 }
 
 extension LateBindings {
-  /// Whether what it names is a secret, or contains one. The only variables that are not known
-  /// before the run are secrets.
+  /// True if the reference is to a secret, or to a value that contains one. The only variables that
+  /// are not known before the run are secrets.
   private func isSecret(_ reference: Expression.Reference, in scope: LateScope) -> Bool {
     switch reference.root {
     case .secrets, .env: true
@@ -350,7 +349,7 @@ extension LateBindings {
     }
   }
 
-  /// Whether a parameter of a nested pipeline contains secrets from the step that uses it.
+  /// True if a parameter of a nested pipeline contains secrets from the step that uses it.
   private func isSecret(param name: String, in scope: LateScope) -> Bool {
     guard let (input, owner) = scope.inputs?.param(named: name) else { return false }
     let key = KnownInputs.Key(owner: ObjectIdentifier(owner), name: name)
@@ -362,7 +361,7 @@ extension LateBindings {
 }
 
 extension ValueModel {
-  /// Whether it contains a secret, or something that contains one.
+  /// True if the value contains a secret, or a reference to a value that does.
   package func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
     templates.contains { template in
       template.expressions.contains { $0.references.contains(where: isSecret) }

@@ -7,7 +7,8 @@ package import Scheduling
 /// The decision about a step.
 package enum LateVerdict {
   case runs
-  /// A condition is false; `group` is the step that it belongs to if that stands for others.
+  /// The step does not run, because a condition is false; `group` is the step that the condition
+  /// belongs to, if that stands for others.
   case skips(reason: String, group: OperationID?)
 }
 
@@ -15,7 +16,7 @@ package enum LateVerdict {
 package struct LateInstance {
   package let step: PlannedStep
   package let spec: OperationSpec
-  /// If it is a group, a failure of it is allowed; nil means as planned.
+  /// True if the instance is a group whose failure is allowed; nil means as planned.
   package var allowsFailure: Bool?
 }
 
@@ -24,11 +25,11 @@ package struct Probe: Sendable {
   /// The command that checks; if it succeeds, the condition holds.
   package let action: Action
   package let every: Nanoseconds
-  /// The time limit; nil means that it waits for ever.
+  /// The time limit; nil means that the probe waits for ever.
   package let timeout: Nanoseconds?
   /// The condition in words: `tcp localhost:5432`.
   package let words: String
-  /// The port of this machine that it asks; nil if it asks none.
+  /// The port of this machine that the condition asks; nil if it asks none.
   package let server: LocalServer?
 
   package init(
@@ -46,15 +47,15 @@ package struct Probe: Sendable {
 /// Why a matrix cannot be expanded.
 package struct ExpansionFailure: Error {
   package let message: String
-  /// What is wrong with an expression in it, if that is the reason.
+  /// The fault of an expression in the matrix, if that is the reason.
   package var cause: EvaluationFailure?
 }
 
 extension LateStep {
   package var expands: Bool { parts.expansion != nil }
 
-  /// Whether the step runs, according to its conditions. The inputs of an enclosing pipeline are
-  /// checked after that pipeline's own condition.
+  /// The decision about whether the step runs, by its conditions. The inputs of an enclosing
+  /// pipeline are checked after that pipeline's own condition.
   package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
     for condition in parts.conditions {
       if let group = condition.group, facts.knowsToHold(conditionOf: group) { continue }
@@ -76,7 +77,7 @@ extension LateStep {
     try probes(parts.probes, shell: shell, facts)
   }
 
-  /// What holds once it is ready, in order.
+  /// The conditions that make the service ready, in order.
   package func readiness(
     shell: [String], _ facts: some RunFacts
   ) throws(EvaluationFailure) -> [Probe] {
@@ -170,13 +171,13 @@ extension LateStep {
     return result
   }
 
-  /// The values of its matrix, if it is an instance.
+  /// The values of the matrix for this step, if it is an instance.
   package var matrix: ValueMap? { scope.instance ?? scope.matrix }
 }
 
 extension ProbeModel.Kind {
-  /// Files are relative to where oprun was started, as in `exists` and `hashFiles`; commands run in
-  /// the step's directory.
+  /// The action for a probe. Files are relative to where oprun was started, as in `exists` and
+  /// `hashFiles`; commands run in the step's directory.
   fileprivate func action(_ target: Action, in workspace: String) -> Action {
     guard case .script(let script) = target else { return target }
     let text = script.string

@@ -1,18 +1,18 @@
-// What the names in late expressions stand for. Nearly every late step has a scope of its own, and most scopes have only
-// a few names: these take little memory.
+// The meanings of the names in late expressions. Nearly every late step has a scope of its own, and
+// most scopes have only a few names: these take little memory.
 
 package import Expressions
 package import Scheduling
 
-/// What the names in late expressions stand for.
+/// The meanings of the names in late expressions.
 package final class LateScope: Sendable {
   /// The operations by their names in `depends_on`.
   package let steps: StepNames
   /// The dependencies that status functions look at.
   package let dependencies: [OperationID]
-  /// The `vars` of its pipeline, if some are not known before the run.
+  /// The `vars` of its pipeline; nil if all are known before the run.
   package let vars: NeededVars?
-  /// Nil in a pipeline that no other uses, outside of matrices.
+  /// The names besides those of steps and `vars`; nil in a pipeline that no other uses, outside of matrices.
   private let others: OtherNames?
 
   package init(
@@ -44,24 +44,24 @@ package final class LateScope: Sendable {
       inputs: scope.inputs, around: scope.around, instance: matrix, matrixGroup: scope.matrixGroup)
   }
 
-  /// The scope of an instance; `writtenNames` are those of its own matrix.
+  /// The scope of an instance; `writtenNames` are the names of its own matrix.
   package func with(_ matrix: ValueMap, writtenNames: Set<ExactText>) -> LateScope {
     LateScope(self, matrix, writtenNames)
   }
 }
 
 extension LateScope {
-  /// The operations by names with `match: matrix` that stand for any number of instances.
+  /// The operations with `match: matrix`, by name, each of which stands for any number of instances.
   package var matches: [String: [MatchedInstance]] { others?.matches ?? [:] }
   package var matrix: ValueMap? { others?.matrix }
   /// The members of the matrix that are written in the file as literals.
   package var writtenNames: Set<ExactText> { others?.writtenNames ?? [] }
   package var inputs: LateInputs? { others?.inputs }
-  /// The scope of the group that the step stands in, where names are looked up that are not found here.
+  /// The scope of the group around the step, in which names are looked up that are not found here.
   package var around: LateScope? { others?.around }
-  /// The own values of an instance that was made while running.
+  /// The values of an instance that was made while running.
   package var instance: ValueMap? { others?.instance }
-  /// The group whose matrix gives its values to this scope, too, when it is known.
+  /// The group whose matrix also gives its values to this scope when it is known.
   package var matrixGroup: OperationID? { others?.matrixGroup }
 }
 
@@ -89,13 +89,13 @@ private final class OtherNames: Sendable {
   }
 }
 
-/// What a step waits for, by name and as a whole.
+/// The dependencies of a step, by name and as a whole.
 package struct LateDependencies {
   package var steps = StepNames()
   package var matches: [String: [MatchedInstance]] = [:]
   package var all: [OperationID] = []
 
-  /// Makes a collection for about this many.
+  /// Makes a collection with room for about this many.
   package init(count: Int = 0) {
     // Reserving room for a few would take longer than what it saves.
     if count > 8 { steps.reserveCapacity(count) }
@@ -115,7 +115,7 @@ package struct StepNames: Sendable {
     operations.reserveCapacity(count)
   }
 
-  /// Setting nil changes nothing. O(1).
+  /// The operation of a name. Setting nil changes nothing. O(1).
   package subscript(name: String) -> OperationID? {
     get { order.place(of: name).map { operations[$0] } }
     set {
@@ -129,7 +129,7 @@ package struct StepNames: Sendable {
     }
   }
 
-  /// The same names. If these are their operations, both lists share their memory.
+  /// The same names; if their operations are equal to `all`, both lists share their memory.
   fileprivate func sharing(_ all: [OperationID]) -> StepNames {
     guard operations == all else { return self }
     var copy = self

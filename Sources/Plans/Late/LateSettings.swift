@@ -13,12 +13,12 @@ package struct LateSettings: Sendable {
   package var allowFailure: Expression?
   package var hooks: [HookKind: [CommandModel]] = [:]
   package var cache: CacheModel?
-  /// The name for people.
+  /// The label for people.
   package var label: Template?
 
   package init() {}
 
-  /// The pipeline uses that gave some of it.
+  /// The pipeline uses that gave some of the settings.
   package var givers: Set<Int32> {
     Set(environment.map(\.giver) + workingDirectory.map(\.giver)).subtracting([-1])
   }

@@ -1,13 +1,14 @@
 // The parts of a step that are decided only after its dependencies have ended: whether it runs,
-// with which values, as how many instances. Pure: facts of the run come from outside.
+// with which values, as how many instances. It is pure: facts of the run come from outside.
 // docs/design-planning.md, “Late steps”.
 
 package import Expressions
 package import Scheduling
 
-/// Accompanies a `PlannedStep` if expressions are left after planning, or a condition decides.
+/// The late parts of a `PlannedStep` that has expressions left after planning, or a condition.
 package final class LateStep: Sendable {
-  /// Nil if it has no condition and waits for nothing, like most: they take less memory without it.
+  /// The texts for display; nil if there is no condition and nothing is waited for, as for most
+  /// steps, to save memory.
   private let shown: Shown?
   package let parts: LateParts
   package let scope: LateScope
@@ -15,17 +16,17 @@ package final class LateStep: Sendable {
   package init(_ parts: LateParts, in scope: LateScope) {
     shown = parts.isUnconditional ? nil : Shown(parts)
     self.scope = scope
-    // It is moved here: a copy of all parts would take long.
+    // The parts are moved here: copying all of them would take long.
     self.parts = parts
   }
 
-  /// Its `if` as it is written, for display; nil if it has none or it is known to be true.
+  /// The `if` of the step as it is written, for display; nil if there is none or it is known to be true.
   package var condition: String? { shown?.condition }
-  /// Why it will not run, if that is already known: `if: params.branch == 'main' is false`.
+  /// Why the step will not run, if that is already known: `if: params.branch == 'main' is false`.
   package var skipReason: String? { shown?.skipReason }
   /// The conditions of `wait_for`: `tcp localhost:5432`.
   package var probes: [String] { shown?.probes ?? [] }
-  /// When it is ready, if it is a service: `tcp localhost:5432`.
+  /// The conditions that make a service ready: `tcp localhost:5432`.
   package var readiness: [String] { shown?.readiness ?? [] }
 
   /// The variables whose values are not known, as they are written.
@@ -33,12 +34,12 @@ package final class LateStep: Sendable {
     settings?.environment.map { EnvironmentVariable(name: $0.name, value: $0.value.shown) } ?? []
   }
 
-  /// The expression that decides whether it may fail, as it is written; nil if that is known.
+  /// The expression that decides whether the step may fail, as it is written; nil if that is known.
   package var allowance: String? { settings?.allowFailure?.description }
 
   private var settings: LateSettings? { (parts.expansion?.parts ?? parts).settings }
 
-  /// Makes one for tests and samples of other modules.
+  /// Makes a late step for tests and samples of other modules.
   package init(condition: String? = nil, skipReason: String? = nil, probes: [String] = []) {
     shown = Shown(condition: condition, skipReason: skipReason, probes: probes)
     parts = LateParts()
@@ -46,7 +47,7 @@ package final class LateStep: Sendable {
   }
 }
 
-/// What is shown of conditions, and of what is waited for.
+/// The texts of conditions and waits, for display.
 private final class Shown: Sendable {
   let condition: String?
   let skipReason: String?
@@ -58,7 +59,7 @@ private final class Shown: Sendable {
       parts.conditions.lazy.compactMap { condition in
         condition.expression.constant == .bool(false) ? condition.reason : nil
       }.first
-    // For a matrix that is not known, including those of its instances.
+    // If the matrix is not known, the texts are those of its instances.
     (condition, probes, readiness) = (parts.expansion?.parts ?? parts).shown
   }
 
@@ -74,7 +75,7 @@ private final class Shown: Sendable {
 package struct LateParts: Sendable {
   /// The step's own conditions and those of the enclosing steps, the outermost first.
   package var conditions: [LateCondition] = []
-  /// The command, if it is not known.
+  /// The command, if it is not known yet.
   package var command: CommandModel?
   package var shell: [String] = []
   private var rareParts: RareParts?
@@ -88,7 +89,7 @@ package struct LateParts: Sendable {
   /// The parts that only few steps have: the others take a quarter of the memory without them.
   package struct Rare: Sendable {
     package var settings: LateSettings?
-    /// The scopes of what pipeline uses gave to the settings, by their numbers.
+    /// The scopes of the pipeline uses that gave settings, by their numbers.
     package var givers: [Int32: LateScope] = [:]
     /// The standard input, if it may be code and not all of it is known.
     package var input: Template?
@@ -97,14 +98,14 @@ package struct LateParts: Sendable {
     /// The outputs of a nested pipeline, in the scope of its own steps.
     package var outputs: [MemberModel] = []
     package var outputScope: LateScope?
-    /// What is not known of the hooks of a pipeline that is used, in the scope of its own steps.
+    /// The late hooks of a nested pipeline, in the scope of its own steps.
     package var hooks: LateStep?
     package var probes: [LateProbe] = []
     /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
     package var stepName: String?
     /// The conditions that make a service ready.
     package var readiness: [LateProbe] = []
-    /// True if it is in a pipeline with an input that is not known yet.
+    /// True if the step is in a pipeline with an input that is not known yet.
     package var hasLateInputs = false
 
     package init() {}
@@ -141,14 +142,14 @@ package struct LateParts: Sendable {
   package var stepName: String? { rareParts?.parts.stepName }
   package var readiness: [LateProbe] { rareParts?.parts.readiness ?? [] }
 
-  /// It has no condition, and waits for nothing.
+  /// True if the step has no condition, and waits for nothing.
   fileprivate var isUnconditional: Bool {
     guard conditions.isEmpty else { return false }
     guard let rare = rareParts?.parts else { return true }
     return rare.expansion == nil && rare.probes.isEmpty && rare.readiness.isEmpty
   }
 
-  /// What is shown of the conditions, and of what is waited for.
+  /// The texts of conditions and waits, for display.
   fileprivate var shown: (condition: String?, probes: [String], readiness: [String]) {
     let open = conditions.filter { $0.expression.constant == nil }.map(\.written)
     return (
@@ -158,7 +159,7 @@ package struct LateParts: Sendable {
 }
 
 extension LateStep {
-  /// True for a group that has values for others.
+  /// True for a group that publishes outputs of its own.
   package var givesOutputs: Bool { !parts.outputs.isEmpty }
 }
 
@@ -167,7 +168,7 @@ package struct LateCondition: Sendable {
   /// The condition as it is written: `params.branch == 'main'`.
   package let written: String
   package let scope: LateScope
-  /// The step that it belongs to, if that stands for others: none of them runs if it is false.
+  /// The step that the condition belongs to, if that stands for others: none of them runs if it is false.
   package let group: OperationID?
 
   package init(expression: Expression, written: String, scope: LateScope, group: OperationID?) {
@@ -188,13 +189,13 @@ package final class LateExpansion: Sendable {
   package let excluded: ValueModel?
   /// The names of members that are written in the file as literals, wherever they are set.
   package let writtenNames: Set<ExactText>
-  /// The demands and rank of each instance.
+  /// The demands and the rank of each instance.
   package let spec: OperationSpec
-  /// What each instance runs.
+  /// The work of each instance.
   package let work: Work
   /// The late parts of each instance, except for the matrix.
   package let parts: LateParts
-  /// Whether a failure of an instance is allowed, if that is not known and the instance is a group.
+  /// The expression that decides whether an instance that is a group may fail; nil if that is known.
   package let allowance: Expression?
 
   package init(
@@ -228,11 +229,11 @@ package final class LateInputs: Sendable {
   /// The late inputs; empty if only an enclosing pipeline has late inputs.
   package let params: [LateInput]
   package let outer: LateScope
-  /// The inputs of the file that the pipeline stands in.
+  /// The inputs of the enclosing pipeline in the same file.
   package let enclosing: LateInputs?
   /// The names of all parameters in its expressions, in file order.
   package let names: [String]
-  /// The values of those that are known.
+  /// The values of the known parameters.
   package let known: [String: Value]
   private let places: [String: Int]
 
@@ -248,7 +249,7 @@ package final class LateInputs: Sendable {
       zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The parameter, with the inputs that it is one of: theirs is the scope of its value.
+  /// The parameter, with the inputs that it belongs to, in whose scope its value is.
   package func param(named name: String) -> (input: LateInput, owner: LateInputs)? {
     guard let place = places[name] else { return enclosing?.param(named: name) }
     return (params[place], self)
@@ -268,7 +269,7 @@ package struct LateInput: Sendable {
   }
 }
 
-/// What a run knows so far.
+/// The facts that a run knows so far.
 package protocol RunFacts {
   func ending(of operation: OperationID) -> Ending?
   /// The outputs of the operation; empty if it has none.
@@ -276,15 +277,14 @@ package protocol RunFacts {
   /// The members of a group of instances, in order, with their values of the matrix; nil if the
   /// operation is not such a group.
   func instances(of operation: OperationID) -> [(OperationID, ValueMap)]?
-  /// The copies of a step in the instances of a group, in order, with the values of the matrix; nil if
-  /// no copies are made of the operation.
+  /// The copies of a step in the instances of a group, in order, with the values of the matrix; nil
+  /// if the operation is not copied.
   func copies(of operation: OperationID) -> [(OperationID, ValueMap)]?
-  /// The outputs of a group's instances as one value, if it was made before, because many steps may
-  /// need it.
+  /// The outputs of a group's instances as one value, if that was made before: many steps may need it.
   func keptList(of group: OperationID) -> Value?
   /// Keeps the list, if the group has ended and it will not change.
   func keep(_ list: Value, of group: OperationID)
-  /// Whether the condition of the group was found to hold before: it is decided once for all of its steps.
+  /// True if the condition of the group was found to hold before: it is decided once for all of its steps.
   func knowsToHold(conditionOf group: OperationID) -> Bool
   func noteHolding(conditionOf group: OperationID)
   /// The value of one of `vars`, if it was computed before.

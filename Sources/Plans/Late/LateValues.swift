@@ -1,5 +1,5 @@
 // Inserts the values of late expressions into a step. A missing value is reported for each command
-// of the step separately: a command that cannot be made is no reason to leave out another.
+// of the step separately: if one command cannot be made, the others still run.
 
 import Diagnostics
 package import Expressions
@@ -8,11 +8,11 @@ package import Scheduling
 /// A command of a step.
 package enum StepPart: Hashable, Sendable {
   case attempt
-  /// A command of a hook; the first of a kind is 1.
+  /// A command of a hook; commands of one kind are counted from 1.
   case hook(HookKind, index: Int)
 }
 
-/// What a late step runs, and how, with all available values inserted.
+/// The action and the settings of a late step, with all available values inserted.
 package struct ResolvedStep {
   /// The action; nil if the step runs nothing, or cannot run.
   package fileprivate(set) var action: Action?
@@ -22,7 +22,7 @@ package struct ResolvedStep {
 }
 
 extension LateStep {
-  /// `work` and `settings` are those of the plan.
+  /// Inserts the values; `work` and `settings` are those of the plan.
   package func resolved(
     _ work: Work, _ settings: StepSettings, _ facts: some RunFacts
   ) -> ResolvedStep {
@@ -56,9 +56,9 @@ extension LateStep {
     return result
   }
 
-  /// What a command of a hook runs, and how, with the values of this moment, after what it belongs to;
-  /// nil if it was known before the run. `settings` are those that the step ran with, or, where there
-  /// is no `step`, the planned ones of the run.
+  /// A command of a hook and its settings, with the values at this moment, after the command that
+  /// it belongs to; nil if all was known before the run. `settings` are those that the step ran
+  /// with, or, without a `step`, the planned ones of the run.
   package func hook(
     _ kind: HookKind, _ index: Int, _ settings: StepSettings, of step: OperationID?,
     _ facts: some RunFacts
@@ -106,8 +106,8 @@ extension ResolvedStep {
 }
 
 extension LateSettings {
-  /// All changes except those of hooks, whose values are known only when their turn comes. `givers` are
-  /// the scopes of what pipeline uses gave.
+  /// All changes except those of hooks, whose values are known only when their turn comes. `givers`
+  /// are the scopes of the pipeline uses that gave settings.
   fileprivate func changes<Facts: RunFacts>(
     _ bindings: LateBindings<Facts>, _ givers: [Int32: LateScope]
   ) throws(EvaluationFailure) -> StepSettings.Changes {
@@ -132,7 +132,7 @@ extension LateSettings {
     changes.cache = try cache?.mapped { text throws(EvaluationFailure) in
       try bindings.items(of: text).map { .plain($0) }
     }.shown
-    // Nothing depends on a name: a step whose name has no value runs without one.
+    // Nothing depends on a label: a step whose label has no value runs without one.
     changes.name = label.flatMap { template in try? template.rendered(with: bindings) }
     if let allowFailure {
       changes.allowFailure = try bindings.holds(allowFailure) ? .always : .never
@@ -160,7 +160,7 @@ extension StepSettings {
     }
   }
 
-  /// The same with one attempt, because what cannot be started now cannot be started later.
+  /// The settings with one attempt, because a command that cannot be started now cannot be started later.
   var withoutRetry: StepSettings {
     var changes = Changes()
     changes.retry = RetryPolicy()

@@ -1,12 +1,12 @@
-// The `vars` of a pipeline that are not known before the run: what is left of them, and how a run
-// computes each once. docs/design-planning.md, “Derived values”.
+// The `vars` of a pipeline that are not known before the run: the rest of them after planning, and
+// how a run computes each once. docs/design-planning.md, “Derived values”.
 
 import Diagnostics
 import Expressions
 package import Scheduling
 
-/// Identifies one late variable: the number of its pipeline use, and its own number there. The numbers of those that
-/// it depends on are lower.
+/// Identifies one late variable: the number of its pipeline use, and its own number there.
+/// Variables that it depends on have lower numbers.
 package struct LateVarNumber: Hashable, Comparable, Sendable {
   package let pipeline: Int
   package let number: Int
@@ -21,17 +21,17 @@ package struct LateVarNumber: Hashable, Comparable, Sendable {
   }
 }
 
-/// The late variables of one pipeline use, and of the file that it stands in.
+/// The late variables of one pipeline use, and of the enclosing one in the same file.
 package final class LateVars: Sendable {
   package enum Source: Sendable {
     case value(ValueModel)
-    /// The value is what the command of an operation printed; nil if it is not in the plan.
+    /// The value is the text that the command of an operation printed; nil if the operation is not in the plan.
     case output(OperationID?)
   }
 
   package struct Entry: Sendable {
     package let source: Source
-    /// The others that it depends on, each behind those that it depends on itself.
+    /// The variables that it depends on, each after its own dependencies.
     package let others: [LateVarNumber]
 
     package init(source: Source, others: [LateVarNumber]) {
@@ -77,7 +77,7 @@ package final class LateVars: Sendable {
     enclosing = other.enclosing.map { copier.copy($0) }
   }
 
-  /// The variables of an instance of a group that is made while running.
+  /// The variables for an instance of a group that is made while running.
   func copied(by copier: inout PatternCopier) -> LateVars {
     copier.isInside(pipeline) ? LateVars(self, &copier) : self
   }
@@ -86,7 +86,7 @@ package final class LateVars: Sendable {
     numbers[name].map { LateVarNumber(pipeline: pipeline, number: $0) } ?? enclosing?.find(name)
   }
 
-  /// The entry, with the `vars` that it may name.
+  /// The entry of a variable, with the `vars` that it may name.
   fileprivate subscript(number: LateVarNumber) -> (entry: Entry, vars: LateVars) {
     var vars = self
     while vars.pipeline != number.pipeline, let enclosing = vars.enclosing { vars = enclosing }
@@ -94,7 +94,7 @@ package final class LateVars: Sendable {
   }
 }
 
-/// The `vars` that a part of a pipeline may name, and which of them it names.
+/// The `vars` that a part of a pipeline may name, and those that it does name.
 package struct NeededVars: Sendable {
   fileprivate let all: LateVars
   fileprivate let numbers: [LateVarNumber]
@@ -114,7 +114,7 @@ extension LateBindings {
     return facts.keptVar(number).map { .known($0) } ?? .later
   }
 
-  /// Throws if one that is named in the scope has no value.
+  /// Throws if a variable that the scope names has no value.
   func checkVars() throws(EvaluationFailure) {
     guard let vars = scope.vars else { return }
     for number in vars.numbers where facts.keptVar(number) == nil {
@@ -122,7 +122,7 @@ extension LateBindings {
     }
   }
 
-  /// Computes a value and those that it depends on, each once in a run.
+  /// Computes a value and its dependencies, each once in a run.
   private func compute(_ number: LateVarNumber, of all: LateVars) throws(EvaluationFailure) {
     for number in all[number].entry.others + [number] where facts.keptVar(number) == nil {
       let (entry, vars) = all[number]
@@ -140,7 +140,8 @@ extension LateBindings {
     }
   }
 
-  /// A value may be in another one again and again: sizes grow with the power of their number.
+  /// Throws if a value is too large. A value may contain another one repeatedly, so sizes can grow
+  /// exponentially.
   private func checkSize(of value: Value, _ model: ValueModel) throws(EvaluationFailure) {
     guard facts.valueBudget?.allows(keeping: value) == false,
       let expression = model.templates.first?.expressions.first

@@ -14,7 +14,7 @@ extension LateParts {
 }
 
 extension Action {
-  /// The program that may take its input as a script.
+  /// The program that may take its standard input as a script.
   package var inputReader: ScriptReader? {
     let program: String? =
       switch self {

@@ -1,5 +1,5 @@
-// The combinations of a matrix: a product of axes, without those that are excluded, and with those
-// that are included. The rules are those of GitHub Actions.
+// The combinations of a matrix: the product of its axes, without excluded and with included ones.
+// The rules are those of GitHub Actions.
 
 import Diagnostics
 package import Expressions
@@ -7,7 +7,7 @@ package import Expressions
 /// The result of evaluating a matrix.
 package enum Combinations {
   case known([Instance])
-  /// Some axes are known only during the run; the string has them as they are written.
+  /// Some axes are known only during the run; the string contains them as they are written.
   case later(String)
   /// The matrix is invalid, which has been reported.
   case invalid
@@ -18,10 +18,10 @@ package struct MatrixFailure: Error {
   package let message: String
 }
 
-/// A matrix of which every value is known.
+/// A matrix whose values are all known.
 package struct KnownMatrix {
   package static let maxInstanceCount = 4096
-  /// The limit before `exclude` removes some.
+  /// The maximum number of combinations before `exclude` removes some.
   private static let maxCombinationCount = 16 * maxInstanceCount
 
   package let axes: [(name: String, values: [Value])]
@@ -53,7 +53,7 @@ package struct KnownMatrix {
     return instances
   }
 
-  /// Whether no value of an axis is written like another one, or like the end of one.
+  /// True if no value of an axis is written like another one, or like the end of one.
   private func isDistinct(_ axis: (name: String, values: [Value])) -> Bool {
     let texts = axis.values.map(instanceText)
     return Set(texts).count == texts.count
@@ -121,8 +121,8 @@ package struct KnownMatrix {
     throw MatrixFailure(message: "has \(number) \(what); \(limit) is the limit")
   }
 
-  /// Adds an entry of `include`: it extends the instances that have the same values on its axes; if
-  /// there are none, it becomes another instance.
+  /// Adds an entry of `include`: it extends the instances that have the same values on its axes;
+  /// without such instances, it becomes another one.
   private func add(
     _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
     _ budget: inout MatrixBudget
@@ -183,7 +183,7 @@ private struct InstanceSearch {
 /// A value as it appears in an id: printable, and of limited length.
 private func instanceText(_ value: Value) -> String {
   let whole = value.text ?? value.json
-  // Half a secret would not be found and masked where the id is shown.
+  // Half a secret would not be found and masked where the id is displayed.
   guard withoutHidden(whole) == whole else { return shortened(whole, to: .max) }
   let text = shortened(whole)
   guard text.utf8.count > 64 else { return text }

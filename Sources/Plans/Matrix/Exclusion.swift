@@ -1,5 +1,5 @@
-// Finds the combinations of a matrix that `exclude` removes, only by their numbers, before anything
-// is made of a combination.
+// Finds the combinations of a matrix that `exclude` removes, by their numbers alone, before any
+// combination is built.
 
 import Expressions
 

@@ -1,12 +1,12 @@
-// How much work and memory matrices may still take. It knows no matrix.
+// The limit on the work and memory of matrices. It knows no matrix.
 
-/// What all matrices of a plan may still cost.
+/// The budget for all matrices of a plan.
 package struct MatrixBudget {
   package init() {}
-  /// Each combination counts once for each axis of each set of axes that `exclude` or `include`
-  /// name.
+  /// The comparisons that are left: each combination counts once for each axis of each set of axes
+  /// that `exclude` or `include` name.
   private var comparisons = 16_000_000
-  /// The values of instances: one for each axis, and for each name that `include` adds.
+  /// The values of instances that are left: one for each axis, and for each name that `include` adds.
   private var values = 1_500_000
 
   package mutating func spend(comparisons count: Int) throws(MatrixFailure) {

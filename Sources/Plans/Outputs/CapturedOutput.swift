@@ -1,9 +1,9 @@
-// What a command of `vars` prints, as a value.
+// The output of a command of `vars`, as a value.
 
 import Diagnostics
 package import Expressions
 
-/// The one output of such a command.
+/// The name of the one output of such a command.
 package let capturedOutputName = "value"
 
 /// Reads what a command has printed, without the line breaks at its end.

@@ -1,5 +1,5 @@
 // Reads the file that OPRUN_OUTPUT names, which has the outputs of a step. It knows neither where
-// the file is nor what becomes of the values.
+// the file is nor what the values are used for.
 
 import Diagnostics
 package import Expressions
@@ -10,7 +10,7 @@ package struct OutputFailure: Error, Hashable, Sendable {
   /// given twice, …`.
   package let message: String
   private let help: String?
-  /// The faulty line, if people can read it and all of it can be shown.
+  /// The faulty line, if it is printable and short enough to be shown.
   private var line: String?
   private static let longestLine = 80
 
@@ -19,8 +19,8 @@ package struct OutputFailure: Error, Hashable, Sendable {
     self.help = help
   }
 
-  /// The message with the line that it is about, and what to do. In a run with secrets no line is shown: it may hold
-  /// half of one, which nothing would mask.
+  /// The message with the faulty line and a help. In a run with secrets no line is shown: it may
+  /// hold half of one, which would not be masked.
   package func words(hasSecrets: Bool) -> String {
     let shown = hasSecrets ? nil : line.map { ": '\($0)'" }
     return message + (shown ?? "") + (help.map { "; \($0)" } ?? "")
@@ -55,7 +55,7 @@ package struct OutputFile {
   /// The number of the line that was read last; the first is 1.
   private var line = 0
   private var values = ValueMap()
-  /// The line that gives each name.
+  /// The number of the line that gives each name.
   private var lines: [String: Int] = [:]
 
   package init(_ bytes: [UInt8], declared: [OutputDeclaration]?) {
@@ -112,7 +112,7 @@ package struct OutputFile {
     }
   }
 
-  /// Reads the lines up to the one that consists of the word, and skips that one.
+  /// Reads the lines up to the one that consists of the delimiter, and skips that one.
   private mutating func hereDocument(
     after word: ArraySlice<UInt8>, _ name: String
   ) throws(OutputFailure) -> ArraySlice<UInt8> {

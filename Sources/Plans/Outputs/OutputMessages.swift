@@ -1,5 +1,5 @@
-// The wording of everything that can be wrong with the outputs of a step. Messages show only whole
-// names from the file, because half a secret would not be masked.
+// The messages about faults in the outputs of a step. They show only whole names from the file,
+// because half a secret would not be masked.
 
 import Diagnostics
 import Expressions
@@ -72,7 +72,7 @@ enum OutputMessage {
 }
 
 extension OutputType {
-  /// True if its values are written as words, not as JSON.
+  /// True if values are written as words, not as JSON.
   fileprivate var isScalar: Bool {
     switch self {
     case .int, .number, .bool: true

@@ -1,4 +1,4 @@
-// What a step may declare about its outputs.
+// The declarations of a step's outputs.
 
 /// One entry of a step's `outputs`.
 package struct OutputDeclaration: Hashable, Sendable {

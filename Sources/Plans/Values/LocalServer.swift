@@ -1,4 +1,4 @@
-// Which port of this machine a condition asks. It does not know who answers there.
+// The port of this machine that a condition asks. Who answers there is not known.
 
 import BuiltinSteps
 
@@ -6,7 +6,7 @@ import BuiltinSteps
 package struct LocalServer: Hashable, Sendable {
   /// The addresses that are asked.
   package enum Host: Hashable, Sendable {
-    /// `localhost`: 127.0.0.1 and ::1.
+    /// The name `localhost`: 127.0.0.1 and ::1.
     case localhost
     /// An address such as 127.0.0.1, by its four numbers.
     case fourNumbers([UInt8])
@@ -22,7 +22,7 @@ package struct LocalServer: Hashable, Sendable {
     self.port = port
   }
 
-  /// `localhost:5432`; nil for another machine, or for a name that only the name service knows.
+  /// Reads `localhost:5432`; nil for another machine, or for a name that only the name service knows.
   init?(_ text: String) {
     guard let place = HostAndPort(text) else { return nil }
     switch place.host {
@@ -37,7 +37,7 @@ package struct LocalServer: Hashable, Sendable {
     port = place.port
   }
 
-  /// The same for `http://localhost:8080/health`.
+  /// Reads `http://localhost:8080/health`; nil for another machine.
   init?(url: String) {
     let ports = ["http://": "80", "https://": "443"]
     guard let scheme = ports.keys.first(where: { url.lowercased().hasPrefix($0) }),
@@ -50,7 +50,7 @@ package struct LocalServer: Hashable, Sendable {
 }
 
 extension LocalServer {
-  /// Whether one server can be what both ask.
+  /// True if a single server can answer at both.
   package func meets(_ other: LocalServer) -> Bool {
     port == other.port
       && (host == other.host
@@ -60,7 +60,7 @@ extension LocalServer {
 }
 
 extension LocalServer.Host {
-  /// Whether `localhost` is this address, too.
+  /// True if `localhost` has this address, too.
   fileprivate var isOfLocalhost: Bool {
     switch self {
     case .localhost, .one: true
@@ -70,7 +70,7 @@ extension LocalServer.Host {
 }
 
 extension ProbeModel.Kind {
-  /// The port of this machine that such a condition asks; nil if it asks none.
+  /// The port of this machine that a condition of this kind asks; nil if it asks none.
   func server(at text: String) -> LocalServer? {
     switch self {
     case .tcp: LocalServer(text)

@@ -1,4 +1,4 @@
-// Values of parameters: how they are made from text, and what may be wrong with them.
+// Values of parameters: how they are made from text, and their faults.
 
 import Diagnostics
 package import Expressions
@@ -78,7 +78,7 @@ extension ParamModel {
     }
   }
 
-  /// The number that a text stands for, however it is written.
+  /// The number in a text, however it is written.
   private func number(in text: String) -> Double? {
     guard text.utf8.allSatisfy({ isDecimalDigit($0) || "+-.eE".utf8.contains($0) }),
       let number = Double(text), number.isFinite, kind.holds(.number(number))
@@ -86,7 +86,7 @@ extension ParamModel {
     return kind == .number || number.magnitude <= largestExactInteger ? number : nil
   }
 
-  /// Why a text gives no value of the parameter's type, after its name.
+  /// Why a text gives no value of the parameter's type, as the words after its name.
   package func refusal(ofText text: String) -> String {
     if kind == .list, text.hasPrefix("[") {
       do throws(JSONFailure) {
@@ -102,7 +102,7 @@ extension ParamModel {
     return "must be \(kind.words), not \(quoted(text))"
   }
 
-  /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
+  /// Why a value of the right type is not allowed, as the words after its name: "must be one of 'a', 'b'".
   package func refusal(of value: Value, _ patterns: PatternMatcher) -> String? {
     if let choices, !choices.isEmpty, !choices.contains(value) {
       let names =
@@ -131,14 +131,14 @@ extension ParamModel {
       description: description, takesRest: takesRest)
   }
 
-  /// Why its default is not allowed.
+  /// Why the default is not allowed.
   package func refusal(_ patterns: PatternMatcher) -> String? {
     defaultValue.flatMap { refusal(of: $0, patterns) }
   }
 }
 
 extension ParamModel {
-  /// Why a value cannot be given, after the parameter's name.
+  /// Why a value cannot be given, as the words after the parameter's name.
   package func fault(of value: Value) -> String? {
     if value == .null { return isRequired ? "must be \(kind.words), not null" : nil }
     guard kind.holds(value) else {

@@ -1,11 +1,11 @@
-// What conditions of `wait_for` must look like, whether they are literal or known only later.
+// The rules for conditions of `wait_for`, whether they are literal or known only later.
 
 import BuiltinSteps
 import Diagnostics
 package import Expressions
 
 extension ProbeModel.Kind {
-  /// What such a condition must look like; nil if the string could be one.
+  /// The form of a condition of this kind, for a message; nil if the string has that form.
   package func wanted(insteadOf text: String) -> String? {
     switch self {
     case .tcp: HostAndPort(text) != nil ? nil : "'host:port'"
@@ -15,7 +15,7 @@ extension ProbeModel.Kind {
     }
   }
 
-  /// The target of such a condition without anything that gives access.
+  /// The target of a condition of this kind, without its parts that give access.
   package func shown(_ text: String) -> String {
     switch self {
     case .tcp: withoutCredentials(text)
@@ -26,8 +26,8 @@ extension ProbeModel.Kind {
 }
 
 extension ProbeModel {
-  /// Throws for a value that can never be satisfied, in a condition with expressions; one without
-  /// was checked before.
+  /// Throws for a value with which a condition with expressions can never be satisfied; conditions
+  /// without expressions were checked before.
   package func check(_ text: String) throws(EvaluationFailure) {
     guard let wanted = kind.wanted(insteadOf: text), case .script(.template(let template)) = target,
       let expression = template.expressions.first

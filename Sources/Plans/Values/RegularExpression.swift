@@ -1,4 +1,4 @@
-// Regular expressions that whole strings must match: PCRE2, with a limit on everything that a
+// Regular expressions that whole strings must match: PCRE2, with limits on everything that a
 // pattern could use. No other file knows the library. The dialect is described in
 // docs/pipeline-format.md, "Patterns".
 
@@ -7,7 +7,7 @@ import CPCRE2
 /// Why a string is not a usable pattern.
 package struct PatternFailure: Error, Hashable {
   package let reason: String
-  /// The position in bytes from the start of the pattern; nil if no single position is at fault.
+  /// The position in bytes from the start of the pattern; nil if the fault has no single position.
   package var offset: Int?
 }
 
@@ -16,8 +16,8 @@ package final class RegularExpression: @unchecked Sendable {  // never changes o
   package let pattern: String
   fileprivate let code: OpaquePointer
 
-  /// Throws if the string is not a pattern, or is too large, or if all patterns of `matcher`
-  /// together are.
+  /// Compiles a pattern. Throws if the string is not one, or is too large, or if all patterns of
+  /// `matcher` together are.
   package init(_ pattern: String, _ matcher: PatternMatcher) throws(PatternFailure) {
     guard pattern.utf8.count <= PatternLimit.byteCount else {
       throw PatternFailure(
@@ -29,9 +29,9 @@ package final class RegularExpression: @unchecked Sendable {  // never changes o
 
   deinit { pcre2_code_free_8(code) }
 
-  /// Whether the whole string matches. Throws if that takes more than the limits allow.
+  /// True if the whole string matches. Throws if matching exceeds the limits.
   package func matches(_ text: String, _ matcher: PatternMatcher) throws(PatternFailure) -> Bool {
-    // A string with a NUL can be passed to nothing.
+    // A string with a NUL cannot be used anywhere.
     if text.utf8.contains(0) { return false }
     return try matcher.match(self, text)
   }
@@ -59,7 +59,7 @@ package final class PatternMatcher {
   private var byteCount = 0
   private var compiledByteCount = 0
   private var longMatchCount = 0
-  /// Created for the first match, and reused.
+  /// The memory for matches, created for the first one and reused.
   private var match: OpaquePointer?
   private var context: OpaquePointer?
 
@@ -70,7 +70,8 @@ package final class PatternMatcher {
     pcre2_match_context_free_8(context)
   }
 
-  /// `.` matches line breaks, too; classes such as `\d` mean the letters and digits of ASCII.
+  /// The options of all patterns: `.` matches line breaks, too; classes such as `\d` mean the
+  /// letters and digits of ASCII.
   private static let options =
     PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_DOTALL
     | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C
@@ -115,7 +116,7 @@ package final class PatternMatcher {
     return PatternFailure(reason: words(of: error), offset: offset)
   }
 
-  /// The library's own words, which are in lower case.
+  /// The library's own message, which is in lower case.
   private static func words(of error: Int32) -> String {
     var text = [UInt8](repeating: 0, count: 256)
     pcre2_get_error_message_8(error, &text, text.count)
@@ -124,8 +125,7 @@ package final class PatternMatcher {
 }
 
 extension PatternMatcher {
-  /// Matches first with a few steps for each byte, which nearly always are enough and need not be
-  /// counted.
+  /// Matches first with a few steps for each byte, which are nearly always enough and need not be counted.
   fileprivate func match(
     _ expression: RegularExpression, _ text: String
   ) throws(PatternFailure) -> Bool {

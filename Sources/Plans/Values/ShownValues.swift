@@ -1,5 +1,4 @@
-// Values of the file in the form in which they are shown, and as commands once everything in them
-// is known.
+// Values of the file as they are displayed, and as commands if everything in them is known.
 
 import BuiltinSteps
 import Expressions
@@ -61,12 +60,12 @@ extension CommandModel {
     templates.isEmpty ? asAction : nil
   }
 
-  /// The command as it is run if all of it is known, and otherwise as it is shown.
+  /// The command as it is run if it is known, and otherwise as it is displayed.
   package var work: Work {
     templates.isEmpty ? .known(asAction) : .late(shown: ShownCommand(asAction))
   }
 
-  /// The command with expressions as they could be written. Only one without expressions may run.
+  /// The command with expressions as they could be written. Only a command without expressions may run.
   var asAction: Action {
     switch self {
     case .script(let text): .script(ScriptText(text.shown))

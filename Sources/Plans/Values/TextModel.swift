@@ -27,7 +27,7 @@ package struct GivenText: Hashable, Sendable {
   }
 }
 
-/// What a process runs, as it is written.
+/// The command of a process, as it is written.
 package enum CommandModel: Hashable, Sendable {
   case script(Text)
   /// An argument vector; never empty.
@@ -59,7 +59,7 @@ package struct MemberModel: Hashable, Sendable {
   package let name: String
   package let span: Span
   package let value: ValueModel
-  /// Where the value is written; `span` is the name's.
+  /// The location of the value; `span` is that of the name.
   package let valueSpan: Span?
 
   package init(name: String, span: Span, value: ValueModel, valueSpan: Span? = nil) {
@@ -86,8 +86,8 @@ package struct VariableModel: Hashable, Sendable {
   package let name: String
   package let span: Span
   package let value: Text
-  /// The pipeline use in whose scope the value stands, if that is not the one of the step: what uses a
-  /// pipeline gave it the variable. −1 is none.
+  /// The pipeline use in whose scope the value is evaluated, if that is not the scope of the step,
+  /// because the variable was given to a nested pipeline. −1 is none.
   package let giver: Int32
 
   package init(name: String, span: Span, value: Text, giver: Int32 = -1) {
@@ -97,7 +97,7 @@ package struct VariableModel: Hashable, Sendable {
     self.giver = giver
   }
 
-  /// Compares name and value; where they are written does not matter.
+  /// Compares name and value, but not the locations.
   package static func == (left: Self, right: Self) -> Bool {
     left.name == right.name && left.value == right.value && left.giver == right.giver
   }
@@ -116,10 +116,10 @@ package struct UsesModel: Hashable, Sendable {
     case file(String)
     /// A pipeline of the same file: `#name`, by its name.
     case section(String)
-    /// The steps that stand in the step itself.
+    /// The steps inside of the step itself.
     case group
 
-    /// Steps run in the place of the step.
+    /// True if other steps run in place of the step.
     package var isPipeline: Bool {
       switch self {
       case .builtIn: false
@@ -132,7 +132,7 @@ package struct UsesModel: Hashable, Sendable {
   /// The location of the value of `uses`.
   package let span: Span
   package let with: [MemberModel]
-  /// The number of a pipeline among the models; for a group that was not linked, among those of its file.
+  /// The index of a pipeline among the models; for a group that was not linked, among those of its file.
   package var model: Int?
   /// The names of the outputs of a pipeline that could be read.
   package var outputs: [String]?
@@ -163,7 +163,7 @@ package struct ParamModel: Sendable {
   package var pattern: RegularExpression?
   package var isRequired = false
   package var description: String?
-  /// Whether it is a list of the arguments that follow `--` on the command line.
+  /// True if the parameter is a list of the arguments after `--` on the command line.
   package var takesRest = false
 
   package init(
@@ -205,7 +205,7 @@ package struct OutputModel: Sendable {
   }
 }
 
-/// What only a few steps have. It is a class, so that reading it copies nothing.
+/// The parts that only a few steps have. They are a class, so that reading them copies nothing.
 package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
@@ -226,7 +226,7 @@ package final class ControlFlowModel: Sendable {
   package var isEmpty: Bool {
     condition == nil && matrix == nil && probes.isEmpty && readiness.isEmpty
   }
-  /// Whether something besides a matrix may be left for the run.
+  /// True if something besides a matrix may be left for the run.
   package var decidesLate: Bool { condition != nil || hasProbes }
   package var hasProbes: Bool { !probes.isEmpty || !readiness.isEmpty }
 }
@@ -237,9 +237,9 @@ package struct MatrixModel: Sendable {
   package var axes: [AxisModel] = []
   package var included: ValueModel?
   package var excluded: ValueModel?
-  /// How many instances run at the same time; nil if it is not written.
+  /// The number of instances that run at the same time; nil if it is not written.
   package var maxParallel: Int?
-  /// What is written in its place if it is known only later.
+  /// The template for that number, if it contains expressions.
   package var earlyMaxParallel: Template?
   package var isFailFast = false
   /// The names of members that are written in the file as literals, wherever they are set.
@@ -258,7 +258,7 @@ package struct MatrixModel: Sendable {
     self.writtenNames = writtenNames
   }
 
-  /// Must be called once all of it is read.
+  /// Finds the names of literal members. Must be called after the matrix is read.
   package mutating func findWrittenNames() {
     writtenNames = []
     guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
@@ -275,14 +275,14 @@ package struct MatrixModel: Sendable {
 
 extension ValueMap {
   /// The names whose values are literals in the file, for an instance with these values inside of
-  /// other matrices. `own` are those of its own matrix, which not every instance has.
+  /// other matrices. `own` are the names of its own matrix, which not every instance has.
   package func writtenNames(own: Set<ExactText>, outer: Set<ExactText>) -> Set<ExactText> {
     own.filter { self[$0.text] != nil }.union(outer.filter { self[$0.text] == nil })
   }
 }
 
 extension ValueModel {
-  /// Whether there is no expression in it.
+  /// True if the value contains no expression.
   fileprivate var isConstant: Bool {
     switch self {
     case .constant: true

@@ -14,7 +14,7 @@ package struct UTCTime {
   /// Converts a time with Howard Hinnant's algorithm `civil_from_days`.
   package init(secondsSince1970 seconds: Int) {
     let (days, time) = (seconds / 86_400, seconds % 86_400)
-    // The year begins in March here, so that the day that some years lack is the last one.
+    // The year begins in March here, so that the leap day is the last one.
     let day = days + 719_468
     let era = day / 146_097
     let dayOfEra = day % 146_097

@@ -8,11 +8,11 @@ struct ArgumentParser {
   private var rest: ArraySlice<String>
   private var invocation: Invocation
   private var mistakes: [UsageFailure] = []
-  /// The option whose value should have come after the last word.
+  /// The option whose value was expected after the last word.
   private var pending: Option?
   private var isAfterDashes = false
 
-  /// `environment` is nil if it has no variable that may stand for an option.
+  /// Parses the words. `environment` is nil if it has no variable that may stand for an option.
   static func parse(
     _ words: ArraySlice<String>, of command: Subcommand,
     environment: ((String) throws(UsageFailure) -> String?)?
@@ -35,7 +35,7 @@ struct ArgumentParser {
     return parser.invocation
   }
 
-  /// Reads the words before one that is still being typed. What is wrong is ignored.
+  /// Reads the words before one that is still being typed. Mistakes are ignored.
   static func readUnfinished(
     _ words: ArraySlice<String>, of command: Subcommand
   ) -> (invocation: Invocation, pending: Option?, isAfterDashes: Bool) {
@@ -119,7 +119,7 @@ struct ArgumentParser {
     return options.contains { $0.isFlag(flag) }
   }
 
-  /// Whether a word is an option of the command, and so hardly the value of another.
+  /// True if a word is an option of the command, and so hardly the value of another.
   private func isOption(_ word: String) -> Bool {
     if word == "--" || isFlag(word) { return true }
     guard word.hasPrefix("-"), !word.hasPrefix("--"), let letter = word.dropFirst().first else {
@@ -197,7 +197,7 @@ struct ArgumentParser {
     }
   }
 
-  /// Checks variables against each other. One that says no says nothing else.
+  /// Checks variables against each other. A variable that switches its option off is left out.
   private mutating func checkVariables(_ given: [Option]) {
     let set = command.options.filter { option in
       invocation.hasValue(for: option) && !given.contains { $0.name == option.name }

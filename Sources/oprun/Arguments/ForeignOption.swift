@@ -1,16 +1,16 @@
-// Words of other tools: options and commands of make, ninja, just, task, cargo and the like, and what they are called
-// here.
+// Words of other tools: options and commands of make, ninja, just, task, cargo and the like, and
+// their equivalents here.
 
 import Diagnostics
 
-/// An option of other tools, and what it is called here.
+/// An option of other tools, and its equivalent here.
 struct ForeignOption {
   private let flags: [String]
   /// The option with the same meaning, and its value.
   private var option: Option?
   private var value = ""
-  /// What to do where no option has that meaning, and the command that this is said for; nil for those that read a
-  /// pipeline.
+  /// Advice where no option has that meaning, and the command that it is for; nil for those that
+  /// read a pipeline.
   private var advice = ""
   private var command: String?
 
@@ -81,7 +81,7 @@ struct ForeignOption {
   }
 }
 
-/// Commands of other tools, and how they are written behind `oprun` here.
+/// Commands of other tools, and the words for them after `oprun`.
 enum ForeignCommand {
   private static let all: [(words: [String], meaning: String)] = [
     (["check", "lint", "verify"], "validate"), (["ls", "tasks", "steps"], "list"),
@@ -97,7 +97,7 @@ enum ForeignCommand {
 }
 
 extension Option {
-  /// Whether the option accepts a value; anything where it is not one of a few words.
+  /// True if the option accepts a value: one of its words, or anything if it has none.
   fileprivate func takes(_ word: String) -> Bool {
     guard case .choice(let words) = value else { return true }
     return words.contains(word)

@@ -7,22 +7,22 @@ import Scheduling
 struct Invocation {
   let command: Subcommand
   var operands: [String] = []
-  /// The words after `--`, if they are no operands.
+  /// The words after `--`, if they are not operands.
   var rest: [String] = []
   var wantsHelp = false
   /// True if the command's name was written.
   var isCommandNamed = true
   /// True if the first operand is a file that was searched for.
   var isFileFound = false
-  /// The directory of that file, in which everything happens, as a path from here; nil means here.
+  /// The directory of that file, in which the command works, as a path from here; nil means here.
   var directory: String?
-  /// The absolute path of where oprun was started, if that is another directory.
+  /// The absolute path of the directory where oprun was started, if it is another one.
   var startDirectory: String?
-  /// The values of options, by their names; more than one only for repeatable ones. Few options are given, and to hash
-  /// the name of one that is asked for takes longer than to compare it with these.
+  /// The values of options, by their names; more than one only for repeatable ones. Few options are
+  /// given, so comparing names takes less time than hashing one.
   private var values: [(name: String, values: [OptionValue])] = []
 
-  /// The options that stand on the command line, not in the environment.
+  /// The options that are given on the command line, not in the environment.
   var given: Set<String> = []
 
   init(_ command: Subcommand) { self.command = command }
@@ -70,12 +70,12 @@ struct Invocation {
     Options.trace, Options.outputs,
   ]
 
-  /// Whether a path is among the values that begins where oprun was started.
+  /// True if the value of an option is a path from where oprun was started.
   var hasRelativePath: Bool {
     Self.paths.contains { option in text(option).map { isRelative($0, option) } ?? false }
   }
 
-  /// Makes all paths absolute that begin in a directory which is about to be left.
+  /// Makes all relative paths absolute, because their directory is about to be left.
   mutating func anchorPaths(in directory: String) {
     for option in Self.paths {
       if let path = text(option), isRelative(path, option) {
@@ -128,7 +128,8 @@ struct Invocation {
     }
   }
 
-  /// Whether a word, where a run or a step may stand, is a run: steps do not begin with a digit, as runs do.
+  /// True if a word that may be a run or a step is a run: ids of steps do not begin with a digit,
+  /// as those of runs do.
   static func canOnlyBeRun(_ word: String) -> Bool {
     word == "last" || word.utf8.first.map { (0x30...0x39).contains($0) } == true
   }

@@ -1,5 +1,5 @@
-// What an option is. The table of all of them (`Options`) drives parsing, help, the environment,
-// suggestions and the reference.
+// An option of the command line. The table of all of them (`Options`) drives parsing, help, the
+// environment, suggestions and the reference.
 
 import Scheduling
 
@@ -10,7 +10,7 @@ final class Option: Sendable {
   let letter: Character?
   /// The kind of value; nil for a switch.
   let value: ValueKind?
-  /// What the flag means alone, if its value may be left out.
+  /// The meaning of the flag alone, if its value may be left out.
   let usualValue: String?
   let summary: String
   /// The variable if it is not the usual one; empty if there is none.
@@ -19,7 +19,7 @@ final class Option: Sendable {
   let isRepeatable: Bool
   /// The flag of a switch without which it has no effect.
   let neededFlag: String?
-  /// The flag of an option that says the same in another way.
+  /// The flag of an option with the same purpose, which excludes this one.
   let excludedFlag: String?
 
   init(
@@ -41,24 +41,24 @@ final class Option: Sendable {
 
   var flag: String { "--" + name }
 
-  /// Whether it is its flag, which is not made to find out: all options of a command are asked.
+  /// True if the word is the option's flag, which is not made for this: all options of a command are asked.
   func isFlag(_ word: String) -> Bool {
     word.utf8.count == name.utf8.count + 2 && word.hasPrefix("--") && word.hasSuffix(name)
   }
 
-  /// Whether `--jobs` or `-j` is this option.
+  /// True if `--jobs` or `-j` is this option.
   func isWritten(_ word: String) -> Bool { flag == word || letter.map { "-\($0)" } == word }
 
   /// The variable, `OPRUN_JOBS` for `--jobs`. `OPRUN_PARAM_<NAME>` stands for many, which are read
   /// elsewhere. Empty if there is none.
   var variable: String { ownVariable ?? usualVariable }
 
-  /// Whether there is one variable that gives the value, or one of the values.
+  /// True if a single variable gives the value, or one of the values.
   var hasOneVariable: Bool { !variable.isEmpty && !variable.hasSuffix(">") }
 
-  /// The variable that most options with such a name have.
+  /// The variable that an option with such a name has by default.
   var usualVariable: String {
-    // The name consists of small letters and hyphens.
+    // The name consists of lower-case letters and hyphens.
     let letters = name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 - 32 }
     return "OPRUN_" + String(decoding: letters, as: UTF8.self)
   }
@@ -70,7 +70,7 @@ final class Option: Sendable {
 
 /// The kind of value that an option wants.
 enum ValueKind: Sendable {
-  /// A whole number that is not smaller.
+  /// A whole number that is at least this.
   case count(atLeast: Int)
   case duration
   /// One of the words.

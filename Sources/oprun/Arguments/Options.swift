@@ -194,7 +194,7 @@ enum Options {
     summary: "what if N steps of the default queue ran at once")
   static let json = Option(
     "json", summary: "write JSON")
-  /// The names of options that one may look for together, where a command has many.
+  /// The names of options that are shown together, where a command has many.
   static let groups = [
     ("what runs", "param from only until skip failed resume affected dry-run verbose exit-code"),
     (

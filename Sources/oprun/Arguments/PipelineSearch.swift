@@ -2,20 +2,21 @@
 
 import Diagnostics
 
-/// What parsing a command line may use to distinguish files from steps. Tests provide their own.
+/// The questions about files that parsing a command line may ask, to distinguish files from steps.
+/// Tests provide their own answers.
 struct PipelineSearch: Sendable {
   let fileExists: @Sendable (String) -> Bool
   /// The nearest file with one of the usual names, here or above, as a path from here.
   let usualFile: @Sendable () throws(UsageFailure) -> String?
-  /// A pipeline here that has another name, as a word of a command line: one with a step of that id, if there is one.
+  /// A pipeline here that has another name, as a word of a command line: if possible, one with a
+  /// step of that id.
   var otherFile: @Sendable (_ step: String?) -> String? = { _ in nil }
 
   static let names = ["oprun.yml", "pipeline.yml"]
 }
 
 extension Invocation {
-  /// The same invocation with a file as its first operand, which is searched for unless there
-  /// already is one.
+  /// The invocation with a file as its first operand, which is searched for unless it is already there.
   func located(_ search: PipelineSearch) throws(UsageFailure) -> Invocation {
     try checkFilesToWrite()
     guard command.takesFile, !operands.contains(where: \.isEmpty) else { return self }
@@ -35,7 +36,7 @@ extension Invocation {
       guard search.fileExists(first) else { throw refusal(of: first, search) }
       return self
     }
-    // A word in the place of a file, such as `mode=debug`, is a step until a file is found.
+    // A word in place of a file, such as `mode=debug`, is a step until a file is found.
     if command.takesParameters, let first = operands.first, UsageFailure.isAssignment(first),
       !search.fileExists(first)
     {
@@ -49,7 +50,8 @@ extension Invocation {
     return result
   }
 
-  /// A forgotten file name would make the next argument one, which is the pipeline.
+  /// Refuses to overwrite a pipeline: if a file name is forgotten, an option takes the next
+  /// argument for it, which is the pipeline.
   private func checkFilesToWrite() throws(UsageFailure) {
     for option in RunRecorders.options {
       guard let path = text(option), isPipelineName(path) else { continue }
@@ -57,18 +59,18 @@ extension Invocation {
     }
   }
 
-  /// Whether a word is a file name; a step can have any other name.
+  /// True if a word is a file name; a step can have any other name.
   static func isFileName(_ word: String) -> Bool {
     word == "-" || word.contains("/") || isPipelineName(word)
   }
 
-  /// Whether a word with a slash may name a step in a group, such as `test/unit`: there is no such file.
+  /// True if a word with a slash may name a step in a group, such as `test/unit`: there is no such file.
   private static func mayBeMember(_ word: String, _ search: PipelineSearch) -> Bool {
     word != "-" && !word.hasPrefix(".") && !word.hasPrefix("/") && !isPipelineName(word)
       && (!search.fileExists(word) || search.fileExists(word + "/."))
   }
 
-  /// The file of `build ci.yml`, where the step is named before it.
+  /// The file in `build ci.yml`, where a step is named before it.
   func fileBehindSteps(_ fileExists: (String) -> Bool) -> String? {
     operands.dropFirst().first { Self.isFileName($0) && $0 != "-" && fileExists($0) }
   }
@@ -95,7 +97,7 @@ extension Invocation {
   }
 }
 
-/// The path of a file as a word of a command line that is an operand in any case.
+/// The path of a file as a word of a command line that cannot be taken for an option.
 func operandWord(_ path: String) -> String {
   path.hasPrefix("-") && path != "-" ? "./" + path : path
 }

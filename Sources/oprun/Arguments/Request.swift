@@ -3,7 +3,7 @@
 import Glibc
 
 enum Request {
-  /// The version; with everything that it was built from if `isVerbose`.
+  /// The version; if `isVerbose`, with everything that the program was built from.
   case version(isVerbose: Bool)
   /// Help for a command; nil means oprun's own. With a file, the parameters of its pipeline are
   /// included.
@@ -45,8 +45,7 @@ enum Request {
     }
   }
 
-  /// Whether a word looks like a command: a name without a dot and a slash is hardly a pipeline
-  /// file.
+  /// True if a word looks like a command: a name without a dot and a slash is hardly a pipeline file.
   private static func looksLikeCommand(_ word: String) -> Bool {
     !word.isEmpty && !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
   }

@@ -3,16 +3,16 @@
 import Diagnostics
 import Plans
 
-/// A variable that somebody has set for an option which has another name.
+/// A variable that somebody has probably set for an option whose variable has another name.
 struct StrayVariable {
   let name: String
   let option: Option
 
-  /// `OPRUN_` and three letters: people have variables of their own, such as `OPRUN_BIN`.
+  /// The length of `OPRUN_` and three letters: people have variables of their own, such as `OPRUN_BIN`.
   private static let sharedLength = 9
 
-  /// Finds those among the variables whose names begin with `OPRUN_`. Where a variable belongs to another
-  /// command nothing is found, because the environment is for many command lines.
+  /// Finds such variables among those whose names begin with `OPRUN_`. A variable of another
+  /// command is none, because the environment is for many command lines.
   static func all(among names: [String], for command: Subcommand) -> [StrayVariable] {
     let options = command.options.filter(\.hasOneVariable)
     let known = Set(Subcommand.all.flatMap { $0.options.map(\.variable) })

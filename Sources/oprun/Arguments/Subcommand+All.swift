@@ -1,7 +1,7 @@
-// All commands, and what is found out about one by its table.
+// All commands, and what their table tells about one.
 
 extension Subcommand {
-  /// All commands, with those that one may look for together under a heading.
+  /// All commands, those that belong together under one heading.
   static let groups = [
     ("run a pipeline", [run, resume, watch, submit]),
     ("ask a run in progress", [status, pause, proceed, cancel, retry, set]),
@@ -12,26 +12,26 @@ extension Subcommand {
 
   static let all = groups.flatMap(\.1)
 
-  /// The words that call it: its name may be left out only if it is the usual one.
+  /// The words that call the command: only the name of the usual one may be left out.
   var shortestCall: String { name == Self.run.name ? "oprun" : "oprun \(name)" }
 
-  /// Whether the first operand is a pipeline file, which is searched for where it is left out.
+  /// True if the first operand is a pipeline file, which is searched for if it is left out.
   var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }
 
   var takesSteps: Bool { operands.hasSuffix("[STEP…]") || operands.hasSuffix(" STEP") }
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 
-  /// Whether an option of another command is an operand: it is to be explained.
+  /// True if an option of another command is an operand, to be explained.
   var explainsOptions: Bool { name == Self.explain.name }
 
-  /// Whether some command has the option.
+  /// True if some command has the option.
   static func haveOption(_ flag: String) -> Bool {
     all.contains { $0.options.contains { $0.isWritten(flag) } }
   }
 
-  /// The usual command is looked at first: making all of them, with their options, is a twentieth of the work of
-  /// a short run.
+  /// The command with a name. The usual command is compared first: making all of them, with their
+  /// options, is a twentieth of the work of a short run.
   static func named(_ name: String) -> Subcommand? {
     name == run.name ? run : all.first { $0.name == name }
   }

@@ -1,7 +1,7 @@
 // One or two command lines for each command, as its help and the reference show them.
 
 extension Subcommand {
-  /// Command lines with comments, as they may be given to a shell; empty if there is nothing to show.
+  /// Command lines with comments, as they may be given to a shell; empty if the command needs none.
   var examples: String {
     switch name {
     case "run":

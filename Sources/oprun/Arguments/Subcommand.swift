@@ -1,4 +1,4 @@
-// The commands, and what each accepts.
+// The commands, and the operands and options of each.
 
 import Plans
 
@@ -12,9 +12,9 @@ struct Subcommand: Sendable {
   /// Further lines of help.
   let details: String
   let options: [Option]
-  /// What the words after `--` are, which are then no operands: `SBATCH-OPTION…`.
+  /// The placeholder for the words after `--`, if they are not operands: `SBATCH-OPTION…`.
   var rest: String?
-  /// Performs it; the exit status.
+  /// Performs the command; returns the exit status.
   let perform: @Sendable (Tool) -> (Invocation) throws(UsageFailure) -> Int32
 
   /// The synopsis: `run [OPTION…] FILE [STEP…]`.
@@ -25,9 +25,9 @@ struct Subcommand: Sendable {
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
-  /// The words after `--` for the parameter that takes them.
+  /// The placeholder for words after `--` that are for the commands of the pipeline.
   static let arguments = "ARGUMENT…"
-  /// The words after `--` for sbatch.
+  /// The placeholder for words after `--` that are for sbatch.
   static let batchOptions = "SBATCH-OPTION…"
 
   static let run = Subcommand(

@@ -3,7 +3,7 @@
 import Diagnostics
 
 extension UsageFailure {
-  /// `value` is the word after it, if it may belong to it.
+  /// The failure for an unknown option. `value` is the word after it, if that may belong to it.
   static func unknownOption(
     _ flag: String, value: String? = nil, of command: Subcommand
   ) -> UsageFailure {
@@ -20,20 +20,20 @@ extension UsageFailure {
     return failure
   }
 
-  /// It is one of `sbatch`, unless another command has it.
+  /// The help for an option that is probably one of `sbatch`, because no other command has it.
   private static func batchHelp(_ flag: String, _ command: Subcommand) -> String? {
     guard command.rest == Subcommand.batchOptions, ownersHelp(flag) == nil else { return nil }
     return "options of sbatch come after '--': -- \(printable(flag))"
   }
 
-  /// `--dry` can only mean `--dry-run`.
+  /// The only flag that begins like this: `--dry-run` for `--dry`.
   private static func onlyFlag(beginningWith flag: String, among known: [String]) -> String? {
     let fewest = 5
     let found = known.filter { $0.hasPrefix(flag) }
     return flag.utf8.count >= fewest && found.count == 1 ? found[0] : nil
   }
 
-  /// Other commands have it.
+  /// The help for an option that other commands have.
   private static func ownersHelp(_ flag: String) -> String? {
     let owners = Subcommand.all.filter { other in
       other.options.contains { $0.isWritten(flag) }
@@ -45,13 +45,13 @@ extension UsageFailure {
       + (names.count > few ? firstNames(of: names, most: 3) : inWords(names, last: "and"))
   }
 
-  /// `-dry-run`, with one dash.
+  /// The failure for an option with one dash too few: `-dry-run`.
   static func missingDash(_ word: String, of command: Subcommand) -> UsageFailure {
     UsageFailure(
       "unknown option \(quoted(word))", help: didYouMean("-\(word)"), command: command.name)
   }
 
-  /// `--watch`, where the command `watch` is meant.
+  /// The command that is meant by an option of its name: `watch` for `--watch`.
   private static func commandOfThatName(_ flag: String) -> String? {
     guard flag.hasPrefix("--"),
       let meant = Subcommand.all.first(where: { $0.name == flag.dropFirst(2) })
@@ -72,13 +72,13 @@ extension UsageFailure {
     return "set a parameter with --param \(shown)"
   }
 
-  /// The failure for `name=value` in the place of a step, because no step id has that form.
+  /// The failure for `name=value` in place of a step, because no step id has that form.
   static func parameterAsOperand(_ text: String, of command: Subcommand) -> UsageFailure {
     UsageFailure(
       "\(quoted(text)) is not a step", help: settingParameter(text), command: command.name)
   }
 
-  /// Whether a word is `name=value`.
+  /// True if a word is `name=value`.
   static func isAssignment(_ text: String) -> Bool {
     text.firstIndex(of: "=").map { isParameterName(text[..<$0]) } ?? false
   }
@@ -91,7 +91,8 @@ extension UsageFailure {
     }
   }
 
-  /// A file name that was forgotten makes the next argument one.
+  /// The failure for an option whose file is a pipeline: its file name was forgotten, so it took
+  /// the next argument.
   static func overwritesPipeline(
     _ path: String, _ option: Option, _ command: Subcommand
   ) -> UsageFailure {

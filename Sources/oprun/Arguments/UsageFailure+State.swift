@@ -66,8 +66,8 @@ extension UsageFailure {
       command: command.name)
   }
 
-  /// The failure for a step that cannot be selected of a run that is resumed. `file` is the pipeline if the plan holds
-  /// all of it; `isPart` says that it holds only what `--until` selects.
+  /// The failure for a step that cannot be selected in a run that is resumed. `file` is the
+  /// pipeline if the plan holds all of it; `isPart` says that it holds only what `--until` selects.
   static func stepNotResumed(
     _ id: String, for option: Option, in plan: Plan, of file: String?, isPart: Bool
   ) -> UsageFailure {
@@ -86,7 +86,7 @@ extension UsageFailure {
     return failure
   }
 
-  /// The failure for a step that two options want opposite things of.
+  /// The failure for a step with which two options want to do opposite things.
   static func contradiction(_ option: Option, _ other: Option, of step: String) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(other.flag)' both name \(quoted(step))",
@@ -151,7 +151,7 @@ extension UsageFailure {
       help: "put the pipeline in a file", command: Subcommand.resume.name)
   }
 
-  /// The failure for a run of another directory, of which this is the path; nil if it no longer exists.
+  /// The failure for a run of another directory; nil if that no longer exists.
   static func resumedElsewhere(_ run: String, _ directory: String?) -> UsageFailure {
     guard let directory else {
       return UsageFailure(
@@ -218,7 +218,8 @@ extension UsageFailure {
 }
 
 extension Plan {
-  /// The step whose instances are known only while running, or a step of such a group, if the id is that of one.
+  /// The step whose instances are known only while running, if the id is that of one of its
+  /// instances, or of a step in one.
   fileprivate func lateMatrix(ofInstance id: String) -> String? {
     for bracket in id.indices where id[bracket] == "[" {
       let name = id[..<bracket]

@@ -3,8 +3,8 @@
 import BuiltinSteps
 import Diagnostics
 
-/// What keeps a command from being performed: a mistake on the command line or in an environment variable, or state
-/// that cannot be used.
+/// Why a command is not performed: a mistake on the command line or in an environment variable, or
+/// state that cannot be used.
 struct UsageFailure: Error, Hashable {
   var message: String
   var help: String?
@@ -12,11 +12,11 @@ struct UsageFailure: Error, Hashable {
   var command: String?
   /// The first operand, which may be the pipeline whose parameters help would list.
   var file: String?
-  /// The unknown option of another command that `run` has: the command may be meant as a step.
+  /// The unknown option of another command that `run` has: the word before it may be meant as a step.
   var optionOfRun: String?
-  /// The exit status; that of a mistake on the command line, unless something else is wrong.
+  /// The exit status; by default that of a mistake on the command line.
   var status = ExitStatus.usage
-  /// Other mistakes of the same command line.
+  /// The other mistakes of the same command line.
   var others: [UsageFailure] = []
 
   init(_ message: String, help: String? = nil, command: String? = nil) {
@@ -64,14 +64,14 @@ struct UsageFailure: Error, Hashable {
       help: "unset one of them", command: command.name)
   }
 
-  /// The first of several failures, with the others.
+  /// The first of several failures, with the others in it.
   static func all(_ mistakes: [UsageFailure]) -> UsageFailure? {
     guard var first = mistakes.first else { return nil }
     first.others = Array(mistakes.dropFirst())
     return first
   }
 
-  /// `next` is the option that stands where the value would.
+  /// The failure for an option without its value. `next` is the option in place of the value.
   static func missingValue(
     of option: Option, _ kind: ValueKind, before next: String?, _ command: Subcommand
   ) -> UsageFailure {
@@ -83,7 +83,7 @@ struct UsageFailure: Error, Hashable {
       "'\(option.flag)' needs a value: \(kind.wanted)", help: help, command: command.name)
   }
 
-  /// git cannot tell what has changed since a commit.
+  /// The failure for changes that git cannot tell.
   static func unknownChanges(
     since reference: String, _ reason: String, help: String?, _ command: Subcommand
   ) -> UsageFailure {
@@ -107,7 +107,7 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
-  /// `source` is the flag or the variable that the value came from.
+  /// The failure for a value. `source` is the flag or the variable that it came from.
   static func wrongValue(
     _ text: String, for kind: ValueKind, from source: String, _ command: Subcommand
   ) -> UsageFailure {
@@ -186,7 +186,7 @@ struct UsageFailure: Error, Hashable {
       command: Subcommand.run.name)
   }
 
-  /// `words` is the value of `--events`, like that of the others.
+  /// The failure for a descriptor that is not open. `words` is the value of `--events`.
   static func closedEventDescriptor(_ words: String) -> UsageFailure {
     UsageFailure(
       "'--events' wants a descriptor that is open, found \(quoted(words))",
@@ -213,7 +213,7 @@ struct UsageFailure: Error, Hashable {
     "a pipeline from standard input cannot be watched", help: "put it in a file",
     command: Subcommand.watch.name)
 
-  /// `file` is a pipeline that is here, under a name of its own.
+  /// The failure for an unknown command. `file` is a pipeline here that has another name.
   static func unknownCommand(_ name: String, besides file: String?) -> UsageFailure {
     guard let close = closestCommand(to: name) else {
       return UsageFailure(
@@ -234,7 +234,7 @@ struct UsageFailure: Error, Hashable {
     "the file comes before its steps: \(command.shortestCall) \(printable(file)) \(printable(step))"
   }
 
-  /// The command, as it is written behind `oprun`, that another tool's or a mistyped one means.
+  /// The command that another tool's or a mistyped one means, in words after `oprun`.
   static func closestCommand(to name: String) -> String? {
     ForeignCommand.meaning(of: name) ?? suggestion(for: name, among: Subcommand.all.map(\.name))
   }
@@ -256,7 +256,7 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
-  /// `file` is a pipeline that is here, under a name of its own.
+  /// The failure for a missing file. `file` is a pipeline here that has another name.
   static func noFile(_ command: Subcommand, besides file: String?) -> UsageFailure {
     UsageFailure(
       "no 'oprun.yml' or 'pipeline.yml' here or in a directory above",

@@ -3,7 +3,7 @@
 import BuiltinSteps
 
 extension ValueKind {
-  /// The value of a string; nil if it is not what the option wants.
+  /// The value of a string; nil if it is not of this kind.
   func value(of text: String) -> OptionValue? {
     switch self {
     case .count(let least):
@@ -23,7 +23,7 @@ private func parseAssignment(_ text: String) -> OptionValue? {
   return .assignment(name: String(text[..<equals]), value: String(value))
 }
 
-/// Parses a number of only digits: no sign, no spaces, and no zero in front of others, as in a file.
+/// Parses a number of digits only: no sign, no spaces, and no leading zero, as in a file.
 private func wholeNumber(_ text: some StringProtocol) -> Int? {
   guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
     text == "0" || !text.hasPrefix("0")

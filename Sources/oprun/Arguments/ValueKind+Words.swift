@@ -1,4 +1,4 @@
-// What the values of options must be, in words.
+// The messages about the values of options.
 
 import BuiltinSteps
 import Diagnostics
@@ -14,7 +14,7 @@ extension ValueKind {
     }
   }
 
-  /// What to write in the place of a value that is refused; `source` is the flag or the variable that it came from.
+  /// The help for a value that is refused; `source` is the flag or the variable that it came from.
   func help(for text: String, _ source: String) -> String? {
     switch self {
     case .count(let least):
@@ -30,7 +30,7 @@ extension ValueKind {
   }
 }
 
-/// `always` for `yes`, `off` for `false`.
+/// The word that is meant by another: `always` for `yes`, `off` for `false`.
 private func wordMeant(by text: String, among words: [String]) -> String? {
   let answers = [["yes", "true", "on", "1", "always"], ["no", "false", "off", "0", "never"]]
   return answers.first { $0.contains(text.lowercased()) }.flatMap { alike in
@@ -38,7 +38,7 @@ private func wordMeant(by text: String, among words: [String]) -> String? {
   }
 }
 
-/// `30s` for `30`, `5m` for `5min`.
+/// The duration that is meant: `30s` for `30`, `5m` for `5min`.
 private func durationMeant(by text: String) -> String? {
   let number = text.prefix { $0.isNumber }
   let unit = text.dropFirst(number.count).lowercased()

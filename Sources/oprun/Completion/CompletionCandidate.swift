@@ -1,4 +1,4 @@
-// What a shell offers for a word.
+// The candidates that a shell offers for a word.
 
 /// A word that a shell may put in place of an unfinished one.
 struct CompletionCandidate: Hashable {

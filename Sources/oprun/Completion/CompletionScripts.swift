@@ -1,4 +1,4 @@
-// `oprun completions SHELL`: what makes a shell ask oprun for completions.
+// `oprun completions SHELL`: the scripts that make a shell ask oprun for completions.
 
 import Reporting
 
@@ -27,7 +27,8 @@ enum CompletionShell: String, CaseIterable {
     }
   }
 
-  /// bash splits a line at `=` and `:`, and replaces only what follows the last of them.
+  /// The script for bash, which splits a line at `=` and `:`, and replaces only the text after the
+  /// last of them.
   private static let bashScript = #"""
     # Completions of oprun for bash. In ~/.bashrc:  source <(oprun completions bash)
     _oprun() {

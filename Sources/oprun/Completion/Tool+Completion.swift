@@ -11,11 +11,11 @@ import Scheduling
 import State
 
 extension Tool {
-  /// The name under which the scripts call it, which is no command for people.
+  /// The name of the command that the scripts call, which is not for people.
   static let completionCommand = "__complete"
 
-  /// Prints the candidates. What cannot be read has none; the reason goes to standard error, which the
-  /// scripts discard.
+  /// Prints the candidates. There are none from files that cannot be read; the reason goes to
+  /// standard error, which the scripts discard.
   func complete(_ words: [String]) -> Int32 {
     let line = UnfinishedLine(words)
     for expected in line.expected {
@@ -64,7 +64,7 @@ extension Tool {
     }
   }
 
-  /// The plan of the file that the line names, or of the one that it means.
+  /// The plan of the file that the line names, or that is found for it.
   private func plan(_ line: UnfinishedLine) -> Plan? {
     guard var invocation = try? line.invocation.located(.system), enter(&invocation),
       let file = invocation.operands.first, file != "-"
@@ -99,7 +99,7 @@ extension Tool {
     return values.map { CompletionCandidate("\(name)=\($0)") }
   }
 
-  /// What can be explained, each word once.
+  /// The words that can be explained, each once.
   private func words(_ typed: String) -> [CompletionCandidate] {
     Set(Explanation.words.filter { $0.hasPrefix(typed) }).sorted().map { word in
       CompletionCandidate(word, Explanation.all(of: word).first?.kind ?? "")

@@ -1,8 +1,8 @@
-// What may stand at the end of a command line that is still being typed.
+// The possible words at the end of a command line that is still being typed.
 
 /// A command line whose last word is not finished.
 struct UnfinishedLine {
-  /// What the last word may be.
+  /// A kind of word that the last one may be.
   enum Expected: Hashable {
     case command
     case option
@@ -22,10 +22,10 @@ struct UnfinishedLine {
   let expected: [Expected]
   /// The beginning of the last word that stays as it is: `--output=`.
   let kept: String
-  /// The rest of the last word, which what is offered begins with.
+  /// The rest of the last word, with which candidates begin.
   let typed: String
 
-  /// Understands the words after the program's name, of which the last may be empty.
+  /// Reads the words after the program's name, of which the last may be empty.
   init(_ words: [String]) {
     let last = words.last ?? ""
     let before = words.dropLast()
@@ -49,7 +49,7 @@ struct UnfinishedLine {
     } else if !reading.isAfterDashes, last.hasPrefix("-") {
       (kept, typed, expected) = ("", last, [.option])
     } else {
-      // Words for another program are not known here.
+      // The words are for another program, and not known here.
       let isOfAnother = reading.isAfterDashes && invocation.command.rest != nil
       (kept, typed, expected) = ("", last, isOfAnother ? [] : Self.operands(invocation))
     }
@@ -65,8 +65,8 @@ struct UnfinishedLine {
     }
   }
 
-  /// What the next operand may be: what has its place in the synopsis, and what may follow if that
-  /// is left out.
+  /// The kinds of the next operand: the kind at its position in the synopsis, and those that may
+  /// follow if that one is left out.
   private static func operands(_ invocation: Invocation) -> [Expected] {
     let command = invocation.command
     let places = command.operands.split(separator: " ")
@@ -83,7 +83,7 @@ struct UnfinishedLine {
     return expected
   }
 
-  /// The word in `[STEP…]`.
+  /// The word in a place of the synopsis, such as `STEP` in `[STEP…]`.
   private static func word(in place: Substring) -> String {
     String(place.drop { $0 == "[" }.prefix { $0 != "…" && $0 != "]" })
   }

@@ -14,7 +14,7 @@ extension Explanation {
     return merged(found) { _ in "" }
   }
 
-  /// What a key of another tool is called here.
+  /// The keys that correspond to a key of another tool.
   static func keysElsewhere(_ word: String) -> [Explanation] {
     let found = ObjectKind.allCases.flatMap { kind in
       kind.rows.filter { $0.key == kind.elsewhere[word] }.map { (kind, $0) }
@@ -22,7 +22,7 @@ extension Explanation {
     return merged(found) { "'\($0)' in oprun, " }
   }
 
-  /// Keys that mean the same in several places are explained once.
+  /// Explanations of keys, with those that mean the same in several places merged.
   private static func merged(
     _ found: [(kind: ObjectKind, row: KeyRow)], heading: (_ key: String) -> String
   ) -> [Explanation] {
@@ -63,7 +63,7 @@ extension KeyRow {
 }
 
 extension ObjectKind {
-  /// Where its keys stand, in words.
+  /// The place of its keys, in words.
   fileprivate var place: String {
     switch self {
     case .pipeline: "at top level"

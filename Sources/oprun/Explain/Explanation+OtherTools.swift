@@ -1,4 +1,4 @@
-// Words of other tools for which there is no key here, and what takes their place.
+// Words of other tools for which there is no key here, and their replacements.
 
 import Pipelines
 

@@ -1,4 +1,5 @@
-// Environment variables: those that oprun sets for commands, and those that it reads and that stand for no option.
+// Environment variables: those that oprun sets for commands, and those that it reads and that are
+// not for options.
 
 import Diagnostics
 import Plans
@@ -22,10 +23,10 @@ extension Explanation {
 
 /// A variable, in the words of the reference page.
 private struct VariableRow {
-  /// The name; one that ends with `_` stands for all that begin with it.
+  /// The name; one that ends with `_` stands for all names that begin with it.
   let name: String
   let meaning: String
-  /// The commands that have it.
+  /// The commands that get the variable.
   let audience: String
 
   static let set =

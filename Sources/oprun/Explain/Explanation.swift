@@ -1,5 +1,6 @@
-// What a word means that somebody has met in a pipeline file, on a command line or in the output of a run. All of it
-// comes from the tables that also drive decoding, help and the documentation.
+// The meanings of a word that somebody has met in a pipeline file, on a command line or in the
+// output of a run. All of them come from the tables that also drive decoding, help and the
+// documentation.
 
 import BuiltinSteps
 import Diagnostics
@@ -10,18 +11,18 @@ import Scheduling
 
 /// One meaning of a word.
 struct Explanation {
-  /// What it is: `a function of expressions`.
+  /// The kind of thing: `a function of expressions`.
   let kind: String
   let sentence: String
   /// Names and values, such as a default.
   var facts: [(String, String)] = []
 
-  /// The sentence as it stands alone: some come from tables in which they have no capital and no full stop.
+  /// The sentence with a capital and a full stop, which some tables leave out.
   var wholeSentence: String {
     sentence.prefix(1).uppercased() + sentence.dropFirst() + (sentence.hasSuffix(".") ? "" : ".")
   }
 
-  /// Everything that a word means; nothing if it means nothing.
+  /// All meanings of a word; empty if it has none.
   static func all(of word: String) -> [Explanation] {
     keys(word) + keysElsewhere(word) + functions(word) + builtinSteps(word) + outcomes(word)
       + exitStatuses(word) + runWords(word) + commands(word) + options(word) + variables(word)
@@ -85,7 +86,7 @@ struct Explanation {
     }
   }
 
-  /// Finds an option by its name, with or without dashes, or by the variable that stands for it.
+  /// Finds an option by its name, with or without dashes, or by its variable.
   private static func options(_ word: String) -> [Explanation] {
     var found: [(option: Option, commands: [String])] = []
     for command in Subcommand.all {

@@ -1,4 +1,4 @@
-// `oprun explain`: what a word means, without the documentation.
+// `oprun explain`: the meanings of a word, without the documentation.
 
 import Diagnostics
 import Glibc
@@ -23,7 +23,7 @@ extension Tool {
     return ExitStatus.success
   }
 
-  /// Writes as many lines as it takes, of which the first begins with a heading.
+  /// Writes a text in as many lines as it takes, the first of which begins with the heading.
   private func write(_ text: String, behind heading: String, columns: Int) {
     let width = heading.count + 2
     for (index, line) in wrapped(text, columns: max(20, columns - width)).enumerated() {

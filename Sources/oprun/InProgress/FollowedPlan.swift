@@ -1,4 +1,5 @@
-// The plan of a run that is followed, made from what the run tells: as much of it as a display shows.
+// The plan of a run that is followed, made from the lines of the run: as much of it as a display
+// shows.
 
 import Diagnostics
 import Plans

@@ -1,5 +1,5 @@
-// A run that is followed: the states that it tells become the events that a display folds. What did not
-// last is not told, and so is not shown.
+// A run that is followed: the states that it reports become the events that a display folds. States
+// that did not last are not reported, and so are not shown.
 
 import CLinux
 import Diagnostics
@@ -15,7 +15,7 @@ final class FollowedRun {
     var ending: Ending?
     var role: CommandRole?
     var attempt = 1
-    /// The command whose end was told last.
+    /// The command whose end was reported last.
     var ended: CommandRole?
     var attemptFailed = false
     var failedHook: HookKind?
@@ -32,14 +32,14 @@ final class FollowedRun {
   private var paused: Set<QueueID> = []
   private var isStopping = false
   private let queues: [QueueSpec]
-  /// False while it is told what was before.
+  /// False while the run reports its earlier states.
   private var isLive = false
-  /// The commands that run.
+  /// The commands that are running.
   private var running: [OperationID: CommandRole] = [:]
   /// The commands whose logs are open.
   private var opened: [OperationID: CommandRole] = [:]
 
-  /// The logs that are looked at for their last lines.
+  /// The number of logs whose last lines are shown.
   private static let mostLogs = 100
 
   init(
@@ -108,7 +108,7 @@ final class FollowedRun {
     }
     if let reason = line.text("stopping"), !isStopping {
       isStopping = true
-      // Only the words are known.
+      // Only the words of the reason are known.
       tell(.stopping(.stateFailure(reason)))
     }
   }
@@ -177,7 +177,7 @@ final class FollowedRun {
     tell(.started(operation, role), at: row.milliseconds("since_ms"))
   }
 
-  /// The command that ran has ended, or one that was not told of.
+  /// Reports the end of the command that ran, or of one whose start was not reported.
   private func end(_ operation: OperationID, _ row: ControlLine) {
     let wasRunning = running.removeValue(forKey: operation)
     guard let end = CommandEnd(row) else { return closeLog(of: operation) }
@@ -185,7 +185,7 @@ final class FollowedRun {
       row.text("ended").flatMap(CommandRole.init(named:)) ?? wasRunning
       ?? .attempt(known[operation.index].attempt)
     known[operation.index].role = nil
-    // The end of a failed attempt is told again in every later line.
+    // The end of a failed attempt is repeated in every later line.
     if wasRunning != role, known[operation.index].ended == role { return }
     known[operation.index].ended = role
     switch role {
@@ -216,7 +216,7 @@ final class FollowedRun {
     }
   }
 
-  /// Looks at what the steps have printed that run.
+  /// Opens the logs of running steps and reports their growth.
   private func lookAtLogs() {
     for (operation, role) in running.sorted(by: { $0.key < $1.key }).prefix(Self.mostLogs) {
       openLog(of: operation, role)
@@ -235,7 +235,7 @@ final class FollowedRun {
 }
 
 extension CommandEnd {
-  /// Nil if the row does not say how a command ended.
+  /// Reads how a command ended; nil if the row does not say.
   fileprivate init?(_ row: ControlLine) {
     let signal = row.text("signal").flatMap { name in (1...64).first { signalName($0) == name } }
     guard let duration = row.milliseconds("duration_ms"), let word = row.text("status"),

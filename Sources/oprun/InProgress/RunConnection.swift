@@ -11,9 +11,9 @@ final class RunConnection {
   enum Failure: Error {
     /// Nobody listens: the run has died, or is over.
     case gone
-    /// It accepts the connection, and says nothing.
+    /// The run accepts the connection, but does not answer.
     case silent
-    /// It can be followed only on its own machine.
+    /// The run can be followed only on its own machine.
     case elsewhere
     case errno(Int32)
   }
@@ -23,13 +23,15 @@ final class RunConnection {
   private var start = 0
   private var hasEnded = false
 
-  /// A run has no socket in its first moments, or one that refuses; they last on a busy machine.
+  /// The time in milliseconds to wait for a socket: a run has none in its first moments, or one
+  /// that refuses, and they last on a busy machine.
   private static let longestWait: Int64 = 10_000
   private static let patience: Int32 = 10_000
-  /// The run looks every second, and file systems may be slow to show what others have written.
+  /// The time in milliseconds to wait for an answer through files: the run looks every second, and
+  /// file systems may be slow to show what others have written.
   private static let mailPatience: Int64 = 20_000
 
-  /// Connects, and asks.
+  /// Connects and sends the request.
   init(_ run: RunDirectory, _ request: ControlRequest) throws(Failure) {
     guard let descriptor = try Self.reach(run) else {
       self.descriptor = -1
@@ -51,7 +53,7 @@ final class RunConnection {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// A connected socket; nil if the run goes on, where sockets do not reach, and has a mailbox.
+  /// A connected socket; nil if the run goes on where sockets do not reach, and has a mailbox.
   private static func reach(_ run: RunDirectory) throws(Failure) -> Int32? {
     do throws(Failure) {
       return try connect(to: run)
@@ -61,7 +63,7 @@ final class RunConnection {
     }
   }
 
-  /// Asks through files; returns the whole answer.
+  /// Sends a request through files; returns the whole answer.
   private static func post(
     _ request: ControlRequest, to run: RunDirectory
   ) throws(Failure) -> [UInt8] {
@@ -95,8 +97,9 @@ final class RunConnection {
     }
   }
 
-  /// Whether a run that could not be reached may be reached in a moment: it is busy, or does not listen yet. One that
-  /// has a mailbox has come further: then the socket is that of another machine, or there can be none.
+  /// True if a run that could not be reached may be reachable in a moment: it is busy, or does not
+  /// listen yet. A run with a mailbox already listens: then its socket is on another machine, or
+  /// there can be none.
   private static func mayAnswerSoon(_ result: Int32, _ run: RunDirectory) -> Bool {
     switch result {
     case -EAGAIN: true
@@ -105,8 +108,7 @@ final class RunConnection {
     }
   }
 
-  /// The next line without its end; nil if there is none any more. Without `patience` it waits for as long
-  /// as it takes.
+  /// The next line without its end; nil after the last one. Waits without limit if `patience` is nil.
   func line(patience: Int32? = RunConnection.patience) throws(Failure) -> ArraySlice<UInt8>? {
     while true {
       if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -122,13 +124,13 @@ final class RunConnection {
     }
   }
 
-  /// Whether nothing more comes.
+  /// True if no more lines will come.
   var isOver: Bool { hasEnded && !hasLine }
 
-  /// Whether a whole line has come already.
+  /// True if a whole line has come already.
   var hasLine: Bool { buffer[start...].contains(UInt8(ascii: "\n")) }
 
-  /// Reads what has come; false if nothing came in time.
+  /// Reads the bytes that have come; false if none came in time.
   @discardableResult
   func fill(patience: Int32?) throws(Failure) -> Bool {
     guard wait(for: Int16(POLLIN), patience ?? -1) else {
@@ -146,7 +148,7 @@ final class RunConnection {
     return true
   }
 
-  /// True if it can be done; false after the time, in milliseconds.
+  /// Waits until the connection is ready; false after `patience` milliseconds.
   func wait(for events: Int16, _ patience: Int32) -> Bool {
     var item = pollfd(fd: descriptor, events: events, revents: 0)
     return poll(&item, 1, patience) > 0

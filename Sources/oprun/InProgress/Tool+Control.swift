@@ -1,4 +1,4 @@
-// `oprun pause`, `continue`, `cancel`, `retry`, `set`: a run in progress is asked to change.
+// `oprun pause`, `continue`, `cancel`, `retry`, `set`: they ask a run in progress to change.
 
 import Diagnostics
 import Execution
@@ -66,9 +66,9 @@ extension Tool {
     return nil
   }
 
-  // MARK: Which run
+  // MARK: Finding the run
 
-  /// Finds the run, and does something with its directory; returns the exit status.
+  /// Finds the run and calls `body` with its directory; returns the exit status.
   func withRun(
     _ word: String?, _ invocation: Invocation,
     _ body: (RunDirectory) throws(RunConnection.Failure) -> Int32
@@ -106,7 +106,8 @@ extension Tool {
     }
   }
 
-  /// The directory of a run that has none any more, and whose jobs are to be found without it.
+  /// The directory of a run that somebody has removed, made again for `oprun cancel` if the run may
+  /// have open jobs; otherwise nil.
   private func lostRun(
     _ name: String, _ folder: StateFolder, _ command: Subcommand
   ) -> RunDirectory? {
@@ -122,7 +123,7 @@ extension Tool {
     }
   }
 
-  /// The name of the run that a word means. What is wrong with another one has been reported.
+  /// The name of the run that a word means. A fault of it has been reported.
   private func runInProgress(
     _ word: String?, in folder: StateFolder, _ command: Subcommand
   ) throws(UsageFailure) -> Result<String, ReportedFailure> {
@@ -143,8 +144,8 @@ extension Tool {
     return .success(name)
   }
 
-  /// The run that began last: one that is not recorded yet, or else the last one that is. Runs of the same second are
-  /// not in order by their names.
+  /// The run that began last: one that is not recorded yet, or otherwise the last recorded one. The
+  /// names of runs that began in the same second are not in order.
   private func newestRun(among names: [String], _ folder: StateFolder) -> String? {
     let store = try? StateStore.find(in: folder)
     let recorded = (try? store?.runNames()) ?? []
@@ -165,7 +166,7 @@ extension Tool {
     let running = runsInProgress(among: candidates.map(\.element), folder)
     if running.count > 1 { throw .severalRunsInProgress(running, command) }
     if let name = running.first { return .success(name) }
-    // One whose oprun died may have left something in Slurm.
+    // A run whose oprun died may have left jobs in Slurm.
     if command.name == Subcommand.cancel.name,
       let name = all.prefix(4).first(where: { folder.run(named: $0)?.hasNodeFiles == true })
     {
@@ -177,8 +178,8 @@ extension Tool {
     return .failure(ReportedFailure(status: ExitStatus.notInProgress))
   }
 
-  /// The lock of a run is held until its oprun has ended. The database knows which runs have ended before; it is asked
-  /// only if there is a doubt.
+  /// The runs in progress. The lock of a run is held until its oprun has ended. The database knows
+  /// which runs have ended before that; it is asked only if there is a doubt.
   private func runsInProgress(among names: [String], _ folder: StateFolder) -> [String] {
     let locked = names.filter { folder.run(named: $0)?.isInUse ?? false }
     let isCertain = locked.count < 2 && locked.allSatisfy(folder.hasControl)
@@ -202,7 +203,7 @@ extension Tool {
 }
 
 extension ControlRequest {
-  /// Everything is to end.
+  /// True if the whole run is to end.
   fileprivate var isOfWholeRun: Bool { verb == .cancel && step == nil && queue == nil }
 }
 
@@ -216,7 +217,7 @@ extension StateFolder {
   }
 }
 
-// What is asked.
+// Requests.
 extension Tool {
   private func controlRequest(
     _ verb: ControlRequest.Verb, _ invocation: Invocation
@@ -271,7 +272,7 @@ extension Tool {
     return (place == 1 ? words[0] : nil, request)
   }
 
-  /// The largest number of which every smaller one has a form in JSON.
+  /// The largest limit: all numbers up to it are exact in JSON.
   private static let mostParallel = 1 << 53
 
   private static let priorities = [

@@ -1,4 +1,4 @@
-// `oprun status`: how far a run in progress is.
+// `oprun status`: the progress of a run.
 
 import Diagnostics
 import Glibc
@@ -29,7 +29,7 @@ extension Tool {
     }
   }
 
-  /// Passes on all lines as they come.
+  /// Writes all lines as they come.
   private func pass(
     _ first: ArraySlice<UInt8>, _ connection: RunConnection
   ) throws(RunConnection.Failure) -> Int32 {
@@ -49,7 +49,7 @@ extension Tool {
     output.writeNewline()
   }
 
-  /// One object, with all steps in it.
+  /// Writes one object, with all steps in it.
   private func writeJSON(
     _ first: ArraySlice<UInt8>, _ connection: RunConnection
   ) throws(RunConnection.Failure) -> Int32 {
@@ -183,7 +183,7 @@ extension ControlLine {
     }
   }
 
-  /// `2.9s`, `exit 1 after 3.4s`, `attempt 2`.
+  /// The state of a step: `2.9s`, `exit 1 after 3.4s`, `attempt 2`.
   fileprivate func words(at elapsed: Nanoseconds) -> String {
     var words: [String] = []
     switch text("state") {

@@ -1,4 +1,4 @@
-// `oprun doctor`: what runs need of this machine, and of a cluster.
+// `oprun doctor`: examines what runs need of this machine, and of a cluster.
 
 import Diagnostics
 import Execution
@@ -25,8 +25,8 @@ extension Tool {
     return report.hasFailed ? ExitStatus.unhealthy : ExitStatus.success
   }
 
-  /// Whether a run could use the state directory, and how. If there is none, the directory that it would be made in says
-  /// which file system it would be on.
+  /// The finding about whether a run could use the state directory, and how. If there is none, the
+  /// directory in which it would be made tells the file system.
   private func stateFinding(_ path: String) -> Finding {
     do throws(StateFailure) {
       let folder = try StateDirectory(path: path).open()
@@ -69,7 +69,7 @@ extension Tool {
   }
 }
 
-/// What is said, line by line, because a job may take a while.
+/// The report, written line by line, because a job may take a while.
 private struct DoctorReport {
   private let output: ByteSink
   private let isJSON: Bool

@@ -1,4 +1,4 @@
-// `oprun --version --verbose`: what the program was built from.
+// `oprun --version --verbose`: the sources and libraries of the program.
 
 import CLinux
 import Diagnostics
@@ -48,7 +48,7 @@ extension Tool {
     return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
   }
 
-  /// It is one byte for each of three numbers.
+  /// The version of Swift, which is one byte for each of three numbers.
   private var swiftVersion: String {
     let value = clinux_build_value(7)
     guard value > 0 else { return "" }

@@ -1,11 +1,12 @@
-// What is said of the changes because of which a cached step would run. Instances of one step share a line.
+// The messages about the changes because of which a cached step would run. Instances of one step
+// share a line.
 
 import Caching
 import Plans
 import Reporting
 
 struct ChangeWords {
-  /// The steps whose instances the steps of a plan are, by their ids.
+  /// The steps to which the instances in a plan belong, by the instances' ids.
   private let stepsOfInstances: [String: String]
 
   private static let most = 20
@@ -28,7 +29,7 @@ struct ChangeWords {
     return lines + (changes.count > Self.most ? ["… and \(changes.count - Self.most) more"] : [])
   }
 
-  /// A few words for a list; nil if there is nothing to say.
+  /// The reason in a few words for a list; nil if there is none to give.
   func reason(of verdict: CacheVerdict) -> String? {
     switch verdict {
     case .uncached, .late: return nil
@@ -60,7 +61,7 @@ struct ChangeWords {
     return stepsOfInstances[name]
   }
 
-  /// The changes, where the first of several instances of one step stands for all, with their number.
+  /// The changes with their numbers; the first of several instances of one step stands for all.
   private func folded(_ changes: [KeyChange]) -> [(KeyChange, count: Int)] {
     var folded: [(KeyChange, count: Int)] = []
     var places: [String: Int] = [:]

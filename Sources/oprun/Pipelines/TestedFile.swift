@@ -8,7 +8,7 @@ import Plans
 import Reporting
 import RunFiles
 
-/// A file with tests, and what came of it.
+/// A file with tests, and the results of its cases.
 struct TestedFile {
   let path: String
   let bytes: [UInt8]
@@ -23,7 +23,7 @@ struct TestedFile {
     return sources
   }
 
-  /// The faults for which nothing can be written into the file.
+  /// The number of faults for which nothing can be written into the file.
   var lastingFaultCount: Int { results.reduce(0) { $0 + $1.faults.count { !$0.canBeWritten } } }
 
   /// The faults as messages about the file, in its order.
@@ -61,7 +61,7 @@ struct TestedFile {
     }
   }
 
-  /// The same on every machine.
+  /// The options for planning a case, which are the same on every machine.
   private static func options(of test: TestCase) -> PlanningOptions {
     var options = PlanningOptions(
       processorCount: 4, maxParallel: test.jobs, selection: test.selection)
@@ -75,7 +75,7 @@ struct TestedFile {
     return options
   }
 
-  /// The values of secrets: the variables of the case, and otherwise text that is none.
+  /// The values of secrets: the variables of the case, and otherwise placeholders.
   private static func secrets(_ sources: [SecretSource], _ test: TestCase) -> Secrets {
     var values: [String: String] = [:]
     for source in sources {
@@ -109,10 +109,10 @@ extension PlanningFailure {
   }
 }
 
-// Writes what happened in the place of what was expected.
+// Replaces expectations by what happened.
 extension TestedFile {
-  /// The file with everything changed that was not as expected; nil if cases share what they expect, and different
-  /// things happened in them.
+  /// The file with all unmet expectations replaced; nil if cases share one, and different things
+  /// happened in them.
   var updated: [UInt8]? {
     var edits: [Range<Int>: String] = [:]
     for result in results {
@@ -121,7 +121,7 @@ extension TestedFile {
       }
       if !result.test.hasExpectations { changes.append(proposal(of: result)) }
       for (range, text) in changes {
-        // What is written once may be a part of several cases.
+        // A text in the file may be a part of several cases.
         guard edits.updateValue(text, forKey: range) ?? text == text else { return nil }
       }
     }
@@ -135,7 +135,7 @@ extension TestedFile {
     return text
   }
 
-  /// What is written in place of a value. Below `|` and `>`, its lines are indented, and not in quotes.
+  /// The replacement for an expected value. Below `|` and `>`, its lines are indented, and not in quotes.
   private func replacement(of fault: CaseResult.Fault) -> String? {
     let written = bytes[fault.span.range]
     guard let text = fault.text, let actual = fault.actual, written.contains(10) else {
@@ -153,7 +153,7 @@ extension TestedFile {
     return block
   }
 
-  /// The value as a block, header included; nil if its spaces and line breaks would change.
+  /// The value as a block, header included; nil if a block would change its spaces and line breaks.
   private func block(of text: String, below written: ArraySlice<UInt8>) -> String? {
     let isPlain = text.split(separator: "\n", omittingEmptySubsequences: false).allSatisfy {
       $0.first != " " && !$0.utf8.contains { $0 < 32 }
@@ -164,14 +164,14 @@ extension TestedFile {
     return (text.hasSuffix("\n") ? "|\n" : "|-\n") + spaces + lines(of: text, indent: indent)
   }
 
-  /// Lines of which all but the first are indented.
+  /// The text with all of its lines but the first indented.
   private func lines(of text: String, indent: Int) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     let kept = lines.last?.isEmpty == true ? lines.dropLast() : lines[...]
     return kept.joined(separator: "\n" + String(repeating: " ", count: indent)) + "\n"
   }
 
-  /// The number of bytes before it in its line.
+  /// The number of bytes before an offset in its line.
   private func column(of offset: Int) -> Int {
     var start = offset
     while start > 0, bytes[start - 1] != 10 { start -= 1 }

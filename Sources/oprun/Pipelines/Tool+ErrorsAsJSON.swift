@@ -1,12 +1,12 @@
-// Errors for programs, which read standard output: lines like those of 'validate --format json', also for
-// what has no place in a file.
+// Errors for programs, which read standard output: lines like those of 'validate --format json',
+// also for errors without a place in a file.
 
 import Diagnostics
 import Pipelines
 import Reporting
 
 extension Invocation {
-  /// Standard output is for events.
+  /// True if standard output is for events.
   var writesEventsToOutput: Bool {
     text(Options.events).map(EventTarget.isStandardOutput) ?? false
       || text(Options.output) == OutputMode.json.rawValue

@@ -14,7 +14,7 @@ extension Tool {
     var status = ExitStatus.success
     for file in files {
       let result = file.map { format($0, parts, invocation) } ?? ExitStatus.invalidPipeline
-      // What is wrong with a file outweighs how it looks.
+      // A fault in a file outweighs its format.
       status = max(status, result)
     }
     return status
@@ -68,7 +68,7 @@ extension Tool {
     }
   }
 
-  /// A file and what is wrong with it; nil if it cannot be read, which has been reported.
+  /// A file with its faults; nil if it cannot be read, which has been reported.
   private func fileToFormat(_ operand: String) -> FileToFormat? {
     guard let bytes = read(operand) else { return nil }
     let path = operand == "-" ? Self.standardInputName : operand
@@ -102,13 +102,13 @@ private struct FileToFormat {
   let path: String
   let bytes: [UInt8]
   let isStandardInput: Bool
-  /// What is wrong with it as a pipeline of its own.
+  /// The faults of the file as a pipeline of its own.
   var diagnostics: [Diagnostic]?
   var sources = SourceMap()
-  /// The files of the pipeline, if nothing is wrong with it.
+  /// The files of the pipeline, if it has no faults.
   var parts: [String] = []
 
-  /// Standard input has no name that tells.
+  /// True for a file with tests; standard input has no name that tells, so its content does.
   var holdsTests: Bool {
     guard isStandardInput else {
       return path.hasSuffix(".test.yml") || path.hasSuffix(".test.yaml")

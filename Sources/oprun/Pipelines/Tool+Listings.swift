@@ -1,4 +1,4 @@
-// The commands that write about a pipeline, or about all of them: graph, validate, list, schema.
+// The commands that write about one or more pipelines: graph, validate, list, schema.
 
 import Diagnostics
 import Execution
@@ -100,7 +100,7 @@ extension Tool {
         columns: Terminal.width(of: STDOUT_FILENO)))
   }
 
-  /// The options for checking a file: the values of parameters do not belong to it.
+  /// The options for checking a file: values of parameters are not part of it.
   func validationOptions() -> PlanningOptions {
     var options = PlanningOptions()
     setSurroundings(of: &options)

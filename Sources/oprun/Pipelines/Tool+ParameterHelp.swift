@@ -1,4 +1,4 @@
-// `oprun run FILE --help`: what a pipeline and its steps are for, and its parameters.
+// `oprun run FILE --help`: the purpose of a pipeline and of its steps, and the parameters.
 
 import Diagnostics
 import Execution
@@ -36,7 +36,7 @@ func parameterHelp(_ parameters: [ParameterDescription], of file: String) -> Str
     + twoColumns(parameters.map { ($0.name, summary(of: $0)) })
 }
 
-/// Steps that the file describes, in file order.
+/// The steps that have a description, in file order.
 private func stepHelp(_ plan: Plan, of file: String) -> String {
   let described = plan.remarks.filter { $0.value.description != nil }.keys
     .sorted { $0.index < $1.index }

@@ -1,4 +1,4 @@
-// `oprun test`: rehearses pipelines and compares what happens with what is expected.
+// `oprun test`: rehearses pipelines and compares the results with the expected ones.
 
 import Diagnostics
 import Glibc
@@ -42,7 +42,7 @@ extension Tool {
     return isOK ? ExitStatus.success : 1
   }
 
-  /// The file with tests, rehearsed; nil if it or its pipeline cannot be used, which has been reported.
+  /// A rehearsed file with tests; nil if the file or its pipeline cannot be used, which has been reported.
   private func testedFile(_ operand: String) -> TestedFile? {
     let path = testPath(of: operand)
     if path != operand, access(operand, F_OK) == 0, access(path, F_OK) != 0 {
@@ -75,7 +75,7 @@ extension Tool {
     return TestedFile(path, bytes: bytes, tests, pipeline: pipeline, loaded)
   }
 
-  /// `release.test.yml` of `release.yml`.
+  /// The path of the tests of a pipeline: `release.test.yml` for `release.yml`.
   private func testPath(of operand: String) -> String {
     for ending in [".yml", ".yaml"] where operand.hasSuffix(ending) {
       let stem = operand.dropLast(ending.utf8.count)
@@ -91,11 +91,11 @@ extension Tool {
     return path
   }
 
-  /// Returns the exit status if it cannot be updated, which has been reported.
+  /// Updates a file with tests; returns the exit status if that is not possible, which has been reported.
   private func update(_ file: TestedFile) -> Int32? {
     let bytes = file.updated
     if bytes == file.bytes { return nil }
-    // Where cases share an expectation, what happened in one of them is wrong for another.
+    // Where cases share an expectation, the result of one may be wrong for another.
     guard let bytes, let updated = rehearsed(file.path, bytes),
       updated.results.allSatisfy({ $0.faults.allSatisfy { !$0.canBeWritten } })
     else {

@@ -66,7 +66,7 @@ extension Tool {
     return ExitStatus.success
   }
 
-  /// What would become of the steps; nil if nothing was ever cached.
+  /// The verdicts of the cache about the steps; nil if nothing was ever cached.
   func review(
     of plan: Plan, _ invocation: Invocation, _ secrets: Secrets, runsTools: Bool,
     isResumed: Bool = false
@@ -118,7 +118,7 @@ extension Tool {
   }
 }
 
-/// What is said of a step, or of several instances of one.
+/// The answer about a step, or about several instances of one.
 private struct AskedVerdict: Hashable {
   var name: String
   var headline: String
@@ -126,7 +126,7 @@ private struct AskedVerdict: Hashable {
 }
 
 extension Plan {
-  /// One for all instances of a matrix of which the same is said, where the first of them is.
+  /// The answers, where one stands for all instances of a matrix with the same answer, in place of the first.
   fileprivate func folded(_ verdicts: [AskedVerdict], of asked: [OperationID]) -> [AskedVerdict] {
     let instances = groupsOfInstances
     if instances.isEmpty { return verdicts }
@@ -148,7 +148,7 @@ extension Plan {
     }
   }
 
-  /// The steps that were asked for, groups as what they stand for; without a name all that are cached.
+  /// The steps that were asked about, with members in place of groups; all cached steps if none is named.
   fileprivate var askedSteps: [OperationID] {
     let named =
       named.isEmpty
@@ -171,7 +171,8 @@ extension Plan {
       ?? (steps[operation.index].settings.cache == nil ? .uncached : .neverRan)
   }
 
-  /// Why it would be skipped, by its own condition or that of a group that it is in; nil if that is not known.
+  /// Why the step would be skipped, because of its own condition or that of a group around it; nil
+  /// if that is not known.
   private func skipReason(
     of operation: OperationID, _ groups: Groups, _ review: CacheReview?
   ) -> String? {
@@ -197,7 +198,7 @@ extension CacheVerdict {
     }
   }
 
-  /// Whether it may turn out otherwise if a step before it changes the files that it reads.
+  /// True if the verdict may change when a step before this one changes the files that it reads.
   var dependsOnFiles: Bool {
     switch self {
     case .upToDate, .restorable: true
@@ -225,7 +226,7 @@ extension CacheVerdict {
     }
   }
 
-  /// Why it cannot be cached, or is not known, in words.
+  /// Why the step cannot be cached, or is not known, in words.
   var explanation: String? {
     switch self {
     case .refused(let reason), .skipped(let reason): reason
@@ -285,7 +286,7 @@ extension KeyChange {
     }
   }
 
-  /// The values before and now; nil for what has none that would say something.
+  /// The values before and now; nil for a change whose values would tell nothing.
   var values: (was: String?, now: String?)? {
     guard case .part(let kind, _, let was, let now) = self else { return nil }
     switch kind {
@@ -305,7 +306,7 @@ extension KeyChange {
   }
 }
 
-/// Two long values from shortly before they begin to differ: a line does not show all of them.
+/// Two long values from shortly before their first difference: a line does not show all of them.
 private func fromDifference(_ was: String, _ now: String) -> (String, String) {
   let shown = 20
   let common = zip(was, now).prefix { $0 == $1 }.count

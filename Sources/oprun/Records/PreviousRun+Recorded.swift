@@ -4,8 +4,8 @@ import Reporting
 import Scheduling
 import State
 
-/// The run of the same file before the one with this name, or before one that is about to start. A
-/// report without it is complete, so what cannot be read is left out.
+/// The run of the same file before the one with this name, or before one that is about to start. If
+/// it cannot be read, it is left out: a report without it is complete.
 func previousRun(before name: String?, of place: PipelinePlace, in store: StateStore)
   -> PreviousRun?
 {

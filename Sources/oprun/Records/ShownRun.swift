@@ -11,21 +11,21 @@ import State
 struct ShownRun {
   let run: RecordedRunSummary
   let isInUse: Bool
-  /// The newest run that has resumed it; nil if none has.
+  /// The newest run that has resumed this one; nil if none has.
   let resumer: String?
   let steps: [RecordedStep]
   /// The hooks and earlier attempts, by step.
   let commands: [String: [RecordedStepCommand]]
   /// The recorded outputs, by step.
   let outputs: [String: [RecordedOutput]]
-  /// Where commands were that did not run here, by role and step.
+  /// The placement of commands that did not run here, by role and step.
   private let places: [String: CommandPlacement]
   let folder: StateFolder
   /// The time limit of a step, if it is known.
   var limits: (_ step: String) -> Nanoseconds? = { _ in nil }
-  /// How steps ended that others may have been blocked by, by id.
+  /// The endings of steps by which others may have been blocked, by id.
   private let causes: [String: Ending]
-  /// The ids of groups and matrices in which a step has started: they have no command of their own.
+  /// The ids of groups and matrices in which a step has started, because they have no commands of their own.
   private let startedGroups: Set<String>
 
   init(
@@ -49,7 +49,7 @@ struct ShownRun {
       steps.lazy.filter { $0.started != nil }.flatMap { Self.groups(around: $0.name) })
   }
 
-  /// What an id may be in, by its text: `g` and `g/m` for `g/m[1]`.
+  /// The ids of the groups that may contain an id, by its text: `g` and `g/m` for `g/m[1]`.
   private static func groups(around id: String) -> [String] {
     id.utf8.indices.filter { [UInt8(ascii: "/"), UInt8(ascii: "[")].contains(id.utf8[$0]) }
       .map { String(id[..<$0]) }
@@ -58,12 +58,12 @@ struct ShownRun {
   /// The hooks of the run itself, in the order in which they ran.
   var hooks: [RecordedStepCommand] { commands[RunDirectory.runHookName] ?? [] }
 
-  /// Whether resuming has something to run that may come out differently.
+  /// True if resuming the run would run something that may come out differently.
   var isWorthResuming: Bool {
     run.file != nil && (run.exitStatus != 0 || run.wasLeft) && !isInUse
-      // What was left is with those who have resumed it.
+      // The jobs that were left are with the run that has resumed this one.
       && !(run.wasLeft && resumer != nil)
-      // One that died after its steps was in its hooks.
+      // A run that died after its steps was running its hooks.
       && (run.exitStatus == nil || run.endingCounts[.notEnded] > 0
         || steps.contains(where: \.isUnsuccessful))
   }
@@ -81,12 +81,12 @@ struct ShownRun {
     logPath(of: step, role, output).map { "  \($0)" } ?? ""
   }
 
-  /// Where a command of a step was; nil if it ran here.
+  /// The placement of a command of a step; nil if it ran here.
   func place(of step: RecordedStep, _ role: String?) -> CommandPlacement? {
     places.isEmpty ? nil : role.flatMap { places["\($0) \(step.name)"] }
   }
 
-  /// The role of the last attempt that is known; of one that goes on, there is no record.
+  /// The role of the last known attempt; an attempt that goes on is not recorded.
   func lastAttempt(of step: RecordedStep) -> String? {
     if step.isLeft {
       let ended = commands[step.name]?.count { Int($0.role) != nil && $0.duration != nil } ?? 0
@@ -95,21 +95,21 @@ struct ShownRun {
     return step.attempts.map { "\($0)" }
   }
 
-  /// `, job 12 on n3`; nothing for a command that ran here.
+  /// The words about a placement: `, job 12 on n3`; empty for a command that ran here.
   func placeWords(of step: RecordedStep, _ role: String?) -> String {
     place(of: step, role).map { ", " + oneLine($0.wordsAfterEnd) } ?? ""
   }
 
-  /// How a step ended, in a few words.
+  /// The words for how a step ended.
   func words(of step: RecordedStep) -> String {
     let place = placeWords(of: step, lastAttempt(of: step))
     return endWords(of: step, place)
   }
 
-  /// What is said of what has no end.
+  /// The words for a command without an end.
   var runningWords: String { isInUse ? "running" : "was running when oprun died" }
 
-  /// What is said of a step that has no end. A first attempt that runs has no record of its own.
+  /// The words for a step without an end. A first attempt that runs has no record of its own.
   private func unendedWords(of step: RecordedStep) -> String {
     let commands = commands[step.name] ?? []
     let isBetweenAttempts = !commands.isEmpty && commands.allSatisfy { $0.end != nil }
@@ -132,7 +132,7 @@ struct ShownRun {
         return "did not start" + (cause.isEmpty ? "" : ": \(cause)")
       }
       if step.isLeft { return "goes on in Slurm" + place }
-      // `cancelled by ann` says it all.
+      // `cancelled by ann` is complete.
       return cause.hasPrefix("cancelled ")
         ? cause : "cancelled" + (cause.isEmpty ? "" : ": \(cause)")
     case .skipped: return "skipped: \(causeWords(of: step))"
@@ -149,7 +149,7 @@ struct ShownRun {
     return oneLine(end.words(limit: limits(step.name))) + step.attemptWords + place + cause
   }
 
-  /// `'unit' failed` for `dependency unit`.
+  /// The cause in words: `'unit' failed` for `dependency unit`.
   private func causeWords(of step: RecordedStep) -> String {
     guard let cause = step.cause else { return "" }
     let parts = cause.split(separator: " ", maxSplits: 1).map(String.init)
@@ -164,7 +164,7 @@ struct ShownRun {
     }
   }
 
-  /// Why there is nothing to print of a step; nil if it may have printed something.
+  /// Why there is no output of a step to print; nil if it may have printed something.
   func silence(of step: RecordedStep) -> String? {
     let name = "'\(oneLine(step.name))'"
     if step.hasLostLogs { return "\(name) ran in a run that was removed together with its logs" }
@@ -186,7 +186,7 @@ struct ShownRun {
 }
 
 extension RecordedStep {
-  /// Whether a resumed run would run it again.
+  /// True if a resumed run would run the step again.
   var isUnsuccessful: Bool {
     guard let ending else { return true }
     switch ending.outcome {

@@ -1,4 +1,4 @@
-// How commands find the state directory, its database and a run in it.
+// Finds the state directory, its database and a run in it, for all commands.
 
 import Diagnostics
 import Execution
@@ -8,8 +8,9 @@ import RunFiles
 import State
 
 extension Tool {
-  /// Opens the state directory that is meant: the one named, or the one here, or the one beside the
-  /// pipeline that would be run here. Nil if there is none, which has been reported. Throws if it may not be used.
+  /// Opens the state directory: the one that is named, or the one here, or the one beside the
+  /// pipeline that would be run here. Nil if there is none, which has been reported. Throws if it
+  /// may not be used.
   func openState(
     _ invocation: inout Invocation, entersDirectory: Bool = false
   ) throws(UsageFailure) -> StateFolder? {
@@ -42,7 +43,7 @@ extension Tool {
   ) throws(UsageFailure) -> String? {
     if invocation.text(Options.stateDirectory) != nil { return nil }
     if access(stateDirectory(invocation), F_OK) == 0 { return nil }
-    // What belongs to somebody else is a reason to refuse only for those who would run it.
+    // A pipeline that belongs to another user is refused only when it would be run.
     if !runsIt { return try? PipelineSearch.system.usualFile() }
     return try PipelineSearch.system.usualFile()
   }
@@ -55,7 +56,7 @@ extension Tool {
     return "\(file[..<slash])/\(path)"
   }
 
-  /// Opens the database that is meant; nil if no run is recorded, which has been reported.
+  /// Opens the database of the state directory; nil if no run is recorded, which has been reported.
   func openStore(
     _ invocation: inout Invocation, entersDirectory: Bool = false
   ) throws(UsageFailure) -> StateStore? {
@@ -67,8 +68,9 @@ extension Tool {
     return nil
   }
 
-  /// Opens the database of a state directory; nil if there is none. A dry run changes nothing there, unless the database
-  /// can only be read by opening it for writing, such as one of an older format. A run begins a new one if it is damaged.
+  /// Opens the database of a state directory; nil if there is none. A dry run does not change it,
+  /// unless the database can only be read by opening it for writing, such as one of an older
+  /// format. A run begins a new one if it is damaged.
   func openStore(
     _ folder: StateFolder, isDryRun: Bool = false, isForRun: Bool = false
   ) throws(UsageFailure) -> StateStore? {
@@ -77,12 +79,12 @@ extension Tool {
       isForRun && !isDryRun
         ? try StateStore.findForRun(named: nil, in: folder) : try StateStore.find(in: folder)
     }
-    // Who may only read sees what the database has.
+    // A user who may only read sees what the database has.
     if !isDryRun { try? store?.takeInJournals() }
     return store
   }
 
-  /// Does something with a database that may turn out to be unusable.
+  /// Calls `body`, which reads a database that may turn out to be unusable.
   func readingState<Result>(_ body: () throws(StoreFailure) -> Result) throws(UsageFailure)
     -> Result
   {
@@ -93,8 +95,8 @@ extension Tool {
     }
   }
 
-  /// The name of the run that a word means: `last`, a name, or the beginning or the end of one. No word means the
-  /// newest run.
+  /// The name of the run that a word means: `last`, a name, or the beginning or the end of one.
+  /// Without a word, the newest run.
   func runName(
     _ word: String?, in store: StateStore, _ command: Subcommand
   ) throws(UsageFailure) -> String {
@@ -107,8 +109,9 @@ extension Tool {
     return name
   }
 
-  /// The run and the steps that operands mean. The first word is a run if it can be no step; or else a step, if the last
-  /// run has it; or else the end of a run's name. `awaitsSteps` tells that it may be a step which has not begun.
+  /// The run and the steps that operands mean. The first word is a run if it cannot be a step;
+  /// otherwise a step, if the last run has it; otherwise a part of a run's name. `awaitsSteps`
+  /// allows a step which has not begun.
   func runAndSteps(
     _ operands: [String], in store: StateStore, awaitsSteps: Bool = false, _ command: Subcommand
   ) throws(UsageFailure) -> (run: RecordedRunSummary, words: [String]) {
@@ -133,7 +136,8 @@ extension Tool {
     }
   }
 
-  /// A run that must be there, unless it has been removed meanwhile. It has its endings if they are counted.
+  /// The record of a run that exists, unless it has been removed meanwhile. If `counting`, it has
+  /// the counts of endings.
   func run(
     named name: String, in store: StateStore, counting: Bool = true, _ command: Subcommand
   ) throws(UsageFailure) -> RecordedRunSummary {
@@ -144,7 +148,7 @@ extension Tool {
     return run
   }
 
-  /// The directory of a run, or what stands for it if its logs were removed; nil if nothing can.
+  /// The directory of a run, or a substitute if its logs were removed; nil if neither can be opened.
   func directory(of run: RecordedRunSummary, in store: StateStore) -> RunDirectory? {
     if let directory = store.folder.run(named: run.name) { return directory }
     let folder = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -157,7 +161,7 @@ extension Tool {
     return ExitStatus.cannotWrite
   }
 
-  /// The steps that words mean; all of them if there are no words.
+  /// The steps that words mean; all steps if there are no words.
   func steps(
     _ words: [String], of shown: ShownRun, _ command: Subcommand
   ) throws(UsageFailure) -> [RecordedStep] {

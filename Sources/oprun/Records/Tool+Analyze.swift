@@ -1,4 +1,4 @@
-// `oprun analyze`: where the time of a run went, and what would change it.
+// `oprun analyze`: where the time of a run was spent, and what would change it.
 
 import Diagnostics
 import Execution
@@ -9,7 +9,7 @@ import Scheduling
 import State
 
 extension Tool {
-  /// How many runs are looked at for steps that fail now and then.
+  /// The number of runs that are examined for steps that fail now and then.
   private static let historyLength = 20
 
   func analyze(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
@@ -24,7 +24,7 @@ extension Tool {
       guard exit.status == ExitStatus.invalidPipeline || exit.reason != nil else {
         return exit.status
       }
-      // The command line may be right, and the file not what it was.
+      // The command line may be right, and the file have changed.
       say("run \(run.name) cannot be analysed: the graph is only in the pipeline")
       return ExitStatus.invalidPipeline
     case .success(let recorded): return try analyze(run, recorded, store, invocation)
@@ -66,7 +66,7 @@ extension Tool {
     }
   }
 
-  /// What is asked for instead of the run as it was.
+  /// The scenario that the options describe.
   private func scenario(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) -> Scenario {
     var scenario = Scenario()
     if let jobs = invocation.count(Options.otherJobs) {
@@ -88,7 +88,7 @@ extension Tool {
       scenario.removed.insert(step)
     }
     for text in invocation.texts(Options.faster) {
-      // The id of an instance holds `=`, too.
+      // The id of an instance may contain `=`, too.
       guard let equals = text.lastIndex(of: "=") else { throw .missingFactor(text) }
       let step = String(text[..<equals])
       let value = String(text[text.index(after: equals)...])

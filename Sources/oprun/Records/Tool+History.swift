@@ -1,4 +1,4 @@
-// `oprun history` and `oprun prune`: the runs that were recorded, and how to be rid of them.
+// `oprun history` and `oprun prune`: the recorded runs, and how to remove them.
 
 import BuiltinSteps
 import CLinux
@@ -17,7 +17,7 @@ extension Tool {
     var invocation = invocation
     guard let store = try openStore(&invocation) else {
       guard invocation.isOn(Options.json) else { return ExitStatus.usage }
-      // For programs, no run is no mistake.
+      // For programs, an empty list is no mistake.
       output.write("[]\n")
       return ExitStatus.success
     }
@@ -33,7 +33,7 @@ extension Tool {
       } else {
         let screen = listingScreen
         let here = store.folder.currentPlace
-        // Of a project that has its state directory for itself, all runs are where that is.
+        // In a project that has its state directory for itself, all runs were in its directory.
         let isShared = runs.contains { $0.workspace != nil }
         let width = runs.map(\.counts.unicodeScalars.count).filter { $0 <= Self.widestCounts }.max()
         for run in runs {
@@ -48,7 +48,8 @@ extension Tool {
     }
   }
 
-  /// `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`, and where it ran if that is not here.
+  /// Writes the line of a run: `20260402-101502-k3  failed     9.8s  1 failed, 5 ok  gallery.yml`,
+  /// and where it ran if that is not here.
   private func write(
     _ run: RecordedRunSummary, _ store: StateStore, _ screen: Screen, countsWidth: Int,
     isElsewhere: Bool
@@ -68,12 +69,12 @@ extension Tool {
     screen.writeLine([run.name, "\(state) \(time)"], [counts], padding: padding, texts)
   }
 
-  /// `succeeded 1h02m03s`.
+  /// The width of a state and a duration: `succeeded 1h02m03s`.
   private static let widthOfState = 17
-  /// Longer counts move what follows them.
+  /// The widest counts that are aligned; longer ones move the text after them.
   private static let widestCounts = 40
 
-  /// Where a listing goes on in further lines if a terminal is narrow.
+  /// The screen for a listing, which wraps lines if a terminal is narrow.
   var listingScreen: Screen {
     shareOutputWithRunner()
     return Screen(listingTo: output, environment: environmentValue)
@@ -113,7 +114,7 @@ extension Tool {
     }
   }
 
-  /// Reports why a run was kept, unless it is in progress: that goes without saying.
+  /// Reports why a run was kept, unless it is in progress, which needs no explanation.
   private func say(_ kept: KeptRun) {
     switch kept.reason {
     case .error(let message): say(message)
@@ -139,8 +140,8 @@ extension Tool {
     output.writeNewline()
   }
 
-  /// The results of cached steps; those of other limits than age and size are not asked for. False if they cannot be
-  /// removed.
+  /// Removes results of cached steps; only limits on age and size apply to them. False if they
+  /// cannot be removed.
   private func sweepCache(
     _ folder: StateFolder, _ limits: PruneLimits, _ isDryRun: Bool
   ) -> (SweptCache, isSwept: Bool) {
@@ -201,7 +202,7 @@ extension Tool {
 }
 
 extension RecordedRunSummary {
-  /// How the run stands, in one word.
+  /// The state of the run in one word.
   func state(isInUse: Bool) -> String {
     guard let exitStatus else { return isInUse ? "running" : "died" }
     if wasLeft { return "left" }
@@ -209,7 +210,7 @@ extension RecordedRunSummary {
     return stop != nil && exitStatus != 1 ? "stopped" : "failed"
   }
 
-  /// How it came out besides the numbers of its steps.
+  /// The words about its result besides the counts of its steps.
   var remarks: [String] {
     endingCounts.remarks(
       exitStatus: exitStatus ?? 0, hookFailed: hookFailed,
@@ -217,8 +218,8 @@ extension RecordedRunSummary {
       stop: stop.map { oneLine($0) })
   }
 
-  /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end
-  /// either.
+  /// The counts in words, as the run itself writes them: `1 failed, 2 blocked, 5 ok`; with the
+  /// number of steps that have not ended, if the run has not ended either.
   var counts: String {
     let words = endingCounts.words
     return words.isEmpty ? "nothing ran" : words.joined(separator: ", ")

@@ -1,4 +1,4 @@
-// `oprun logs`: what the steps of a run have printed, also while it is running.
+// `oprun logs`: the output of the steps of a run, also while it is running.
 
 import Diagnostics
 import Glibc
@@ -21,10 +21,10 @@ extension Tool {
       invocation.operands, in: store, awaitsSteps: follows, .logs)
     if follows { return try follow(run, words, store, from: start) }
     guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
-    // The hooks of a group are its own.
+    // The hooks of a group are recorded under its own name.
     let chosen = words.isEmpty ? shown.steps : try steps(words, of: shown, .logs)
-    // A step that waits, or has printed nothing so far, has no log yet. Of a run that died, what has not ended may
-    // have printed something.
+    // A step that waits, or has printed nothing so far, has no log yet. In a run that died, steps
+    // that have not ended may have printed something.
     let isOpen = run.exitStatus == nil || run.wasLeft
     let isLive = store.isInUse(run.name)
     let hooks = words.isEmpty ? shown.hooks : []
@@ -49,7 +49,7 @@ extension Tool {
     return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
   }
 
-  /// Says why there is nothing of steps that somebody asked for.
+  /// Says why there is no output of steps that somebody asked for.
   private func saySilence(of chosen: [RecordedStep], among logs: [ShownLog], _ shown: ShownRun) {
     let printed = Set(logs.compactMap(\.step))
     let silent = chosen.filter { !printed.contains($0.name) }.compactMap { shown.silence(of: $0) }
@@ -59,7 +59,7 @@ extension Tool {
 
   private static let mostSilent = 10
 
-  /// Writes what comes until the run is over. A step that is not known by then does not exist.
+  /// Writes output as it comes until the run is over. A step that is not known by then does not exist.
   private func follow(
     _ run: RecordedRunSummary, _ words: [String], _ store: StateStore, from start: LogProgress
   ) throws(UsageFailure) -> Int32 {
@@ -92,7 +92,7 @@ extension Tool {
         progress.isFollowed = true
         progress.isLimited = !isOver
         progress.isComplete = isOver || followed.isOfEndedStep(log)
-        // Beside other logs, a line that is not finished waits for the rest of it.
+        // Beside other logs, an unfinished line waits for its rest.
         progress.isWhole =
           followed.all.count == 1 || followed.isComplete(log)
           || !log.isOfHook && log.step.map(beginning.contains) == true
@@ -115,12 +115,12 @@ extension Tool {
       output.flush()
       if output.hasFailed { return ExitStatus.success }
       if isOver { return sayDeath(of: run.name, store) }
-      // Where a commit waits for readers, these come less often.
+      // If commits wait for readers, it reads less often.
       if !isBehind { usleep(store.journal == .log ? 100_000 : 400_000) }
     }
   }
 
-  /// Nothing more comes of a run whose oprun died, but its steps have not ended.
+  /// Reports that a run whose oprun died has not ended, although no more output will come.
   private func sayDeath(of run: String, _ store: StateStore) -> Int32 {
     guard let last = try? store.run(named: run), last.exitStatus == nil else {
       return ExitStatus.success
@@ -128,7 +128,7 @@ extension Tool {
     return sayNotInProgress(run, store.folder)
   }
 
-  /// The logs to follow of a run as it is now.
+  /// The logs of a run to follow, in its present state.
   private func logs(
     of words: [String], _ shown: ShownRun, isOver: Bool
   ) throws(UsageFailure) -> FollowedLogs {
@@ -146,7 +146,7 @@ extension Tool {
       openSteps: isOver ? [] : Set(shown.steps.lazy.filter { $0.ending == nil }.map(\.name)))
   }
 
-  /// Writes what has not been written of a log; false if it is not there. A heading begins a line.
+  /// Writes the unwritten part of a log; false if the log is not there. A heading begins a line.
   private func write(
     _ log: ShownLog, _ progress: inout LogProgress, _ store: StateStore
   ) -> Bool {
@@ -188,7 +188,7 @@ extension Tool {
     return true
   }
 
-  /// Other logs, and the end of the run, wait for no more.
+  /// The number of bytes that are written at once: other logs, and the end of the run, wait no longer.
   private static let mostAtOnce = 1 << 20
 
   private func open(_ log: ShownLog, _ store: StateStore) -> LogFile? {
@@ -217,7 +217,7 @@ private struct FollowedLogs {
   var unfinished: [ShownLog] = []
   var openSteps: Set<String> = []
 
-  /// Whether the last line of a log is complete, as far as that is known.
+  /// True if the last line of a log is complete, as far as that is known.
   func isComplete(_ log: ShownLog) -> Bool { log.step.map { !openSteps.contains($0) } ?? true }
 
   func isOfEndedStep(_ log: ShownLog) -> Bool {
@@ -225,38 +225,38 @@ private struct FollowedLogs {
   }
 }
 
-/// How far a log has been written.
+/// The position up to which a log has been written.
 private struct LogProgress {
   var reading: LogReading
   var cursor = LogCursor()
   var byteCount = 0
-  /// A command may be writing to it.
+  /// True if a command may be writing to the log.
   var isLive = false
-  /// Nothing more will come.
+  /// True if the log will not grow any more.
   var isComplete = true
-  /// What was written last does not end a line.
+  /// True if the last byte written is not the end of a line.
   var isInLine = false
-  /// A heading is written before what comes next.
+  /// True if a heading is written before the next output.
   var hasHeading = false
-  /// What was written of another log before that does not end a line.
+  /// True if the output of another log before this one ends within a line.
   var followsOpenLine = false
-  /// A line is written although its end may still come.
+  /// True if a line is written although its end may still come.
   var isWhole = true
-  /// A heading was written for it in this round.
+  /// True if a heading was written for the log in this round.
   var isTitled = false
-  /// What comes while it is written is written, too.
+  /// True if output that comes during the writing is written, too.
   var isFollowed = false
-  /// Only so much is written at once.
+  /// True if only `mostAtOnce` bytes are written at once.
   var isLimited = false
-  /// There was more than that.
+  /// True if there was more output than that.
   var isBehind = false
 
   init(_ reading: LogReading) { self.reading = reading }
 }
 
-/// A log of a step, or of a hook of the run itself.
+/// The log of a step, or of a hook of the run itself.
 struct ShownLog {
-  /// Nil for a hook of the run.
+  /// The id of the step; nil for a hook of the run.
   let step: String?
   let role: String
   let run: String
@@ -265,7 +265,7 @@ struct ShownLog {
 
   var isOfHook: Bool { Int(role) == nil }
 
-  /// `unit`, `unit (attempt 2)`.
+  /// The title: `unit`, `unit (attempt 2)`.
   var title: String {
     let words = CommandRole(named: role)?.words
     return (step ?? "the run") + (words.map { " (\($0))" } ?? "")
@@ -273,12 +273,12 @@ struct ShownLog {
 }
 
 extension ShownRun {
-  /// The logs of a step: of its attempts, the first one first, then of its hooks, in the order in which they ran.
-  /// `isOpen` includes those of which nothing is recorded yet.
+  /// The logs of a step: of its attempts, the first one first, then of its hooks, in the order in
+  /// which they ran. `isOpen` includes those that are not recorded yet.
   func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
     if step.hasLostLogs { return [] }
     let roles = (commands[step.name] ?? []).filter { command in
-      // Of a command that runs nothing is recorded yet.
+      // A running command is not recorded yet.
       command.output ?? (isOpen ? 1 : 0) > 0
     }.map(\.role)
     var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
@@ -297,8 +297,8 @@ extension ShownRun {
     }
   }
 
-  /// The log of a hook of the run itself; nil if it has printed nothing. `isOpen` includes one of which nothing is
-  /// recorded yet.
+  /// The log of a hook of the run itself; nil if it has printed nothing. `isOpen` includes one that
+  /// is not recorded yet.
   func log(of hook: RecordedStepCommand, isOpen: Bool = false) -> ShownLog? {
     guard hook.output ?? (isOpen ? 1 : 0) > 0, let role = CommandRole(named: hook.role) else {
       return nil

@@ -50,7 +50,7 @@ extension Tool {
   private static let onlyNames =
     "the report has names, times and outcomes, but no commands and no graph"
 
-  /// The plan of a run with nothing but the names of its steps.
+  /// A plan of a run with only the names of its steps.
   private static func namesOnly(
     _ run: RecordedRunSummary, _ steps: [RecordedStep]
   ) -> RecordedPlan {
@@ -67,7 +67,7 @@ extension Tool {
       let replay = try store.replay(
         run, recorded.plan, recordedTrace(of: run, store), recorded.secrets.masker)
       if !recorded.isOfNames, !replay.missing.isEmpty {
-        // A report without them would count less than there was.
+        // Without these steps, the counts of a report would be too small.
         sayMissing(replay, ": \(Self.onlyNames)")
         return report(run, Self.namesOnly(run, try store.steps(of: run)), store, invocation)
       }
@@ -101,7 +101,7 @@ extension Tool {
         + consequence)
   }
 
-  /// The trace in which a run is reported, whenever that is: its own, if it had one.
+  /// The trace of a run for reports, which is always the same: its own, if it had one.
   func recordedTrace(of run: RecordedRunSummary, _ store: StateStore) -> TraceContext {
     (try? store.trace(of: run))
       ?? TraceContext(continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
@@ -159,7 +159,7 @@ extension Tool {
     return PresentPlan(plan: plan, earlier: earlier, secrets: secrets)
   }
 
-  /// Whether the file of a run is still where it was; false for a run that was read from standard input.
+  /// True if the file of a run is still where it was; false for a run that was read from standard input.
   func hasFile(_ run: RecordedRunSummary, _ store: StateStore) -> Bool {
     guard let file = run.file else { return false }
     return access(pathFromHere(of: file, run.workspace, store.folder), F_OK) == 0
@@ -179,24 +179,24 @@ extension Tool {
   }
 }
 
-/// The plan of a run as its file is now, and what is recorded of the run for comparison.
+/// The plan of a run as its file is now, and the record of the run for comparison.
 struct PresentPlan {
   let plan: Plan
   let earlier: EarlierRun
   let secrets: Secrets
 }
 
-/// The id of a trace for a run, the same whenever it is reported: from what tells runs apart.
+/// The id of a trace for a run, made from the facts that tell runs apart, so that it is always the same.
 private func traceNumbers(of run: RecordedRunSummary) -> (UInt64, UInt64) {
   let name = "\(run.name) \(run.host) \(run.started)"
   return (stableHash(of: name), stableHash(of: name + " low"))
 }
 
-/// The plan of a run that was recorded.
+/// The plan of a recorded run.
 struct RecordedPlan {
   var plan: Plan
   let secrets: Secrets
-  /// Nothing but the names of the steps is known.
+  /// True if only the names of the steps are known.
   let isOfNames: Bool
 
   init(_ plan: Plan, _ secrets: Secrets, isOfNames: Bool = false) {

@@ -142,7 +142,7 @@ extension Tool {
   }
 }
 
-// Fields. One without a value is left out.
+// Fields; those without a value are left out.
 extension Tool {
   private func write(_ field: StaticString, _ text: String?) {
     guard let text else { return }

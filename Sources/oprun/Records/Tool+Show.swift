@@ -1,4 +1,4 @@
-// `oprun show`: how a run went, step by step, and what failed as the run showed it at its end.
+// `oprun show`: how a run went, step by step, and its failures as the run showed them at its end.
 
 import Diagnostics
 import Execution
@@ -45,7 +45,7 @@ extension Tool {
     }
   }
 
-  /// Writes the run and all its steps, or only some steps with everything about them.
+  /// Writes the run and all its steps, or all facts about some steps.
   private func write(
     _ chosen: [RecordedStep]?, of shown: ShownRun, _ store: StateStore, _ invocation: Invocation
   ) {
@@ -86,8 +86,8 @@ extension Tool {
     review?.writeFailures(among: names, advice, isEdited: isEdited)
   }
 
-  /// The run as its own end showed it: with the plan of its file, or with the names of its steps if the file has
-  /// not all of them any more.
+  /// The run as its own end showed it: with the plan of its file, or with the names of its steps if
+  /// the file no longer has all of them.
   private func review(
     of shown: ShownRun, _ current: PresentPlan?, _ store: StateStore, on screen: Screen
   ) -> (RunReview?, (String, PlannedStep) -> Bool) {
@@ -115,7 +115,7 @@ extension Tool {
   private func writeHead(_ shown: ShownRun, _ store: StateStore, _ screen: Screen) {
     let run = shown.run
     var state = run.state(isInUse: shown.isInUse)
-    // `stopped: SIGINT, exit 130`, but `failed, exit 1, stopped: 'unit' failed`.
+    // The line is `stopped: SIGINT, exit 130`, but `failed, exit 1, stopped: 'unit' failed`.
     var remarks = run.remarks
     if ["stopped", "left"].contains(state), let remark = remarks.popLast() { state = remark }
     if let status = run.exitStatus, status != 0, run.passedOn == nil { state += ", exit \(status)" }
@@ -160,7 +160,7 @@ extension Tool {
       write(command, of: step, shown, screen)
     }
     if let processor = step.processor {
-      // The memory of a command that needed little is not known.
+      // The memory of a command that needed little is not recorded.
       let memory = step.memory.map { ", \($0 >> 10) MiB of memory" } ?? ""
       screen.writeField(
         "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")
@@ -184,7 +184,7 @@ extension Tool {
 }
 
 extension RecordedStepCommand {
-  /// `attempt 1`, `on_failure`.
+  /// The title of a command: `attempt 1`, `on_failure`.
   fileprivate var title: String {
     Int(role).map { "attempt \($0)" } ?? CommandRole(named: role)?.words ?? role
   }

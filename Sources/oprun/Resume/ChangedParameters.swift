@@ -1,4 +1,5 @@
-// Why edited steps of a resumed run run again: another value of a parameter changes all steps of a pipeline, too.
+// Why edited steps of a resumed run run again: another value of a parameter counts as an edit of
+// all steps that use it.
 
 import Diagnostics
 import Execution
@@ -7,13 +8,13 @@ import Plans
 import Scheduling
 import State
 
-/// The parameters that have other values than they had in an earlier run.
+/// The parameters whose values differ from those of an earlier run.
 private struct ChangedParameters {
   let names: [String]
-  /// The pipeline with the values of that run; nil if nothing has changed, or if the file does not accept them any more.
+  /// The pipeline with the values of that run; nil if none has changed, or if the file no longer accepts them.
   let before: Plan?
 
-  /// The request is that of a run whose results count: the one that is resumed, or one before or after it.
+  /// Compares with a request: that of the resumed run, or of one before or after it whose results count.
   init(since request: RunRequest, _ resumed: ResumedRun, _ planned: PlannedPipeline) {
     let given = Set(planned.invocation.assignments(Options.param).map(\.name))
     names = planned.plan.parameters.filter { parameter in
@@ -33,13 +34,13 @@ private struct ChangedParameters {
     }
   }
 
-  /// Why edited steps run again.
+  /// The reason for steps that were edited.
   var edited: String {
     names.isEmpty || before != nil
       ? "edited since that run" : "edited since that run, or changed by '--param'"
   }
 
-  /// Why the others do.
+  /// The reason for steps that other values of parameters have changed.
   var words: String {
     let shown = inWords(names.map(quoted), last: "and")
     return names.count == 1
@@ -49,7 +50,7 @@ private struct ChangedParameters {
 }
 
 extension Tool {
-  /// The edited steps by what has changed them: each since the run in which it ran.
+  /// The edited steps by the reason: what has changed each since the run in which it ran.
   func reasonsOfEdited(
     _ foreseen: Foresight, _ resumed: ResumedRun, _ planned: PlannedPipeline
   ) -> [(reason: String, operations: [OperationID])] {
@@ -62,7 +63,7 @@ extension Tool {
       }
     }
     for (run, operations) in foreseen.editedByRun {
-      // A run that was removed is taken for the one that is resumed.
+      // The request of a run that was removed is replaced by that of the resumed run.
       let request = (try? resumed.store.request(ofRun: run)) ?? nil
       let parameters = ChangedParameters(
         since: request ?? resumed.earlier.request, resumed, planned)

@@ -11,17 +11,17 @@ import RunFiles
 import Scheduling
 import State
 
-/// A run that is resumed, as it was asked for on the command line.
+/// A run that is resumed, as the command line specifies it.
 struct ResumedRun {
   let earlier: EarlierRun
   let selection: ResumeSelection
-  /// The database that it was found in.
+  /// The database that contains the run.
   let store: StateStore
-  /// Claimed until the end, so that no other process resumes it at the same time.
+  /// The run's directory, claimed until the end, so that no other process resumes the run at the same time.
   let directory: RunDirectory?
-  /// Whether it had all that is asked for, and succeeded.
+  /// True if the run had all steps that are requested, and succeeded.
   let isDone: Bool
-  /// What it still has open with Slurm.
+  /// The jobs that the run still has in Slurm.
   let openWork: OpenWork?
 
   /// The parameters of the run; those on the command line win. Values that were not kept come from variables again.
@@ -30,7 +30,7 @@ struct ResumedRun {
     return parameters(of: earlier.request).filter { !names.contains($0.name) } + given
   }
 
-  /// The parameters that a run had, which is the one that is resumed or one whose results count.
+  /// The parameters of the resumed run, or of another one whose results count.
   func parameters(of request: RunRequest) -> [ParameterArgument] {
     (request.parameters + earlier.secretsInVariables).map { $0.recorded(in: earlier.name) }
   }
@@ -45,7 +45,7 @@ struct ResumedRun {
     return Resumption(earlier, plan, selection, masker: secrets.masker, cached: cached)
   }
 
-  /// Throws if a step that is selected does not exist, or if it is to run and to be skipped.
+  /// Throws if a selected step does not exist, or is both to run and to be skipped.
   func check(
     _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) throws(UsageFailure) {
@@ -73,7 +73,8 @@ struct ResumedRun {
 }
 
 extension EarlierRun {
-  /// The parameters whose values were not kept, because they hold secrets, and that variables have now.
+  /// The parameters whose values were not kept, because they contain secrets, with the values that
+  /// variables have now.
   var secretsInVariables: [ParameterArgument] {
     request.secretParameters.compactMap { name in
       environmentValue(parameterVariable(name)).map { ParameterArgument(name: name, value: $0) }
@@ -81,13 +82,13 @@ extension EarlierRun {
   }
 }
 
-/// How it is known which run is to be resumed.
+/// The way in which the run to resume is chosen.
 private enum ResumeChoice {
-  /// The newest that has something left to do.
+  /// The newest run that has something left to do.
   case newest
-  /// Somebody has named it.
+  /// The run that the user has named.
   case named
-  /// Slurm has started the job of the run again.
+  /// The run of a job that Slurm has restarted.
   case ofSubmission
 }
 
@@ -99,7 +100,7 @@ private struct ClaimedRun {
 }
 
 extension Tool {
-  /// `oprun resume`.
+  /// Performs `oprun resume`.
   func resume(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var invocation = invocation
     guard let store = try openStore(&invocation, entersDirectory: true) else {
@@ -113,7 +114,7 @@ extension Tool {
     return status ?? ExitStatus.usage
   }
 
-  /// `oprun run FILE --resume`, and the job of a submission that Slurm has started again.
+  /// Performs `oprun run FILE --resume`, and the job of a submission that Slurm has restarted.
   func runResuming(
     _ invocation: Invocation, of submission: String?
   ) throws(UsageFailure) -> Int32 {
@@ -122,13 +123,13 @@ extension Tool {
     return try run(invocation, resuming: nil)
   }
 
-  /// Resumes the newest run of the submission, or else that of the file which has something left to do; nil if there is
-  /// none.
+  /// Resumes the newest run of the submission; without one, the newest run of the file that has
+  /// something left to do. Nil if there is none.
   private func resumeNewest(
     _ invocation: Invocation, of submission: String?
   ) throws(UsageFailure) -> Int32? {
     let path = invocation.operands[0]
-    // Why a directory cannot be used is said by the run that wants to use it.
+    // If a directory cannot be used, the run that wants to use it says why.
     guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open(),
       let store = try openStore(
         state, isDryRun: invocation.isOn(Options.dryRun), isForRun: true)
@@ -142,14 +143,14 @@ extension Tool {
         return try store.runToResume(of: place, for: steps)
       }
     }
-    // The run that begins instead opens the database anew, and knows nothing of what was found in it.
+    // A new run opens the database again, and does not know these notices.
     if status == nil { for notice in store.notices { say(notice) } }
     return status
   }
 
-  /// Resumes the run that is chosen; nil if there is none. It is chosen again if another one is newer by the time that
-  /// it is claimed, or that the lock of the pipeline was waited for; the claim is kept meanwhile. The job of a submission
-  /// goes on with its own run.
+  /// Resumes the run that is chosen; nil if there is none. The choice is made again if another run
+  /// is newer after the claim, or after the wait for the lock of the pipeline; the claim is kept
+  /// meanwhile. The job of a submission goes on with its own run.
   private func resume(
     in store: StateStore, _ invocation: Invocation, _ choice: ResumeChoice,
     choosing choose: () throws(UsageFailure) -> String?
@@ -195,7 +196,7 @@ extension Tool {
     let name = run.name
     let isOfSubmission = run.choice == .ofSubmission
     let selection = selection(invocation)
-    // It is read when it is claimed: it may have ended while that was waited for.
+    // The record is read after the claim: the run may have ended while the claim was waited for.
     let found = try readingState { () throws(StoreFailure) in
       if !invocation.isOn(Options.dryRun) {
         try store.takeInJournals()
@@ -205,7 +206,7 @@ extension Tool {
         named: name, findingFailed: selection.isOfFailed, successors: true)
     }
     guard var earlier = found else { throw .noRuns(invocation.command) }
-    // A failure that was allowed counts in a strict run, so keeping it would let each of them fail.
+    // Allowed failures count in a strict run, so one that is kept would make each resumed run fail.
     if invocation.isOn(Options.strict) { earlier.allowNoFailure() }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     guard earlier.request.workspace == store.folder.currentPlace else {
@@ -232,7 +233,7 @@ extension Tool {
     let given = Set(
       invocation.assignments(Options.param).map(\.name) + earlier.secretsInVariables.map(\.name))
     if let secret = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
-      // What the pipeline is with that value is not known.
+      // The pipeline with that value is not known.
       if isDone, !earlier.hasRunSince { return sayNothingLeft(of: earlier, store) }
       throw .secretParameter(secret)
     }
@@ -247,8 +248,8 @@ extension Tool {
     return try self.run(invocation, resuming: resumed)
   }
 
-  /// Ends what dead runs have left behind: this one, and those that went on with it. Returns an exit status if something
-  /// goes on.
+  /// Ends the processes and jobs that dead runs have left behind: this one, and those that went on
+  /// with it. Returns an exit status if some go on.
   private func endRest(
     of earlier: EarlierRun, _ work: OpenWork, _ store: StateStore, _ isOfSubmission: Bool
   ) throws(UsageFailure) -> Int32? {
@@ -272,8 +273,8 @@ extension Tool {
     }
   }
 
-  /// Ends what a run whose oprun died has left here. On another machine it may go on. If a job is started again, Slurm has
-  /// ended what it had.
+  /// Ends the processes that a run whose oprun died has left on this machine; on another one they
+  /// may go on. If a job was restarted, Slurm has ended them.
   private func endLeftovers(of earlier: EarlierRun, _ isOfSubmission: Bool) {
     let isElsewhere = earlier.host != hostFacts().name
     // The name of a machine may change while a run goes on of which this is a copy.
@@ -296,14 +297,14 @@ extension Tool {
 }
 
 extension Tool {
-  /// What resumes this run, which was asked for like this; nil if nothing does. It names the run, because
-  /// another one may begin before somebody reads it.
+  /// The command that resumes this run; nil if none can. It names the run, because another one may
+  /// begin before somebody reads it.
   func resumeCommand(_ invocation: Invocation, of run: String) -> String? {
     guard invocation.operands.first != "-" else { return nil }
     return "oprun resume \(run)" + stateOption(invocation)
   }
 
-  /// ` --state-dir DIR`, as a command that looks at the same directory needs it.
+  /// The option ` --state-dir DIR`, as a command needs it to use the same directory.
   func stateOption(_ invocation: Invocation) -> String {
     guard invocation.isGiven(Options.stateDirectory),
       let directory = invocation.text(Options.stateDirectory)
@@ -311,7 +312,7 @@ extension Tool {
     return " --state-dir \(wordForHelp(directory) ?? "DIR")"
   }
 
-  /// What a run was asked for, to be recorded.
+  /// The request of a run, to be recorded.
   func request(
     _ invocation: Invocation, _ plan: Plan, in state: StateFolder?, _ resumed: ResumedRun?
   ) -> RunRequest {
@@ -324,7 +325,7 @@ extension Tool {
       parameters.append(ParameterArgument(name: taker.name, value: value.json))
     }
     if let resumed {
-      // What the file no longer has plays no part.
+      // Parameters that the file no longer has are left out.
       let known = Set(plan.parameters.map(\.name))
       parameters = resumed.parameters(with: parameters).filter { known.contains($0.name) }
     }
@@ -344,15 +345,15 @@ extension Tool {
     return request
   }
 
-  /// Where steps run, if that is not left to the file: as the command line says, or as that of the run that is
-  /// resumed said.
+  /// The executor of steps, if not chosen by the file: from the command line, or from the request
+  /// of the resumed run.
   func executor(_ invocation: Invocation, _ resumed: ResumedRun?) -> StepExecutor? {
     let known = invocation.isGiven(Options.executor) ? nil : resumed?.earlier.request.executor
     return known
       ?? invocation.text(Options.executor).flatMap { StepExecutor(rawValue: $0) }
   }
 
-  /// The pipeline whose runs are meant; its file may be standard input.
+  /// The pipeline to which runs belong; its file may be standard input.
   func place(of path: String, in state: StateFolder) -> PipelinePlace {
     PipelinePlace(
       file: path == "-" ? path : recordedPath(path), workspace: state.currentPlace)

@@ -1,4 +1,5 @@
-// What a run has left in Slurm whose oprun died: the next one ends it, or `oprun cancel` does.
+// The jobs that a run has left in Slurm whose oprun died: the next run ends them, or `oprun cancel`
+// does.
 
 import Diagnostics
 import Execution
@@ -9,7 +10,7 @@ import RunFiles
 import State
 
 extension Tool {
-  /// Ends what must not go on beside the resumed run. Returns an exit status if it goes on.
+  /// Ends jobs that must not go on beside the resumed run. Returns an exit status if some go on.
   func endAbandoned(_ open: OpenWork?, _ kind: AbandonedWork.Kind) -> Int32? {
     guard let open else { return nil }
     let run = open.run
@@ -44,12 +45,13 @@ extension Tool {
     }
   }
 
-  /// Ends jobs that the resumed run does not take over, because its steps run elsewhere.
+  /// Ends jobs that the resumed run does not take over, because its steps run elsewhere. Returns an
+  /// exit status if some go on.
   func endJobs(of resumed: ResumedRun?) -> Int32? {
     endAbandoned(resumed?.openWork, .stepsAndJobs)
   }
 
-  /// Throws if the run needs Slurm to know of what the run that is resumed has left there.
+  /// Throws if the run needs Slurm to find out about the jobs that the resumed run has left there.
   func checkJobs(
     of resumed: ResumedRun?, _ plan: Plan, _ invocation: Invocation
   ) throws(UsageFailure) {
@@ -59,7 +61,8 @@ extension Tool {
     throw .hasJobs(work.run.runID, invocation.command)
   }
 
-  /// Refuses to leave out a step of which a job goes on: nobody would wait for it, and others would run beside it.
+  /// Refuses to leave out a step whose job goes on: nobody would wait for it, and other steps would
+  /// run beside it.
   func sayLeftOut(of resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32? {
     guard let work = resumed.openWork, work.mayHaveJobs else { return nil }
     let resumption = resumed.resumption(for: planned.plan, planned.reading.secrets)
@@ -74,8 +77,8 @@ extension Tool {
     return ExitStatus.inUse
   }
 
-  /// Ends jobs that the resumed run does not take over, because something that their steps depend on runs again. If one
-  /// goes on, the new run does not begin, and its directory is removed.
+  /// Ends jobs that the resumed run does not take over, because a dependency of their steps runs
+  /// again. If a job goes on, the new run does not begin, and its directory is removed.
   func endOutdated(
     _ resumed: ResumedRun?, _ resumption: Resumption?, _ directory: RunDirectory
   ) -> Int32? {
@@ -86,7 +89,7 @@ extension Tool {
     return status
   }
 
-  /// `oprun cancel` of a run that is over. Returns nil if that has left nothing.
+  /// Performs `oprun cancel` for a run that is over. Returns nil if that run has left nothing.
   func cancelAbandoned(_ directory: RunDirectory, _ invocation: Invocation) -> Int32? {
     let name = directory.name
     guard let work = abandonedWork(directory) else { return nil }
@@ -119,7 +122,7 @@ extension Tool {
     }
   }
 
-  /// A run in progress that goes on with this one, or with one that this one went on with.
+  /// A run in progress that goes on with this one, or with an earlier one that this one went on with.
   private func otherInProgress(of directory: RunDirectory) -> String? {
     guard let state = directory.state, let store = (try? StateStore.find(in: state)) ?? nil,
       let first = try? store.predecessors(of: directory.name).last ?? directory.name,
@@ -134,7 +137,7 @@ extension Tool {
     case copy(EarlierJobs)
   }
 
-  /// What a run that is over has left; nil if that is nothing.
+  /// The jobs that a finished run has left; nil if there are none.
   private func abandonedWork(_ directory: RunDirectory) -> Result<Abandoned, OpenWork.Unknown>? {
     let run = EarlierJobs(runID: directory.name, folder: directory.path)
     guard let state = directory.state else { return nil }
@@ -150,7 +153,7 @@ extension Tool {
     } catch {
       switch error {
       case .lost:
-        // Only the database says that files are gone.
+        // Only the database can tell that files are gone.
         guard let store, let earlier = try? store.predecessors(of: run.runID) else {
           return .failure(error)
         }

@@ -1,4 +1,4 @@
-// Reserving the run that is to be resumed, and what is said if another process has it.
+// Reserves the run that is to be resumed, and reports if another process has it.
 
 import Diagnostics
 import Glibc
@@ -6,10 +6,11 @@ import Reporting
 import RunFiles
 
 extension Tool {
-  /// Reserves a run. A child of its oprun that had not loaded its program when that died
-  /// still marks it as one in progress, for a moment: that is waited for, with `--no-wait` only as long as it takes where
-  /// processors are free. Who is patient waits for as long as it takes: a job that Slurm has started on another
-  /// node may go on for a while where it was, and nobody else would go on with its run.
+  /// Reserves a run. For a moment, it may seem to be in progress after its oprun died: a child that
+  /// had not loaded its program yet still holds the lock. That moment is waited for; with
+  /// `--no-wait`, only as long as it takes where processors are free. If `isPatient`, the wait has
+  /// no limit: a job that Slurm has restarted on another node may go on for a while on the first
+  /// one, and nobody else would go on with its run.
   func claim(
     _ directory: RunDirectory, _ invocation: Invocation, isPatient: Bool
   ) -> Bool {
@@ -19,7 +20,7 @@ extension Tool {
       usleep(10_000)
     }
     guard isPatient, !isDryRun, directory.lockFailure == nil else { return false }
-    // Whoever has the run may wait for the lock of the pipeline.
+    // The process that has the run may be waiting for the lock of the pipeline.
     pipelineLock.free()
     say("run \(directory.name) is still running; it is resumed when it has ended")
     errors.flush()
@@ -27,7 +28,7 @@ extension Tool {
     return true
   }
 
-  /// Says that another process has the run, or that this is not known.
+  /// Says that another process has the run, or that this is not known; returns the exit status.
   func sayInUse(_ directory: RunDirectory) -> Int32 {
     if let failure = directory.lockFailure {
       say("\(failure.message): whether another oprun resumes the run is unknown")
@@ -38,7 +39,7 @@ extension Tool {
         "run \(directory.name) is still running",
         help: "wait for it to end, or cancel it: oprun cancel \(directory.name)")
     } else {
-      // Its own run has no record yet.
+      // The other process's own run has no record yet.
       say("another oprun is resuming run \(directory.name)", help: "wait for it to end")
     }
     return ExitStatus.inUse

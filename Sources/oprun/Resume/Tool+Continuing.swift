@@ -1,4 +1,4 @@
-// `oprun resume --detach` while nothing has changed: who looks now and then needs no run for that.
+// `oprun resume --detach` while nothing has changed: a regular look at the jobs needs no new run.
 
 import Diagnostics
 import Execution
@@ -6,8 +6,8 @@ import Plans
 import State
 
 extension Tool {
-  /// Says that the jobs of a run that was left go on, if they all do and nothing else could begin: then there is no new
-  /// run. Returns nil if there is something to do, or if that is not certain.
+  /// Says that the jobs of a run that was left go on, if they all do and nothing else could begin:
+  /// then there is no new run. Returns nil if there is something to do, or if that is not certain.
   func sayContinuing(_ resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32? {
     let (earlier, invocation) = (resumed.earlier, planned.invocation)
     let options = [Options.executor, Options.until, Options.param, Options.jobs]
@@ -15,7 +15,7 @@ extension Tool {
       resumed.selection == ResumeSelection(), !options.contains(where: invocation.isGiven),
       !RunRecorders.writesFiles(invocation),
       earlier.request.steps == Array(invocation.operands.dropFirst()),
-      // Whether the files of a cached step have changed is not looked at here.
+      // Changes of the files of a cached step are not examined here.
       !planned.plan.steps.contains(where: { $0.settings.cache != nil }),
       earlier.hasAll(of: planned.plan, planned.reading.secrets.masker),
       let count = resumed.openWork?.continuingJobs()

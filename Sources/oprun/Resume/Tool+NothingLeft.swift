@@ -1,4 +1,5 @@
-// What is said if a run that is to be resumed has nothing left to do, and about variables that do not count for it.
+// Messages for a run to be resumed that has nothing left to do, and about variables that do not
+// count for it.
 
 import Diagnostics
 import Execution
@@ -6,7 +7,7 @@ import Plans
 import State
 
 extension ResumedRun {
-  /// Whether it is done, and no run that went on with it has left steps of it behind.
+  /// True if the run is done, and no run that went on with it has left steps of it behind.
   func hasNothingLeft(of planned: PlannedPipeline) -> Bool {
     guard isDone, earlier.hasRunSince else { return isDone }
     return !resumption(for: planned.plan, planned.reading.secrets).foreseen.isBehindSuccessors
@@ -14,7 +15,7 @@ extension ResumedRun {
 }
 
 extension Tool {
-  /// Says that a run has succeeded. Whoever waits for something that was edited since learns what would run that.
+  /// Says that a run has succeeded; if the file was edited since, also which command would run that.
   func sayNothingLeft(
     of resumed: ResumedRun, _ planned: PlannedPipeline
   ) -> Int32 {
@@ -40,13 +41,14 @@ extension Tool {
     return ExitStatus.success
   }
 
-  /// The run of which this one has resumed a part, with `--until` or after a run that did; nil if it was whole, or more.
+  /// The run of which this one has resumed a part, with `--until` or after another run that did;
+  /// nil if this one was whole, or more.
   private func wholeRun(before run: EarlierRun, _ store: StateStore) -> String? {
     let steps = run.request.steps
     var name = run.name
     while !steps.isEmpty, let before = (try? store.run(named: name))??.resumed {
       guard let earlier = try? store.earlierRun(named: before) else { return nil }
-      // One that was to run everything may have died before it came to these steps.
+      // A run that was to run everything may have died before it came to these steps.
       let isWhole = earlier.request.steps.isEmpty
       if isWhole || earlier.request.steps != steps && earlier.covers(steps) { return before }
       name = before
@@ -54,7 +56,7 @@ extension Tool {
     return nil
   }
 
-  /// The command that runs the same again, as a new run.
+  /// The command that makes a new run of the same request.
   private func runCommand(
     _ request: RunRequest, _ plan: Plan, _ invocation: Invocation
   ) -> String {
@@ -67,7 +69,7 @@ extension Tool {
     return (words + steps).joined(separator: " ") + stateOption(invocation)
   }
 
-  /// Reports parameters of the run that the file does not have any more.
+  /// Reports parameters of the run that the file no longer has.
   func sayLostParameters(_ resumed: ResumedRun, _ plan: Plan) {
     let known = Set(plan.parameters.map(\.name))
     let lost = resumed.earlier.request.parameters.map(\.name).filter { !known.contains($0) }
@@ -77,7 +79,8 @@ extension Tool {
         + "\(lost.count == 1 ? "is" : "are") not in the file any more, and left out")
   }
 
-  /// Reports variables that would give parameters other values than the run had. The steps of a run inherit its own.
+  /// Reports variables that would give parameters other values than the run had. Not in a step of a
+  /// run, which inherits variables from that run.
   func sayIgnoredVariables(_ resumed: ResumedRun, _ plan: Plan, _ invocation: Invocation) {
     if environmentValue(OprunVariable.oprun.rawValue) != nil { return }
     let given = Set(

@@ -1,4 +1,4 @@
-// What runs that are over still have open, as their files and the database say together.
+// The jobs that finished runs still have, as their files and the database tell together.
 
 import Diagnostics
 import Execution
@@ -7,12 +7,13 @@ import RunFiles
 import State
 
 extension Tool {
-  /// What a run has open with Slurm. Throws if that cannot be known.
+  /// The jobs that a run has in Slurm. Throws if they cannot be known.
   func openWork(of run: String, in store: StateStore) throws(OpenWork.Unknown) -> OpenWork {
     try openWork(of: run, in: store.folder, store)
   }
 
-  /// The same where there may be no database, or none that can be opened: then the files alone say it.
+  /// The jobs that a run has in Slurm, where there may be no database, or none that can be opened:
+  /// then only the files tell.
   func openWork(
     of run: String, in folder: StateFolder, _ store: StateStore?
   ) throws(OpenWork.Unknown) -> OpenWork {
@@ -23,7 +24,7 @@ extension Tool {
     say(unknown.message(of: run), help: unknown.help(for: run))
   }
 
-  /// Says why a run cannot be resumed of which others have the rest, or returns false.
+  /// Refuses to resume a run whose rest other runs have, and says why; false if there are none.
   func refusesSuccessors(
     of run: String, in store: StateStore, isNamed: Bool
   ) throws(UsageFailure) -> Bool {
@@ -46,7 +47,8 @@ extension Tool {
         return true
       }
     }
-    // A run that was not named was chosen because it has something that those did not have to do.
+    // A run that was not named was chosen because it has something to do that those runs did not
+    // have.
     guard isNamed, (try? store.run(named: run))?.wasLeft == true else { return false }
     say(
       "run \(run) was left, and run \(newest.name) went on with it",
@@ -54,7 +56,8 @@ extension Tool {
     return true
   }
 
-  /// Whether a run that goes on with another one has jobs, or may have, that are lost if the other one is resumed again.
+  /// True if a run that goes on with another one has jobs, or may have, that are lost if the other
+  /// one is resumed again.
   private func hasJobs(_ successor: Successor, of run: String, in store: StateStore) -> Bool {
     do throws(OpenWork.Unknown) {
       let work = try openWork(of: successor.name, in: store)
@@ -74,28 +77,30 @@ extension StateFolder {
 }
 
 extension StateStore {
-  /// Whether a run that is over must have had jobs of its own in Slurm at its end, and no other run goes on with it.
+  /// True if a finished run must have had jobs of its own in Slurm at its end, and no other run
+  /// goes on with it.
   func lastHadJobs(_ run: String) -> Bool {
     ((try? successors(of: run))?.isEmpty ?? true) && hadJobs(run)
   }
 
-  /// Whether a run that is over must have had jobs of its own in Slurm at its end.
+  /// True if a finished run must have had jobs of its own in Slurm at its end.
   private func hadJobs(_ run: String) -> Bool {
     switch try? jobsAtEnd(of: run) {
     case .some(.some): true
-    // Files for other nodes are not always made: only if nothing of the run is there any more, these may be missing.
+    // Files for other nodes are not always made: they count as lost only if no file of the run is
+    // left.
     case .some(.possible): folder.run(named: run)?.isBare ?? true
     case .some(.none), nil: false
     }
   }
 
-  /// Whether something that is open needs the directory of a run: jobs write there, and results in it that no run has
-  /// taken yet are lost with it.
+  /// True if open jobs need the directory of a run: they write there, and results in it that no run
+  /// has taken yet are lost with it.
   func isDirectoryNeeded(of run: String) -> Bool {
     do throws(OpenWork.Unknown) {
       let work = try OpenWork(of: folder.jobs(of: run))
       if work.isEmpty { return false }
-      // What others have taken over is found by them.
+      // Jobs that other runs have taken over are found through those.
       guard let successors = try? successors(of: run), !successors.isEmpty else { return true }
       guard work.homes.contains(run) else { return false }
       if work.hasJobsAtHome { return true }

@@ -1,4 +1,5 @@
-// What is said of the steps of a resumed run before it begins: which are kept, which run again, and why.
+// Messages about the steps of a resumed run before it begins: which are kept, which run again, and
+// why.
 
 import Diagnostics
 import Execution
@@ -10,7 +11,7 @@ import Scheduling
 import State
 
 extension Tool {
-  /// Says what is kept and what runs again, and why.
+  /// Says which steps are kept and which run again, and why.
   private func announce(
     _ resumption: Resumption, of resumed: ResumedRun, _ planned: PlannedPipeline
   ) {
@@ -59,7 +60,7 @@ extension Tool {
     errors.flush()
   }
 
-  /// Shows what resuming would come to.
+  /// Shows what resuming would do.
   func showForesight(of resumed: ResumedRun, _ planned: PlannedPipeline) -> Int32 {
     let (invocation, secrets) = (planned.invocation, planned.reading.secrets)
     let plan = expecting(
@@ -70,14 +71,14 @@ extension Tool {
     known.ends = resumption.foreseen.unusualEndings
     for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
-      // What the cache knows of a step decides about it.
+      // A verdict of the cache decides about the step.
       let isDecided = known.isDecided(operation)
       switch resumption.foreseen.step(operation) {
       case .leftOut(let words):
         known.upToDate[operation] = nil
         known.leftOut[operation] = words
       case .kept(let isCertain):
-        // What is not up to date is kept if a selection does not name it.
+        // A step that is not up to date is kept if a selection does not name it.
         if !isDecided || known.reasons[operation] != nil {
           known.reasons[operation] = nil
           known.upToDate[operation] =
@@ -95,7 +96,7 @@ extension Tool {
     return runsHooks && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : status
   }
 
-  /// What is kept of a run, which is said.
+  /// The resumption of a run, after it was announced.
   func announced(
     _ resumed: ResumedRun, _ plan: Plan, of planned: PlannedPipeline
   ) -> Resumption {
@@ -106,7 +107,7 @@ extension Tool {
     return resumption
   }
 
-  /// What the cache knows of the steps of a run that is resumed: without it, cached steps are kept like others.
+  /// The forecast of the cache for the steps of a resumed run: without it, cached steps are kept like others.
   func cacheForecast(
     ofResumed plan: Plan, _ invocation: Invocation, _ secrets: Secrets
   ) -> StepForecast {
@@ -116,7 +117,7 @@ extension Tool {
 }
 
 extension Plan {
-  /// The plan with the services that a resumed run has for their own sake.
+  /// The plan with the services that a resumed run keeps for their own sake.
   func with(_ resumption: Resumption?) -> Plan {
     var plan = self
     plan.endlessServices = resumption?.foreseen.endlessServices ?? []

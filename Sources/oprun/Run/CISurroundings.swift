@@ -1,4 +1,4 @@
-// The CI runner around a run: which one reads what oprun writes, and through which stream.
+// The CI runner around a run: which one reads the output of oprun, and through which stream.
 
 import Diagnostics
 import Execution
@@ -7,16 +7,17 @@ import Plans
 import Reporting
 
 struct CISurroundings {
-  /// Nil if no runner reads.
+  /// The options for the runner; nil if none reads.
   let options: CIOptions?
-  /// A runner reads two streams in no particular order, so it gets all through one.
+  /// The stream for output. A runner reads two streams in no particular order, so it gets
+  /// everything through one.
   let output: Int32
   let messages: Int32
 
-  /// `isOutputTaken` says that standard output is for something else.
+  /// Looks for a runner. `isOutputTaken` says that standard output is for something else.
   init(_ invocation: Invocation, isOutputTaken: Bool) {
     let runner = Self.runner(of: invocation)
-    // An oprun inside of a step writes into the output of the step.
+    // An oprun in a step writes into the output of the step.
     unsetenv(Options.ci.variable)
     options = runner.map(Self.options)
     let isTogether = runner != nil
@@ -32,7 +33,7 @@ struct CISurroundings {
 
   private static var isInsideStep: Bool { environmentValue(OprunVariable.step.rawValue) != nil }
 
-  /// The runner that reads standard error.
+  /// The runner that reads standard error; nil if none does.
   static var runnerOutside: CIRunner? {
     isInsideStep || isFile(STDERR_FILENO) ? nil : CIRunner.detected(environmentValue)
   }
@@ -52,8 +53,8 @@ struct CISurroundings {
     return options
   }
 
-  /// Has the runner hide the secrets, in what comes after oprun, too. These lines hold them: they must not
-  /// pass through what masks.
+  /// Tells the runner to hide the secrets, also in output after that of oprun. The lines for this
+  /// contain the secrets, so they must not be masked.
   func writeMasks(_ secrets: Secrets) {
     guard let options else { return }
     let lines = options.runner.masks(secrets.forms)

@@ -1,4 +1,4 @@
-// Where `--events` writes: a file, a descriptor that the caller has opened, or standard output.
+// The target of `--events`: a file, a descriptor that the caller has opened, or standard output.
 
 import Diagnostics
 import Glibc
@@ -7,15 +7,15 @@ import Reporting
 /// A descriptor for the events of a run.
 struct EventTarget {
   let descriptor: Int32
-  /// The name of a regular file, which keeps what is written to it; nil for anything with a reader.
+  /// The name of a regular file, which keeps all text; nil for anything with a reader.
   let fileName: String?
 
-  /// Whether the words name standard output, which then belongs to the events.
+  /// True if the words name standard output, which is then reserved for the events.
   static func isStandardOutput(_ words: String) -> Bool {
     words == "-" || number(words) == STDOUT_FILENO
   }
 
-  /// Whether the words name a file.
+  /// True if the words name a file.
   static func isPath(_ words: String) -> Bool { words != "-" && !words.hasPrefix("fd:") }
 
   /// The number in `fd:3`.
@@ -23,8 +23,8 @@ struct EventTarget {
     words.hasPrefix("fd:") ? Int32(words.dropFirst(3)) : nil
   }
 
-  /// Must be called before oprun opens anything itself, so that its own descriptors are not taken
-  /// for those of the caller.
+  /// Throws if the descriptor is not open. Must be called before oprun opens any itself, so that
+  /// its own descriptors are not taken for those of the caller.
   static func check(_ words: String) throws(UsageFailure) {
     guard words.hasPrefix("fd:") else { return }
     guard let number = number(words), number >= 0, fcntl(number, F_GETFD) >= 0 else {

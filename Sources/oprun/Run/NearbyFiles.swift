@@ -1,10 +1,10 @@
-// The pipeline that somebody means who names a directory, or mistypes a path.
+// Suggests a pipeline to a user who names a directory, or mistypes a path.
 
 import Diagnostics
 import Glibc
 
-/// The path of a pipeline in a directory, which ends with a slash or is empty: the usual one, or the first with a step of
-/// that id, or else the first.
+/// The path of a pipeline in a directory, which ends with a slash or is empty: the usual one;
+/// otherwise the first with a step of that id; otherwise the first.
 func pipeline(in directory: String, with step: String? = nil) -> String? {
   let usual = PipelineSearch.names.map { directory + $0 }
   if let path = usual.first(where: { access($0, F_OK) == 0 }) { return path }
@@ -18,7 +18,8 @@ func pipeline(in directory: String, with step: String? = nil) -> String? {
   return first
 }
 
-/// The file that was meant by a path which is none: one with a name like it, or the pipeline in that directory.
+/// The file that was probably meant by a path that leads to none: one with a similar name, or the
+/// pipeline in that directory.
 func fileMeant(by path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0 else {

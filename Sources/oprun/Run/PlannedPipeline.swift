@@ -6,13 +6,13 @@ import Pipelines
 import Plans
 import Scheduling
 
-/// A pipeline that was read, and all that its plan was made with.
+/// A pipeline that was read, and everything that its plan was made with.
 final class PlannedPipeline {
-  /// What asks for it; its first operand is the file.
+  /// The command line; its first operand is the file.
   let invocation: Invocation
   let options: PlanningOptions
   let reading: SecretReading
-  /// Nil if it runs in any case.
+  /// The note about a run that may turn out to be unchanged; nil if it runs in any case.
   let note: UnchangedRunNote?
   private var content: (pipeline: LoadedPipeline, plan: Plan)?
 
@@ -41,7 +41,7 @@ final class PlannedPipeline {
 }
 
 extension Tool {
-  /// Reads and plans what is to run, or returns the exit status for the failure that has been reported.
+  /// Reads and plans a pipeline, or returns the exit status for the failure that has been reported.
   func planned(
     _ invocation: Invocation, _ options: PlanningOptions, _ note: UnchangedRunNote?
   ) throws(UsageFailure) -> Result<PlannedPipeline, ReportedFailure> {

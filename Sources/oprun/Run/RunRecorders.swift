@@ -1,5 +1,5 @@
-// What a run writes for machines, as requested on the command line: events while it runs, reports
-// at its end.
+// The files that a run writes for machines, as requested on the command line: events while it runs,
+// reports at its end.
 
 import Diagnostics
 import Execution
@@ -12,23 +12,24 @@ import State
 struct RunRecorders {
   private let recorder: RunRecorder
   private let events: [EventWriter]
-  /// Where they go, in words.
+  /// The targets of the events, in words.
   private let eventPlaces: [String]
   private let reports: ReportFiles?
   private let outputs: OutputsFile?
 
-  /// Each option that names a file to write.
+  /// The options that name a file to write.
   static let options = [
     Options.events, Options.junit, Options.report, Options.summary, Options.trace,
     Options.outputs,
   ]
 
-  /// The options whose variables steps do not get: an oprun that a step starts does not overwrite the files of this one,
-  /// nor does it leave its jobs, which would let the step succeed before they are done.
+  /// The options whose variables steps do not get: an oprun that a step starts does not overwrite
+  /// the files of this one, and does not leave its jobs, which would let the step succeed before
+  /// they are done.
   private static let optionsOfThisRun = options + [Options.detach]
 
-  /// Must be called before anything is opened, so that a descriptor which the caller has not opened is none of
-  /// oprun's.
+  /// Checks the options. Must be called before any file is opened, so that a descriptor which the
+  /// caller has not opened is not one of oprun's.
   static func check(_ invocation: Invocation) throws(UsageFailure) {
     for option in invocation.command.options
     where optionsOfThisRun.contains(where: { $0.name == option.name }) {
@@ -54,7 +55,7 @@ struct RunRecorders {
     }
   }
 
-  /// Whether somebody wants to have it in a file, or on standard output, how the run goes.
+  /// True if the progress of the run is written to a file, or to standard output for a program.
   static func writesFiles(_ invocation: Invocation) -> Bool {
     invocation.writesEventsToOutput || options.contains { invocation.text($0) != nil }
   }
@@ -98,7 +99,7 @@ struct RunRecorders {
     }
   }
 
-  /// `--output json` is `--events -`, and more events may go elsewhere.
+  /// The targets of events: `--output json` means `--events -`, and `--events` may add another one.
   private static func eventTargets(_ invocation: Invocation) -> [String] {
     let chosen = invocation.text(Options.events)
     let isJSON = invocation.text(Options.output) == OutputMode.json.rawValue
@@ -119,7 +120,7 @@ struct RunRecorders {
     for (option, form) in files {
       if let path = invocation.text(option) { targets.append(try ReportTarget(form, path: path)) }
     }
-    // GitHub shows this file on the page of a job. Others have written to it, too.
+    // GitHub shows this file on the page of a job. Other steps have written to it, too.
     if let path = environmentValue("GITHUB_STEP_SUMMARY"), !path.isEmpty {
       let file = identityOfFile(at: path)
       targets.removeAll {
@@ -138,14 +139,14 @@ struct RunRecorders {
 
   var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
-  /// What lacks events, in words, and the error; nil if nothing does.
+  /// The target that lacks events, in words, and the error; nil if none does.
   var loss: (place: String, error: Int32)? {
     zip(eventPlaces, events).lazy.compactMap { place, stream in
       stream.lossError.map { (place, $0) }
     }.first
   }
 
-  /// What is said if the run stood still because another program had locked the database.
+  /// The notices for a run that had to wait because another program had locked the database.
   private var standstill: [String] {
     let locked = "another program locked the state database: the "
     var notices: [String] = []
@@ -161,14 +162,14 @@ struct RunRecorders {
     return notices
   }
 
-  /// A shorter time, in nanoseconds, is not worth a word.
+  /// The shortest wait, in nanoseconds, that is reported.
   private static let toldStandstill: Int64 = 200_000_000
 
-  /// Does what is left to do when the run has ended, and returns the warnings to show.
+  /// Performs the work that is left at the end of the run, and returns the warnings to show.
   func conclude() -> [String] {
     let pruned =
       recorder.tidy(.automatic, isBusy: { $0.isDirectoryNeeded(of: $1) }).map { [$0] } ?? []
-    // The kernel closes the database, sooner than SQLite would: everything is written.
+    // The kernel closes the database, faster than SQLite would: everything is written.
     keepUntilExit(recorder)
     return recorder.notices + standstill + pruned + (reports?.warnings ?? [])
       + (outputs?.warnings ?? [])

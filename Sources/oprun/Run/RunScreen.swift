@@ -1,4 +1,4 @@
-// Where a run is shown, and how.
+// The display of a run: where and how.
 
 import Diagnostics
 import Execution
@@ -36,7 +36,7 @@ struct RunScreen {
       messages: surroundings.messages, options: options, environment: environmentValue)
   }
 
-  /// The mode that was chosen, or the one that suits whoever reads.
+  /// The mode that was chosen, or the one that suits the reader.
   private static func mode(
     _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
   ) -> OutputMode {

@@ -11,13 +11,14 @@ import RunFiles
 import Scheduling
 import State
 
-/// What a run may do with the shared cache.
+/// The access of a run to the shared cache.
 enum SharedCacheUse: String, CaseIterable {
   case on, read, off
 }
 
 extension Tool {
-  /// The cache for a run; nil if no step uses it, or it cannot be used. That is said, unless it is switched off.
+  /// The cache for a run; nil if no step uses it, or it cannot be used. The latter is reported,
+  /// unless it is switched off.
   func stepCache(
     for plan: Plan, _ options: RunOptions, _ inherited: OpenWork?, _ invocation: Invocation
   ) -> StepCache? {
@@ -31,7 +32,7 @@ extension Tool {
       cacheOptions.shared = isOff ? nil : sharedCache(of: plan, options.secrets, invocation)
       let cache = StepCache(try CacheFolder.make(in: state), cacheOptions)
       let open = OpenSteps(in: state.path, takingOver: inherited) { run in
-        // Notes are few, and so is what is asked of the database.
+        // There are few notes, so the database is asked few questions.
         StateStore.look(in: state)?.lastHadJobs(run) ?? false
       }
       cache.openElsewhere = { open.run(making: $0) }
@@ -42,8 +43,9 @@ extension Tool {
     }
   }
 
-  /// Takes a user and a password out of the URL that steps inherit. They could also read the variables that oprun was
-  /// started with, so it is done where these lie. Called when the URL has been read.
+  /// Removes a user and a password from the URL that steps inherit. Steps could also read the
+  /// memory with oprun's initial variables, so it is changed there. Called when the URL has been
+  /// read.
   func hideCachePassword() {
     guard let value = getenv(Options.cacheURL.variable), let colon = strstr(value, "://") else {
       return
@@ -68,7 +70,7 @@ extension Tool {
     throw .wrongURL(url, for: Options.cacheURL, invocation.command)
   }
 
-  /// Where results are shared; nil for nowhere. The command line wins over the file.
+  /// The shared cache for results; nil for none. The command line wins over the file.
   private func sharedCache(
     of plan: Plan, _ secrets: Secrets, _ invocation: Invocation
   ) -> SharedCache? {
@@ -82,7 +84,8 @@ extension Tool {
       program: neighbour(named: BuiltinStep.program))
   }
 
-  /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.
+  /// The forecast of a dry run for cached steps. No command is run for it: the `tools` are assumed
+  /// to print what they printed before.
   func cacheForecast(
     _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, isResumed: Bool = false
   ) -> StepForecast {
@@ -122,7 +125,7 @@ extension Tool {
     return forecast
   }
 
-  /// What may make a step run that is up to date now; nil if nothing may.
+  /// The words for what may make a step run that is up to date now; nil if nothing may.
   func unless(_ operation: OperationID, _ review: CacheReview?) -> String? {
     guard let review, let other = review.disturber(of: operation) else { return nil }
     return ", unless \(quoted(review.plan.steps[other.index].id)) changes its inputs"
@@ -135,7 +138,7 @@ extension Tool {
     options.pipeline = invocation.operands.first.map(recordedPath) ?? "-"
     let named = invocation.operands.dropFirst()
     options.refreshesAll = invocation.isOn(Options.refresh) && named.isEmpty
-    // What is resumed from a step runs that step, whatever the cache has of it.
+    // A step from which a run is resumed runs, even if the cache has its result.
     let resumed = invocation.texts(Options.from) + invocation.texts(Options.only)
     options.refreshed = ((invocation.isOn(Options.refresh) ? Array(named) : []) + resumed)
       .map(StepName.init)

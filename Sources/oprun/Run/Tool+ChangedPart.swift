@@ -1,5 +1,5 @@
-// A run in which few files have changed since one in which every step was up to date: only the steps that these files
-// concern are planned. docs/design-cache.md, "A run that repeats another".
+// A run in which few files have changed since one in which every step was up to date: only the
+// steps that these files concern are planned. docs/design-cache.md, "A run that repeats another".
 
 import Caching
 import Diagnostics
@@ -15,7 +15,7 @@ struct UnplannedRest {
   /// The run in which every step was up to date.
   let run: UnchangedRun
   let steps: [UnchangedStep]
-  /// The number that each planned step has in the plan of all.
+  /// The number of each planned step in the plan of all steps.
   let numbers: [Int]
 
   var recorded: UnplannedSteps {
@@ -24,8 +24,8 @@ struct UnplannedRest {
 }
 
 extension UnchangedRunNote {
-  /// What is to be remembered of the plan of a run; nothing if no part of it can be planned without the others, or not
-  /// without much of it.
+  /// The outlines of steps to be remembered from a plan; empty if no part of it can be planned
+  /// without the others, or not without much of it.
   func outlines(of plan: Plan, _ watch: UnchangedRunWatch) -> [StepOutline] {
     guard let written else { return [] }
     var places = [Int](repeating: 0, count: plan.steps.count)
@@ -55,13 +55,13 @@ extension UnchangedRunNote {
 }
 
 extension Tool {
-  /// Whether another run can be recorded as one that repeats this one.
+  /// True if another run can be recorded as a repetition of this one.
   func canRepeat(_ earlier: UnchangedRun, in folder: StateFolder) -> Bool {
     guard let store = try? StateStore.find(in: folder) else { return false }
     return (try? store.canRepeat(earlier.name)) == true
   }
 
-  /// Runs the steps that must be looked at; nil if all of the pipeline must be planned.
+  /// Runs the steps that must be examined; nil if the whole pipeline must be planned.
   func runPart(
     _ part: [Int], of earlier: UnchangedRun, _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
@@ -95,8 +95,8 @@ extension Tool {
 }
 
 extension UnchangedRun {
-  /// The number that each step of the plan of a part has in the plan of all; nil if it is another
-  /// plan than it was then.
+  /// The number of each step of a partial plan in the plan of all steps; nil if the plan differs
+  /// from the earlier one.
   fileprivate func numbers(of plan: Plan, _ part: [Int]) -> [Int]? {
     guard plan.isPlain, plan.name == pipeline, plan.queues.first?.width == width,
       plan.steps.count == part.count
@@ -123,7 +123,7 @@ extension UnchangedRun {
 /// the observers.
 final class UnplannedStepsWatch: RunObserver {
   private let steps: [UnchangedStep]
-  /// False if they are only counted.
+  /// False if the steps are only counted.
   private let isShown: Bool
   private var console: Console?
   private var firstNumber = 0
@@ -133,13 +133,13 @@ final class UnplannedStepsWatch: RunObserver {
     self.isShown = isShown
   }
 
-  /// The plan for the console.
+  /// The plan for the console, with the unplanned steps.
   func added(to plan: Plan) -> Plan {
     if !isShown || steps.isEmpty { return plan }
     return plan.adding(stepsNamed: steps.map(\.id), labels: steps.map(\.label))
   }
 
-  /// `count` is the number of steps that are planned.
+  /// Shows the unplanned steps on a console; `count` is the number of planned ones.
   func show(on console: Console, behind count: Int) {
     self.console = console
     firstNumber = count

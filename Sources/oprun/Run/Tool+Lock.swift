@@ -9,8 +9,8 @@ import RunFiles
 import State
 
 extension Tool {
-  /// The lock of the pipeline, if the run is to have it. Throws the exit status if it cannot have it,
-  /// which has been reported, or if everything is to be read again, because it was waited for.
+  /// The lock of the pipeline, if the run needs it. Throws the exit status if the run cannot have
+  /// it, which has been reported, or if everything is to be read again after the wait for it.
   func takeLock(
     _ plan: Plan, _ invocation: Invocation, _ state: StateDirectory, _ resumed: ResumedRun?
   ) throws(ReportedFailure) -> StateLock? {
@@ -19,7 +19,8 @@ extension Tool {
     return taken?.lock
   }
 
-  /// A run that was left, or died, has given the lock back, although its jobs may go on. For these, nobody can wait here.
+  /// Refuses to run while jobs of the last holder go on: a run that was left, or died, has given
+  /// the lock back. Nobody can wait for these jobs here.
   private func checkLastHolder(
     of lock: StateLock, in folder: StateFolder, _ resumed: ResumedRun?
   ) throws(ReportedFailure) {
@@ -31,7 +32,7 @@ extension Tool {
       guard work.mayHaveJobs, resumed?.openWork.map(work.hasMore) ?? true else { return }
       say("run \(run) is over, and jobs of it may go on: they hold the lock", help: help)
     } catch {
-      // The jobs of a copy go on elsewhere.
+      // In a copy of the directory, the jobs belong to the original.
       if case .copied = error { return }
       say(error, of: run)
     }
@@ -55,7 +56,8 @@ extension Tool {
       if try take(lock, of: place.file, mayWait: !invocation.isOn(Options.noWait)) {
         hasWaited = true
       }
-      // Who removes the state directory removes the lock, too, and other runs have another one by now.
+      // If the state directory is removed, the lock is removed with it, and other runs take another
+      // one.
       if !lock.isInPlace { continue }
       if hasWaited, mayResume || canBeginAgain && hasChanged(plan) {
         pipelineLock.beginAgain(holding: lock, of: place.key)
@@ -85,13 +87,13 @@ extension Tool {
     }
   }
 
-  /// Takes the lock of a pipeline file; true if it had to wait.
+  /// Takes the lock of a pipeline file; true if it was waited for.
   private func take(
     _ lock: StateLock, of path: String, mayWait: Bool
   ) throws(ReportedFailure) -> Bool {
     if lock.take() { return false }
     if !mayWait {
-      // A child of an oprun that has just died holds it until its program is loaded.
+      // A child of an oprun that has just died holds the lock until its program is loaded.
       for _ in 0..<20 {
         usleep(10_000)
         if lock.take() { return false }

@@ -1,10 +1,11 @@
-// A run whose output or events could not be written, though it has gone on. It does not know what they said.
+// Reports lost output or events of a run that has gone on nevertheless. It does not know what they
+// contained.
 
 import Diagnostics
 import Reporting
 
 extension Tool {
-  /// Reports that the output of a run, or its events, are not complete; returns what was said, or nil.
+  /// Reports that the output of a run, or its events, are not complete; returns the words, or nil.
   func sayLoss(_ screen: Screen, _ recorders: RunRecorders) -> String? {
     if let error = screen.lossError {
       sayLost(error)

@@ -1,4 +1,4 @@
-// What commands share: from a file name to a plan, or the reason why there is none.
+// The way from a file name to a plan, or to the reason why there is none, for all commands.
 
 import Diagnostics
 import Execution
@@ -44,7 +44,7 @@ extension Tool {
     return LoadedPipeline(path: name, bytes: bytes, files: options.files)
   }
 
-  /// The secrets that are available. From now on nothing that is written contains one.
+  /// The secrets that are available. Everything that is written from now on is masked.
   func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
     let sources = pipeline.secrets
     if !sources.isEmpty { closeMemory() }
@@ -55,7 +55,7 @@ extension Tool {
     return reading
   }
 
-  /// Masks whatever is written from now on.
+  /// Masks all text that is written from now on.
   func mask(_ masker: Masker) {
     output.masker = masker
     errors.masker = masker
@@ -69,7 +69,7 @@ extension Tool {
     plan(pipeline, options, reading) { explain($0, path, nil) }
   }
 
-  /// The plan of what a command line asks for, whose first operand is the file.
+  /// The plan for a command line, whose first operand is the file.
   func plan(
     _ invocation: Invocation, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
     _ reading: SecretReading
@@ -155,7 +155,7 @@ extension Tool {
     }
   }
 
-  /// Shows what is wrong with files, also to the CI runner around oprun.
+  /// Shows faults of files, also to the CI runner around oprun.
   func say(_ diagnostics: [Diagnostic], in sources: SourceMap) {
     errors.write(
       render(
@@ -169,13 +169,13 @@ extension Tool {
     choice.isOn(isTerminal: Terminal.isTerminal(descriptor), environment: environmentValue)
   }
 
-  /// Lines of a listing are not wrapped by a terminal.
+  /// Keeps a terminal from wrapping the lines of a listing.
   func clipOutput() {
     output.lineWidth = Terminal.width(of: STDOUT_FILENO)
     shareOutputWithRunner()
   }
 
-  /// What people read in the log of a CI job holds no commands.
+  /// Keeps text for people in the log of a CI job free of commands to the runner.
   func shareOutputWithRunner() {
     if let runner = CIRunner.detected(environmentValue) { output.makeHarmless(to: runner) }
   }
@@ -193,7 +193,7 @@ extension Tool {
 }
 
 extension PlanningOptions {
-  /// The same options, with which no value that contains a secret gets into a command.
+  /// The options, with which no value that contains a secret gets into a command.
   func refusing(_ secrets: Secrets) -> PlanningOptions {
     guard secrets.masker != nil else { return self }
     var options = self
@@ -202,7 +202,7 @@ extension PlanningOptions {
   }
 }
 
-/// There is no plan; the reason has been reported.
+/// A failure that has been reported; there is no plan.
 struct ReportedFailure: Error {
   let status: Int32
   var reason: PlanningFailure?

@@ -1,4 +1,4 @@
-// `oprun run`: a pipeline runs, or shows what would run.
+// `oprun run`: runs a pipeline, or shows what would run.
 
 import Caching
 import Diagnostics
@@ -96,7 +96,8 @@ extension Tool {
       ?? ExitStatus.usage
   }
 
-  /// Refuses options that mean nothing for a plan. A run that is to be resumed may be waited for, too.
+  /// Refuses options that have no effect for a plan, except `--no-wait` for a run that is to be
+  /// resumed, which may be waited for, too.
   private func check(
     _ plan: Plan, _ invocation: Invocation, isResumed: Bool
   ) throws(UsageFailure) {
@@ -110,7 +111,7 @@ extension Tool {
     }
   }
 
-  /// Shows advice about files that are valid: the first of it, because `validate` shows all.
+  /// Shows advice about valid files: only the first few, because `validate` shows all.
   private func sayNotices(_ pipeline: LoadedPipeline) {
     let notices = pipeline.notices
     if notices.isEmpty { return }
@@ -125,7 +126,7 @@ extension Tool {
     errors.flush()
   }
 
-  /// Says what is to run, when nothing is waited for any more: what was read before a wait is read again after it.
+  /// Says what is to run, after the last wait: files that were read before a wait are read again after it.
   private func announce(
     _ part: AffectedPart?, _ resumed: ResumedRun?, _ planned: PlannedPipeline
   ) {
@@ -151,7 +152,7 @@ extension Tool {
     let jobs = jobOptions(invocation)
     if jobs.usesInherited { options.automaticWidth = jobs.inherited.jobs }
     options.executor = executor(invocation, resumed)
-    // What is watched runs here.
+    // A step that is traced runs here.
     if invocation.tracedStep != nil { options.executor = .local }
     options.memory = physicalMemory
     setParameters(of: &options, invocation)
@@ -162,7 +163,7 @@ extension Tool {
     return options
   }
 
-  /// How the run shares slots with the make that started oprun, and with those in its steps.
+  /// The options for sharing slots with the make that started oprun, and with those in its steps.
   private func jobOptions(_ invocation: Invocation) -> JobOptions {
     var options = JobOptions()
     options.inherited = inheritedJobserver
@@ -196,7 +197,7 @@ extension Tool {
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
   }
 
-  /// The state directory.
+  /// The path of the state directory.
   func stateDirectory(_ invocation: Invocation) -> String {
     invocation.text(Options.stateDirectory) ?? ".oprun"
   }
@@ -262,7 +263,7 @@ extension Tool {
     }
   }
 
-  /// The database, if it says something of use before the run.
+  /// The database, if it has information that is useful before the run.
   private func history(for plan: Plan, _ directory: RunDirectory) -> StateStore? {
     guard plan.steps.count > 1, let state = directory.state else { return nil }
     return try? StateStore.findForRun(named: directory.name, in: state)
@@ -273,8 +274,8 @@ extension Tool {
     return RunHost(name: facts.name, processorCount: facts.processorCount)
   }
 
-  /// The plan with the durations of earlier runs, for a dry run, which changes nothing to learn them. To it, instances that
-  /// become known while running are one step.
+  /// The plan with the durations of earlier runs, for a dry run, which changes nothing to learn
+  /// them. Instances that become known while running count as one step.
   func expecting(_ plan: Plan, _ invocation: Invocation) -> Plan {
     let state = try? StateDirectory(path: stateDirectory(invocation)).open()
     return expecting(
@@ -364,7 +365,7 @@ var physicalMemory: Int? {
   return isTooMuch || size <= 0 ? nil : size
 }
 
-/// Programs whose output goes to a log do not see the terminal behind it.
+/// The variables that make programs print colours: their output goes to a log, so they do not see the terminal.
 private let colorVariables = [
   EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
   EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
@@ -376,7 +377,8 @@ extension Plan {
   }
 }
 
-/// Why no run can be recorded there; nil if that is not known. Less is looked at if the database is open already.
+/// Why no run can be recorded in a state directory; nil if no reason is known. Fewer reasons are
+/// checked if the database is open already.
 private func whyUnfit(_ folder: StateFolder, isOpen: Bool) -> StoreFailure? {
   isOpen ? StateStore.writeRefusal(in: folder) : StateStore.refusal(in: folder)
 }

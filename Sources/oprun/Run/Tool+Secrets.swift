@@ -1,4 +1,4 @@
-// The secrets that a run needs, or what is wrong with them, where the file declares them.
+// The secrets that a run needs; their faults are reported where the file declares them.
 
 import Diagnostics
 import Execution

@@ -1,5 +1,5 @@
-// `oprun submit`: a pipeline as one job of Slurm. The pipeline is checked here; everything else happens in
-// the job, which is told apart from other jobs by a word, however often Slurm starts it.
+// `oprun submit`: submits a pipeline as one job of Slurm. The pipeline is checked here; everything
+// else happens in the job. A word tells the job apart from others, however often Slurm starts it.
 
 import CLinux
 import Diagnostics
@@ -34,7 +34,7 @@ extension Tool {
         help: "read it from a file, with 'from: file'")
       return ExitStatus.usage
     }
-    // One that is missing here may be there where the job runs.
+    // A secret that is missing here may exist where the job runs.
     let secrets = reading.secrets
     let given = invocation.assignments(Options.param).first {
       secrets.masker?.finds(in: $0.value) == true
@@ -73,8 +73,8 @@ extension Tool {
     }
   }
 
-  /// Takes variables away that hold a secret: Slurm keeps the environment of a job, and gives it to whoever starts it
-  /// again.
+  /// Removes variables that contain a secret: Slurm keeps the environment of a job, and gives it to
+  /// whoever restarts the job.
   private func withhold(_ secrets: Secrets) {
     let names = SlurmVariables(masker: secrets.masker).secret.map(\.name)
     for name in names { unsetenv(name) }
@@ -83,7 +83,7 @@ extension Tool {
     errors.flush()
   }
 
-  /// The absolute path of a copy of oprun that nodes see; nil if there can be none, which has been said.
+  /// The absolute path of a copy of oprun that nodes see; nil if there can be none, which has been reported.
   private func program(_ invocation: Invocation) throws(SystemError) -> String? {
     let path = absolute(stateDirectory(invocation), in: try currentFolder())
     let state: StateFolder
@@ -105,10 +105,10 @@ private func absolute(_ path: String, in folder: String) -> String {
 struct SubmittedRun {
   /// The words of the command.
   let words: [String]
-  /// What the job runs.
+  /// The script of the job.
   let script: String
 
-  /// The runs of the job are found by the word.
+  /// Makes the call. The runs of the job are found by the word.
   init(_ invocation: Invocation, word: String, program: String, state: String, folder: String) {
     var run = ["run", "--executor=slurm", "--state-dir=\(state)"]
     run += invocation.words(of: SubmittedRun.passed)
@@ -129,19 +129,19 @@ struct SubmittedRun {
 
   // MARK: The job
 
-  /// In which variable the job finds the word of its submission.
+  /// The variable in which the job finds the word of its submission.
   private static let variable = "OPRUN_SUBMISSION"
 
   static func newWord() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
-  /// The word of the submission whose job this is; nil elsewhere. It is taken from the environment, because runs that
-  /// steps start are not those of the job.
+  /// The word of the submission to which this job belongs; nil elsewhere. It is removed from the
+  /// environment, because runs that steps start are not those of the job.
   static let own: String? = {
     defer { unsetenv(variable) }
     return environmentValue(variable)
   }()
 
-  /// The word if Slurm has started the job again, which goes on with what it had done; nil otherwise.
+  /// The word if Slurm has restarted the job, which goes on where it was; nil otherwise.
   static var resumed: String? {
     guard let own, let count = environmentValue("SLURM_RESTART_COUNT"), count != "0" else {
       return nil
@@ -155,9 +155,9 @@ struct SubmittedRun {
     Options.timeout, Options.durable, Options.lock, Options.noCache, Options.refresh,
   ]
 
-  /// A word for `sbatch` that would make the job something else: an array, or another script; nil if there is none.
+  /// A word for `sbatch` that would make a different job: an array, or another script; nil if there is none.
   static func refusedWord(among words: [String]) -> String? {
-    // Whether the next word may be the value of an option.
+    // True if the next word may be the value of an option.
     var takesValue = false
     for word in words {
       defer { takesValue = mayTakeValue(word) }
@@ -170,7 +170,8 @@ struct SubmittedRun {
     return nil
   }
 
-  /// `--array` or `--wrap`, or the beginning of one of them, or `-a`, also behind letters without a value.
+  /// True for `--array` or `--wrap`, or the beginning of one of them, and for `-a`, also after
+  /// letters without a value.
   private static func isOfAnotherJob(_ word: String) -> Bool {
     guard word.hasPrefix("--") else {
       return word.dropFirst().drop(while: switches.contains).first == "a"
@@ -179,10 +180,10 @@ struct SubmittedRun {
     return name.utf8.count > 1 && ("array".hasPrefix(name) || "wrap".hasPrefix(name))
   }
 
-  /// Whether the value of an option may follow as a word of its own.
+  /// True if the value of an option may follow as a separate word.
   private static func mayTakeValue(_ word: String) -> Bool {
     if word.hasPrefix("--") {
-      // They may be cut off.
+      // Names of options may be abbreviated.
       let name = word.dropFirst(2)
       return !word.contains("=") && !longSwitches.contains { $0.hasPrefix(name) }
     }
@@ -199,12 +200,12 @@ struct SubmittedRun {
     "verbose", "version", "wait",
   ]
 
-  /// What would be done, for people.
+  /// The call as a shell command, for people.
   var shown: String {
     words.map(shellQuoted).joined(separator: " ") + " <<'EOF'\n" + script + "EOF\n"
   }
 
-  /// Becomes `sbatch`, which says which job it is; returns if that cannot be.
+  /// Becomes `sbatch`, which prints the job's number; returns if that is not possible.
   func perform() -> SystemError {
     let file = clinux_memory_file("oprun")
     guard file >= 0 else { return SystemError("cannot create a file in memory", errno: -file) }
@@ -218,7 +219,7 @@ struct SubmittedRun {
     return SystemError("cannot run 'sbatch'", errno: errno)
   }
 
-  /// Takes away what would direct `sbatch`, and what says about a job that oprun may be in, or a run.
+  /// Removes variables that would direct `sbatch`, or describe a job or a run around this oprun.
   private static func forgetOtherJobs() {
     for name in inheritedEnvironment().values.keys
     where directsSlurm(variable: name) || OprunVariable(rawValue: name) != nil { unsetenv(name) }
@@ -234,7 +235,7 @@ struct SubmittedRun {
 }
 
 extension Invocation {
-  /// The words of options that stand on the command line.
+  /// The words of options that are given on the command line.
   fileprivate func words(of options: [Option]) -> [String] {
     options.filter(isGiven).flatMap { option -> [String] in
       if option.value == nil { return isOn(option) ? [option.flag] : [] }

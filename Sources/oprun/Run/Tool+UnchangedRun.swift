@@ -1,4 +1,5 @@
-// A run in which nothing, or little, has changed since one before: that is seen before anything is planned.
+// Runs in which nothing, or little, has changed since an earlier one: this is found out before
+// anything is planned.
 
 import Caching
 import Diagnostics
@@ -13,7 +14,7 @@ import RunFiles
 import Scheduling
 import State
 
-/// A run that was recorded as one like the run before it, without planning anything.
+/// A run that was recorded as a repetition of an earlier one, without planning anything.
 private struct RepeatedRun {
   let unchanged: UnchangedRun
   let beginning: RunBeginning
@@ -23,16 +24,17 @@ private struct RepeatedRun {
 
 /// A run that may turn out to be one in which every step is up to date.
 final class UnchangedRunNote {
-  /// Where oprun was started, and the words of the command line on which the plan depends.
+  /// The directory where oprun was started, and the words of the command line on which the plan depends.
   private let command: [String]
-  /// Nil until `noteKey` is called, and if a variable cannot be read.
+  /// The key of the run; nil until `noteKey` is called, and if a variable cannot be read.
   private(set) var key: RunKey?
-  /// True if all of the pipeline is run.
+  /// True if the whole pipeline runs.
   private let isWhole: Bool
-  /// Where the steps of the pipeline stand, if all of it is run and some of it may be planned by itself.
+  /// The positions of the steps in the file, if the whole pipeline runs and parts of it may be
+  /// planned by themselves.
   private(set) var written: WrittenSteps?
   let sources = SourceFiles()
-  /// What is left out of the plan, because nothing of it has changed.
+  /// The steps that are not planned, because nothing of them has changed.
   var rest: UnplannedRest?
 
   init(command: [String], isWhole: Bool) {
@@ -40,8 +42,8 @@ final class UnchangedRunNote {
     self.isWhole = isWhole
   }
 
-  /// Notes everything but files on which it depends what the run does; the run itself changes variables. Most runs
-  /// have no cached steps and need no key, which costs a fiftieth of the work of a short run.
+  /// Notes everything but files on which the run depends, before the run changes variables. Most
+  /// runs have no cached steps and need no key, which costs a fiftieth of the work of a short run.
   func noteKey(_ host: HostFacts) {
     let inherited = inheritedEnvironment()
     guard key == nil, inherited.undecodable.isEmpty else { return }
@@ -55,14 +57,14 @@ final class UnchangedRunNote {
       ])
   }
 
-  /// Notes the same of a pipeline that has cached steps, and where its steps stand.
+  /// Notes the key for a pipeline with cached steps, and the positions of its steps.
   func note(_ pipeline: LoadedPipeline, _ host: HostFacts) {
     noteKey(host)
     if isWhole { written = pipeline.writtenSteps }
   }
 
-  /// Variables in which shells note how they were started and where they were. They differ where nothing else does; a
-  /// pipeline that names one is never repeated.
+  /// Variables in which shells note how they were started and where they were. They differ where
+  /// nothing else does; a pipeline that names one is never repeated.
   static let shellVariables = ["_", "SHLVL", "OLDPWD"]
 
   func files(_ files: PipelineFiles) -> PipelineFiles {
@@ -74,18 +76,18 @@ final class UnchangedRunNote {
 }
 
 extension Tool {
-  /// The options that change only what planning makes of the file.
+  /// The options that change only the plan made from the file.
   private static let planningOptions = [
     Options.param.name, Options.jobs.name, Options.failFast.name, Options.failurePolicy.name,
     Options.timeout.name, Options.cacheURL.name, Options.sharedCache.name,
   ]
-  /// The options that change only how a run looks, and where it is recorded.
+  /// The options that change only how a run is shown, and where it is recorded.
   private static let lookOptions = [
     Options.verbose.name, Options.output.name, Options.color.name, Options.ascii.name,
     Options.stateDirectory.name,
   ]
 
-  /// Nil for a run that does more than to see to it that its steps are up to date.
+  /// The note for a run; nil if the run does more than to bring its steps up to date.
   func unchangedRunNote(_ invocation: Invocation) -> UnchangedRunNote? {
     var words = invocation.operands
     for option in Subcommand.run.options where invocation.hasValue(for: option) {
@@ -103,12 +105,13 @@ extension Tool {
     return UnchangedRunNote(command: [folder] + words, isWhole: invocation.operands.count == 1)
   }
 
-  /// Variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
+  /// The variables with which a run takes part in another program's work: a make's, a CI job's, another run's.
   private static let sharingVariables = [
     "MAKEFLAGS", "GITHUB_STEP_SUMMARY", OprunVariable.oprun.rawValue,
   ]
 
-  /// Does what there is to do if nothing has changed, or little; nil if all of the pipeline must be planned.
+  /// Repeats the run if nothing has changed, or runs the changed part; nil if the whole pipeline
+  /// must be planned.
   func runUnchanged(
     _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
@@ -129,7 +132,7 @@ extension Tool {
     }
   }
 
-  /// Records and shows a run like the one before it; nil if it cannot be recorded like that.
+  /// Records and shows a run as a repetition; nil if it cannot be recorded in this way.
   private func repeatRun(
     _ unchanged: UnchangedRun, since start: RunClock, in folder: StateFolder,
     _ invocation: Invocation
@@ -182,7 +185,7 @@ extension Tool {
 }
 
 extension UnchangedRunNote {
-  /// Keeps the record of a run in which nothing happened but that steps were up to date, and some ran.
+  /// Keeps the record of a run in which steps were up to date or ran, and nothing else happened.
   func keepRun(
     of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder, _ watch: UnchangedRunWatch
   ) {
@@ -191,7 +194,7 @@ extension UnchangedRunNote {
       !plan.holds(Self.shellVariables)
     else { return }
     if let rest {
-      // The record that there is will do as long as steps run.
+      // The existing record is sufficient as long as steps run.
       guard watch.ran.isEmpty else { return }
       var run = rest.run
       if !run.isPure {
@@ -217,18 +220,18 @@ extension UnchangedRunNote {
   }
 }
 
-/// Whether nothing happens in a run but that steps are up to date, or run and succeed.
+/// Finds out whether, in a run, steps are up to date, or run and succeed, and nothing else happens.
 final class UnchangedRunWatch: RunObserver {
   private(set) var isPlain = true
   /// The steps in the order in which they ended.
   private(set) var operations: [OperationID] = []
-  /// The steps that ran, by their places in this order.
+  /// The steps that ran, by their positions in this order.
   private(set) var ran: [Int] = []
 
   func observe(_ event: RunEvent) {
     switch event.kind {
     case .began, .ended, .outputGrew, .ready, .heldUp, .waiting, .restored: break
-    // The hooks of a run are of no step.
+    // Commands of the run itself, its hooks, belong to no step.
     case .started(let operation, _): isPlain = isPlain && operation.rawValue >= 0
     case .finished(let end): isPlain = isPlain && end.exitStatus == 0 && !end.wasLeft
     case .settled(let operation, let ending, _):
@@ -243,13 +246,14 @@ final class UnchangedRunWatch: RunObserver {
 }
 
 extension Plan {
-  /// Whether what its steps do was known beforehand, and nothing but they themselves decides what becomes of them.
+  /// True if the commands of all steps were known before the run, and only the steps themselves
+  /// decide how they end.
   var isPlain: Bool {
     secrets.isEmpty && groups.isEmpty && late == nil && outputs == nil && slurm == nil
       && !isExclusive && steps.allSatisfy { $0.late == nil }
   }
 
-  /// Whether one of the words in its files is among these.
+  /// True if one of these words occurs in the plan's files.
   fileprivate func holds(_ words: [String]) -> Bool {
     let words = words.map { Array($0.utf8) }
     return sources.files.contains { file in

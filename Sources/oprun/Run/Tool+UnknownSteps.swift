@@ -1,11 +1,11 @@
-// What is said of words in the place of steps that are no steps of the pipeline. It does not know the pipeline.
+// The messages about words in place of steps that are not in the pipeline.
 
 import Diagnostics
 import Glibc
 import Pipelines
 
 extension Tool {
-  /// Says each; what is to be done about several of them is said once.
+  /// Reports each word; a help that several of them share is shown once.
   func say(_ steps: [UnknownStep], _ invocation: Invocation?) {
     let helps = steps.map { step in invocation.map { help(for: step, $0) } ?? step.help }
     for (index, step) in steps.enumerated() {
@@ -29,7 +29,7 @@ extension Tool {
       ?? fileHelp(word, invocation) ?? otherHelp(word, invocation)
   }
 
-  /// The word is a command, which stands before the file.
+  /// The help for a word that is a command, which comes before the file.
   private func commandHelp(_ word: String, _ invocation: Invocation) -> String? {
     guard let meant = Subcommand.named(word) else { return nil }
     let hasFile = meant.takesFile && !invocation.isFileFound

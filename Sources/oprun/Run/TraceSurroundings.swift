@@ -6,8 +6,8 @@ import Plans
 import Reporting
 
 extension TraceContext {
-  /// Nil if nobody could see the spans: the run is not part of a trace, nothing collects spans, and no
-  /// events are written.
+  /// The trace for a run; nil if nobody could see its spans: the run is not part of a trace,
+  /// nothing collects spans, and no events are written.
   static func ofRun(_ runID: String, _ invocation: Invocation) -> TraceContext? {
     let text = environmentValue("TRACEPARENT") ?? ""
     let parent = TraceParent(text)
@@ -16,14 +16,14 @@ extension TraceContext {
       || invocation.text(Options.output) == OutputMode.json.rawValue
       || collectors.contains { environmentValue($0)?.isEmpty == false }
     guard isWanted else { return nil }
-    // It says nothing without the trace that it was made for.
+    // TRACESTATE has no meaning without the trace that it was made for.
     if parent == nil { unsetenv("TRACESTATE") }
     return TraceContext(
       continuing: parent, newTrace: { (.random(in: .min ... .max), .random(in: .min ... .max)) },
       runID: runID)
   }
 
-  /// Where programs with OpenTelemetry send their spans:
+  /// The variables that tell programs with OpenTelemetry where to send their spans:
   /// https://opentelemetry.io/docs/specs/otel/protocol/exporter/
   private static let collectors = [
     "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",

@@ -11,7 +11,7 @@ extension PipelineSearch {
     otherFile: { pipeline(in: "", with: $0).flatMap(wordForHelp) })
 }
 
-/// A path from here, such as `../../oprun.yml`.
+/// The usual file here or above, as a path from here, such as `../../oprun.yml`.
 private func findUsualFile() throws(UsageFailure) -> String? {
   guard let here = getcwd(nil, 0) else { return nil }
   defer { free(here) }
@@ -20,7 +20,7 @@ private func findUsualFile() throws(UsageFailure) -> String? {
     let prefix = String(repeating: "../", count: level)
     for name in PipelineSearch.names {
       guard let owner = ownerOfFile(prefix + name) else { continue }
-      // Otherwise a user who can write to a directory above, such as /tmp, could have commands run
+      // A user who can write to a directory above, such as /tmp, could otherwise have commands run
       // by anybody who works below it.
       if level > 0, !isTrusted(owner) { throw .foreignFile(prefix + name) }
       return prefix + name
@@ -71,13 +71,13 @@ extension Tool {
 }
 
 extension Subcommand {
-  /// Whether what it does depends on where it is started.
+  /// True if the effect of the command depends on where it is started.
   var usesDirectory: Bool {
     takesFile || options.contains { $0.name == Options.stateDirectory.name }
   }
 }
 
-/// Refuses a directory whose path steps could not be told.
+/// Refuses a directory whose path cannot be passed to steps.
 func checkDirectory() throws(UsageFailure) {
   guard let path = getcwd(nil, 0) else { return }
   defer { free(path) }
@@ -88,7 +88,7 @@ func checkDirectory() throws(UsageFailure) {
   throw .unnamable(directory: printable(name ?? []))
 }
 
-/// The directory that oprun works in; nil if its path is not UTF-8, or if it is gone.
+/// The current directory; nil if its path is not UTF-8, or if it is gone.
 func currentDirectory() -> String? {
   guard let path = getcwd(nil, 0) else { return nil }
   defer { free(path) }

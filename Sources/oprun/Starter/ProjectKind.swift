@@ -1,19 +1,19 @@
-// What kinds of projects there are, and how they are recognised.
+// The kinds of projects, and how they are recognised.
 
 import Expressions
 
 /// One way in which a project can be built, and the steps for it.
 struct ProjectKind {
-  /// What it is for people: `a Swift package`.
+  /// The kind in words for people: `a Swift package`.
   let name: String
-  /// The word before the ids of its steps where a project is of several kinds.
+  /// The word before the ids of its steps in a project of several kinds.
   let prefix: String
   let steps: [StarterStep]
 
-  /// Gives the text of a file of the project; nil if there is none.
+  /// Returns the text of a file of the project; nil if there is none.
   typealias Reader = (String) -> String?
 
-  /// All kinds, as far as a project is of them.
+  /// All kinds to which a project belongs.
   static func all(_ read: Reader) -> [ProjectKind] {
     [
       swiftPackage, cargo, goModule, nodePackage, python, cmake, meson, maven, gradle, ruby,
@@ -54,7 +54,7 @@ struct ProjectKind {
       ])
   }
 
-  /// The scripts of package.json that projects usually have, with the tool whose lock file there is.
+  /// The usual scripts of package.json, with the tool whose lock file exists.
   private static func nodePackage(_ read: Reader) -> ProjectKind? {
     guard let text = read("package.json") else { return nil }
     let tools = [
@@ -142,7 +142,7 @@ struct ProjectKind {
       ])
   }
 
-  /// The targets of a makefile that projects usually have. Without one of them, the first is built.
+  /// The usual targets of a makefile; without one of them, the first target.
   private static func makefile(_ read: Reader) -> ProjectKind? {
     guard let text = ["GNUmakefile", "makefile", "Makefile"].lazy.compactMap(read).first else {
       return nil
@@ -166,10 +166,10 @@ struct ProjectKind {
   }
 }
 
-/// The targets that a makefile names.
+/// Finds the targets of a makefile.
 enum MakeTargets {
-  /// Names at the beginning of a line before a colon that assigns nothing; no patterns, no special
-  /// targets.
+  /// The names before a colon at the beginning of a line, unless it assigns something; no patterns,
+  /// no special targets.
   static func names(in text: String) -> [String] {
     text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
       guard let colon = line.firstIndex(of: ":"), line.first?.isWhitespace == false,

@@ -1,4 +1,4 @@
-// The first pipeline of a project, written from what is in its directory.
+// The first pipeline of a project, written from the files in its directory.
 
 import Diagnostics
 
@@ -21,7 +21,7 @@ struct StarterStep: Hashable {
 struct Starter {
   let kinds: [ProjectKind]
 
-  /// Looks at a project. `read` gives the text of a file in its directory, or nil if there is none.
+  /// Examines a project. `read` returns the text of a file in its directory, or nil if there is none.
   init(read: ProjectKind.Reader) { kinds = ProjectKind.all(read) }
 
   /// The steps. Their ids have prefixes where two kinds would have the same.
@@ -45,7 +45,7 @@ struct Starter {
     StarterStep("test", "echo 'the command that tests it'", after: "build"),
   ]
 
-  /// The file.
+  /// The text of the pipeline file.
   var text: String {
     let steps = steps
     let example = steps.last?.id ?? ""
@@ -74,7 +74,7 @@ struct Starter {
     return String(text.dropLast())
   }
 
-  /// A string as it is written in YAML: plain where it cannot be taken for anything else.
+  /// A string as it is written in YAML: plain if it cannot be read as anything else.
   private static func scalar(_ text: String) -> String {
     let isPlain =
       text.first?.isLetter == true

@@ -48,7 +48,7 @@ extension Tool {
     return ExitStatus.cannotWrite
   }
 
-  /// `ci.yml` for `ci.txt` and `ci`; for a directory, the usual file in it.
+  /// The path of the pipeline to write: `ci.yml` for `ci.txt` and `ci`; for a directory, the usual file in it.
   private static func pipelineName(for path: String) -> String {
     if access(path + "/.", F_OK) == 0 {
       return path + (path.hasSuffix("/") ? "" : "/") + PipelineSearch.names[0]
@@ -58,7 +58,7 @@ extension Tool {
     return path[..<dot] + ".yml"
   }
 
-  /// Makes a new file. False if that fails, with the reason in `errno`; nothing half-written stays.
+  /// Makes a new file. False, with `errno`, if that fails; no partial file stays.
   private func create(_ path: String, _ text: String) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return false }

@@ -1,18 +1,18 @@
-// Tells which steps cannot both run in one run, because they demand different ends of another step. A file that both of
-// them declare is no collision.
+// Tells which steps cannot both run in one run, because they demand different ends of another step.
+// If both of them declare a file, that is no collision.
 
 import Plans
 import Scheduling
 
-/// Compares what steps demand of those that they depend on, directly or through others.
+/// Compares the demands of steps on those that they depend on, directly or through others.
 final class Alternatives {
-  /// What must be so in a run in which a step runs.
+  /// The conditions on a run in which a step runs.
   private struct Demands {
-    /// Steps that must have failed, or for which an expression may demand it.
+    /// Steps that must have failed, or for which an expression may demand that.
     var failures: Set<OperationID> = []
     /// Steps that must not have failed.
     var successes: Set<OperationID> = []
-    /// Groups in which nothing may have failed but what is allowed.
+    /// Groups in which only allowed failures may have happened.
     var intact: Set<OperationID> = []
     /// Steps whose conditions, which only the run knows, must be true.
     var conditions: Set<OperationID> = []
@@ -21,7 +21,7 @@ final class Alternatives {
   /// An operation that comes before a step which runs.
   private struct Visit: Hashable {
     let operation: OperationID
-    /// It must have run. Otherwise it may also have been skipped, but not blocked.
+    /// True if the operation must have run. Otherwise it may also have been skipped, but not blocked.
     let mustRun: Bool
   }
 
@@ -30,20 +30,20 @@ final class Alternatives {
   private let plan: Plan
   private var known: [OperationID: Demands] = [:]
   private var allowing: [OperationID: Bool] = [:]
-  /// How many edges may still be followed.
+  /// The number of edges that may still be followed.
   private var budget = 2_000_000
 
-  /// The planner as it is when the plan has been made of it.
+  /// Prepares the comparison; `planner` is in its state after the plan has been made.
   init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
     self.planner = planner
     self.numbers = numbers
     self.plan = plan
   }
 
-  /// False if one of the two does not run when the other one does, or if only the run tells.
+  /// False if the two exclude each other, or if only the run can tell.
   func mayBothRun(_ first: OperationID, _ second: OperationID) -> Bool {
     let (one, other) = (demands(of: first), demands(of: second))
-    // Where the conditions of one of them hold, those of the other must do so, too.
+    // If the conditions of one of them hold, those of the other must hold, too.
     let isCertain =
       one.conditions.isSubset(of: other.conditions) || other.conditions.isSubset(of: one.conditions)
     return isCertain && budget > 0
@@ -73,7 +73,7 @@ final class Alternatives {
     return demands
   }
 
-  /// Adds what an edge demands; nil if the end of its source does not matter.
+  /// Adds the demands of an edge; nil if the end of its source does not matter.
   private func visit(
     _ edge: Graph.Edge, from next: Visit, _ hasCondition: Bool, _ demands: inout Demands
   ) -> Visit? {
@@ -89,7 +89,7 @@ final class Alternatives {
       if next.mustRun { demands.failures.insert(source) }
       return Visit(operation: source, mustRun: next.mustRun)
     case .done, .readyOrDone:
-      // A group that has not failed has no member that has.
+      // A group that has not failed has no member that has failed.
       guard edge.condition == .done, hasMembers(next.operation) else {
         if hasCondition { demands.failures.insert(source) }
         return nil
@@ -102,19 +102,19 @@ final class Alternatives {
     return Visit(operation: source, mustRun: false)
   }
 
-  /// Nil if it is not part of the plan.
+  /// The step of an operation; nil if it is not part of the plan.
   private func step(_ operation: OperationID) -> PlannedStep? {
     numbers[operation.index].map { plan.steps[$0.index] }
   }
 
-  /// Whether what depends on it may run although it has failed.
+  /// True if dependents of the step may run although it has failed.
   private func mayFail(_ step: PlannedStep, _ operation: OperationID) -> Bool {
     step.settings.allowFailure != .never || step.late?.allowance != nil
       || step.late?.parts.expansion?.allowance != nil
       || numbers[operation.index].flatMap { plan.groups[$0] }?.allowsFailure == true
   }
 
-  /// Adds that it has not failed, or that only what is allowed has failed in it.
+  /// Adds the demand that a step has not failed, or that only allowed failures have happened in it.
   private func demandOK(
     _ step: PlannedStep, _ operation: OperationID, _ demands: inout Demands
   ) {
@@ -126,7 +126,7 @@ final class Alternatives {
     }
   }
 
-  /// Whether a member may fail so that the group has failed, too, and what depends on it still runs.
+  /// True if a member may fail so that the group has failed, too, and its dependents still run.
   private func holdsAllowedFailure(_ group: OperationID) -> Bool {
     guard let members = planner.group(group.index)?.members, !members.isEmpty else { return false }
     if let known = allowing[group] { return known }
@@ -140,7 +140,7 @@ final class Alternatives {
     return isAllowing
   }
 
-  /// Whether it stands for others: all edges to it that wait for any end come from these.
+  /// True if the operation stands for others: then all edges to it that wait for any end come from these.
   private func hasMembers(_ operation: OperationID) -> Bool {
     planner.group(operation.index)?.members.isEmpty == false
   }

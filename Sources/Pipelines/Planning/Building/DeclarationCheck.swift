@@ -1,6 +1,6 @@
-// Finds cached steps whose declared files collide: one reads what another makes without waiting for it, or two make
-// the same. Only of paths without wildcards is it certain what they name; they are compared with each other, and with
-// the patterns of outputs that cover them.
+// Finds cached steps whose declared files collide: one reads what another makes without waiting for
+// it, or two make the same file. Only paths without wildcards are certain to name a file; they are
+// compared with each other, and with the patterns of outputs that cover them.
 
 import Diagnostics
 import Expressions
@@ -8,7 +8,7 @@ import Glibc
 import Plans
 import Scheduling
 
-/// Compares what the cached steps of a plan declare.
+/// Compares the declarations of the cached steps of a plan.
 final class DeclarationCheck {
   /// A step that declares files.
   private struct Declaring {
@@ -19,9 +19,9 @@ final class DeclarationCheck {
     /// Outputs with expressions whose values only the run knows, as they are written.
     let lateOutputs: [String]
     let directory: String?
-    /// Only the run decides whether it runs.
+    /// True if only the run decides whether the step runs.
     let isConditional: Bool
-    /// What it waits for besides other steps.
+    /// The conditions that the step waits for, besides other steps.
     let probes: [LateProbe]
   }
 
@@ -31,16 +31,18 @@ final class DeclarationCheck {
   /// The first step that makes each path, and the others.
   private var makers = PathTable()
   private var moreMakers: [ExactText: [Int]] = [:]
-  // A step that makes files is no service, so it has ended when a service that waits for it is ready.
+  // A step that makes files is not a service, so it has ended when a service that waits for it is
+  // ready.
   private lazy var ancestry = Ancestry(
     planner.graph, budget: Self.budget, followsServices: true)
   private let alternatives: Alternatives
-  /// Whether each operation runs if no step is named; nil means all.
+  /// True for each operation that runs if no step is named; nil means all.
   private lazy var usually = planner.keptIfNoneIsNamed()
 
-  /// How often operations are compared for a plan.
+  /// The number of comparisons of operations for one plan.
   private static let budget = 20_000_000
-  /// How many names of paths are still compared with directories and patterns: thousands of steps may share one directory.
+  /// The number of names of paths that may still be compared with directories and patterns:
+  /// thousands of steps may share one directory.
   private var spaceBudget = 1_000_000
 
   init(_ planner: Planner, _ numbers: Renumbering, _ plan: Plan) {
@@ -58,7 +60,7 @@ final class DeclarationCheck {
     }
   }
 
-  /// Nil if it does not run, or if its directory is known only later.
+  /// The declaration of a step; nil if the step does not run, or if its directory is known only later.
   private static func declaring(
     _ step: PlannedStep, _ cache: CacheSettings, _ operation: Int
   ) -> Declaring? {
@@ -119,7 +121,7 @@ final class DeclarationCheck {
     }
   }
 
-  /// Compares the directories and the patterns with wildcards of steps with what others make by name.
+  /// Compares the directories and patterns with wildcards of each step with the paths that others make.
   private func checkSpaces(_ log: inout DiagnosticLog) {
     let named: [(path: ExactText, maker: Int)] = steps.indices.flatMap { number in
       (steps[number].cache.outputs + steps[number].lateOutputs).compactMap { output in
@@ -155,7 +157,7 @@ final class DeclarationCheck {
     }
   }
 
-  /// What another step makes in a space, although the step has that space and does not wait for the other one.
+  /// The first path that another step makes in a space of this step, which does not wait for it.
   private func firstMade(
     in space: DeclaredSpace, among named: [(path: ExactText, maker: Int)], besides number: Int
   ) -> (path: ExactText, maker: Int)? {
@@ -200,12 +202,12 @@ final class DeclarationCheck {
     }
   }
 
-  /// The path itself, or that of a directory around it, if a step makes it.
+  /// The path itself, or a directory around it, if a step makes it.
   private func madePath(at path: ExactText) -> ExactText? {
     makers.nearest(to: path)
   }
 
-  /// Whether a condition of `wait_for` is a file that a step makes.
+  /// True if a condition of `wait_for` is a file that a step makes.
   private func isMade(_ probe: LateProbe, by maker: Int) -> Bool {
     guard probe.model.kind == .file, case .script(.plain(let file)) = probe.model.target,
       let path = paths.plain(file, in: nil).flatMap(madePath)
@@ -213,15 +215,15 @@ final class DeclarationCheck {
     return makers[path] == maker || moreMakers[path]?.contains(maker) == true
   }
 
-  /// Whether a pattern with `!` may take an input out again.
+  /// True if a pattern with `!` may exclude an input.
   private func excludes(_ pattern: String, _ step: Declaring) -> Bool {
     step.cache.inputs.contains {
       $0.hasPrefix("!") && pattern.hasPrefix(String($0.dropFirst()).partBeforeWildcards)
     }
   }
 
-  /// Whether both may run at the same time. Of two steps with conditions, and of two that demand different ends of
-  /// another step, perhaps only one runs.
+  /// True if both may run at the same time. If both have conditions, or if they demand different
+  /// ends of another step, perhaps only one of them runs.
   private func areUnordered(_ first: Int, _ second: Int) -> Bool {
     let (one, other) = (steps[first], steps[second])
     guard !(one.isConditional && other.isConditional), let ancestry else { return false }
@@ -230,7 +232,7 @@ final class DeclarationCheck {
       && !ancestry.isExhausted && alternatives.mayBothRun(before, after)
   }
 
-  /// The place where a step names a pattern.
+  /// The location where a step names a pattern.
   private func place(
     of number: Int, _ pattern: String, _ part: CachePart
   ) -> PlanningMessage.StepPlace {
@@ -238,7 +240,7 @@ final class DeclarationCheck {
       id: steps[number].id, span: span(of: pattern, in: part, of: number))
   }
 
-  /// The place where a step names what it makes.
+  /// The location where a step names a path that it makes.
   private func place(ofMaker number: Int, of path: ExactText) -> PlanningMessage.StepPlace {
     let step = steps[number]
     let pattern = (step.cache.outputs + step.lateOutputs).first {
@@ -259,8 +261,8 @@ final class DeclarationCheck {
     return step.span
   }
 
-  /// What makes one step wait for another. A step can name only those beside it, or beside a group that it is in; in
-  /// `depends_on`, a step that does not usually run would run each time.
+  /// The help that makes one step wait for another. A step can name only those beside it, or beside
+  /// a group around it; in `depends_on`, a step that does not usually run would run each time.
   private func order(_ step: Int, after other: Int) -> String? {
     if let usually, usually[steps[step].operation], !usually[steps[other].operation] {
       return PlanningMessage.runFirst(steps[other].id)

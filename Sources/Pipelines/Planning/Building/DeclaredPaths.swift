@@ -1,16 +1,16 @@
-// The paths that a step declares in `cache`, as planning can compare them: by their text alone. Whether anything is
-// there, and where links lead, is known only to a run.
+// The paths that a step declares in `cache`, as planning can compare them: by their text alone.
+// Only a run knows whether files exist, and where links lead.
 
 import Diagnostics
 import Expressions
 import Plans
 
-/// Where a declared path without wildcards leads.
+/// The target of a declared path without wildcards.
 enum DeclaredPlace {
-  /// A path below the directory that oprun is started in, or an absolute one that is not.
+  /// A path below the directory that oprun is started in, or an absolute path elsewhere.
   case path(ExactText)
   case outside
-  /// It leads out of that directory and perhaps back, and the name of the directory is not known.
+  /// The path leads out of that directory and perhaps back, and the name of the directory is not known.
   case unknown
 }
 
@@ -29,7 +29,8 @@ struct DeclaredPaths {
     return path
   }
 
-  /// The same for a pattern with wildcards, of which only the text tells whether it is that of another one.
+  /// The path of a pattern with wildcards, whose text alone tells whether it equals another one;
+  /// nil for a path without.
   func wild(_ pattern: String, in directory: String?) -> ExactText? {
     var copy = pattern
     guard copy.withUTF8({ $0.contains(where: isWildcard) }) else { return nil }
@@ -38,7 +39,7 @@ struct DeclaredPaths {
     return path
   }
 
-  /// Whether a pattern of a step in a relative directory leads out of the directory that oprun is started in.
+  /// True if a pattern of a step in a relative directory leads out of the directory that oprun is started in.
   func isOutside(_ pattern: String, in directory: String?) -> Bool {
     if directory == nil, pattern.goesDown { return false }
     guard directory?.hasPrefix("/") != true, case .outside = place(of: pattern, in: directory)
@@ -66,27 +67,30 @@ struct DeclaredPaths {
   }
 }
 
-/// What a declared output may hold that another step makes: everything in a directory, or all matches of wildcards.
+/// The files that a declared output may contain and another step may make: all files in a
+/// directory, or all matches of wildcards.
 struct DeclaredSpace {
   private let names: [(text: String, pattern: NamePattern)]
-  /// What everything in it begins with.
+  /// The text with which all paths in it begin.
   let beginning: String
 
-  /// `path` is that of the pattern, as planning compares it.
+  /// Makes the space of a pattern; `path` is its path as planning compares it.
   init(_ path: ExactText) {
     names = path.text.split(separator: "/").map(String.init).map { ($0, NamePattern($0)) }
     let fixed = path.text.partBeforeWildcards
     beginning = fixed.utf8.count == path.text.utf8.count ? fixed + "/" : fixed
   }
 
-  /// Whether the path, or a directory that it is in, matches. Each name that is looked at takes one from `budget`; when
-  /// nothing is left, nothing matches. Complexity: the names of the pattern times those of the path.
+  /// True if the path, or a directory around it, matches. Each name that is examined takes one from
+  /// `budget`; when nothing is left, nothing matches. Complexity: the names of the pattern times
+  /// those of the path.
   func covers(_ path: ExactText, budget: inout Int) -> Bool {
     let path = path.text.split(separator: "/").map(String.init)
     budget -= path.count
     var (own, other) = (0, 0)
-    // What follows the last `**` may be anywhere: if it does not match here, it is tried one name further. An earlier
-    // `**` need not be tried again, since the last one can match whatever it could.
+    // The part after the last `**` may be anywhere: if it does not match here, it is tried one name
+    // further. An earlier `**` need not be tried again, because the last one matches whatever it
+    // could.
     var afterLast: (own: Int, other: Int)?
     while own < names.count {
       budget -= 1
@@ -113,7 +117,7 @@ private func isWildcard(_ byte: UInt8) -> Bool {
 }
 
 extension ExactText {
-  /// The directory that a path is in; nil if it has no name.
+  /// The directory around a path; nil if it has no name.
   var folder: ExactText? {
     text.utf8.lastIndex(of: UInt8(ascii: "/")).map { ExactText(text: String(text[..<$0])) }
   }

@@ -1,10 +1,10 @@
 // Counts the instances of steps that could not be planned, so that thousands of them with the same
-// mistakes are not all looked at.
+// mistakes are not all examined.
 
 import Diagnostics
 
 struct FailedInstances {
-  /// The number of failed instances, by where the step is written.
+  /// The number of failed instances, by the location of the step.
   private var counts: [Span: Int] = [:]
 
   /// The number of failed instances that are shown: more would hardly show anything new.

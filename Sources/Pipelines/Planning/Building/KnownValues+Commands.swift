@@ -1,4 +1,4 @@
-// Inserts everything into commands that is known before the run. Values are inserted into scripts
+// Inserts everything that is known before the run into commands. Values are inserted into scripts
 // and arguments only as `ScriptRule` allows.
 
 import Diagnostics
@@ -46,10 +46,10 @@ extension KnownValues {
     }
   }
 
-  /// The contexts of which nothing is known before the run.
+  /// The contexts that are completely unknown before the run.
   private static let contextsOfRun: [ContextRoot] = [.steps, .run, .secrets]
 
-  /// Folds all arguments or none, because each may determine what another one is to its program.
+  /// Folds all arguments or none, because each may determine the role of another one for its program.
   private func fold(arguments words: [Text]) throws(EvaluationFailure) -> [Text] {
     guard words.contains(where: { $0.template != nil }) else { return words }
     let arguments = try ArgumentText(words, for: .knownValue, with: self)
@@ -71,7 +71,7 @@ extension KnownValues {
   }
 }
 
-/// A script in which everything known is inserted.
+/// A script with everything inserted that is known.
 enum FoldedScript {
   case known(ScriptText)
   case late(Text)

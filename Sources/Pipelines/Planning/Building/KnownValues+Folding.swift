@@ -1,4 +1,4 @@
-// Inserts everything into expressions that is known before the run.
+// Inserts everything that is known before the run into expressions.
 
 import Expressions
 import Plans
@@ -12,7 +12,7 @@ extension KnownValues {
     }
   }
 
-  /// Folds an item of a list of strings, which may stand for several.
+  /// Folds an item of a list of strings, which may become several.
   func fold(item text: Text) throws(EvaluationFailure) -> [Text] {
     guard case .template(let template) = text else { return [text] }
     return try keeping([text]) { () throws(EvaluationFailure) -> [Text] in
@@ -44,7 +44,7 @@ extension KnownValues {
     }
   }
 
-  /// What `fold` returns, or the whole as it is if that fails and failures are collected.
+  /// The result of `fold`; if it fails and failures are collected, the whole as it is.
   func keeping<Whole>(
     _ whole: Whole, _ fold: () throws(EvaluationFailure) -> Whole
   ) throws(EvaluationFailure) -> Whole {
@@ -86,7 +86,7 @@ extension KnownValues {
     }
   }
 
-  /// Folds an input of a built-in step. A list of it is one of strings.
+  /// Folds an input of a built-in step. A list becomes a list of strings.
   func fold(input model: ValueModel) throws(EvaluationFailure) -> ValueModel {
     guard case .list(let items) = model else { return try fold(model) }
     var folded: [ValueModel] = []

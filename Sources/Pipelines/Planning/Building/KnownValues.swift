@@ -5,7 +5,7 @@ import Expressions
 import Plans
 import Scheduling
 
-/// Where oprun runs, and what it was started with.
+/// The facts about the host that expressions may use.
 package struct HostFacts: Sendable {
   package var name = ""
   package var operatingSystem = "linux"
@@ -27,13 +27,13 @@ package struct HostFacts: Sendable {
   }
 }
 
-/// How much text expressions may still produce in one plan, and how many variables its steps may
+/// The text that expressions may still produce in one plan, and the variables that its steps may
 /// still have; shared ones count once.
 final class PlanBudget {
   let values = ValueBudget()
   private var byteCount = 64 << 20
   private var variables = 4_000_000
-  /// The number of parameters of nested pipelines, for each use.
+  /// The number of parameters that nested pipelines may still have, counted for each use.
   private var inputs = 500_000
 
   /// Counts bytes; returns false once the budget is spent.
@@ -60,8 +60,7 @@ private final class PipelineValues {
   let inputs: PipelineInputs
   let budget: PlanBudget
   let host: Value
-  /// The variables that oprun inherited; nil if the plan is not for a run: then they become known
-  /// later.
+  /// The variables that oprun inherited; nil if the plan is not for a run: then they become known later.
   let inherited: InheritedVariables?
   let secretHeld: (@Sendable (String) -> String?)?
 
@@ -74,7 +73,7 @@ private final class PipelineValues {
   }
 }
 
-/// Failures of a step, of which there may be several.
+/// Collects the failures of a step, of which there may be several.
 final class FaultCollector {
   private(set) var failures: [EvaluationFailure] = []
 
@@ -97,9 +96,10 @@ struct KnownValues: ExpressionBindings {
   let writtenNames: Set<ExactText>
   /// True for an instance of a step: other instances may have other values.
   private(set) var isOfInstance = false
-  /// True in a group with a matrix that is not known: names that are not in `matrix` may be in that one.
+  /// True in a group with an unknown matrix: names that are not in `matrix` may be in that one.
   private(set) var hasLateMatrix = false
-  /// Where failures of single strings go, so that what follows is looked at, too; nil if each is thrown.
+  /// The collector of failures of single strings, so that the following strings are examined, too;
+  /// nil if each failure is thrown.
   var faults: FaultCollector?
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
@@ -124,8 +124,8 @@ struct KnownValues: ExpressionBindings {
     return values
   }
 
-  /// The values for a step whose own matrix is not known. Nor is it known what hides the matrices
-  /// around it.
+  /// The values for a step whose own matrix is not known. Then it is not known either which names
+  /// of the matrices around it are hidden.
   func withoutMatrix() -> KnownValues {
     var values = KnownValues(pipeline, nil, [])
     values.hasLateMatrix = true

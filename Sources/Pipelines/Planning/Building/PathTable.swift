@@ -4,12 +4,12 @@ import Expressions
 
 /// A hash table of paths and numbers, in which paths are compared by their bytes.
 struct PathTable {
-  /// Open addressing, at most half full: the number of an entry + 1; 0 is free.
+  /// The number of an entry + 1 in each slot; 0 is free. Open addressing, at most half full.
   private var slots: [UInt32]
-  /// The hash of the path in each slot: paths are compared only if these are equal.
+  /// The hash of the path in each slot: paths are compared only if their hashes are equal.
   private var hashes: [UInt64]
   private var entries: [(path: ExactText, number: Int)] = []
-  /// It is random, so that no file can be constructed whose paths all collide.
+  /// A random start of hashes, so that no file can be constructed whose paths all collide.
   private let seed = UInt64.random(in: 0...UInt64.max)
 
   /// Makes a table for at most this many paths.
@@ -28,7 +28,7 @@ struct PathTable {
     return entry(in: place).map { entries[$0].number }
   }
 
-  /// Adds a path with its number; if it is there already it keeps the first, which is returned.
+  /// Adds a path with its number; if the path is there already, it keeps the first number, which is returned.
   mutating func add(_ number: Int, at path: ExactText) -> Int? {
     let hash = withBytes(of: path) { self.hash($0) }
     let slot = withBytes(of: path) { self.slot(of: $0, hash: hash) }
@@ -59,7 +59,7 @@ struct PathTable {
 
   private func entry(in slot: Int) -> Int? { slots[slot] == 0 ? nil : Int(slots[slot]) - 1 }
 
-  /// Where the path is, or could be added.
+  /// The slot of the path, or the one to which it could be added.
   private func slot(of path: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Int {
     let mask = slots.count - 1
     var slot = Int(truncatingIfNeeded: hash ^ hash >> 32) & mask
@@ -87,7 +87,7 @@ struct PathTable {
     return hash
   }
 
-  /// FNV-1a: the hash of each directory is on the way to that of the path.
+  /// A step of FNV-1a: the hash of each directory is an intermediate result for that of the path.
   @inline(__always)
   private static func mix(_ hash: UInt64, _ byte: UInt8) -> UInt64 {
     (hash ^ UInt64(byte)) &* 0x100_0000_01B3

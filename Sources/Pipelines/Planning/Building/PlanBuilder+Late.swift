@@ -1,5 +1,5 @@
 // The parts of steps that are left for the run: conditions, commands, settings, matrices that are
-// not known yet, and what their names stand for. docs/design-planning.md, “Late steps”.
+// not known yet, and the meanings of their names. docs/design-planning.md, “Late steps”.
 
 import Diagnostics
 import Expressions
@@ -140,8 +140,8 @@ extension PlanBuilder {
       allowance: allowance)
   }
 
-  /// The conditions of the enclosing steps, the outermost first, then the operation's own. Those
-  /// known to be true are left out.
+  /// The conditions of the enclosing steps, the outermost first, then the operation's own.
+  /// Conditions known to be true are left out.
   private func conditions(
     of operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> [LateCondition] {
@@ -185,7 +185,7 @@ extension PlanBuilder {
     return scope
   }
 
-  /// The values of the matrices that a step is in, as far as they are known.
+  /// The values of the matrices around a step, as far as they are known.
   private func knownMatrix(
     of pipeline: PipelineUse, at address: StepAddress
   ) -> (values: ValueMap?, writtenNames: Set<ExactText>) {
@@ -197,13 +197,13 @@ extension PlanBuilder {
     )
   }
 
-  /// The scope of the group that the steps of the pipeline use stand in.
+  /// The scope of the group around the steps of the pipeline use.
   private func scope(around pipeline: PipelineUse) -> LateScope? {
     guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return nil }
     return scope(of: pipeline.group, at: parent)
   }
 
-  /// The scopes of what pipeline uses gave to the steps in them.
+  /// The scopes of the pipeline uses that gave settings to the steps in them.
   func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
     var scopes: [Int32: LateScope] = [:]
     for giver in settings.late?.givers ?? [] {
@@ -231,7 +231,7 @@ extension PlanBuilder {
       beside: (pipeline.inputs.paramTypes.names, pipeline.inputs.params))
   }
 
-  /// The `vars` of a pipeline use that are known later, and those of them that a part of it needs.
+  /// The `vars` of a pipeline use that are known later, with those of them that a part of it needs.
   private func lateVars(
     of pipeline: PipelineUse, needed: [LateVarNumber]
   ) -> NeededVars? {
@@ -275,7 +275,7 @@ extension PlanBuilder {
       vars: lateVars(of: pipeline, needed: pipeline.lateVarsAtEnd))
   }
 
-  /// The nearest group around the steps of the pipeline use whose matrix is not known, if they see it.
+  /// The nearest group with an unknown matrix around the steps of the pipeline use, if they see it.
   private func matrixGroup(around pipeline: PipelineUse) -> OperationID? {
     guard planner.hasPatterns, pipeline.surroundings.isGroup, let parent = pipeline.parent else {
       return nil
@@ -286,12 +286,12 @@ extension PlanBuilder {
 }
 
 extension Planner {
-  /// Whether the name stands for a step in each instance of a group.
+  /// True if the name stands for a step in each instance of a group.
   private func isInEach(_ name: String, in pipeline: Int) -> Bool {
     pipelines[pipeline].find(path: name)?.isMany ?? false
   }
 
-  /// The meaning of the names in `depends_on`, and the operations they refer to.
+  /// The meanings of the names in `depends_on`, and the operations that they refer to.
   fileprivate func dependencies(at address: StepAddress, _ numbers: Renumbering) -> LateDependencies
   {
     let pipeline = pipelines[address.pipeline]
@@ -300,7 +300,7 @@ extension Planner {
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let name = text.string(dependency.step.span)
-      // It is nearly always a step, by its name.
+      // The name is nearly always the id of a step.
       if !dependency.traits.contains(.matched), let step = pipeline.step(ofDependency: number) {
         guard let target = numbers[pipeline.operation(of: step)] else { continue }
         found.all.append(target)
@@ -343,7 +343,7 @@ extension Planner {
     }
   }
 
-  /// The values of all instances that an operation is in, or is, also where its own steps do not see them.
+  /// The values of all instances that an operation belongs to, even where its own steps do not see them.
   private func instanceValues(of operation: Int) -> ValueMap {
     var values = ValueMap()
     var next: StepAddress? = address(of: operation)
@@ -354,7 +354,7 @@ extension Planner {
     return values
   }
 
-  /// Adds the names of distant steps, at which status functions do not look.
+  /// Adds the names of distant steps, which status functions ignore.
   private func addDistantSteps(
     of address: StepAddress, to found: inout LateDependencies, _ numbers: Renumbering
   ) {

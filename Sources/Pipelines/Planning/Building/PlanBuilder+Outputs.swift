@@ -1,10 +1,11 @@
-// The outputs of pipelines, which are left for the run: they are known when all of its steps have ended.
+// The outputs of pipelines, which are left for the run: they are known when all of its steps have
+// ended.
 
 import Expressions
 import Plans
 
 extension PlanBuilder {
-  /// The outputs of the pipeline that is run. Nil if there are none.
+  /// The outputs of the root pipeline; nil if there are none.
   func rootOutputs() -> LateStep? {
     let root = planner.pipelines[0]
     guard !root.model.outputs.isEmpty, isWhole(root) else { return nil }
@@ -20,7 +21,7 @@ extension PlanBuilder {
   func addOutputs(
     of pipeline: Int, to parts: inout LateParts
   ) throws(EvaluationFailure) {
-    // What a part of its steps gives is nothing that it could give.
+    // A part of the steps does not produce the outputs of the whole.
     guard isWhole(planner.pipelines[pipeline]) else { return }
     var rare = parts.rare
     rare.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
@@ -29,7 +30,7 @@ extension PlanBuilder {
     parts.rare = rare
   }
 
-  /// Whether all of its steps are in the plan that run when none is named.
+  /// True if the plan contains all steps that run when none is named.
   private func isWhole(_ pipeline: PipelineUse) -> Bool {
     pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }
   }

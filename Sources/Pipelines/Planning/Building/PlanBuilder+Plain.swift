@@ -1,11 +1,12 @@
-// The short ways for steps that say only what they run, when they run, and their matrix: most of a large plan.
+// Fast paths for steps that specify only their command, when they run, and their matrix: most steps
+// of a large plan.
 
 import Expressions
 import Plans
 
 extension PlanBuilder {
-  /// A step that has only an id, a script that is in the file as it is, and what it depends on, in the pipeline that
-  /// no other uses. Nil for any other.
+  /// A step with only an id, a script that is in the file unchanged, and dependencies, in the root
+  /// pipeline. Nil for any other.
   func writtenStep(at address: StepAddress) -> PlannedStep? {
     let pipeline = planner.pipelines[address.pipeline]
     let step = pipeline.model.steps[address.step]
@@ -18,8 +19,8 @@ extension PlanBuilder {
       work: .known(.script(scriptText(at: start, byteCount))), settings: settings.settings)
   }
 
-  /// The command of a step that has only an id, a script, keys about when it runs, and perhaps a matrix, in the
-  /// pipeline that no other uses. Nil for any other.
+  /// The command of a step with only an id, a script, keys about when it runs, and perhaps a
+  /// matrix, in the root pipeline. Nil for any other.
   func plainCommand(at address: StepAddress) throws(EvaluationFailure) -> StepCommand? {
     let pipeline = planner.pipelines[address.pipeline]
     guard !address.isGroup, pipeline.parent == nil,
@@ -58,7 +59,7 @@ extension PlanBuilder {
     guard let controlFlow else { return true }
     guard !controlFlow.hasProbes else { return false }
     guard let condition = controlFlow.condition else { return true }
-    // It may name the matrix.
+    // The condition of an instance may name the matrix.
     if address.instance != nil { return false }
     if let latestCondition, latestCondition.expression.isWritten(as: condition) {
       return latestCondition.isTrue

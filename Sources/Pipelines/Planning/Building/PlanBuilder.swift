@@ -1,12 +1,13 @@
-// Builds the plan itself: steps in which everything known is inserted. PlanBuilder+Plain.swift has a short way for
-// most steps, PlanBuilder+Late.swift handles what is left for later.
+// Builds the plan itself: steps with everything inserted that is known. PlanBuilder+Plain.swift has
+// a fast path for most steps, PlanBuilder+Late.swift builds the late parts.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// Builds the steps of the operations that were kept. A class, because calls would copy such a large value.
+/// Builds the steps of the operations that were kept. It is a class, because calls would copy such
+/// a large value.
 final class PlanBuilder {
   let planner: Planner
   private let sources: SourceMap
@@ -14,7 +15,7 @@ final class PlanBuilder {
   let sharedSettings: [SharedSettings]
   /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
-  /// The late `vars` by the number of the pipeline use that has them.
+  /// The late `vars`, by the number of their pipeline use.
   var varsOfPipelines: [Int: LateVars] = [:]
   private var failed = FailedInstances()
   /// The scope of the operation that was used last.
@@ -24,7 +25,7 @@ final class PlanBuilder {
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
   var log: DiagnosticLog
-  /// What is wrong with the step that is being built.
+  /// The faults of the step that is being built.
   private let faults = FaultCollector()
 
   init(_ planner: Planner, _ sources: SourceMap, _ isKept: [Bool]?) {
@@ -70,7 +71,7 @@ final class PlanBuilder {
     return model.sharedCache
   }
 
-  /// The time limit of a pipeline as a whole, as it says itself.
+  /// The time limit of a whole pipeline, as its file specifies it.
   private func timeout(of pipeline: PipelineUse) -> Nanoseconds? {
     guard let early = pipeline.model.earlyTimeout else { return pipeline.model.timeout }
     do throws(EvaluationFailure) {
@@ -124,7 +125,7 @@ final class PlanBuilder {
     }
   }
 
-  /// The hooks of a whole pipeline, and how they run.
+  /// The hooks of a whole pipeline, with their settings.
   private func hookSettings(
     of number: Int
   ) throws(EvaluationFailure) -> (settings: StepSettings, late: LateStep?) {
@@ -181,7 +182,7 @@ final class PlanBuilder {
 
   private func add(_ group: GroupDraft, _ settings: StepSettings, as id: OperationID) {
     groups[id] = groupPlan(group, settings)
-    // Their gates are where instances are made, or begin.
+    // At their gates, instances are made, or begin.
     if group.width != nil { gated += group.operations.compactMap { numbers[$0] } }
     if let pattern = group.pattern { gated += pattern.operations.compactMap { numbers[$0] } }
   }
@@ -216,7 +217,7 @@ final class PlanBuilder {
       })
   }
 
-  /// The settings of a pipeline use as a whole, with the shorter limit of its own and the pipeline's.
+  /// The settings of a whole pipeline use, with the shorter of its own time limit and the pipeline's.
   private func wholeSettings(
     of used: Int, at address: StepAddress, _ values: KnownValues
   ) throws(EvaluationFailure) -> PlannedSettings {
@@ -268,15 +269,15 @@ final class PlanBuilder {
       late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
   }
 
-  /// The work of an operation. A group runs nothing. One without members, or whose members are not
-  /// known yet, shows what each of them would run.
+  /// The work of an operation. A group runs nothing. A group without members, or with unknown ones,
+  /// shows what each of them would run.
   private func work(of group: GroupDraft?, _ command: StepCommand) -> Work {
     guard let group else { return work(of: command) }
     guard group.members.isEmpty, let shown = work(of: command).shown else { return .none }
     return .late(shown: shown)
   }
 
-  /// What runs. A script that is left for the run is shown as it is in the file, and stays there.
+  /// The work of a command. A script that is left for the run is shown as it is in the file, and stays there.
   func work(of command: StepCommand) -> Work {
     switch command {
     case .known(let action): .known(action)
@@ -326,16 +327,16 @@ final class PlanBuilder {
   }
 }
 
-/// What a step runs.
+/// The command of a step.
 enum StepCommand {
   case known(Action)
   case late(CommandModel)
-  /// The steps of another pipeline run in its place.
+  /// There is no command: the steps of another pipeline run instead.
   case none
 }
 
 extension LateParts {
-  /// The same with late parts of hooks, which are those of each instance if there is a matrix.
+  /// The parts with the late parts of hooks, which are those of each instance if there is a matrix.
   fileprivate func with(_ hooks: LateStep?) -> LateParts {
     var parts = self
     guard let expansion else {

@@ -4,7 +4,7 @@ import Expressions
 import Plans
 import Scheduling
 
-/// Settings of which parts may become known later. It is a class, so that many steps share it.
+/// Settings whose parts may become known later. They are a class, so that many steps share them.
 final class PlannedSettings {
   let settings: StepSettings
   /// The late settings; nil if everything is known.
@@ -18,11 +18,11 @@ final class PlannedSettings {
     self.input = input
   }
 
-  /// Whether nothing is left for the run.
+  /// True if nothing is left for the run.
   var isKnown: Bool { late == nil && input == nil }
 }
 
-/// Builds each different `StepSettings` of a pipeline once.
+/// Builds each distinct `StepSettings` of a pipeline once.
 final class SharedSettings {
   private let model: PipelineModel
   private let defaults: SettingsDraft
@@ -78,8 +78,8 @@ final class SharedSettings {
     return settings
   }
 
-  /// The settings of a step that stands for the steps of a pipeline, as a whole. The rest is said
-  /// of those steps.
+  /// The settings of a step that stands for the steps of a pipeline, as a whole. Its other settings
+  /// apply to those steps.
   func wholeSettings(
     of step: Int, _ values: KnownValues, limit: Nanoseconds?
   ) throws(EvaluationFailure) -> PlannedSettings {
@@ -106,14 +106,14 @@ final class SharedSettings {
     return try draft.settings(label: attributes.label, values, FoldedEnvironment())
   }
 
-  /// The settings of a step that sets nothing, once they are made and if all of them are known; nil for an instance
-  /// that may have others.
+  /// The settings of a step that sets nothing, if they are made and completely known; nil for an
+  /// instance that may have others.
   func plainSettings(_ address: StepAddress) -> PlannedSettings? {
     guard let plain, plain.isKnown, address.instance == nil || !defaultsDiffer else { return nil }
     return plain
   }
 
-  /// Whether instances of one step may have different settings.
+  /// True if instances of one step may have different settings.
   private func differs(_ attributes: AttributesModel, _ values: KnownValues) -> Bool {
     guard values.isOfInstance else { return false }
     return defaultsDiffer
@@ -143,7 +143,7 @@ final class SharedSettings {
   }
 }
 
-/// Variables in which everything known is inserted.
+/// Variables with everything inserted that is known.
 struct FoldedEnvironment {
   var known: [EnvironmentVariable] = []
   var late: [VariableModel] = []
@@ -154,7 +154,7 @@ struct SettingsDraft {
   private var environment: [VariableModel]
   /// The variables of parameters, which win over all others.
   private var inputVariables: [VariableModel] = []
-  /// True if variables were added to those that it was made with.
+  /// True if variables were added to the initial ones.
   var addsVariables = false
   private var baseDirectories: [GivenText]
   private var workingDirectory: Text?
@@ -176,13 +176,13 @@ struct SettingsDraft {
   private var capturesOutput = false
   private var cache: CacheModel?
   private var executor = StepExecutor.local
-  /// Everything runs here, whatever is said.
+  /// True if every step runs here, whatever its settings are.
   private var isAllLocal = false
   private var slurm = SlurmRequest()
   /// Expressions in place of the time limit and of the number of retries.
   private var early: [EarlyValue.Key: EarlyValue] = [:]
 
-  /// Makes the draft for something that runs nothing itself.
+  /// Makes the draft for a group, which runs nothing itself.
   init() {
     environment = []
     baseDirectories = []
@@ -242,13 +242,13 @@ struct SettingsDraft {
     }
   }
 
-  /// What the command line says, over the defaults of the file.
+  /// Applies the executor from the command line, which overrides the defaults of the file.
   mutating func chooseExecutor(_ chosen: StepExecutor?) {
     executor = chosen ?? executor
     isAllLocal = chosen == .local
   }
 
-  /// What the groups around the steps say, over the defaults of the file.
+  /// Applies the settings of the groups around the steps, which override the defaults of the file.
   mutating func take(_ surroundings: Surroundings) {
     environment = merged(environment, surroundings.environment)
     if surroundings.hasGroupDirectory { workingDirectory = nil }
@@ -256,7 +256,7 @@ struct SettingsDraft {
 
   mutating func setHooks(_ hooks: [HookKind: [HookModel]]) { self.hooks = hooks }
 
-  /// The settings in which everything known is inserted.
+  /// The settings with everything inserted that is known.
   func settings(
     label: Text?, _ values: KnownValues, _ environment: FoldedEnvironment
   ) throws(EvaluationFailure) -> PlannedSettings {

@@ -1,5 +1,5 @@
-// The order in which `vars` and the variables in `env` at top level are computed: each after what
-// it names.
+// The order in which `vars` and the variables in `env` at top level are computed: each after the
+// values that it names.
 
 import Diagnostics
 import Expressions
@@ -13,7 +13,7 @@ struct DerivationOrder {
     case derived(Int)
   }
 
-  /// Some that depend on each other: none of them has a value.
+  /// Values that depend on each other, so that none of them can be computed.
   struct Cycle {
     let message: Diagnostic
   }
@@ -44,9 +44,10 @@ struct DerivationOrder {
   ) {
     guard done.insert(item).inserted else { return }
     var path = [(item: item, next: 0)]
-    /// The places of the items in the path.
+    /// The positions of the items in the path.
     var open = [item: 0]
-    /// How much of the path is in, or before, a cycle that was reported: an item is in one at most.
+    /// The length of the part of the path that belongs to, or precedes, a reported cycle: an item
+    /// belongs to one at most.
     var reported = 0
     while let (current, next) = path.last {
       let others = required[current] ?? []
@@ -70,7 +71,7 @@ struct DerivationOrder {
   }
 
   private mutating func report(_ cycle: [Item]) {
-    // One of `vars` is in it, because `env` alone is computed in file order.
+    // The cycle contains one of `vars`, because `env` alone is computed in file order.
     let start = cycle.firstIndex { if case .derived = $0 { true } else { false } } ?? 0
     let turned = cycle[start...] + cycle[..<start]
     let names = turned.prefix(Self.maxShown).map(name)
@@ -81,7 +82,7 @@ struct DerivationOrder {
           names + rest + names.prefix(1), at: span(cycle[start]))))
   }
 
-  /// How many names of a cycle are shown.
+  /// The maximum number of names of a cycle that are shown.
   private static var maxShown: Int { 8 }
 
   private func name(of item: Item) -> String {
@@ -123,7 +124,7 @@ struct DerivationOrder {
           if let earlier = place(of: name, before: number) {
             required[item, default: []].append(.variable(earlier))
           }
-          // A variable can use no later value.
+          // A variable cannot use a later value.
           if let later = place(of: name, after: number) {
             required[.variable(later), default: []].append(item)
           }

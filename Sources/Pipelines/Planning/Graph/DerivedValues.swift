@@ -1,50 +1,50 @@
-// The values of `vars`: what is known before the run, and what is left of the others.
+// The values of `vars`: those known before the run, and the rest of the others.
 // docs/design-planning.md, “Derived values”.
 
 import Expressions
 import Plans
 
-/// The `vars` of one pipeline use. Its groups have the same; those of a pipeline inside a file add
-/// their own. It is a class, so that they share it.
+/// The `vars` of one pipeline use. Its groups share them; pipelines inside a file add their own.
+/// They are a class, so that they can be shared.
 final class DerivedValues {
-  /// One that is not known yet, and what it depends on, directly and through others.
+  /// A variable that is not known yet, and its dependencies, direct and indirect.
   struct Late {
     enum Source {
       case value(ValueModel)
-      /// The value is what the command of a step prints.
+      /// The value is the text that the command of a step prints.
       case command(step: Int)
     }
 
     let name: String
     let source: Source
-    /// The parameters of its pipeline that it names itself.
+    /// The parameters of its pipeline that the variable names itself.
     var params: Set<String> = []
-    /// True if it is unknown only because it depends on how a run is started.
+    /// True if the variable is unknown only because it depends on how a run is started.
     var isOpen = true
-    /// True if it names something of the run.
+    /// True if the variable names something of the run.
     var isOfRun = false
-    /// True if it is what a command prints, or depends on that.
+    /// True if the variable is the output of a command, or depends on one.
     var needsCommand = false
-    /// The others that it depends on, each behind those that it depends on itself.
+    /// The variables that it depends on, each after its own dependencies.
     var others: [LateVarNumber] = []
   }
 
-  /// The `vars` of the file that the pipeline stands in.
+  /// The `vars` of the file around the pipeline.
   let enclosing: DerivedValues?
   /// The number of the pipeline use.
   let pipeline: Int
-  /// The types of its own, once they are checked.
+  /// The types of its own `vars`, once they are checked.
   var types = OrderedMap<ExpressionType>()
-  /// Why some have no value, by their indices in the model.
+  /// Why variables have no value, by their indices in the model.
   private(set) var failures: [Int: EvaluationFailure] = [:]
-  /// Indices in the model, each behind those that it depends on.
+  /// The indices in the model, each after its dependencies.
   private(set) var order: [Int] = []
   private(set) var late: [Late] = []
-  /// True if some depend on each other, which was reported: nothing else is said of them.
+  /// True if variables depend on each other, which was reported: then nothing else is reported about them.
   let hasCycle: Bool
   private var lateNumbers: [String: Int] = [:]
   private var known: [String: Value] = [:]
-  /// The names of those without expressions.
+  /// The names of the variables without expressions.
   private var written: Set<String> = []
 
   init(_ models: [VarModel], of pipeline: Int, in enclosing: DerivedValues?, hasCycle: Bool) {
@@ -54,7 +54,7 @@ final class DerivedValues {
     for model in models { types[model.name] = .any }
   }
 
-  /// The names of all, the own ones first.
+  /// The names of all variables, the own ones first.
   var names: [String] { types.names + (enclosing?.names ?? []) }
 
   func type(of name: String) -> ExpressionType? { types[name] ?? enclosing?.type(of: name) }
@@ -64,7 +64,7 @@ final class DerivedValues {
     return types[name] != nil ? .later : enclosing?.member(name) ?? .missing
   }
 
-  /// Whether its value stands in the file as a literal.
+  /// True if the value is a literal in the file.
   func isWritten(_ name: String) -> Bool {
     types[name] != nil ? written.contains(name) : enclosing?.isWritten(name) == true
   }
@@ -84,17 +84,17 @@ final class DerivedValues {
     return values.late[number.number]
   }
 
-  /// Whether some are not known before the run.
+  /// True if variables are not known before the run.
   var hasLate: Bool { !late.isEmpty || enclosing?.hasLate == true }
 
-  /// Whether some are what commands print.
+  /// True if variables are outputs of commands.
   var hasCommands: Bool {
     late.contains(where: \.needsCommand) || enclosing?.hasCommands == true
   }
 
-  // MARK: Making them
+  // MARK: Construction
 
-  /// `isOpen` tells whether a name is known when a run is started.
+  /// Adds a variable; `isOpen` tells whether a name is known when a run is started.
   func add(
     _ model: VarModel, _ index: Int, _ folded: Result<ValueModel, EvaluationFailure>,
     isOpen: (Expression.Reference) -> Bool

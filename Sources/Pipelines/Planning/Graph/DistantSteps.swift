@@ -1,37 +1,38 @@
-// Steps whose outputs or outcome another step names although it depends on them only through others.
-// docs/design-planning.md, “Distant steps”.
+// Distant steps: another step names their outputs or outcome although it depends on them only
+// indirectly. docs/design-planning.md, “Distant steps”.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// Finds them while expressions are checked, and keeps their names.
+/// Finds references to distant steps while expressions are checked, and keeps their names.
 final class DistantSteps {
-  /// A name in a step that does not have it in its `depends_on`.
+  /// A name in a step whose `depends_on` does not contain it.
   struct Reference: Hashable {
     let step: StepAddress
     let name: String
   }
 
   private(set) var references: [Reference] = []
-  /// The names of members of groups and matrices in what is evaluated when all steps of a pipeline use have ended.
+  /// The names of members of groups and matrices that are evaluated when all steps of a pipeline
+  /// use have ended.
   private(set) var members: [Int: Set<String>] = [:]
   private var known: Set<Reference> = []
   private let planner: Planner
   private lazy var ancestry = Ancestry(planner.graph, budget: Self.budget)
-  /// What the step that was asked for last depends on; all of a list have ended when it starts.
+  /// The dependencies of the step that was asked about last; all of a list have ended when it starts.
   private var roots: (step: StepAddress, lists: [[Int]])?
-  /// The same for the steps that are groups around others.
+  /// The dependencies of the steps that are groups around others.
   private var outerRoots: [StepAddress: [[Int]]] = [:]
 
-  /// How often operations are compared for a plan.
+  /// The number of comparisons of operations for one plan.
   private static let budget = 50_000_000
 
-  /// The planner as it is after its edges were added.
+  /// Prepares the search; the edges of the planner have been added.
   init(_ planner: Planner) { self.planner = planner }
 
-  /// Whether what is named has ended in any case when the step starts. If so, the name is kept.
+  /// True if the named operations have always ended when the step starts. Then the name is kept.
   func isBefore(_ step: Int, of pipeline: PipelineUse, _ name: String) -> Bool {
     let address = StepAddress(pipeline: pipeline.number, step: step)
     let reference = Reference(step: address, name: name)
@@ -46,7 +47,7 @@ final class DistantSteps {
     return true
   }
 
-  /// Whether what is named waits for the step, so that the step cannot wait for it.
+  /// True if the named operations wait for the step, so that the step cannot wait for them.
   func isAfter(_ step: Int, of pipeline: PipelineUse, _ name: String) -> Bool {
     guard let ancestry,
       case .found(let targets, _) = planner.operations(named: name, in: pipeline.number)
@@ -55,12 +56,12 @@ final class DistantSteps {
     return targets.contains { ancestry.isBefore(own, OperationID($0)) }
   }
 
-  /// Whether the name stands for steps or instances in the pipeline use. If so, it is kept.
+  /// True if the name stands for steps or instances in the pipeline use. Then it is kept.
   func isIn(_ pipeline: PipelineUse, _ target: PathTarget, _ name: String) -> Bool {
     guard case .found(let targets, true) = planner.operations(named: name, in: pipeline.number),
       !targets.isEmpty
     else { return false }
-    // Which instances there will be is not known.
+    // The future instances are not known.
     if target.isOne, targets.contains(where: { planner.group($0)?.isExpanding == true }) {
       return false
     }
@@ -68,7 +69,7 @@ final class DistantSteps {
     return true
   }
 
-  /// Whether an operation has ended when a step starts; a group has also if all of its members have.
+  /// True if an operation has ended when a step starts; a group has ended also if all of its members have.
   private func hasEnded(_ target: Int, before step: StepAddress, _ ancestry: Ancestry) -> Bool {
     if ancestry.isExhausted { return false }
     func isBefore(_ lists: [[Int]]) -> Bool {
@@ -102,13 +103,13 @@ final class DistantSteps {
 }
 
 extension Planner {
-  /// The step that is the group around a step.
+  /// The step that is the group around another step.
   fileprivate func stepAround(_ step: StepAddress) -> StepAddress? {
     pipelines[step.pipeline].around.map { StepAddress(pipeline: $0.use.number, step: $0.step) }
   }
 
-  /// What a step depends on, without services, which go on. All of a list have ended when the step, or an
-  /// instance of it, starts.
+  /// The dependencies of a step, without services, which go on. All of a list have ended when the
+  /// step, or an instance of it, starts.
   fileprivate func dependencyLists(of address: StepAddress) -> [[Int]] {
     let pipeline = pipelines[address.pipeline]
     var lists: [[Int]] = []
@@ -116,7 +117,7 @@ extension Planner {
       let dependency = pipeline.model.dependencies[number]
       if dependency.condition.waitsForReadiness { continue }
       if dependency.traits.contains(.matched), let found = pipeline.find(dependency.step.span) {
-        // Each instance waits for at least one of these.
+        // Each instance waits for at least one of the members.
         let operation = found.use.operation(of: found.step)
         let members = groups[operation]?.members ?? []
         lists.append(members.isEmpty ? [operation] : members)
@@ -132,8 +133,8 @@ extension Planner {
     return hasServices ? lists.filter { !$0.contains(where: isService) } : lists
   }
 
-  /// Adds edges from the distant steps. A step between the two may be blocked while the distant one still
-  /// runs, so that the path between them is not enough.
+  /// Adds edges from the distant steps. A step between the two may be blocked while the distant one
+  /// still runs, so the path between them is not enough.
   mutating func addEdges(fromDistantSteps references: [DistantSteps.Reference]) {
     var gatherer = EdgeGatherer(operationCount: operationCount)
     distantSteps = Dictionary(grouping: references, by: \.step).mapValues { $0.map(\.name) }
@@ -166,7 +167,7 @@ extension Planner {
     }
   }
 
-  /// The operations with which a step begins: itself, its instances, or all that are in it.
+  /// The operations with which a step begins: itself, its instances, or all operations in it.
   private func beginners(of operation: Int) -> [Int] {
     guard let group = group(operation) else { return [operation] }
     if let pipeline = group.steps {

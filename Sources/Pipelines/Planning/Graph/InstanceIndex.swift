@@ -28,7 +28,7 @@ final class InstanceIndex {
     return found[suffix]
   }
 
-  /// The members of a group that have the same values for the names that both have, in order.
+  /// The members of a group with the same values for the names that they share with `values`, in order.
   func members(of group: Int, matching values: ValueMap, in planner: Planner) -> [Int] {
     if shapes[group] == nil { shapes[group] = Self.shapes(of: group, in: planner) }
     let count = shapes[group]?.count ?? 0

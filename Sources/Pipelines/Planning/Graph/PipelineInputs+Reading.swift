@@ -19,7 +19,8 @@ extension PipelineInputs {
     restParam = model.params.first(where: \.takesRest)?.name
   }
 
-  /// Makes the inputs of a pipeline inside a file: those of the file, and its own parameters, which hide them.
+  /// Makes the inputs of a pipeline inside a file: those of the file, and its own parameters, which
+  /// hide the former.
   init(_ model: PipelineModel, in file: PipelineInputs) {
     self = file
     if let name = restParam, model.params.contains(where: { $0.name == name }) { restParam = nil }
@@ -32,7 +33,7 @@ extension PipelineInputs {
     }
   }
 
-  /// Makes the inputs of the root pipeline. What is wrong with the given values is in `faults`.
+  /// Makes the inputs of the root pipeline. Faults of the given values are added to `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,
     faults: inout ParameterFaults
@@ -47,8 +48,8 @@ extension PipelineInputs {
     addVariables(of: model, options: options, log: &log)
   }
 
-  /// Adds variables: first those of files, then `env`, of which each can use those before it; `vars` can
-  /// use all of them. `number` is that of the pipeline use.
+  /// Adds variables: first those of files, then `env`, where each can use the earlier ones; `vars`
+  /// can use all of them. `number` is that of the pipeline use.
   mutating func addVariables(
     of model: PipelineModel, number: Int = 0, options: PlanningOptions, log: inout DiagnosticLog
   ) {

@@ -1,11 +1,11 @@
-// Which `vars` a step names, in anything that belongs to it.
+// The `vars` that a step names, anywhere in it.
 
 import Expressions
 import Plans
 
 extension PipelineUse {
-  /// The `vars` that a step names and that are not known before the run. What is said of the steps of
-  /// a pipeline is said in those.
+  /// The `vars` that a step names and that are not known before the run. The settings of a step
+  /// that uses a pipeline count for the steps of that pipeline.
   func lateVars(of step: Int) -> [LateVarNumber] {
     guard let derived = inputs.derived, derived.hasLate else { return [] }
     if model.isVarStep(step) { return lateVars(in: expressionsOfCommands + expressions(of: step)) }
@@ -19,7 +19,8 @@ extension PipelineUse {
     mayNeedCommands ? commands(of: lateVars(of: step)) : []
   }
 
-  /// The same for all of the pipeline: its outputs, and the hooks of a run.
+  /// The steps that run commands of `vars` which the whole pipeline needs, for its outputs and the
+  /// hooks of a run.
   var commandsNeededAtEnd: [StepAddress] { mayNeedCommands ? commands(of: lateVarsAtEnd) : [] }
 
   private func commands(of numbers: [LateVarNumber]) -> [StepAddress] {
@@ -30,7 +31,7 @@ extension PipelineUse {
     }
   }
 
-  /// The variables that a command of `vars` has: those of `env` at top level that need no command.
+  /// The variables for a command of `vars`: those of `env` at top level that need no command.
   var environmentOfCommands: [VariableModel] {
     inputs.environment.filter { variable in
       variable.giver >= 0
@@ -46,7 +47,7 @@ extension PipelineUse {
   }
 
   private var expressionsOfCommands: [Expression] {
-    // A directory that needs a command is reported.
+    // A directory that needs a command is reported elsewhere.
     environmentOfCommands.flatMap(\.ownExpressions)
       + directoryExpressions.filter { !needsCommand($0) }
   }
@@ -74,7 +75,7 @@ extension PipelineUse {
     return model.uses[Int(number)].kind.isPipeline
   }
 
-  /// The expressions that are said of every step.
+  /// The expressions that apply to every step.
   var sharedExpressions: [Expression] {
     inputs.environment.flatMap(\.ownExpressions)
       + directoryExpressions
@@ -112,8 +113,7 @@ extension PipelineUse {
 }
 
 extension VariableModel {
-  /// The expressions in its value, unless a step around gave it: that one's dependents inherit what
-  /// they need.
+  /// The expressions in the value, unless it was given by an enclosing step, whose dependencies are inherited.
   fileprivate var ownExpressions: [Expression] {
     giver < 0 ? value.template?.expressions ?? [] : []
   }
@@ -128,7 +128,7 @@ extension Setting {
     case .allowFailureIf(let condition): [condition]
     case .hook(_, let hooks): hooks.flatMap(\.command.templates).flatMap(\.expressions)
     case .cache(let model): model.templates.flatMap(\.expressions)
-    // It is known before the run, so it needs no command.
+    // The value is known before the run, so it needs no command.
     case .early: []
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver, .outputs, .executor, .slurm:

@@ -13,23 +13,23 @@ final class PipelineUse {
   let index: StepIndex
   /// The prefix of the ids of its steps, such as `deploy/`; empty for the root pipeline.
   let prefix: String
-  /// The operation of another pipeline that it stands for; nil for the root pipeline.
+  /// The operation of another pipeline that this use stands for; nil for the root pipeline.
   let parent: StepAddress?
   let inputs: PipelineInputs
   let surroundings: Surroundings
-  /// Its place among the pipeline uses of the plan.
+  /// Its index among the pipeline uses of the plan.
   var number = 0
-  /// True if it has steps that run commands of `vars`.
+  /// True if some of its steps run commands of `vars`.
   let hasVarSteps: Bool
-  /// True if some values of `vars` are what commands print, of its file or its own.
+  /// True if some `vars` of its file, or its own, are outputs of commands.
   let mayNeedCommands: Bool
-  /// The first pipeline use that each of its steps has become.
+  /// The first pipeline use of each of its steps that uses a pipeline.
   var inner: [Int: PipelineUse] = [:]
-  /// The operation of each step that others wait for; empty if that is the step's own number.
+  /// The operation that stands for each step when others wait for it; empty if that is the step's own number.
   var operations: [Int32] = []
-  /// The step of its own that each dependency names; −1 if there is none. Known before the edges are made.
+  /// The own step that each dependency names; −1 if it is none. Known before the edges are made.
   var dependencySteps: [Int32] = []
-  /// The operation that stands for all of it; −1 for the root pipeline.
+  /// The operation that stands for the whole pipeline; −1 for the root pipeline.
   var group = -1
   /// The types of declared outputs, for steps that were queried.
   var outputTypes: [Int: ExpressionType] = [:]
@@ -40,14 +40,14 @@ final class PipelineUse {
       uniquingKeysWith: { first, _ in first })
   /// The types of outputs and outcomes of its steps, by the number of their settings.
   var stepTypes: [Int32: ExpressionType] = [:]
-  /// The last expression that passed its check and names nothing of a step: it is valid in all
-  /// steps.
+  /// The last expression that passed its check and names nothing that belongs to a step: it is
+  /// valid in all steps.
   var checked: (kind: ScopeKind, expression: Expression)?
   /// The last path to an output in a text that passed its check.
   var checkedPath: CheckedPath?
   /// The members of the matrices around a group, once they were asked for.
   var outerMatrix: ExpressionType.Members??
-  /// The late `vars` that are named in what is said of every step.
+  /// The late `vars` that are named in settings for every step.
   private(set) lazy var sharedLateVars = lateVars(in: sharedExpressions)
   /// Finds steps that others depend on through others; nil before there are edges.
   var distant: DistantSteps?
@@ -74,24 +74,25 @@ final class PipelineUse {
     mayNeedCommands = inputs.derived.map { $0.hasCommands && !$0.hasCycle } ?? false
   }
 
-  /// What it, or the file around it, says about where its steps run.
+  /// The executor of its steps, as the pipeline, or the file around it, specifies.
   var executor: StepExecutor? { model.executor ?? surroundings.executor }
 
-  /// What jobs of its steps ask of Slurm, unless they say otherwise.
+  /// The request of its steps' jobs to Slurm, unless they specify another one.
   var request: SlurmRequest {
     model.slurm?.applied(to: surroundings.request) ?? surroundings.request
   }
 
-  /// Whether the variable is one of its own, and not of the file or of the step around it.
+  /// True if the variable is its own, not from the file or the step around it.
   func says(_ variable: VariableModel) -> Bool {
     variable.giver < 0
       && enclosing.map { $0.inputs.variable(variable.name)?.span != variable.span } ?? true
   }
 
-  /// The pipeline use in whose file it stands; nil for that of a whole file.
+  /// The pipeline use of the file around it; nil if it is a whole file.
   var enclosing: PipelineUse? { surroundings.enclosing }
 
-  /// The step that a group stands in, with its pipeline. The steps of the group see what that step sees.
+  /// The step that contains a group, with its pipeline. The steps of the group see everything that
+  /// this step sees.
   var around: (use: PipelineUse, step: Int)? {
     guard surroundings.isGroup, let enclosing, let parent else { return nil }
     return (enclosing, parent.step)
@@ -102,8 +103,8 @@ final class PipelineUse {
     return hasVarSteps && model.isVarStep(step) ? "vars." + name : name
   }
 
-  /// The ids of its steps, and of those around the group; made one by one, because a suggestion ends
-  /// the search for it early.
+  /// The ids of its steps, and of the steps around the group; made one by one, because a suggestion
+  /// ends the search early.
   func visibleSteps(_ text: SourceText) -> some Sequence<String> {
     sequence(first: self) { $0.around?.use }.lazy.flatMap { use in
       use.model.steps[use.model.writtenSteps].lazy.map { text.string($0.id.span) }
@@ -130,16 +131,16 @@ final class PipelineUse {
       }
     }
     guard let enclosing else { return own }
-    // All groups share those of what is around them.
+    // All groups share the variables of the pipeline around them.
     if model.params.isEmpty { return enclosing.inputVariables }
     let hidden = Set(model.params.map(\.variable))
     return enclosing.inputVariables.filter { !hidden.contains($0.name) } + own
   }
 
-  /// True if not all of its steps run when none is named.
+  /// True if some of its steps do not run when none is named.
   var leavesOut: Bool { model.defaultSteps != nil || model.hasManualSteps }
 
-  /// The steps that run when none is named, without what they need.
+  /// The steps that run when none is named, without their dependencies.
   var usualSteps: [Int] {
     if let names = model.defaultSteps { return names.compactMap { index.find($0.name) } }
     return model.steps.indices.filter { !isManual($0) }
@@ -157,8 +158,8 @@ final class PipelineUse {
     return description < 0 ? nil : model.descriptions[Int(description)]
   }
 
-  /// What a step of a sequence waits for: manual steps before it if they run, and the one before
-  /// them.
+  /// The dependencies of a step in a sequence: the manual steps directly before it, if they run,
+  /// and the step before those.
   func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
     let start = model.isVarStep(step) ? step : model.sequenceStart(of: step) ?? step
     var first = step
@@ -166,14 +167,14 @@ final class PipelineUse {
     return (first..<step, first > start ? first - 1 : nil)
   }
 
-  /// The step of its own that a dependency names.
+  /// The own step that a dependency names.
   func step(ofDependency number: Int) -> Int? {
     dependencySteps[number] < 0 ? nil : Int(dependencySteps[number])
   }
 
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
 
-  /// Whether `match: matrix` connects each instance of a step with exactly one of the other step:
+  /// True if `match: matrix` connects each instance of a step with exactly one of the other step:
   /// every axis of that one is also an axis of this one.
   func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
     guard let (use, target) = find(dependency.step.span) else { return true }
@@ -186,7 +187,7 @@ final class PipelineUse {
     return outer.union(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
   }
 
-  /// The step with the id that is written at a place: one of its own, or one around the group.
+  /// The step with the id that is written at a location: an own step, or one around the group.
   func find(_ name: Span) -> (use: PipelineUse, step: Int)? {
     if let step = index.find(name) { return (self, step) }
     return around?.use.find(name)
@@ -211,13 +212,13 @@ final class PipelineUse {
   }
 }
 
-/// The step, and its pipeline, that an operation comes from.
+/// The step, and its pipeline, from which an operation comes.
 struct StepAddress: Hashable {
   private let pipelineNumber: Int32
   private let stepNumber: Int32
   /// The number of the instance; −1 means none.
   private var instanceNumber: Int32 = -1
-  /// True if it stands for several others.
+  /// True if the operation stands for several others.
   var isGroup = false
 
   init(pipeline: Int, step: Int) {
@@ -229,7 +230,7 @@ struct StepAddress: Hashable {
     pipelineNumber == other.pipelineNumber && stepNumber == other.stepNumber
   }
 
-  /// Whether its step comes first in the plan.
+  /// True if the step comes first in the plan.
   func isBefore(_ other: StepAddress) -> Bool {
     (pipelineNumber, stepNumber) < (other.pipelineNumber, other.stepNumber)
   }
@@ -237,14 +238,14 @@ struct StepAddress: Hashable {
   var pipeline: Int { Int(pipelineNumber) }
   var step: Int { Int(stepNumber) }
 
-  /// The index into `Planner.instances`, if the step has a matrix that is known.
+  /// The index into `Planner.instances`; nil unless the step has a known matrix.
   var instance: Int? {
     get { instanceNumber < 0 ? nil : Int(instanceNumber) }
     set { instanceNumber = newValue.map { Int32($0) } ?? -1 }
   }
 }
 
-/// What a pipeline's expressions may name besides steps.
+/// The inputs of a pipeline: everything that its expressions may name besides steps.
 struct PipelineInputs {
   /// The budget of the whole plan.
   let budget: PlanBudget
@@ -252,7 +253,7 @@ struct PipelineInputs {
   var params: [String: Value] = [:]
   /// Parameters set by the step that uses the pipeline, with expressions that are not known yet.
   var lateParams: [String: ValueModel] = [:]
-  /// The parameters that contain secrets: they are treated like secrets.
+  /// The parameters that contain secrets; they are treated like secrets.
   var secretParams: Set<String> = []
   /// The variables of oprun's own environment that are secrets; the value says whether one is
   /// required.
@@ -265,17 +266,17 @@ struct PipelineInputs {
   var restParam: String?
   /// The variables from `dotenv` files and `env`; later ones override earlier ones.
   var environment: [VariableModel] = []
-  /// `vars`; nil if there are none.
+  /// The `vars`; nil if there are none.
   var derived: DerivedValues?
   /// Indices into `environment` by name.
   var environmentNumbers: [String: Int] = [:]
-  /// The variables that a run knows before its plan, though they are not known now.
+  /// The variables that are not known now, but that a run knows before its plan.
   private var openVariables: Set<String> = []
 
   /// The inherited variables, if they are known.
   var inherited = InheritedVariables()
 
-  /// Whether what it names is a secret, or contains one.
+  /// True if the reference is to a secret, or to a value that contains one.
   func isSecret(_ reference: Expression.Reference) -> Bool {
     switch reference.root {
     case .secrets: true
@@ -285,7 +286,7 @@ struct PipelineInputs {
     }
   }
 
-  /// `isOpen`: of a variable whose value stands in another scope.
+  /// Adds a variable; `isOpen` is given for one whose value belongs to another scope.
   mutating func add(_ variable: VariableModel, isOpen: Bool? = nil) {
     if let template = variable.value.template, isOpen ?? self.isOpen(template) {
       openVariables.insert(variable.name)
@@ -300,8 +301,7 @@ struct PipelineInputs {
     }
   }
 
-  /// Whether the variable has a value that is unknown only because it depends on how a run is
-  /// started.
+  /// True if the variable's value is unknown only because it depends on how a run is started.
   func isOpen(_ name: String) -> Bool { openVariables.contains(name) }
 
   private func isOpen(_ template: Template) -> Bool {

@@ -1,4 +1,4 @@
-// Checks the inputs of built-in steps against the table that their program also has.
+// Checks the inputs of built-in steps against the table that their program uses, too.
 
 import BuiltinSteps
 import Diagnostics
@@ -16,7 +16,7 @@ extension Planner {
       }
     }
     var inputs = Inputs(step)
-    // The inputs that are known later, and those that were reported.
+    // The inputs that are known later, and those with reported faults.
     var open: Set<String> = []
     for member in uses.with where !take(member, into: &inputs, values) { open.insert(member.name) }
     let given = Set(uses.with.map(\.name))
@@ -42,7 +42,7 @@ extension Planner {
     }
   }
 
-  /// Whether the value is known and valid.
+  /// True if the value is known and valid.
   private mutating func take(
     _ member: MemberModel, into inputs: inout Inputs, _ values: KnownValues
   ) -> Bool {
@@ -69,13 +69,13 @@ extension Planner {
 }
 
 extension BuiltinType {
-  /// What was found instead of what is wanted.
+  /// The value that was found instead of the wanted one.
   fileprivate struct Fault {
     let found: String
     var help: String?
   }
 
-  /// Nil if the value is valid.
+  /// The fault of a value; nil if it is valid.
   fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> Fault? {
     switch (self, value) {
     case (.list(let item), .list(let values)):

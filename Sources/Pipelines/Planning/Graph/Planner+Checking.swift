@@ -11,7 +11,7 @@ extension Planner {
     if !references.isEmpty { addEdges(fromDistantSteps: references) }
   }
 
-  /// Checks all expressions, and returns what they name of distant steps.
+  /// Checks all expressions, and returns their references to distant steps.
   private mutating func checkedReferences() -> [DistantSteps.Reference] {
     let distant = DistantSteps(self)
     for pipeline in pipelines { pipeline.distant = distant }
@@ -81,8 +81,8 @@ extension Planner {
     if let controlFlow { check(controlFlow, of: step, pipeline, matrix) }
   }
 
-  /// Checks the defaults for a step: all of them for the first one, and for the others only those that
-  /// name something of the step.
+  /// Checks the defaults for a step: all of them for the first step, and for the others only those
+  /// that name something of the step.
   private mutating func checkDefaults(of pipeline: PipelineUse, in scope: StepScope) {
     if let settings = pipeline.defaultsOfSteps {
       for setting in settings { check(setting, in: scope) }
@@ -133,7 +133,7 @@ extension Planner {
     }
   }
 
-  /// Checks an item of a list of strings. What may be one may not be text.
+  /// Checks an item of a list of strings. A value that is valid there may be invalid in text.
   private mutating func check(item: Text, in scope: StepScope) {
     guard case .template(let template) = item, let single = template.single else {
       return check(item, in: scope)
@@ -237,9 +237,9 @@ extension Planner {
   }
 }
 
-// Of a pipeline use, because a call would copy the planner for each step.
+// These are methods of a pipeline use, because a call would copy the planner for each step.
 extension PipelineUse {
-  /// What the members of its matrix and of those around it are; nil if there is none.
+  /// The types of the members of its matrix and of those around it; nil if there is none.
   fileprivate func matrixTypes(of step: Int) -> ExpressionType.Members? {
     let own = controlFlow(of: step)?.matrix.map { $0.memberTypes }
     let outer = matrixTypesAround
@@ -274,7 +274,7 @@ extension MatrixModel {
         counts[member.name, default: 0] += 1
       }
     }
-    // Without axes each entry is an instance, and what all of them have is never missing.
+    // Without axes each entry is an instance, so a member that all of them have is never missing.
     let instanceCount =
       axes.isEmpty && included?.isOfMaps == true ? entries.count : nil
     let names = Set(axes.map(\.name))
@@ -289,8 +289,7 @@ extension MatrixModel {
 }
 
 extension Setting {
-  /// The setting, or what is left of it without the variables that are valid in all steps or in none;
-  /// nil if that is all of it.
+  /// The setting without the variables that are valid in all steps or in none; nil if nothing is left.
   fileprivate var ofSteps: Setting? {
     if case .early = self { return self }
     guard case .environment(let variables) = self else {
@@ -327,7 +326,7 @@ extension ValueModel {
 }
 
 extension PipelineModel {
-  /// Whether any step may contain an expression, or inputs: most files have none.
+  /// True if a step may contain an expression, or inputs: most files have none.
   fileprivate var needsChecks: Bool {
     !controlFlows.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
       || (settings + [defaultSettings]).contains {
@@ -339,7 +338,7 @@ extension PipelineModel {
 }
 
 extension Setting {
-  /// Whether it is a hook with a built-in step.
+  /// True for a hook with a built-in step.
   fileprivate var usesSteps: Bool {
     guard case .hook(_, let hooks) = self else { return false }
     return hooks.contains { if case .uses = $0.command { true } else { false } }

@@ -4,12 +4,12 @@ import Diagnostics
 import Scheduling
 
 extension Planner {
-  /// The largest number of names and edges that are shown.
+  /// The maximum number of names and edges that are shown.
   private static var maxShown: Int { 8 }
 
   private static var maxCycles: Int { 8 }
 
-  /// Reports cycles; those of several instances of the same steps once.
+  /// Reports cycles; those among several instances of the same steps once.
   mutating func reportCycles() {
     var seen: Set<String> = []
     for cycle in graph.separateCycles(atMost: Self.maxCycles) {
@@ -31,7 +31,7 @@ extension Planner {
     return PlanningMessage.cycle(names + rest + names.prefix(1), labels: labels)
   }
 
-  /// One operation of a cycle that waits for the next, by what the step is called that both are of.
+  /// One operation of a cycle that waits for the next one, by the name of the step to which both belong.
   private struct Link {
     let name: String
     let step: StepAddress
@@ -71,7 +71,7 @@ extension Planner {
     }
   }
 
-  /// What is in a group counts as the group, unless all of them are in it.
+  /// The links of a cycle. Operations in a group count as the group, unless all of them are in it.
   private func links(of operations: [Int]) -> [Link] {
     let paths = operations.map { path(of: address(of: $0)) }
     let depth = paths.map(\.count).min() ?? 1

@@ -1,4 +1,5 @@
-// Types of `vars`, which all other expressions are checked with, and why some have no value.
+// The types of `vars`, with which all other expressions are checked, and the reasons why some have
+// no value.
 
 import Diagnostics
 import Expressions
@@ -27,7 +28,8 @@ extension Planner {
     }
   }
 
-  /// A value of the file would have another meaning inside one of its pipelines.
+  /// Refuses a pipeline of a file that hides names of the file: a value of the file would have
+  /// another meaning in it.
   private mutating func checkNames(of pipeline: PipelineUse, _ derived: DerivedValues) {
     guard let file = pipeline.enclosing, derived.enclosing != nil else { return }
     let known = Dictionary(

@@ -1,4 +1,4 @@
-// Values that must be known before the run: which names their expressions may use.
+// Values that must be known before the run: the names that their expressions may use.
 
 import Diagnostics
 import Expressions
@@ -16,7 +16,7 @@ extension Planner {
     for value in model.resources.compactMap(\.early) { check(value, "resources", in: scope) }
   }
 
-  /// Checks a value of something that is made once for the run, whatever uses the file.
+  /// Checks a value that is used once for the run, whatever uses the file.
   private mutating func check(_ value: EarlyValue, _ what: String, in scope: StepScope) {
     guard scope.pipeline.parent == nil else {
       return report(value, EarlyMessage.ofUsedFile(what))
@@ -24,7 +24,7 @@ extension Planner {
     check(value, in: scope)
   }
 
-  /// The expressions about when a step runs.
+  /// The expressions for when a step runs.
   func earlyValues(
     _ attributes: AttributesModel, of pipeline: PipelineUse, _ isVarStep: Bool
   ) -> [EarlyValue] {
@@ -34,7 +34,7 @@ extension Planner {
     return own.early.isEmpty && defaults.early.isEmpty ? [] : own.filled(from: defaults).early
   }
 
-  /// `place` is the scope of the other values there.
+  /// Checks a value; `place` is the scope of the other values at its location.
   mutating func check(_ value: EarlyValue, in place: StepScope) {
     let scope = StepScope(
       pipeline: place.pipeline, text: text, kind: .early, step: place.step, matrix: place.matrix,
@@ -60,7 +60,7 @@ extension Planner {
     }
   }
 
-  /// Whether what it names is known when a run begins. The scope refuses other names.
+  /// True if the value of the reference is known when a run begins. The scope refuses other names.
   private func isKnownEarly(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
     switch reference.root {
     case .params, .matrix, .vars: isOpen(reference, at: address)

@@ -1,16 +1,16 @@
-// Makes the edges of a plan by looking up names: which operation waits for which.
+// Makes the edges of a plan by looking up names: the dependencies of each operation.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// One end of an edge: what an operation waits for.
+/// One end of an edge: a dependency of an operation.
 struct EdgeDraft {
   var from: Int
   var condition: EdgeCondition
   var isOptional = false
-  /// The condition is.
+  /// True if the condition is written.
   var isWritten = false
 }
 
@@ -25,7 +25,8 @@ extension EdgeDraft {
     isOptional = dependency.traits.contains(.optional)
   }
 
-  /// A pattern, because `==` of an enum of another module is a call through tables.
+  /// True if the edge accepts any end. It matches a pattern, because `==` of an enum of another
+  /// module is a call through tables.
   fileprivate var takesAnyEnd: Bool { if case .done = condition { true } else { false } }
 
   fileprivate func from(_ operation: Int) -> EdgeDraft {
@@ -35,10 +36,10 @@ extension EdgeDraft {
   }
 }
 
-/// Collects what an operation waits for; each dependency once, unless what is around it wants more of it.
+/// Collects the dependencies of an operation; each once, unless an enclosing step demands more of it.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
-  /// The number of the last collection that each operation was in, and its place there.
+  /// The number of the last collection that contained each operation, and its position there.
   private var marks: [Mark]
   private var number: Int32 = 0
 
@@ -64,8 +65,8 @@ struct EdgeGatherer {
     return true
   }
 
-  /// Adds an edge that is not replaced by another one from the same dependency: both must let the step run,
-  /// and one of them needs the dependency if the other does not.
+  /// Adds an edge that is not replaced by another one from the same dependency: both must let the
+  /// step run, and if one of them is not optional, neither is.
   mutating func addBeside(_ edge: EdgeDraft) {
     if add(edge) { return }
     let place = Int(marks[edge.from].place)
@@ -92,7 +93,7 @@ extension Planner {
     var edgeCount = 0
     for operation in 0..<operationCount {
       let address = address(of: operation)
-      // A nested pipeline repeats its edges with each use.
+      // The edges of a nested pipeline are repeated for each use.
       guard edgeCount <= PipelineModel.maxDependencyCount else {
         return log.report(at: pipelines[0].model.steps[0].id.span) {
           PlanningMessage.tooManyEdges(at: $0)
@@ -119,7 +120,7 @@ extension Planner {
     }
   }
 
-  /// What the outputs of a pipeline name may be printed by commands of its file.
+  /// Adds edges from commands of `vars` that the outputs of a pipeline need and its file contains.
   private mutating func addCommands(toGroup operation: Int, _ pipeline: PipelineUse) {
     let number = address(of: operation).pipeline
     for command in commandsNeededAtEnd(of: pipeline) where address(of: command).pipeline <= number {
@@ -132,9 +133,8 @@ extension Planner {
     pipeline.commandsNeededAtEnd.map { pipelines[$0.pipeline].operation(of: $0.step) }
   }
 
-  /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
-  /// pipeline waits for: a step that could start before that, or although that does not come, takes
-  /// it over.
+  /// Collects the dependencies of a step, or of an instance of it. `inherited` are those of the
+  /// enclosing pipeline: a step gets those that it could otherwise start before, or without.
   mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
@@ -148,7 +148,7 @@ extension Planner {
       let dependency = pipeline.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
       var isInside = true
-      // Nearly always a step, by its name.
+      // The dependency is nearly always a step, by its id.
       if let step = pipeline.step(ofDependency: number), !dependency.traits.contains(.matched) {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
       } else {
@@ -177,7 +177,7 @@ extension Planner {
       let command = pipelines[step.pipeline].operation(of: step.step)
       _ = gatherer.add(EdgeDraft(from: command, condition: .succeeded))
     }
-    // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
+    // Dependents of a blocked step are blocked, too; dependents of a skipped one run.
     for edge in inherited where !waitsInside || edge.condition.maySkip {
       gatherer.addBeside(edge)
     }
@@ -193,8 +193,8 @@ extension Planner {
     reportTwice(dependency, edge.from, at: address)
   }
 
-  /// Whether a dependency names something of a group that has no operation: an instance that is not known
-  /// here, or a step of a group without instances.
+  /// True if a dependency names an operation that does not exist and its group stands for: an
+  /// instance that is not known here, or a step of a group without instances.
   private func standsForOthers(
     _ target: Int, in dependency: DependencyModel, at address: StepAddress
   ) -> Bool {
@@ -225,7 +225,8 @@ extension Planner {
     return found
   }
 
-  /// Whether the targets are inside the step's own pipeline, not around the group.
+  /// Calls `body` with each target. True if the targets are inside the step's own pipeline, not
+  /// around the group.
   private mutating func forEachTarget(
     of dependency: DependencyModel, at address: StepAddress, _ body: (inout Planner, Int) -> Void
   ) -> Bool {
@@ -256,7 +257,7 @@ extension Planner {
     }
   }
 
-  /// The instances for `match: matrix`, which have the same values on the axes that both have.
+  /// The instances for `match: matrix`, which have the same values on the axes that both steps have.
   private mutating func matched(
     _ dependency: DependencyModel, _ step: Int, of use: PipelineUse, at address: StepAddress
   ) -> [Int] {

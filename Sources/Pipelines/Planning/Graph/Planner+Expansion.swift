@@ -37,8 +37,7 @@ extension Planner {
     }
   }
 
-  /// Adds one operation, or those of the pipeline that the step uses; returns the one that stands
-  /// for the step.
+  /// Adds one operation, or those of the pipeline that the step uses; returns the one that stands for the step.
   @discardableResult
   private mutating func add(_ address: StepAddress) -> Int {
     if let uses = uses(at: address), uses.kind.isPipeline, let model = uses.model {
@@ -49,7 +48,7 @@ extension Planner {
     return addresses.count - 1
   }
 
-  /// Sets the operation that others wait for: the last one that stands for a step, which is the
+  /// Sets the operation for which others wait: the last one that stands for a step, which is the
   /// group if there is one.
   private mutating func setOperation(_ operation: Int, at address: StepAddress) {
     if pipelines[address.pipeline].operations.isEmpty {
@@ -59,14 +58,14 @@ extension Planner {
     pipelines[address.pipeline].operations[address.step] = Int32(truncatingIfNeeded: operation)
   }
 
-  /// The steps of a group without instances can be named, too.
+  /// Makes the names of the steps of a group without instances known.
   private mutating func nameSteps(inside address: StepAddress) {
     guard let model = uses(at: address)?.model else { return }
     let names = namesOnly(ofModel: model, parent: address)
     pipelines[address.pipeline].inner[address.step] = names
   }
 
-  /// A use of a pipeline of which there are no operations.
+  /// A use of a pipeline without operations.
   private mutating func namesOnly(ofModel number: Int, parent: StepAddress) -> PipelineUse {
     let model = models[number]
     let names = PipelineUse(
@@ -155,7 +154,8 @@ extension Planner {
     pipelines[pipeline].group = addresses.count - 1
   }
 
-  /// The group, if the step stands for others: what is inside it ends before it.
+  /// The members of a pipeline. A step that stands for others is one member, as a group, because
+  /// operations inside it end before it.
   private func members(of pipeline: Int) -> [Int] {
     pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
   }
@@ -180,7 +180,7 @@ extension Planner {
     return pipeline
   }
 
-  /// What the pipeline is given, and has of its file.
+  /// The inputs of a nested pipeline: those given to it, and those of its file.
   private mutating func nestedInputs(
     _ uses: UsesModel, model number: Int, at address: StepAddress,
     _ surroundings: inout Surroundings
@@ -198,15 +198,14 @@ extension Planner {
       inputs.add(variable, isOpen: isOpen)
     }
     if surroundings.isGroup { return inputs }
-    // The file's own variables and defaults are nearer to its steps.
+    // The file's own variables and defaults are closer to its steps.
     surroundings.environment = []
     give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
     inputs.addVariables(of: model, number: pipelines.count, options: options, log: &log)
     return inputs
   }
 
-  /// The number of its own parameters and variables, and of those of the file, which are copied if it
-  /// adds to them.
+  /// The number of its own parameters and variables, and of those of the file, which are copied if it adds any.
   private func countOfInputs(_ model: PipelineModel, _ surroundings: Surroundings) -> Int {
     guard let file = surroundings.enclosing?.inputs else { return model.params.count }
     let addsVariables =
@@ -263,7 +262,7 @@ extension Planner {
     inputs.params[param.name] = constant
   }
 
-  /// The width of a pipeline that is used, which has these inputs.
+  /// The width of a nested pipeline with these inputs.
   private mutating func knownWidth(_ width: QueueWidth, _ inputs: PipelineInputs) -> QueueWidth {
     guard case .early(let value) = width else { return width }
     do throws(EvaluationFailure) {
@@ -278,7 +277,7 @@ extension Planner {
     }
   }
 
-  /// Refuses a width that would let nothing of the pipeline run.
+  /// Refuses a width with which nothing of the pipeline could run.
   private mutating func checkNested(_ model: PipelineModel) {
     if model.width == .count(0), let span = model.written[.maxParallel] {
       log.report(at: span) { PlanningMessage.noWidthInNested(at: $0) }
@@ -338,7 +337,7 @@ extension Planner {
 }
 
 extension UsesModel.Kind {
-  /// The name as people write it; nil for a group.
+  /// The path as people write it; nil for a group.
   fileprivate var path: String? {
     switch self {
     case .file(let path): path
@@ -349,7 +348,7 @@ extension UsesModel.Kind {
 }
 
 extension ValueModel {
-  /// The expression that is the whole value.
+  /// The expression that is the whole value; nil for any other value.
   fileprivate var single: Expression? {
     if case .template(let template) = self { template.single } else { nil }
   }

@@ -1,5 +1,5 @@
-// Values that are not known here, but when a run begins: they depend on parameters that were not
-// given, and on variables that are ignored for listings.
+// Values that are open: not known now, but when a run begins. They depend on parameters that were
+// not given, and on variables that are ignored for listings.
 
 import Diagnostics
 import Expressions
@@ -7,7 +7,7 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// Whether only this prevents the value from being known.
+  /// True if the value is unknown only because it is open.
   func isOpen(_ value: ValueModel, at address: StepAddress) -> Bool {
     value.templates.allSatisfy { isOpen($0, at: address) }
   }
@@ -20,7 +20,7 @@ extension Planner {
     !expression.looksAtFiles && expression.references.allSatisfy { isOpen($0, at: address) }
   }
 
-  /// Whether the matrix of a step is unknown only for this reason.
+  /// True if the matrix of a step is unknown only because it is open.
   func hasOpenMatrix(_ address: StepAddress) -> Bool {
     guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
       return false
@@ -56,7 +56,7 @@ extension Planner {
     }
   }
 
-  /// Whether a parameter is still open; without a name, whether all are.
+  /// True if a parameter is open; without a name, if all are.
   private func isOpen(param name: String?, at address: StepAddress) -> Bool {
     let pipeline = pipelines[address.pipeline]
     guard let parent = pipeline.parent else { return true }

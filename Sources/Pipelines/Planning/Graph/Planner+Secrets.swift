@@ -33,7 +33,7 @@ extension [PipelineModel] {
 }
 
 extension Planner {
-  /// Checks that a name stands for only one value in a run.
+  /// Checks that a name stands for only one secret in a run.
   mutating func checkSecrets() {
     var first: [String: SecretModel] = [:]
     for secret in models.flatMap(\.secrets) {

@@ -1,5 +1,5 @@
 // Selects the operations of a plan: all, those that the file selects, or some that were named; and
-// what they need.
+// their dependencies.
 
 import Diagnostics
 import Expressions
@@ -7,7 +7,7 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// Whether each operation runs; nil means all. Throws for a name that is not a step, and if
+  /// True for each operation that runs; nil means all. Throws for a name that is not a step, and if
   /// nothing is left.
   mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else {
@@ -56,8 +56,8 @@ extension Planner {
     return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }
 
-  /// The instances that have all the values of a name, which leaves others out: `test[os=linux]` for
-  /// `test[os=linux,python=3.12]`; behind them may be a step.
+  /// The instances that have all the values of a name that leaves others out:
+  /// `test[os=linux,python=3.12]` for `test[os=linux]`; a step may follow the values.
   private func instances(partlyNamed name: String) -> [Int] {
     let path = StepPath(name[...])
     guard let step = pipelines[0].index.find(String(path.id)) else { return [] }
@@ -78,7 +78,7 @@ extension Planner {
     return []
   }
 
-  /// The instances of the step of which a name would be one; nil if it is none.
+  /// The instances that exist, if a name is like that of one; otherwise nil.
   private func instances(near name: String) -> String? {
     guard let bracket = name.lastIndex(of: "["),
       let operation = operationsByID[String(name[..<bracket])], let group = group(operation)
@@ -88,7 +88,7 @@ extension Planner {
     return known.isEmpty ? nil : PlanningMessage.instances(known)
   }
 
-  /// The id of the step whose `name` this is.
+  /// The id of the step with this `name`.
   private func id(ofStepNamed name: String) -> String? {
     let root = pipelines[0]
     let step = root.model.steps.indices.first { step in
@@ -106,14 +106,14 @@ extension Planner {
     pipeline.usualSteps.map(pipeline.operation) + commandsNeededAtEnd(of: pipeline)
   }
 
-  /// Whether each operation runs if no step is named; nil means all.
+  /// True for each operation that runs if no step is named; nil means all.
   func keptIfNoneIsNamed() -> [Bool]? {
     guard pipelines.contains(where: \.leavesOut) else { return nil }
     var copy = self
     return copy.closure(of: usualOperations(of: pipelines[0]))
   }
 
-  /// Reports names in `default` that are not steps, and uses of files of which nothing would run.
+  /// Reports names in `default` that are not steps, and uses of files in which nothing would run.
   mutating func checkDefaults() {
     var checked: Set<UInt32> = []
     let text = text
@@ -141,8 +141,8 @@ extension Planner {
     }
   }
 
-  /// Whether each operation is among these or one of these needs it. An optional dependency is not
-  /// needed.
+  /// True for each operation that is among these, or a dependency of these. An optional dependency
+  /// is not needed.
   private mutating func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
     var waiting = selected
@@ -166,14 +166,14 @@ extension Planner {
     for operation in isNeeded.indices where isNeeded[operation] {
       addLimits(around: operation, to: &isNeeded)
     }
-    // Nothing needs all of such a group: its services go on for the steps that need them.
+    // Nothing needs the whole of such a group: its services go on for the steps that need them.
     for operation in isNeeded.indices where isNeeded[operation] && !whole[operation] {
       graph.setTakesSlot(OperationID(operation))
     }
     return isNeeded
   }
 
-  /// The matrices that are not needed by name, and of which all instances are: these are the whole step.
+  /// The matrices that are not needed by name, but all of whose instances are: then the whole step is.
   private func matrices(ofWhich isNeeded: [Bool]) -> [Int] {
     groups.compactMap { operation, group in
       guard case .matrix = group.kind, !isNeeded[operation], !group.members.isEmpty else {
@@ -183,9 +183,10 @@ extension Planner {
     }
   }
 
-  /// What a step that is not selected as a whole says of all of its steps goes for those that are.
+  /// Adds the groups around a selected operation whose settings apply to all of their steps together.
   private func addLimits(around operation: Int, to isNeeded: inout [Bool]) {
-    // A group waits for the groups in it, and one whose instances are made during the run copies them, too.
+    // A group waits for the groups in it, and a group whose instances are made during the run also
+    // copies them.
     var inside: [Int] = []
     var address = addresses[operation]
     while true {
@@ -206,14 +207,14 @@ extension Planner {
 }
 
 extension PipelineModel {
-  /// What it says of all of its steps together.
+  /// True if the pipeline has settings for all of its steps together.
   fileprivate var hasRulesOfItsOwn: Bool {
     hasTimeout || !hooks.isEmpty || failurePolicy != .continue
   }
 }
 
 extension Setting {
-  /// It is said of several steps together.
+  /// True if the setting applies to several steps together.
   fileprivate var isOfWhole: Bool {
     switch self {
     case .timeout, .allowFailure, .allowFailureIf: true

@@ -1,4 +1,5 @@
-// Finds steps of a sequence that would run after a failure because the step between does not pass it on.
+// Finds steps of a sequence that would run after a failure because the step between does not pass
+// it on.
 
 import Diagnostics
 import Expressions
@@ -6,8 +7,9 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// A step of a sequence waits for the one before it, whose outcome says nothing about those before that if it runs
-  /// whatever theirs is. A step that names one of the two in `depends_on` means what it says.
+  /// Checks the steps of sequences. A step waits only for the one before it; if that one runs
+  /// whatever happens, its outcome says nothing about earlier steps. A step that names one of the
+  /// two in `depends_on` is as intended.
   mutating func checkSequences() {
     var checked: Set<Span> = []
     for pipeline in pipelines where pipeline.model.hasSequence && goesOn(pipeline) {
@@ -16,7 +18,7 @@ extension Planner {
         guard let before = pipeline.sequenceBefore(step).required else { continue }
         let last = fallible[before]
         guard last.passing != before, let distant = last.failing else { continue }
-        // Each from the distant one to the passing one passes the failure on.
+        // Every step from the distant one to the passing one passes the failure on.
         let passing = distant...last.passing
         if pipeline.names(at: step, text, { passing.contains($0) || $0 == before }) { continue }
         let condition = pipeline.controlFlow(of: step)?.condition
@@ -36,8 +38,8 @@ extension Planner {
     }
   }
 
-  /// Whether steps of a pipeline use start after a failure in it. With the other policies, of it or of what it stands in,
-  /// nothing does.
+  /// True if steps of a pipeline use start after a failure in it. With another policy, of the
+  /// pipeline or of one around it, none do.
   private func goesOn(_ pipeline: PipelineUse) -> Bool {
     var next: PipelineUse? = pipeline
     while let use = next {
@@ -49,8 +51,9 @@ extension Planner {
 }
 
 extension PipelineUse {
-  /// For each step the last one in its sequence, up to it, that passes on failures by not running; and the last one whose
-  /// failure it passes on, which is another one if its own is allowed.
+  /// For each step the last step in its sequence, up to itself, that passes on failures by not
+  /// running; and the last step whose failure it passes on, which is another one if its own is
+  /// allowed.
   fileprivate var lastFallibleSteps: [(passing: Int, failing: Int?)] {
     var last: [(passing: Int, failing: Int?)] = []
     for step in model.steps.indices {
@@ -72,7 +75,7 @@ extension PipelineUse {
     return false
   }
 
-  /// Whether a step of a sequence runs although the one before it has failed.
+  /// True if a step of a sequence runs although the one before it has failed.
   private func isDeaf(_ step: Int, to before: Int) -> Bool {
     let isFree = controlFlow(of: step)?.condition?.callsStatusFunction ?? false
     let written = model.dependencies[model.dependencyRange(of: step)].first {
@@ -85,7 +88,7 @@ extension PipelineUse {
     }
   }
 
-  /// Whether a step lists one that is meant in `depends_on`, or an instance or a member of it.
+  /// True if a step's `depends_on` lists a step that meets a condition, or an instance or a member of one.
   fileprivate func names(
     at step: Int, _ text: SourceText, _ isMeant: (Int) -> Bool
   ) -> Bool {
@@ -97,7 +100,7 @@ extension PipelineUse {
 }
 
 extension Expression {
-  /// Whether it asks how one of these steps ended, or what it gave.
+  /// True if the expression asks for the outcome or outputs of one of these steps.
   fileprivate func names(_ steps: ClosedRange<Int>, of pipeline: PipelineUse) -> Bool {
     references.contains { reference in
       reference.root == .steps

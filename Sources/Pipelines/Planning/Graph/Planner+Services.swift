@@ -1,4 +1,4 @@
-// Services in a plan: what an edge from one means, and what could never come to an end.
+// Services in a plan: the meaning of edges from them, and services that could never end.
 
 import Diagnostics
 import Expressions
@@ -6,7 +6,7 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// It is a service, a group of the instances of one, or a group in the background.
+  /// True for a service, a group of the instances of one, or a group in the background.
   func isService(_ operation: Int) -> Bool {
     let address = address(of: operation)
     let model = pipelines[address.pipeline].model
@@ -16,7 +16,7 @@ extension Planner {
     return placement >= 0 && model.placements[Int(placement)].isService
   }
 
-  /// What depends on a service waits until it is ready, unless something else is written.
+  /// The edge from a service: its dependents wait until it is ready, unless something else is written.
   mutating func toService(_ edge: EdgeDraft, _ dependency: DependencyModel?) -> EdgeDraft {
     var edge = edge
     guard isService(edge.from) else {
@@ -44,7 +44,7 @@ extension Planner {
     }
   }
 
-  /// The services that go on with it: itself, or those in it that last as long as the group.
+  /// The services that go on in an operation: itself, or those in it that last as long as the group.
   fileprivate func services(in operation: Int) -> [Int] {
     guard isService(operation) else { return [] }
     guard let group = group(operation), !group.members.isEmpty else { return [operation] }
@@ -75,7 +75,7 @@ extension Planner {
     log.report(at: span) { PlanningMessage.onlyServices(name, at: $0) }
   }
 
-  /// A group in the background of which nothing goes on is one like any other.
+  /// Refuses a group in the background in which nothing goes on, because it is like any other.
   private mutating func checkBackground(_ pipeline: PipelineUse, _ checked: inout Set<UInt32>) {
     guard let parent = pipeline.parent,
       pipeline.operations.allSatisfy({ $0 < 0 || services(in: Int($0)).isEmpty })
@@ -87,10 +87,10 @@ extension Planner {
   }
 }
 
-// What a step claims, and what its services hold meanwhile.
+// The claims of steps together with those of the services that they need.
 extension Planner {
   private mutating func checkClaims() {
-    // What a step claims by itself has been looked at.
+    // The claims of single steps have been checked.
     let areClaiming = (0..<operationCount).contains {
       isService($0) && !graph[OperationID($0)].claims.isEmpty
     }
@@ -115,7 +115,7 @@ extension Planner {
     }
   }
 
-  /// All services that go on while it runs.
+  /// All services that go on while an operation runs.
   private func neededServices(of operation: Int) -> [Int] {
     var found: Set<Int> = []
     var seen: Set<Int> = [operation]
@@ -134,7 +134,7 @@ extension Planner {
   }
 }
 
-// Cycles through the end of a service: it goes on for a step that waits, in the end, for its end.
+// Cycles through the end of a service: it goes on for a step that waits, indirectly, for its end.
 extension Planner {
   private mutating func checkKeeping() {
     let ends = EndGraph(self)
@@ -153,7 +153,7 @@ extension Planner {
   }
 }
 
-/// The graph with a node more for the end of each service.
+/// The graph with an additional node for the end of each service.
 private struct EndGraph {
   private(set) var graph = Graph()
   private var services: [Int] = []
@@ -175,7 +175,7 @@ private struct EndGraph {
     }
   }
 
-  /// Nil for a node that is no end.
+  /// The service whose end a node is; nil for any other node.
   func service(at node: Int) -> Int? { node < count ? nil : services[node - count] }
 
   private func end(of operation: Int) -> Int { ends[operation] ?? operation }

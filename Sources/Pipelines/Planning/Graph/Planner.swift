@@ -12,7 +12,7 @@ struct Planner {
   let text: SourceText
   let options: PlanningOptions
   var pipelines: [PipelineUse] = []
-  /// Where each operation comes from; empty if operation `i` is step `i` of the only pipeline.
+  /// The origin of each operation; empty if operation `i` is step `i` of the only pipeline.
   var addresses: [StepAddress] = []
   var instances: [Instance] = []
   /// The groups by the number of their operation.
@@ -27,22 +27,22 @@ struct Planner {
   /// The budget of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
-  /// Some steps are services.
+  /// True if some steps are services.
   let hasServices: Bool
-  /// Some groups have a matrix that is not known.
+  /// True if some groups have an unknown matrix.
   var hasPatterns = false
   /// The names of the distant steps whose values each step uses.
   var distantSteps: [StepAddress: [String]] = [:]
   /// The names of members of groups and matrices in the hooks and outputs of pipeline uses.
   var namedMembers: [Int: Set<String>] = [:]
-  /// Operations that the run was asked for by name.
+  /// The operations that were named for the run.
   var named: [Int] = []
   private var indices: [StepIndex?]
   private var pipelineValues: [KnownValues] = []
   /// Parameters by name, for the models that were queried.
   private var paramTables: [Int: [String: ParamModel]] = [:]
 
-  /// Makes a planner, which continues with `log` and reports everything wrong to it.
+  /// Makes a planner, which continues with `log` and reports all faults to it.
   init(
     _ models: [PipelineModel], _ text: SourceText, _ inputs: PipelineInputs,
     options: PlanningOptions,
@@ -86,13 +86,13 @@ struct Planner {
 
   var operationCount: Int { addresses.isEmpty ? models[0].steps.count : addresses.count }
 
-  /// Inlined like `group`, because a call copies the planner.
+  /// The origin of an operation. Inlined like `group`, because a call copies the planner.
   @inline(__always)
   func address(of operation: Int) -> StepAddress {
     addresses.isEmpty ? StepAddress(pipeline: 0, step: operation) : addresses[operation]
   }
 
-  /// The group of an operation; most operations are none.
+  /// The group of an operation; nil for most operations.
   @inline(__always)
   func group(_ operation: Int) -> GroupDraft? {
     address(of: operation).isGroup ? groups[operation] : nil
@@ -135,7 +135,7 @@ struct Planner {
     return index
   }
 
-  /// The values that a step's expressions can have now. Inlined as well.
+  /// The values that a step's expressions can have now. Inlined, because a call copies the planner.
   @inline(__always)
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
@@ -146,7 +146,7 @@ struct Planner {
     return values.with(instances[instance].values, writtenNames: names)
   }
 
-  /// What the expressions of its matrix can be given.
+  /// The values that the expressions of a step's matrix can have.
   func valuesForMatrix(at address: StepAddress) -> KnownValues { pipelineValues[address.pipeline] }
 
   mutating func params(ofModel model: Int) -> [String: ParamModel] {
@@ -176,15 +176,15 @@ struct GroupDraft {
   var kind: GroupPlan.Kind
   var members: [Int] = []
   var isFailFast = false
-  /// The pool that limits how many instances may run at the same time.
+  /// The pool that limits the number of instances that run at the same time.
   var pool: PoolID?
-  /// How many instances may be under way at the same time, if they are several steps each.
+  /// The number of instances that may be under way at the same time, if they are several steps each.
   var width: Int?
-  /// What is in the instances, if they are known.
+  /// The operations in the instances, if they are known.
   var operations: Range<Int> = 0..<0
   /// The pipeline of a group that is a nested pipeline.
   var pipeline: Int?
-  /// What becomes of a nested pipeline whose matrix is not known.
+  /// The pattern of a nested pipeline whose matrix is not known.
   var pattern: PatternDraft?
 
   /// The pipeline of its steps, if it has any.
@@ -204,7 +204,7 @@ struct PatternDraft {
 }
 
 extension PipelineModel {
-  /// Whether a step stands for several operations.
+  /// True if a step stands for several operations.
   fileprivate var hasGroups: Bool {
     controlFlows.contains { $0.matrix != nil }
       || uses.contains { $0.kind.isPipeline }

@@ -1,11 +1,11 @@
-// Queues, resources and mutexes as the scheduler knows them, and what each step requests from them.
+// Queues, resources and mutexes for the scheduler, and the requests of each step.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// Turns what steps say about when they run into `OperationSpec`s.
+/// Turns the settings for when steps run into `OperationSpec`s.
 struct QueuesAndPools {
   private(set) var queues: [QueueSpec]
   private(set) var pools: [PoolSpec] = []
@@ -14,12 +14,12 @@ struct QueuesAndPools {
   private var mutexIDs: [Mutex: PoolID] = [:]
   /// Resources whose size is not known, because it was wrong.
   private var unsized: Set<String> = []
-  /// What this machine has where the file does not say it, in millionths.
+  /// The amounts that this machine has of resources whose capacity the file does not specify, in millionths.
   private var implied: [SlurmResource: Int64] = [:]
   private var impliedIDs: [SlurmResource: PoolID] = [:]
-  /// The default queue is as wide as this machine has processors.
+  /// True if the width of the default queue is the number of processors of this machine.
   private let isWidthAutomatic: Bool
-  /// How steps reach Slurm; nil if none does.
+  /// The settings for Slurm; nil if no step is a job.
   private(set) var slurm: SlurmPlan?
   private let slurmModel: SlurmModel
   private let hasUnreadableQueues: Bool
@@ -74,7 +74,7 @@ struct QueuesAndPools {
     }
   }
 
-  /// What an operation requests; reports names that do not exist and amounts beyond the pool.
+  /// The specification of an operation; reports names that do not exist and amounts beyond the pool.
   mutating func spec(
     for placement: PlacementModel, mutex: Mutex?, isInSlurm: Bool = false,
     log: inout DiagnosticLog
@@ -105,7 +105,7 @@ struct QueuesAndPools {
     let isOfHost: Bool
   }
 
-  /// The step is in a queue of its own kind, unless it names one or the width is that of all steps.
+  /// Adds the queue of jobs to a step, unless it names one or the width is that of all steps.
   private mutating func addSlurm(to spec: inout OperationSpec, hasQueue: Bool) {
     var plan = slurm ?? slurmModel.plan
     plan.highestPriority = slurm == nil ? spec.priority : max(plan.highestPriority, spec.priority)
@@ -123,7 +123,7 @@ struct QueuesAndPools {
   /// The queue of steps that Slurm runs.
   private static let slurmQueue = "slurm"
 
-  /// What a step claims that Slurm knows, too; false if it is to be treated like any other resource.
+  /// Adds a claim of a resource that Slurm knows, too; false if it is to be treated like any other resource.
   private mutating func add(
     _ claim: ClaimModel, of resource: SlurmResource, to spec: inout OperationSpec, isInSlurm: Bool
   ) -> Bool {
@@ -131,11 +131,12 @@ struct QueuesAndPools {
       if claim.amount > 0 { spec.claims.append(Claim(slurmPool(resource), amount: claim.amount)) }
       return true
     }
-    // `gpus` where the file has a pool `gpu` is a slip.
+    // `gpus` in a file with a pool `gpu` is a mistake.
     guard resourceIDs[resource.rawValue] == nil,
       resourceIDs[String(resource.rawValue.dropLast())] == nil
     else { return false }
-    // What this machine does not count is not limited here, and what asks for more than it has gets all.
+    // A resource that this machine does not count is not limited here, and a step that asks for
+    // more than there is gets all of it.
     guard let capacity = implied[resource], claim.amount > 0, capacity > 0 else { return true }
     let pool = impliedIDs[resource] ?? PoolID(pools.count)
     if impliedIDs.updateValue(pool, forKey: resource) == nil {
@@ -145,7 +146,7 @@ struct QueuesAndPools {
     return true
   }
 
-  /// The pool that stands for what is asked of Slurm: it has as much as anybody wants.
+  /// The pool that stands for requests to Slurm: its capacity is unlimited.
   private mutating func slurmPool(_ resource: SlurmResource) -> PoolID {
     if let known = slurm?.pools.first(where: { $0.value == resource }) { return known.key }
     let pool = PoolID(pools.count)
@@ -195,7 +196,7 @@ struct QueuesAndPools {
 }
 
 extension QueuesAndPools {
-  /// The same, of the steps of a pipeline.
+  /// Adds the pool for the width of a pipeline.
   mutating func addPool(
     named name: String, _ width: QueueWidth, _ options: PlanningOptions
   ) -> PoolID {
@@ -205,14 +206,14 @@ extension QueuesAndPools {
     }
   }
 
-  /// Adds a pool of which this many operations may have a share.
+  /// Adds a pool that this many operations can share.
   mutating func addPool(named name: String, width: Int) -> PoolID {
     pools.append(PoolSpec(name: name, capacity: Int64(width) * 1_000_000))
     return PoolID(pools.count - 1)
   }
 }
 
-/// What operations request from the scheduler; those of steps with equal values are made once.
+/// The specifications of operations; those of steps with equal values are made once.
 struct SharedSpecs {
   private var plain: [OperationSpec?]
   private var placed: [[OperationSpec?]]
@@ -317,8 +318,8 @@ extension Planner {
     var spec = queuesAndPools.spec(
       for: placement, mutex: mutex.map { .init(name: $0, isOfHost: isOfHost) },
       isInSlurm: isInSlurm(own, defaults, pipelines[address.pipeline]), log: &log)
-    // Like the width of a run, that of a pipeline is for the steps that name no queue, and no service
-    // takes a part of it.
+    // Like the width of a run, that of a pipeline applies to steps that name no queue, and services
+    // are not counted.
     if !hasQueue, spec.takesSlot {
       spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) }
     }
@@ -335,7 +336,7 @@ extension Planner {
 
   var slurmPlan: SlurmPlan? { queuesAndPools.slurm }
 
-  /// The same with the values of its expressions, as far as they are known.
+  /// The placement with the values of its expressions, as far as they are known.
   mutating func known(_ placement: PlacementModel, at address: StepAddress) -> PlacementModel {
     if placement.early.isEmpty { return placement }
     var result = placement
@@ -367,7 +368,7 @@ extension Planner {
 extension PlacementModel {
   var hasExpression: Bool { mutex?.template != nil || !early.isEmpty }
 
-  /// Whether the key is written, with a value or an expression.
+  /// True if the key is written, with a value or an expression.
   fileprivate func sets(_ key: EarlyValue.Key) -> Bool {
     switch key {
     case .queue: queue != nil || early.contains { $0.key == key }
@@ -378,7 +379,7 @@ extension PlacementModel {
     }
   }
 
-  /// The same, with everything that is not written taken from the defaults.
+  /// The placement, with everything that is not written taken from the defaults.
   func filled(from defaults: PlacementModel) -> PlacementModel {
     var result = self
     if !sets(.queue) { result.queue = defaults.queue }

@@ -1,4 +1,4 @@
-// The wording of why a name cannot be used at the location of an expression.
+// The messages about names that cannot be used at the location of an expression.
 
 import Expressions
 

@@ -7,12 +7,12 @@ import Expressions
 struct StepIndex {
   private let text: SourceText
   private let steps: [StepModel]
-  /// Open addressing, at most half full: a step's number + 1; 0 is free.
+  /// A step's number + 1 in each slot; 0 is free. Open addressing, at most half full.
   private var slots: [UInt32]
   /// The `word` of the id in each slot: short ids are compared without reading the file again.
   private var words: [UInt64]
 
-  /// The seed is random, so that no file can be constructed whose ids all collide.
+  /// A random start of hashes, so that no file can be constructed whose ids all collide.
   private let seed = UInt64.random(in: 0...UInt64.max)
 
   /// Makes an index. Of several steps with the same id the first counts; the others are reported.
@@ -57,8 +57,8 @@ struct StepIndex {
     return name.withUTF8 { $0.contains(0) ? nil : find($0) }
   }
 
-  /// The step that each dependency names; −1 if there is none. One loop that does nothing else: the
-  /// processor then waits for the memory of several lookups at the same time.
+  /// The step that each dependency names; −1 if there is none. It is a loop that does nothing else,
+  /// so that the processor waits for the memory of several lookups at the same time.
   func find(_ dependencies: [DependencyModel]) -> [Int32] {
     dependencies.map { find(text[$0.step.span]).map { Int32(truncatingIfNeeded: $0) } ?? -1 }
   }
@@ -76,7 +76,7 @@ struct StepIndex {
       if words[slot] == word, word & Self.isPart == 0 || isName(name, ofStepIn: slot) {
         return slot
       }
-      // Those next to it are taken by similar ids.
+      // The neighbouring slots are taken by similar ids.
       slot = (slot + 17) & mask
     }
     return slot
@@ -104,8 +104,8 @@ struct StepIndex {
     return word
   }
 
-  /// Ids that differ in their last digit only lie together in memory, as what depends on them does in
-  /// the file: a cache line holds 16 slots.
+  /// The hash of an id. Ids that differ only in their last digit are adjacent in memory, as their
+  /// dependents are in the file: a cache line holds 16 slots.
   private func hash(_ name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let raw = UnsafeRawBufferPointer(name)
     guard let last = raw.last else { return 0 }
@@ -120,8 +120,8 @@ struct StepIndex {
     return line ^ UInt32(last & 15)
   }
 
-  /// The bytes between two offsets, at most eight, as a number. If at least eight bytes precede the end,
-  /// these eight are taken.
+  /// The bytes between two offsets, at most eight, as a number. If at least eight bytes precede the
+  /// end, the last eight of them are taken.
   @inline(__always)
   private static func word(_ bytes: UnsafeRawBufferPointer, from start: Int, to end: Int) -> UInt64
   {

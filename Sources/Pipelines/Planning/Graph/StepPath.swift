@@ -3,10 +3,10 @@
 import Expressions
 import Plans
 
-/// The id of a step, and what follows it.
+/// The id of a step, and the rest of a path.
 struct StepPath {
   let id: Substring
-  /// Begins with `[` or `/`; empty at the end.
+  /// The text after the id; it begins with `[` or `/`, or is empty.
   let rest: Substring
 
   init(_ path: Substring) {
@@ -15,8 +15,8 @@ struct StepPath {
     rest = path[(end ?? path.endIndex)...]
   }
 
-  /// What could be the instance at the beginning of the rest, with what follows it: values may hold
-  /// brackets and slashes.
+  /// The possible instances at the beginning of the rest, with the text after each: values may
+  /// contain brackets and slashes.
   var instances: [(suffix: Substring, rest: Substring)] {
     guard rest.first == "[" else { return [] }
     return rest.indices.compactMap { index in
@@ -27,20 +27,20 @@ struct StepPath {
   }
 }
 
-/// The step that a path names, whatever instances of it there are.
+/// The step that a path names, regardless of its instances.
 struct PathTarget {
   let use: PipelineUse
   let step: Int
-  /// It names one instance of the step.
+  /// True if the path names one instance of the step.
   var isOne = false
-  /// It names the step in each instance of a group.
+  /// True if the path names the step in each instance of a group.
   var isMany = false
 }
 
 extension PipelineUse {
   /// The step that a name stands for, in this pipeline or around the group.
   func find(path: String) -> PathTarget? {
-    // It is nearly always an id, which holds neither `[` nor `/`.
+    // The path is nearly always an id, which contains neither `[` nor `/`.
     if let (use, step) = find(path) { return PathTarget(use: use, step: step) }
     let first = StepPath(path[...])
     guard let (use, step) = find(String(first.id)) else { return nil }
@@ -72,19 +72,19 @@ extension PipelineUse {
     return nil
   }
 
-  /// The step that the rest of a path names, which begins with a slash.
+  /// The step that the rest of a path names; the rest begins with a slash.
   private func target(_ rest: Substring, _ search: inout PathSearch) -> PathTarget? {
     let path = StepPath(rest.dropFirst())
     return index.find(String(path.id)).flatMap { target($0, path, &search) }
   }
 }
 
-/// Where steps were looked for behind an instance: any bracket may end it, so that there are many ways
-/// to read one path.
+/// The positions after an instance from which steps were searched: any bracket may end the
+/// instance, so one path can be read in many ways.
 private struct PathSearch {
   private var starts: [ObjectIdentifier: String.Index] = [:]
 
-  /// False if this was tried before, from there or from further left: it found nothing.
+  /// False if the search from there, or from further left, was tried before and found nothing.
   mutating func begins(at start: String.Index, in use: PipelineUse) -> Bool {
     let id = ObjectIdentifier(use)
     if let known = starts[id], known <= start { return false }
@@ -95,15 +95,15 @@ private struct PathSearch {
 
 /// The operations that a path names, or why there are none.
 enum PathFinding {
-  /// `isInside`: they are in the pipeline use itself, not around it.
+  /// The operations; `isInside` if they are in the pipeline use itself, not around it.
   case found([Int], isInside: Bool)
-  /// The step has no such instance: the group's operation, and its name.
+  /// The step has no such instance; the values are the group's operation and its name.
   case noInstance(of: Int, name: String)
   case unknown
 }
 
 extension Planner {
-  /// Finds what a path means inside a pipeline use.
+  /// Finds the operations that a path means inside a pipeline use.
   func operations(named path: String, in pipeline: Int) -> PathFinding {
     let first = StepPath(path[...])
     var use = pipeline
@@ -125,7 +125,7 @@ extension Planner {
     if path.rest.isEmpty { return .found([operation], isInside: isInside) }
     guard path.rest.first == "[" else {
       if hasNoInstances(operation) {
-        // It ends when its steps would have.
+        // The group ends when its steps would have ended.
         let isKnown = pipelines[use].find(path: String(path.id) + path.rest) != nil
         return isKnown ? .found([operation], isInside: isInside) : .unknown
       }
@@ -139,14 +139,14 @@ extension Planner {
       if rest.isEmpty { return .found([member], isInside: isInside) }
       return operations(at: rest, in: [member], isInside: isInside)
     }
-    // Which instances there are nobody knows here.
+    // The future instances are not known here.
     if groups[operation]?.isExpanding == true, hasOpenMatrix(address(of: operation)) {
       return .found([operation], isInside: isInside)
     }
     return .noInstance(of: operation, name: pipelines[use].id(of: step, text))
   }
 
-  /// `/step` in each of these, which are pipeline uses.
+  /// The operations that `/step` names in each of these pipeline uses.
   func operations(
     at rest: Substring, in members: [Int], isInside: Bool
   ) -> PathFinding {
@@ -165,12 +165,12 @@ extension Planner {
     return members.isEmpty ? .unknown : .found(found, isInside: isInside)
   }
 
-  /// Whether it is a group whose matrix is known, and empty.
+  /// True for a group with a known matrix that is empty.
   func hasNoInstances(_ operation: Int) -> Bool {
     guard let group = groups[operation], case .matrix = group.kind else { return false }
     return group.members.isEmpty
   }
 
-  /// The values of the matrices that an operation is in.
+  /// The values of the matrices around an operation.
   func matrixValues(at address: StepAddress) -> ValueMap? { values(at: address).matrix }
 }

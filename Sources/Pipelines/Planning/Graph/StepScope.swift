@@ -1,4 +1,4 @@
-// The names that expressions may use, depending on where they are.
+// The names that expressions may use, depending on their location.
 
 import Diagnostics
 import Expressions
@@ -7,7 +7,7 @@ import Scheduling
 
 /// The kinds of locations; each has its own names.
 enum ScopeKind {
-  /// The pipeline's own variables and directory, before any step has run, and its hooks, after all.
+  /// The pipeline's own variables and directory, before any step has run, and its hooks, after all steps.
   case pipeline
   /// A pipeline's own variables, which may name secrets.
   case pipelineVariables
@@ -15,10 +15,10 @@ enum ScopeKind {
   case pipelineOutputs
   /// The strings of a step.
   case step
-  /// A step's variables, and inputs of what it uses, which may name secrets.
+  /// A step's variables, and inputs of the pipeline or built-in step that it uses, which may name secrets.
   case stepVariables
   case condition
-  /// The axes of a matrix, which make the instances.
+  /// The axes of a matrix, from which the instances are made.
   case matrix
   /// The values and commands of `vars`.
   case derived
@@ -32,14 +32,14 @@ struct StepScope: ExpressionScope {
   let pipeline: PipelineUse
   let text: SourceText
   let kind: ScopeKind
-  /// The step of the pipeline, if the location is in one.
+  /// The step of the pipeline; nil if the location is in none.
   let step: Int?
   /// The types of matrix members; nil if the step has no matrix.
   let matrix: ExpressionType.Members?
   let suggester: Suggester
-  /// What a hook belongs to has ended: the step itself, or all steps of the pipeline.
+  /// True in a hook: the step, or all steps of the pipeline, have ended.
   var isInHook = false
-  /// It is a value of the step's own `env`.
+  /// True in a value of the step's own `env`.
   var isInVariables = false
 
   var inHook: StepScope {
@@ -154,7 +154,7 @@ struct StepScope: ExpressionScope {
     return .known(type)
   }
 
-  /// A variable. Any may be inherited, which is not known beforehand.
+  /// The member for a variable. Any variable may be inherited, which is not known beforehand.
   private func variable(_ name: String) -> ScopeMember {
     switch pipeline.inputs.variable(name)?.value {
     case .plain: .known(.string)
@@ -167,12 +167,12 @@ struct StepScope: ExpressionScope {
     }
   }
 
-  /// Whether the step's own `env`, or that of `defaults`, has the variable.
+  /// True if the step's own `env`, or that of `defaults`, has the variable.
   private func sets(_ name: String, inStep step: Int) -> Bool {
     pipeline.ownVariables(ofStep: step).contains(name)
   }
 
-  /// Whether an expression may be valid in one step and not in another.
+  /// True if an expression may be valid in one step and not in another.
   func isOfStep(_ expression: Expression) -> Bool {
     if expression.isOfStep { return true }
     // The variables of a step do not see each other.
@@ -180,7 +180,7 @@ struct StepScope: ExpressionScope {
     return !pipeline.ownVariables(ofStep: step).isEmpty
   }
 
-  /// An inherited variable. If it is declared as a secret, it is that secret.
+  /// The member for an inherited variable. If the variable is declared as a secret, it is that secret.
   private func inheritedVariable(_ name: String) -> ScopeMember {
     switch pipeline.inputs.secretVariables[name] {
     case .some where !kind.allowsSecrets: .refused(ScopeMessage.secretVariable(name))
@@ -195,7 +195,7 @@ struct StepScope: ExpressionScope {
 
 // Steps.
 extension StepScope {
-  /// The names in `depends_on`, or all steps where all have ended.
+  /// The names in `depends_on`, or all steps at a location where all have ended.
   private var dependencyNames: [String] {
     guard let step else { return pipeline.model.steps.map { text.string($0.id.span) } }
     let dependencies = pipeline.model.dependencyRange(of: step).map {
@@ -222,7 +222,7 @@ extension StepScope {
     return .refused(isLater ? ScopeMessage.later(name) : ScopeMessage.noDependency(name))
   }
 
-  /// The member for a step that is named as it is, whatever instances of it there are.
+  /// The member for a step that was found by its name, regardless of its instances.
   private func known(_ target: PathTarget) -> ScopeMember {
     .known(
       scope(in: target.use).type(
@@ -230,8 +230,7 @@ extension StepScope {
         hasOutcome: target.isOne || !target.isMany))
   }
 
-  /// The member that a pipeline's returned values may use: all of its steps have ended, and what
-  /// the group waited for.
+  /// The member for outputs of a pipeline: all its steps have ended, and so have the dependencies of the group.
   private func memberOfWhole(_ name: String) -> ScopeMember {
     if let step = pipeline.index.find(name) { return .known(type(ofStep: step, isOne: false)) }
     var outer = pipeline.around
@@ -245,7 +244,8 @@ extension StepScope {
     return known(target)
   }
 
-  /// What the step waits for has ended when a group that it is in begins: its steps see that too.
+  /// The member for a dependency of a step. It has also ended when a group in the step begins, so
+  /// the steps of the group see it, too.
   private func dependencyMember(_ name: String, of step: Int) -> ScopeMember? {
     guard let dependency = dependency(named: name, of: step) else { return nil }
     let edge = pipeline.model.dependencies[dependency]
@@ -260,7 +260,7 @@ extension StepScope {
         ofStep: target.step, isOne: isOne, isMany: target.isMany, hasOutcome: isOne))
   }
 
-  /// The scope for statements about the steps of another pipeline use.
+  /// The scope for the steps of another pipeline use.
   private func scope(in use: PipelineUse) -> StepScope {
     use === pipeline
       ? self
@@ -268,7 +268,7 @@ extension StepScope {
         pipeline: use, text: text, kind: kind, step: step, matrix: matrix, suggester: suggester)
   }
 
-  /// The number of dependencies that are compared with a name; more are hashed.
+  /// The maximum number of dependencies that are compared with a name; more are hashed.
   private static let fewDependencies = 16
 
   private func dependency(named name: String, of step: Int) -> Int? {
@@ -284,7 +284,8 @@ extension StepScope {
     return pipeline.dependencies.numbers[name]
   }
 
-  /// What decides whether a path like `steps.build.outputs.size` is valid; nil if that is not all of it.
+  /// The facts that decide whether a path like `steps.build.outputs.size` is valid; nil if they are
+  /// not sufficient.
   func path(of expression: Expression) -> CheckedPath? {
     guard let step, let (name, rest) = expression.stepPath else { return nil }
     let range = pipeline.model.dependencyRange(of: step)
@@ -296,7 +297,7 @@ extension StepScope {
     return CheckedPath(kind: kind, settings: pipeline.settings(ofStep: target), rest: rest)
   }
 
-  /// Whether the step runs a command, once.
+  /// True if the step runs one command, once.
   private func isPlain(_ step: Int) -> Bool {
     if case .uses = pipeline.model.steps[step].action { return false }
     return pipeline.controlFlow(of: step)?.matrix == nil
@@ -306,7 +307,7 @@ extension StepScope {
     range.first { areEqual(text[pipeline.model.dependencies[$0].step.span], name) }
   }
 
-  /// The type of a step. Some instances of a step have no common outcome.
+  /// The type of a step. Several instances of a step have no common outcome.
   private func type(
     ofStep step: Int, isOne: Bool, isMany: Bool = false, hasOutcome: Bool = true
   ) -> ExpressionType {
@@ -324,7 +325,7 @@ extension StepScope {
       of: .map([("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs)]))
   }
 
-  /// The type of a step that runs a command, once.
+  /// The type of a step that runs one command, once; nil for any other.
   private func plainType(ofStep step: Int) -> ExpressionType? {
     if case .uses = pipeline.model.steps[step].action { return nil }
     let settings = pipeline.settings(ofStep: step)
@@ -378,8 +379,9 @@ extension OutputType {
   }
 }
 
-/// What decides whether a path to an output of a step is valid: where it stands, what the step declares, and what
-/// follows its name. Steps often name the same output of the step before.
+/// The facts that decide whether a path to an output of a step is valid: its location, the step's
+/// declarations, and the path after the step's name. Steps often name the same output of the step
+/// before.
 struct CheckedPath: Equatable {
   let kind: ScopeKind
   /// The number of the step's settings.

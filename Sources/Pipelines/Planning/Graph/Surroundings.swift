@@ -1,30 +1,30 @@
-// What a pipeline use has from outside: from the file that it stands in, and from the step that uses it.
-// docs/design-planning.md, “Pipeline uses”.
+// The settings that a pipeline use gets from outside: from the file around it, and from the step
+// that uses it. docs/design-planning.md, “Pipeline uses”.
 
 import Expressions
 import Plans
 import Scheduling
 
 struct Surroundings {
-  /// The pipeline use in whose file it stands; nil for that of a whole file.
+  /// The pipeline use of the file around it; nil if it is a whole file.
   var enclosing: PipelineUse?
-  /// Its steps stand in the step: they see what that sees.
+  /// True if its steps are inside of the step: they see everything that the step sees.
   var isGroup = false
-  /// Variables that groups give to their steps: they win over the defaults of the file.
+  /// Variables that groups give to their steps; they override the defaults of the file.
   var environment: [VariableModel] = []
-  /// Where relative paths of its steps start: one path after the other.
+  /// The directories in which relative paths of its steps start, each relative to the one before.
   var directories: [GivenText] = []
-  /// Whether a step around it, rather than the file, says where it runs.
+  /// True if an enclosing step, rather than the file, specifies the directory.
   var hasGivenDirectory = false
-  /// The same for the groups that it is in: then the defaults of the file do not say it.
+  /// True if an enclosing group specifies the directory: then the defaults of the file do not.
   var hasGroupDirectory = false
-  /// The queue of the groups that it is in, which wins over the defaults of the file.
+  /// The queue of the enclosing groups, which overrides the defaults of the file.
   var groupQueue: Reference?
-  /// The queue of the step that uses the file, which does not.
+  /// The queue of the step that uses the file, which does not override them.
   var fileQueue: Reference?
-  /// Widths of the pipelines that it is in.
+  /// The pools for the widths of the enclosing pipelines.
   var pools: [PoolID] = []
-  /// What the files around it say about where steps run.
+  /// The executor that the enclosing files specify.
   var executor: StepExecutor?
   var request = SlurmRequest()
 
@@ -36,17 +36,17 @@ struct Surroundings {
   }
 }
 
-/// What a step says of the pipeline that it uses.
+/// The settings of a step for the pipeline that it uses.
 private struct Given {
   let environment: [VariableModel]
-  /// The directory of an included file that the step is in.
+  /// The directory of the included file that contains the step.
   let base: GivenText?
   let directory: GivenText?
   let queue: Reference?
 }
 
 extension Planner {
-  /// What the step gives to the pipeline that it uses; `number` is that of the pipeline use.
+  /// The surroundings of the pipeline that a step uses; `number` is that of the pipeline use.
   mutating func surroundings(
     _ uses: UsesModel, _ model: PipelineModel, at address: StepAddress, number: Int
   ) -> Surroundings {
@@ -92,7 +92,7 @@ extension Planner {
     }
   }
 
-  /// What the step says, with everything put in that is known.
+  /// The settings of the step, with everything inserted that is known.
   private mutating func given(
     at address: StepAddress, number: Int
   ) -> Given {
@@ -130,7 +130,7 @@ extension Planner {
       name: variable.name, span: variable.span, value: text.text, giver: text.giver)
   }
 
-  /// A text of the step's own, for the steps of another scope.
+  /// A text of the step itself, for the steps of another scope.
   private mutating func handedOver(
     _ text: GivenText, at address: StepAddress, _ number: Int
   ) -> GivenText {
