@@ -166,11 +166,11 @@ package final class StateStore {
   private static func connect(
     _ folder: StateFolder, _ migrations: [String], isNew: Bool = false
   ) throws(StoreFailure) -> StateStore {
-    let newest = migrations.count + 1
+    let newest = Schema.version(after: migrations)
     var version = newest
     do throws(DatabaseFailure) {
       let (database, journal) = try open(folder, isNew: isNew)
-      version = isNew ? Schema.version : try database.number("PRAGMA user_version") ?? 0
+      version = isNew ? EmptyDatabase.version : try database.number("PRAGMA user_version") ?? 0
       if version < 1 { throw DatabaseFailure.noTables }
       if version <= newest {
         // The first statement of a connection opens the log.
@@ -205,10 +205,11 @@ package final class StateStore {
     let path = folder.path(of: backup).split(separator: "'", omittingEmptySubsequences: false)
     try database.execute("VACUUM INTO '\(path.joined(separator: "''"))'")
     try Schema.migrate(database, from: version, by: migrations)
+    let newest = Schema.version(after: migrations)
     // An older oprun looks for the version in the file.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     notices.append(
-      "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(migrations.count + 1)); "
+      "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(newest)); "
         + "\(folder.shown(backup)) has the old format")
   }
 
