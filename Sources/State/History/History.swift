@@ -1,46 +1,9 @@
-// What was recorded, for lists: runs, their steps, the commands and outputs of steps.
+// What was recorded of runs, for lists: their steps, the commands and outputs of steps.
 
 import Diagnostics
 package import Plans
 import RunFiles
 package import Scheduling
-
-/// A recorded run. Times are in microseconds.
-package struct RecordedRunSummary: Hashable, Sendable {
-  package let number: Int
-  package let name: String
-  package let pipeline: String
-  package let file: String?
-  /// The directory in which it ran, as in `PipelinePlace`.
-  package let workspace: String?
-  /// The time of the start in microseconds since 1970.
-  package let started: Int
-  /// Nil if its end was not recorded.
-  package let duration: Int?
-  package let exitStatus: Int?
-  package let stop: String?
-  package let host: String
-  package let processors: Int
-  package let process: Int
-  package let resumed: String?
-  package let steps: Int
-  /// How many steps ended in each way, without groups whose members stand for them.
-  package let endings: [EndingNumber]
-  /// The size of its logs; nil if its end was not recorded.
-  package let logBytes: Int?
-  /// True if a hook of the run itself failed.
-  package let hookFailed: Bool
-  /// The status that it gave in place of `exitStatus`.
-  package let passedOn: RecordedPassedOnStatus?
-
-  /// Whether it was left while jobs went on: whatever its exit status, it has not come to its end.
-  package var wasLeft: Bool { stop == StopReason.leftWords }
-
-  /// The pipeline; nil for one from standard input.
-  package var place: PipelinePlace? {
-    file.map { PipelinePlace(file: $0, workspace: workspace) }
-  }
-}
 
 /// A recorded run, without its results.
 struct RecordedRunStart: Hashable {
@@ -166,33 +129,6 @@ package struct RecordedOutput: Hashable, Sendable {
 }
 
 extension StateStore {
-  private static let runColumns = """
-    SELECT run.id, run.name, run.pipeline, run.file, run.started, run.duration, run.exit_status,
-      run.stop, run.host, run.process, before.name, run.steps, run.log_bytes, run.processors
-      FROM run LEFT JOIN run AS before ON before.id = run.resumed
-    """
-
-  /// The newest runs, the newest first.
-  package func runs(limit: Int = .max) throws(StoreFailure) -> [RecordedRunSummary] {
-    try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare("\(Self.runColumns) ORDER BY run.id DESC LIMIT ?")
-      rows.bind(1, limit)
-      var runs: [RecordedRunSummary] = []
-      while try rows.next() { runs.append(try summary(rows, database, counting: true)) }
-      return runs
-    }
-  }
-
-  /// Unless `counting` is set, it has no endings: to count them, all of its results are read.
-  package func run(
-    named name: String, counting: Bool = true
-  ) throws(StoreFailure) -> RecordedRunSummary? {
-    try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare("\(Self.runColumns) WHERE run.name = ?")
-      return try rows.bind(1, name).next() ? try summary(rows, database, counting: counting) : nil
-    }
-  }
-
   /// The names of all runs, the newest first.
   package func runNames() throws(StoreFailure) -> [String] { try runStarts().map(\.name) }
 
@@ -247,35 +183,8 @@ extension StateStore {
     return nil
   }
 
-  private func summary(
-    _ rows: Statement, _ database: Database, counting: Bool
-  ) throws(DatabaseFailure) -> RecordedRunSummary {
-    let number = try rows.number(0) ?? 0
-    let exitStatus = try rows.int32(6).map { Int($0) }
-    return RecordedRunSummary(
-      number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
-      workspace: try database.fact(.workspace, ofRun: number), started: try rows.number(4) ?? 0,
-      duration: try rows.number(5), exitStatus: exitStatus,
-      stop: rows.text(7), host: rows.text(8) ?? "", processors: try rows.number(13) ?? 1,
-      process: Int(try rows.int32(9) ?? 0), resumed: rows.text(10),
-      steps: try rows.number(11) ?? 0, endings: counting ? try endings(of: number, database) : [],
-      logBytes: exitStatus == nil ? nil : try rows.number(12) ?? 0,
-      hookFailed: exitStatus == 0 ? false : try hasFailedHook(number, database),
-      passedOn: try database.fact(.passedOn, ofRun: number).flatMap { RecordedPassedOnStatus($0) })
-  }
-
-  private func hasFailedHook(_ run: Int, _ database: Database) throws(DatabaseFailure) -> Bool {
-    let rows = try database.prepare(
-      """
-      SELECT 1 FROM command JOIN step ON step.id = step
-      WHERE step.name = ? AND run = ? AND duration IS NOT NULL
-        AND (status IS NOT 0 OR detail IS NOT NULL)
-      """)
-    return try rows.bind(1, RunDirectory.runHookName).bind(2, run).next()
-  }
-
   /// Counts what is recorded of each step: the same whether the run has ended, goes on or died.
-  private func endings(
+  func endings(
     of run: Int, _ database: Database
   ) throws(DatabaseFailure) -> [EndingNumber] {
     // SQLite would sort the rows to group them.

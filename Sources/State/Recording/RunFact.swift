@@ -4,7 +4,7 @@
 package import Plans
 import Scheduling
 
-enum RunFact: String {
+enum RunFact: String, CaseIterable {
   /// What `TraceContext.recorded` says.
   case trace
   /// The status, a blank, and the step whose status it is.
@@ -13,6 +13,16 @@ enum RunFact: String {
   case workspace
   /// The word of the submission that it is part of: a job that is started again goes on with its own run.
   case submission
+
+  /// Whether a run in which nothing had changed has this fact from the run that it repeats.
+  var isRepeated: Bool {
+    switch self {
+    // Both are runs of one pipeline.
+    case .workspace: true
+    // The other run was traced, submitted or asked for the status of a step by itself.
+    case .trace, .passedOn, .submission: false
+    }
+  }
 }
 
 extension Database {
