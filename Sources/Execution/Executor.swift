@@ -59,12 +59,12 @@ protocol Executor: AnyObject {
   /// one sees to it.
   func hurry(at now: Nanoseconds)
 
-  /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not kept
-  /// yet. The step is nil if another run may still need what earlier ones have of it: it has not succeeded.
+  /// What was reported of the operation until now is decided: it has its outcome, or is tried again. That is not
+  /// recorded yet. The step is nil if another run may still need what earlier ones have of it: it has not succeeded.
   func decided(_ operation: OperationID, of step: String?)
 
-  /// Everything that was decided is kept: nobody looks for it again, whatever becomes of oprun.
-  func kept()
+  /// Everything that was decided is recorded: nobody looks for it again, whatever becomes of oprun.
+  func recorded()
 
   /// Every step has its outcome, and nothing stopped the run: whatever is left of other runs is reported.
   func conclude()
@@ -139,7 +139,7 @@ extension Executor {
 
   func decided(_ operation: OperationID, of step: String?) {}
 
-  func kept() {}
+  func recorded() {}
 
   func conclude() {}
 }

@@ -12,7 +12,7 @@ struct Observers {
   private let masker: Masker?
   private var failures: [ObserverFailure] = []
   private var endOfTurn: Nanoseconds = -1
-  /// An observer has failed that had not kept everything.
+  /// An observer has failed that had not recorded everything.
   private var hasLost = false
 
   init(_ list: [any RunObserver], masker: Masker?) {
@@ -45,7 +45,7 @@ struct Observers {
   }
 
   /// Whether everything that was told would survive the end of oprun.
-  var hasKeptAll: Bool { !hasLost && list.allSatisfy(\.hasKeptAll) }
+  var hasRecordedAll: Bool { !hasLost && list.allSatisfy(\.hasRecordedAll) }
 
   mutating func suspend() {
     forEach { observer throws(ObserverFailure) in try observer.suspend() }
@@ -108,8 +108,8 @@ struct Observers {
       return true
     } catch {
       failures.append(error)
-      // What another run goes on with is no longer this one's, though all of it may be kept.
-      if !observer.hasKeptAll || error.successor != nil { hasLost = true }
+      // What another run goes on with is no longer this one's, though all of it may be recorded.
+      if !observer.hasRecordedAll || error.successor != nil { hasLost = true }
       return false
     }
   }

@@ -19,7 +19,7 @@ package protocol RunObserver: AnyObject {
   /// moment to write what was collected. `time` counts like that of events.
   func endTurn(at time: Nanoseconds) throws(ObserverFailure)
   /// Whether everything that was observed would survive the end of oprun. Jobs of a cluster are found again until then.
-  var hasKeptAll: Bool { get }
+  var hasRecordedAll: Bool { get }
   /// The time at which a turn ends, whatever happens; nil if events are enough. It is read after
   /// each turn. One that is not later than the end of the turn is ignored.
   var deadline: Nanoseconds? { get }
@@ -35,7 +35,7 @@ extension RunObserver {
   package func commit() {}
   package func endTurn(at time: Nanoseconds) {}
   package var deadline: Nanoseconds? { nil }
-  package var hasKeptAll: Bool { true }
+  package var hasRecordedAll: Bool { true }
 }
 
 /// An observer has lost what it should keep; the message says what could not be done, and why.

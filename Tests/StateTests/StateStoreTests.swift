@@ -255,7 +255,7 @@ final class StatePlace {
   func recorder(
     of plan: Plan, named name: String, resuming resumption: Resumption? = nil
   ) throws -> (RunRecorder, RunEvent.Kind) {
-    var run = RecordedRun(
+    var run = RunToRecord(
       plan: plan, directory: try #require(makeRun(name)),
       request: RunRequest(file: "p.yml", json: "{}"))
     run.resumption = resumption

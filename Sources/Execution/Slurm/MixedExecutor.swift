@@ -63,7 +63,7 @@ final class MixedExecutor: Executor {
     slurm.decided(operation, of: step)
   }
 
-  func kept() { slurm.kept() }
+  func recorded() { slurm.recorded() }
 
   func conclude() { slurm.conclude() }
 

@@ -26,7 +26,7 @@ extension SlurmExecutor {
 
   /// A task that has ended is not looked for again. What has ended before that is recorded is in the journal as if it
   /// went on: who resumes the run finds its result.
-  func kept() {
+  func recorded() {
     // What earlier runs have started, and steps did not need that have succeeded: nobody looks for its results any more.
     var homes = OpenTasks()
     ends.addDecided(earlier.dropUnneeded { homes.mayHave($0.origin) })

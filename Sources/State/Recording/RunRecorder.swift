@@ -9,7 +9,7 @@ package import RunFiles
 package import Scheduling
 
 /// What a recorder must know about a run besides its events.
-package struct RecordedRun {
+package struct RunToRecord {
   package let plan: Plan
   package let directory: RunDirectory
   package var request: RunRequest
@@ -46,13 +46,13 @@ package struct RecordedRun {
 
 /// An observer that records.
 ///
-/// The database is opened while the first commands run, unless something must be kept before. What they have done meanwhile
+/// The database is opened while the first commands run, unless something must be recorded before. What they have done meanwhile
 /// gets into the first transaction, so a short run needs only one.
 package final class RunRecorder: RunObserver {
-  let run: RecordedRun
+  let run: RunToRecord
   let database: RunDatabase
   var pending: [Record] = []
-  /// True if something is pending that must be kept before other commands start.
+  /// True if something is pending that must be recorded before other commands start.
   private var isPressing = false
   /// What keeps rows until the database has them; nil before it is worth a file, and if there can be none.
   private var journal: RunJournal?
@@ -91,7 +91,7 @@ package final class RunRecorder: RunObserver {
   /// The number of records by which the database may lag behind the journal.
   private static let mostJournaled = 1000
 
-  package init(_ run: RecordedRun) {
+  package init(_ run: RunToRecord) {
     self.run = run
     database = RunDatabase(of: run)
     added = AddedOperations(to: run.plan)
@@ -105,10 +105,10 @@ package final class RunRecorder: RunObserver {
 
   package var deadline: Nanoseconds? { retryAt }
 
-  package var hasKeptAll: Bool { journaledCount == pending.count }
+  package var hasRecordedAll: Bool { journaledCount == pending.count }
 
   /// Whether the run can be found in the database.
-  package var isKept: Bool { store.map { $0.lostFile == nil } ?? false }
+  package var isRecorded: Bool { store.map { $0.lostFile == nil } ?? false }
   /// Whether the run has begun, recorded or not.
   package private(set) var hasBegun = false
 
@@ -229,7 +229,7 @@ package final class RunRecorder: RunObserver {
 
   /// Records that the run has failed after its end was recorded, because something else could not be written.
   package func spoil(_ status: Int32, because words: String) {
-    guard isKept, let recordedStatus, recordedStatus != status else { return }
+    guard isRecorded, let recordedStatus, recordedStatus != status else { return }
     pending.append(.spoiled(status, stop: run.masker?.mask(words) ?? words))
     _ = try? flush(isPatient: true)
   }

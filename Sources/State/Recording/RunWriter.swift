@@ -11,7 +11,7 @@ import Scheduling
 final class RunWriter {
   private let database: Database
   private let folder: StateFolder
-  private let run: RecordedRun
+  private let run: RunToRecord
   /// Asks which run goes on with this one; nil if no other machine can.
   private let successor: Statement?
   /// The number of the run; 0 until its beginning is written.
@@ -29,7 +29,7 @@ final class RunWriter {
   private var hasPlacements = false
 
   init(
-    _ database: Database, _ journal: JournalKind, _ folder: StateFolder, _ run: RecordedRun
+    _ database: Database, _ journal: JournalKind, _ folder: StateFolder, _ run: RunToRecord
   ) throws(DatabaseFailure) {
     self.database = database
     self.folder = folder

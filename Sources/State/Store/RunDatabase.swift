@@ -6,7 +6,7 @@ import Scheduling
 
 /// The database to which the recorder of a run writes.
 final class RunDatabase {
-  private let run: RecordedRun
+  private let run: RunToRecord
   private var opened: (store: StateStore, writer: RunWriter)?
   private var hasFirstRecords = false
   /// What a person should know about how it was opened, once it has the run.
@@ -14,7 +14,7 @@ final class RunDatabase {
   /// How long the run was held up because another process had the lock.
   private(set) var standstill: Nanoseconds = 0
 
-  init(of run: RecordedRun) { self.run = run }
+  init(of run: RunToRecord) { self.run = run }
 
   /// The open database, if it has the first records of the run.
   var store: StateStore? { hasFirstRecords ? opened?.store : nil }
