@@ -32,47 +32,29 @@ package struct RecordedStep: Hashable, Sendable {
   /// Nil if it started, and no end was recorded.
   package let ending: Ending?
   package let isGroup: Bool
-  /// `dependency unit`: a word and what it is about.
-  package let cause: String?
+  /// Why it has its ending, unless its own command says so.
+  package let cause: RecordedCause?
   package let started: Int?
   /// Nil if it never started.
   package let duration: Int?
   /// When it had its outcome.
   let ended: Int?
   package let attempts: Int?
-  /// How long the last attempt took; `duration` is that of the step, with everything else that belongs to it.
-  package let attemptDuration: Int?
-  package let status: Int?
-  package let detail: String?
-  package let processor: Int?
-  /// The peak memory in KiB.
-  package let memory: Int?
-  package let output: Int?
+  /// The end of the last attempt; `duration` is that of the step, with everything else that belongs to it.
+  package let last: RecordedEnd
   /// The run in which it ran, if that was another one; empty if that was removed.
   package let origin: String?
 }
 
 extension RecordedStep {
-  /// The words with which the cause begins if a group failed by itself, not because of a member.
-  private static let ownCauses = ["condition ", "time_limit ", "hook "]
-
-  /// The condition for rows of such groups.
-  fileprivate static let ownFaults =
-    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue)) AND ("
-    + ownCauses.map { "substr(cause, 1, \($0.utf8.count)) = '\($0)'" }
-    .joined(separator: " OR ") + ")"
-
   /// Whether its members are counted and listed in its place.
   package var standsForOthers: Bool {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
-    return !Self.ownCauses.contains { cause.hasPrefix($0) }
+    return cause.kind?.isOfGroupItself != true
   }
 
-  /// The cause of a step that its run left before its end.
-  fileprivate static let leftCause = Cause.stopped(.left).recorded { _ in "" }
-
   /// Whether its run left it before its end.
-  package var isLeft: Bool { cause == Self.leftCause }
+  package var isLeft: Bool { cause == .left }
 
   /// The name as the run printed it: the recorded one also tells names apart that contain secrets.
   package var shownName: String { InstanceName.withoutNumber(name) }
@@ -85,20 +67,14 @@ extension RecordedStep {
 
   /// How its last attempt ended; nil if it never started.
   package var end: CommandEnd? {
-    guard attempts != nil else { return nil }
-    return CommandEnd(
-      status: status, detail: detail, duration: attemptDuration, processor: processor,
-      memory: memory, output: output)
+    attempts == nil ? nil : CommandEnd(last)
   }
 }
 
 extension RecordedStepCommand {
   /// Nil if it runs, or ran when oprun died.
   package var end: CommandEnd? {
-    guard let duration else { return nil }
-    return CommandEnd(
-      status: status, detail: detail, duration: duration, processor: processor, memory: memory,
-      output: output)
+    last.duration == nil ? nil : CommandEnd(last)
   }
 }
 
@@ -113,12 +89,8 @@ package struct RecordedStepCommand: Hashable, Sendable {
   /// `1`, `on_failure.2`.
   package let role: String
   package let started: Int?
-  package let duration: Int?
-  package let status: Int?
-  package let detail: String?
-  package let processor: Int?
-  package let memory: Int?
-  package let output: Int?
+  /// How it ended; without a duration if it has not.
+  package let last: RecordedEnd
 }
 
 package struct RecordedOutput: Hashable, Sendable {
@@ -190,11 +162,12 @@ extension StateStore {
     // SQLite would sort the rows to group them.
     let rows = try database.prepare(
       """
-      SELECT (outcome & 15) * 4 + (origin IS NOT NULL) * 2 + (cause IS ?2)
+      SELECT \(RecordedOutcome.endingNumber) * 4 + (origin IS NOT NULL) * 2 + (cause IS ?2)
       FROM \(try database.results(ofRun: "?1"))
-      WHERE outcome IS NOT NULL AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults))
+      WHERE outcome IS NOT NULL AND (NOT \(RecordedOutcome.isOfGroup)
+        OR \(RecordedOutcome.isFailure) AND \(RecordedCause.isOfGroupItself))
       """)
-    rows.bind(1, run).bind(2, RecordedStep.leftCause)
+    rows.bind(1, run).bind(2, RecordedCause.left.text)
     var counts = [Int](repeating: 0, count: 64)
     while try rows.next() { counts[rows.bits(0) ?? 0] += 1 }
     return counts.enumerated().compactMap { kind, count in
@@ -241,11 +214,13 @@ extension StateStore {
     let (started, duration) = (try rows.number(3), try rows.number(4))
     return RecordedStep(
       name: rows.text(0) ?? "", ending: outcome?.ending, isGroup: outcome?.isOfGroup ?? false,
-      cause: rows.text(2), started: started, duration: started == nil ? nil : duration,
-      ended: duration.map { (started ?? 0) + $0 },
-      attempts: try rows.number(5), attemptDuration: try rows.number(12),
-      status: try rows.int32(6).map { Int($0) }, detail: rows.text(7),
-      processor: try rows.number(8), memory: try rows.number(9), output: try rows.number(10),
+      cause: rows.text(2).map { RecordedCause($0) }, started: started,
+      duration: started == nil ? nil : duration, ended: duration.map { (started ?? 0) + $0 },
+      attempts: try rows.number(5),
+      last: RecordedEnd(
+        status: try rows.int32(6).map { Int($0) }, detail: rows.text(7),
+        duration: try rows.number(12), processor: try rows.number(8), memory: try rows.number(9),
+        output: try rows.number(10)),
       origin: rows.text(11))
   }
 
@@ -280,9 +255,10 @@ extension StateStore {
         commands.append(
           RecordedStepCommand(
             step: rows.text(0) ?? "", role: rows.text(1) ?? "", started: try rows.number(2),
-            duration: try rows.number(3), status: try rows.int32(4).map { Int($0) },
-            detail: rows.text(5), processor: try rows.number(6), memory: try rows.number(7),
-            output: try rows.number(8)))
+            last: RecordedEnd(
+              status: try rows.int32(4).map { Int($0) }, detail: rows.text(5),
+              duration: try rows.number(3), processor: try rows.number(6),
+              memory: try rows.number(7), output: try rows.number(8))))
       }
       return commands
     }

@@ -17,7 +17,8 @@ package struct RecordedRunSummary: Hashable, Sendable {
   /// Nil if its end was not recorded.
   package let duration: Int?
   package let exitStatus: Int?
-  package let stop: String?
+  /// Why it ended early; nil if it did not.
+  package let stop: RecordedStop?
   package let host: String
   package let processors: Int
   package let process: Int
@@ -33,7 +34,7 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let passedOn: RecordedPassedOnStatus?
 
   /// Whether it was left while jobs went on: whatever its exit status, it has not come to its end.
-  package var wasLeft: Bool { stop == StopReason.leftWords }
+  package var wasLeft: Bool { stop == .left }
 
   /// The pipeline; nil for one from standard input.
   package var place: PipelinePlace? {
@@ -119,9 +120,10 @@ extension StateStore {
       number: number, name: row.text(.name) ?? "", pipeline: row.text(.pipeline) ?? "",
       file: row.text(.file), workspace: try database.fact(.workspace, ofRun: number),
       started: try row.number(.started) ?? 0, duration: try row.number(.duration),
-      exitStatus: exitStatus, stop: row.text(.stop), host: row.text(.host) ?? "",
-      processors: try row.number(.processors) ?? 1, process: Int(try row.int32(.process) ?? 0),
-      resumed: row.text(.resumed), steps: try row.number(.steps) ?? 0,
+      exitStatus: exitStatus, stop: row.text(.stop).map { RecordedStop($0) },
+      host: row.text(.host) ?? "", processors: try row.number(.processors) ?? 1,
+      process: Int(try row.int32(.process) ?? 0), resumed: row.text(.resumed),
+      steps: try row.number(.steps) ?? 0,
       endings: counting ? try endings(of: number, database) : [],
       logBytes: exitStatus == nil ? nil : try row.number(.logBytes) ?? 0,
       hookFailed: exitStatus == 0 ? false : try hasFailedHook(number, database),

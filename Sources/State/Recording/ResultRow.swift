@@ -55,11 +55,12 @@ struct ResultRow: Hashable {
     resolved = settled.resolved == 0 ? nil : settled.resolved
     guard let last = settled.last else { return }
     if case .attempt(let number) = last.role { attempts = number }
-    status = last.end.recordedStatus
-    detail = last.end.recordedDetail
-    processor = Int(last.end.processorTime / 1000)
-    memory = last.end.peakMemory.map { Int($0 >> 10) }
-    output = last.end.outputByteCount
+    let end = RecordedEnd(last.end)
+    status = end.status
+    detail = end.detail
+    processor = end.processor
+    memory = end.memory
+    output = end.output
   }
 }
 

@@ -137,7 +137,7 @@ package final class RunRecorder: RunObserver {
     case .settled(let operation, let ending, let cause):
       settle(operation, ending, cause, at: event.time)
     case .finished(let end):
-      tally.stop = end.stopReason?.words(name(of:))
+      tally.stop = end.stopReason?.recorded(name(of:)).text
       tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
       recordedStatus = end.exitStatus
       noticeOfHeld = run.resumption?.noticeOfHeld
@@ -331,7 +331,7 @@ extension RunRecorder {
           outcome: RecordedOutcome(
             ending, isOfGroup: isGroup,
             isLeftOut: isSkipped && leavesGap(operation) || isUnfinished(operation)),
-          cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
+          cause: cause.recorded(name(of:))?.text, start: step?.start, end: time, last: step?.last,
           resolved: resolved.removeValue(forKey: operation) ?? 0, takenOver: takenOver)))
     isPressing = true
   }

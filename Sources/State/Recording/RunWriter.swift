@@ -178,18 +178,18 @@ final class RunWriter {
     }
   }
 
+  /// What stood for its instances, and has none now, ends as itself.
+  private static let keeping = """
+    UPDATE result SET run = ?, place = ?,
+      outcome = \(RecordedOutcome.keeping(marks: "?3", orBecoming: "?4")) WHERE run = ? AND step = ?
+    """
+
   /// What was taken over is final.
   private func keep(_ key: StepIdentity, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    // What stood for its instances, and has none now, ends as itself.
-    try statement(
-      """
-      UPDATE result SET run = ?, place = ?,
-        outcome = iif(outcome & 16 & ~?3, ?4, outcome & 15 | ?3) WHERE run = ? AND step = ?
-      """
-    )
-    .bind(1, number).bind(2, key.place).bind(3, settled.outcome.marks)
-    .bind(4, settled.outcome.number).bind(5, -number).bind(6, step).run()
+    try statement(Self.keeping)
+      .bind(1, number).bind(2, key.place).bind(3, settled.outcome.marks)
+      .bind(4, settled.outcome.number).bind(5, -number).bind(6, step).run()
     try statement("UPDATE output SET run = ? WHERE run = ? AND step = ?")
       .bind(1, number).bind(2, -number).bind(3, step).run()
   }
@@ -216,7 +216,7 @@ final class RunWriter {
   }
 
   private func write(_ command: RecordedCommand, of step: Int) throws(DatabaseFailure) {
-    let end = command.end
+    let end = RecordedEnd(command.end)
     try statement(
       """
       INSERT OR REPLACE INTO command(run, step, role, started, duration, status, detail, processor,
@@ -224,10 +224,9 @@ final class RunWriter {
       """
     )
     .bind(1, number).bind(2, step).bind(3, command.role.name)
-    .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
-    .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
-    .bind(8, Int(end.processorTime / 1000)).bind(9, end.peakMemory.map { Int($0 >> 10) })
-    .bind(10, end.outputByteCount).run()
+    .bind(4, Int(command.start / 1000)).bind(5, end.duration)
+    .bind(6, end.status).bind(7, end.detail).bind(8, end.processor).bind(9, end.memory)
+    .bind(10, end.output).run()
   }
 
   /// Values that hold a secret are not kept, only that there are such values.

@@ -62,7 +62,7 @@ extension Foresight {
 
   mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
     for id in selection.skipped {
-      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
+      for operation in operations(of: id) { leftOut[operation] = RecordedCause.skipOption + id }
     }
     guard let words = selection.words else { return }
     var needed = selection.only.isEmpty ? withDependencies(core) : core

@@ -164,6 +164,16 @@ final class Database {
     return try statement.next() ? statement.text(0) : nil
   }
 
+  /// A text as it stands in a statement.
+  static func literal(_ text: String) -> String {
+    var literal = "'"
+    for character in text.unicodeScalars {
+      literal.unicodeScalars.append(character)
+      if character == "'" { literal.unicodeScalars.append(character) }
+    }
+    return literal + "'"
+  }
+
   /// The number of the row that was inserted last.
   var lastRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
 

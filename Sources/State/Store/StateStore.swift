@@ -202,8 +202,7 @@ package final class StateStore {
   private func migrate(from version: Int, by migrations: [String]) throws(DatabaseFailure) {
     let backup = "\(Self.fileName).v\(version)"
     folder.remove(backup)
-    let path = folder.path(of: backup).split(separator: "'", omittingEmptySubsequences: false)
-    try database.execute("VACUUM INTO '\(path.joined(separator: "''"))'")
+    try database.execute("VACUUM INTO \(Database.literal(folder.path(of: backup)))")
     try Schema.migrate(database, from: version, by: migrations)
     let newest = Schema.version(after: migrations)
     // An older oprun looks for the version in the file.

@@ -214,7 +214,7 @@ extension RecordedRunSummary {
     endingCounts.remarks(
       exitStatus: exitStatus ?? 0, hookFailed: hookFailed,
       passedOn: passedOn.map { passedOnWords($0.status, of: $0.shownStep) },
-      stop: stop.map { oneLine($0) })
+      stop: stop.map { oneLine($0.words) })
   }
 
   /// `1 failed, 2 blocked, 5 ok`, in the words of the run itself; and how many have not ended, if it did not end
