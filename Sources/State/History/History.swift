@@ -104,7 +104,7 @@ extension StateStore {
   /// The names of all runs, the newest first.
   package func runNames() throws(StoreFailure) -> [String] { try runStarts().map(\.name) }
 
-  /// What is known of all runs without looking at their results, the newest first.
+  /// All runs, without their results, the newest first.
   func runStarts() throws(StoreFailure) -> [RecordedRunStart] {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(

@@ -38,7 +38,7 @@ package struct RecordedCause: Hashable, Sendable {
   /// Nil for a kind that this program does not know.
   package var kind: Kind? { blank.flatMap { Kind(rawValue: String(text[..<$0])) } }
 
-  /// What it is about: the name of a step for `dependency`, the key of a hook for `hook`, a `RecordedStop` for
+  /// The text behind the word: the name of a step for `dependency`, the key of a hook for `hook`, a `RecordedStop` for
   /// `stopped`, and a message for all others.
   package var about: String {
     blank.map { String(text[text.utf8.index(after: $0)...]) } ?? ""
@@ -55,14 +55,14 @@ package struct RecordedCause: Hashable, Sendable {
   /// The cause of a step that its run left before its end.
   static let left = RecordedCause(.stopped, RecordedStop.left.text)
 
-  /// What a condition begins with that stands for the option `--skip`; the step follows.
+  /// The beginning of a condition that stands for the option `--skip`; the step follows.
   static let skipOption = "--skip "
 }
 
 // Conditions for statements, about the column `cause`.
 extension RecordedCause {
   static let isSkipOption = isLike(.condition, skipOption)
-  /// It names a step because of which this one was cancelled.
+  /// The cause names a step because of which this one was cancelled.
   static let hasCulprit =
     "(\(isLike(.stopped, RecordedStop.limitStart, RecordedStop.limitEnd)) OR "
     + "\(isLike(.stopped, RecordedStop.failureStart, RecordedStop.failureEnd)))"

@@ -7,7 +7,7 @@ import Scheduling
 package struct RecordedEnd: Hashable, Sendable {
   /// The exit status, or the number of the signal below zero; nil if there is none.
   package var status: Int?
-  /// What the status does not say.
+  /// Details that the status does not tell.
   package var detail: String?
   package var duration: Int?
   package var processor: Int?
@@ -38,13 +38,13 @@ package struct RecordedEnd: Hashable, Sendable {
 }
 
 extension CommandEnd {
-  /// What says that its time limit ended a command, and that it was stopped for another reason.
+  /// The details of a command that its time limit ended, and of one that was stopped for another reason.
   private static let (timeoutDetail, stoppedDetail) = ("timed out", "stopped")
-  /// What stands around the time after which a service was given up.
+  /// The texts around the time after which a service was given up.
   private static let (notReady, microseconds) = ("not ready after ", " µs")
   private static let abandonedDetail = "could not be ended, given up"
   private static let stoppedEarlyDetail = "stopped before it started"
-  /// What stands before the reason why a command was not started, or is lost.
+  /// The texts before the reason why a command was not started, or is lost.
   private static let (notStarted, lost) = ("not started: ", "lost: ")
 
   fileprivate var recordedStatus: Int? {

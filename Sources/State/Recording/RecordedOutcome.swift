@@ -54,9 +54,9 @@ extension RecordedOutcome {
   /// A step, not a group, succeeded, and did not need the cache for that.
   static let isPlainSuccess = "(outcome = \(Outcome.succeeded.rawValue))"
   static let isFailure = isOne { $0.isFailure }
-  /// It was skipped or blocked.
+  /// The operation was skipped or blocked.
   static let isOfNothing = isOne { $0.isOfNothing }
-  /// It says whether the step fails: neither blocked nor cancelled.
+  /// The outcome tells whether the step fails: it was neither blocked nor cancelled.
   static let isDecisive = isOne { $0 != .blocked && $0 != .cancelled }
   /// A step succeeded, or failed, which says something about its command.
   static let isOfCommand = isOne { $0 == .succeeded || $0.isFailure }

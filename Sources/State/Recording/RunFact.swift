@@ -1,11 +1,11 @@
-// What is known of few runs, as it is recorded: the trace that a run was part of, the exit status of a step that it gave
-// in place of its own, where it ran, and which submission has started it.
+// Facts that few runs have, as they are recorded: the trace that a run was part of, the exit status of a step that it
+// gave in place of its own, where it ran, and which submission has started it.
 
 package import Plans
 import Scheduling
 
 enum RunFact: String, CaseIterable {
-  /// What `TraceContext.recorded` says.
+  /// The text of `TraceContext.recorded`.
   case trace
   /// The status, a blank, and the step whose status it is.
   case passedOn = "passed_on"

@@ -8,7 +8,7 @@ package import Plans
 package import RunFiles
 package import Scheduling
 
-/// What a recorder must know about a run besides its events.
+/// A run that is to be recorded: all that its events do not say.
 package struct RunToRecord {
   package let plan: Plan
   package let directory: RunDirectory
@@ -54,7 +54,7 @@ package final class RunRecorder: RunObserver {
   var pending: [Record] = []
   /// True if something is pending that must be recorded before other commands start.
   private var isPressing = false
-  /// What keeps rows until the database has them; nil before it is worth a file, and if there can be none.
+  /// The journal, which has rows until the database has them; nil before it is worth a file, or if none can be made.
   private var journal: RunJournal?
   /// How many of those pending, from the first, the journal has.
   private var journaledCount = 0
@@ -64,7 +64,7 @@ package final class RunRecorder: RunObserver {
   private var isOver = false
   /// The exit status that is recorded.
   private var recordedStatus: Int32?
-  /// What is known about steps that have not ended.
+  /// The steps that have started and have no outcome yet.
   var open: [OperationID: OpenStep] = [:]
   /// True if some of them were placed.
   var hasPlaces = false
@@ -77,7 +77,7 @@ package final class RunRecorder: RunObserver {
   private var retryAt: Nanoseconds?
   /// When the first records are written, once the database is open.
   private var firstWriteAt: Nanoseconds?
-  /// What a person should know, once.
+  /// Messages for people, each of which is shown once.
   package var notices: [String] { database.notices + [noticeOfHeld].compactMap { $0 } }
   private var noticeOfHeld: String?
 
@@ -156,7 +156,7 @@ package final class RunRecorder: RunObserver {
     guard !pending.isEmpty, isPressing || store != nil else { return }
     if pace.isWorthAJournal, keepInJournal() { return }
     pace.noteCommit()
-    // Who waits for another program notices neither signals nor the ends of commands.
+    // While oprun waits for another program, it notices neither signals nor the ends of commands.
     if store != nil, try flush(isPatient: false) || keepInJournal() { return }
     try flush(isPatient: true)
   }
@@ -243,7 +243,7 @@ package final class RunRecorder: RunObserver {
   }
 }
 
-// What happens to steps.
+// Steps that start, end and have an outcome.
 extension RunRecorder {
   func name(of operation: OperationID) -> String {
     if operation.rawValue < 0 { return RunDirectory.runHookName }
@@ -303,7 +303,7 @@ extension RunRecorder {
   private func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
-    // Of a command that goes on, this is the last that is known.
+    // If the command goes on elsewhere, its last place is the one to record.
     notePlace(ofEnded: operation)
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
@@ -345,14 +345,14 @@ extension RunRecorder {
   }
 }
 
-// What runs again.
+// Steps that run again.
 extension RunRecorder {
   private func reopen(_ operation: OperationID, _ ending: Ending) {
     let last = ended.removeValue(forKey: operation)
     let isKept = run.resumption?.isKeeping(operation) ?? false
     if !added.standsForOthers(operation) { tally.uncount(ending, isKept: isKept) }
     run.resumption?.forget(operation)
-    // It becomes an earlier attempt.
+    // The last command becomes that of an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))
   }

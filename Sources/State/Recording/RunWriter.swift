@@ -178,13 +178,14 @@ final class RunWriter {
     }
   }
 
-  /// What stood for its instances, and has none now, ends as itself.
+  /// Gives a result that was taken over to this run. One that was recorded as that of a group, because it stood for
+  /// instances, and stands for none now, gets the outcome that it has by itself.
   private static let keeping = """
     UPDATE result SET run = ?, place = ?,
       outcome = \(RecordedOutcome.keeping(marks: "?3", orBecoming: "?4")) WHERE run = ? AND step = ?
     """
 
-  /// What was taken over is final.
+  /// Makes the result that was taken over for a step the result of this run.
   private func keep(_ key: StepIdentity, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
     try statement(Self.keeping)
@@ -207,7 +208,7 @@ final class RunWriter {
     steps[key.name] = nil
   }
 
-  /// Its row has no duration until it has ended.
+  /// Writes the row of a command that starts. It has no duration until the command has ended.
   private func write(
     _ role: CommandRole, startedAt time: Nanoseconds, of step: Int
   ) throws(DatabaseFailure) {
@@ -248,8 +249,8 @@ final class RunWriter {
     if let passedOn = tally.passedOn {
       try database.write(.passedOn, passedOn, ofRun: number)
     }
-    // What was taken over for steps that are gone is of no use any more. With a selection, it may be for instances of a
-    // matrix that was not looked at.
+    // Results that were taken over for steps that are gone are of no use any more. With a selection, they may be those
+    // of instances of a matrix that was not looked at.
     if runEnd.exitStatus == 0, !runEnd.wasLeft, run.resumption?.foreseen.isOfAll == true {
       try database.removeTakenOver(by: [number])
     }

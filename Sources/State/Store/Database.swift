@@ -290,7 +290,7 @@ final class Statement {
   /// A number of which all values are possible, such as a fingerprint.
   func bits(_ column: Int32) -> Int? {
     let number = sqlite3_column_int64(handle, column)
-    // That of NULL is 0.
+    // SQLite gives 0 for NULL, too.
     if number == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { return nil }
     return Int(number)
   }
