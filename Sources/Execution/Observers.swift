@@ -12,7 +12,7 @@ struct Observers {
   private let masker: Masker?
   private var failures: [ObserverFailure] = []
   private var endOfTurn: Nanoseconds = -1
-  /// True if an observer has failed before it had kept everything.
+  /// True if an observer has failed before it had recorded everything.
   private var hasLost = false
 
   init(_ list: [any RunObserver], masker: Masker?) {
@@ -45,7 +45,7 @@ struct Observers {
   }
 
   /// True if all events so far would survive the end of oprun.
-  var hasKeptAll: Bool { !hasLost && list.allSatisfy(\.hasKeptAll) }
+  var hasRecordedAll: Bool { !hasLost && list.allSatisfy(\.hasRecordedAll) }
 
   mutating func suspend() {
     forEach { observer throws(ObserverFailure) in try observer.suspend() }
@@ -109,8 +109,8 @@ struct Observers {
     } catch {
       failures.append(error)
       // When another run goes on with this one, this one has lost its record, though all of it may
-      // be kept.
-      if !observer.hasKeptAll || error.successor != nil { hasLost = true }
+      // be recorded.
+      if !observer.hasRecordedAll || error.successor != nil { hasLost = true }
       return false
     }
   }

@@ -200,7 +200,7 @@ final class RunLoop {
       if leavesJobs(at: turnTime) { continue }
       let time = beginTurn()
       observers.endTurn(at: time)
-      tellKept()
+      tellRecorded()
       writeCache(at: time)
       if !hearFailures(at: time) { turn() }
     }
@@ -293,15 +293,15 @@ final class RunLoop {
     }
   }
 
-  /// Performs actions. Everything they report is kept before the first of their commands starts.
+  /// Performs actions. Everything they report is recorded before the first of their commands starts.
   private func startAll(of actions: [RunMachine.Action], at time: Nanoseconds) {
-    var isKept = false
+    var isRecorded = false
     for case .start(let key) in actions {
-      if !isKept {
+      if !isRecorded {
         observers.commit()
-        tellKept()
+        tellRecorded()
         hearFailures(at: time)
-        isKept = true
+        isRecorded = true
       }
       start(key, at: time)
     }
@@ -342,8 +342,8 @@ final class RunLoop {
     if let caching { learn(event, caching, at: time) }
   }
 
-  private func tellKept() {
-    if observers.hasKeptAll { executor.openJobs?.recorded() }
+  private func tellRecorded() {
+    if observers.hasRecordedAll { executor.openJobs?.recorded() }
   }
 
   /// Reports the last event. The guardians end meanwhile, unless they still have processes of the
@@ -358,7 +358,7 @@ final class RunLoop {
     }
     if closesEarly { executor.close() }
     self.end = observers.finish(confirmed(end), at: time)
-    tellKept()
+    tellRecorded()
   }
 
   private var closesEarly: Bool { caching == nil && !executor.isOnCluster }

@@ -18,7 +18,7 @@ package protocol RunObserver: AnyObject {
   /// output should be written now. `time` counts like that of events.
   func endTurn(at time: Nanoseconds) throws(ObserverFailure)
   /// True if all observed events would survive the end of oprun. Jobs of a cluster are found again until then.
-  var hasKeptAll: Bool { get }
+  var hasRecordedAll: Bool { get }
   /// The time at which a turn ends even without events; nil if events are enough. It is read after
   /// each turn, and ignored unless it is later than the end of the turn.
   var deadline: Nanoseconds? { get }
@@ -34,7 +34,7 @@ extension RunObserver {
   package func commit() {}
   package func endTurn(at time: Nanoseconds) {}
   package var deadline: Nanoseconds? { nil }
-  package var hasKeptAll: Bool { true }
+  package var hasRecordedAll: Bool { true }
 }
 
 /// The failure of an observer to keep what it should; the message says what could not be done, and why.

@@ -87,12 +87,12 @@ struct RecordedTogetherTests {
     #expect(recorder.deadline == 6)
     let store = try #require(try StateStore.find(in: place.folder))
     #expect(try store.runNames() == [])
-    #expect(!recorder.isKept)
+    #expect(!recorder.isRecorded)
 
     recorder.observe(RunEvent(at: 7, .finished(RunEnd(exitStatus: 0))))
     try recorder.endTurn(at: 7)
     #expect(recorder.deadline == nil)
     #expect(try store.runNames() == [name])
-    #expect(recorder.isKept)
+    #expect(recorder.isRecorded)
   }
 }

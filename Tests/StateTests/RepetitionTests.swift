@@ -57,6 +57,14 @@ import Testing
     #expect(earlier.steps["a"]?.written == 7 && earlier.marks == RunMarks())
   }
 
+  @Test func `has of the facts that are known of that one only the workspace`() throws {
+    let store = try makeStore(repetitions: 0)
+    for fact in RunFact.allCases { try store.database.write(fact, "0 a", ofRun: 1) }
+    #expect(try repeatRun(Self.name(1), as: 2, in: store) == 2)
+    let facts = try RunFact.allCases.filter { try store.database.fact($0, ofRun: 2) == "0 a" }
+    #expect(facts == [.workspace])
+  }
+
   @Test func `has none if that one is gone, failed or never ended`() throws {
     let store = try makeStore(repetitions: 0)
     #expect(try repeatRun(Self.name(5), as: 2, in: store) == nil)

@@ -184,6 +184,25 @@ struct StateStoreTests {
     #expect(isCurrent, "run the tests with OPRUN_BLESS=1")
   }
 
+  @Test func `the schema of a new database has what the migrations add`() throws {
+    #expect(EmptyDatabase.version == Schema.version)
+    try place.write("", to: "model.db")
+    let model = try Database("\(place.path)/model.db", .writing)
+    try Schema.make(in: model, by: ["ALTER TABLE step ADD COLUMN colour TEXT DEFAULT 'red'"])
+    #expect(try model.number("PRAGMA user_version") == 2)
+    try model.execute("INSERT INTO step(name) VALUES('unit')")
+    #expect(try model.text("SELECT colour FROM step") == "red")
+  }
+
+  /// The image may be one of an older version, because nobody has made it anew.
+  @Test func `a new database is migrated if its image is older`() throws {
+    let migrations = ["ALTER TABLE step ADD COLUMN colour TEXT DEFAULT 'red'"]
+    let store = try StateStore.make(in: place.folder, migrations: migrations)
+    #expect(try store.database.number("PRAGMA user_version") == 2)
+    try store.database.execute("INSERT INTO step(name) VALUES('unit')")
+    #expect(try store.database.text("SELECT colour FROM step") == "red")
+  }
+
   /// The bytes without the number of changes and the version of SQLite.
   private func comparable(_ bytes: [UInt8]) -> [UInt8] {
     bytes.enumerated().map { (24..<28).contains($0) || (92..<100).contains($0) ? 0 : $1 }
@@ -236,7 +255,7 @@ final class StatePlace {
   func recorder(
     of plan: Plan, named name: String, resuming resumption: Resumption? = nil
   ) throws -> (RunRecorder, RunEvent.Kind) {
-    var run = RecordedRun(
+    var run = RunToRecord(
       plan: plan, directory: try #require(makeRun(name)),
       request: RunRequest(file: "p.yml", json: "{}"))
     run.resumption = resumption

@@ -1,8 +1,8 @@
-// What a file is and holds, for those who want to know whether it has become another one.
+// The kind and the content of a file, to find out later whether it has changed.
 
 import Glibc
 
-/// What of a file a step may depend on.
+/// Everything about a file on which a step may depend.
 package struct FileContent: Hashable {
   private var kind = FileEntry.Kind.absent
   private var isExecutable = false
@@ -22,7 +22,7 @@ package struct FileContent: Hashable {
       self.target = target
     }
     var status = stat()
-    // What a link leads to counts, too; it may lead to nothing.
+    // The file behind a link counts, too; a link may lead to nothing.
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
     isExecutable = status.st_mode & S_IXUSR != 0
     guard Int(status.st_size) <= longest else { return nil }

@@ -44,7 +44,7 @@ enum FileCopy {
     try eachPiece(of: file, path) { piece throws(CacheFailure) in
       look(piece)
       size += piece.count
-      // What is left out is zeros again, and takes no room: disk images are mostly that.
+      // A hole in the file reads as zeros and takes no room: disk images consist mostly of zeros.
       endsInHole =
         piece.count == pieceSize && isZero(piece) && lseek(copy, off_t(size), SEEK_SET) >= 0
       if !endsInHole { try write(piece, to: copy, path) }

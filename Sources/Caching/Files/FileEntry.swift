@@ -1,11 +1,11 @@
-// What is known of one file that a step reads or makes.
+// The properties of one file that a step reads or makes.
 
 import CLinux
 import Glibc
 import Plans
 
-/// What tells whether a file is the same, without reading it. A change that leaves all of it as it was is possible
-/// only within one tick of the clock that files are stamped with, which `isSettled` excludes.
+/// The attributes that tell whether a file is the same, without reading it. A change that leaves all of them as they
+/// were is possible only within one tick of the clock that files are stamped with, which `isSettled` excludes.
 struct FileStamp: Hashable {
   var size = 0
   var changed = 0
@@ -122,7 +122,7 @@ package struct FileEntry: Hashable {
 
   var isExecutable: Bool { permissions & S_IXUSR != 0 }
 
-  /// What of it the result of a step may depend on.
+  /// Adds everything about it on which the result of a step may depend.
   func add(to builder: inout DigestBuilder) {
     builder.add(path)
     builder.add(Int(kind.rawValue) + (isBehindLink ? 16 : 0))
@@ -141,7 +141,7 @@ package struct FileEntry: Hashable {
     if kind != .link { builder.add(Int(permissions)) }
   }
 
-  /// What the kernel says of the file now; the errno if it says nothing.
+  /// The attributes of the file as the kernel gives them now, or the errno.
   static func status(
     of path: String, in folder: Int32, followsLinks: Bool = false
   ) -> Result<stat, FileStatusFailure> {
@@ -200,7 +200,7 @@ extension FileEntry {
     writer.add(target)
   }
 
-  /// What the shortest takes, without a stamp: two texts, the kind, the flags, the mode, the digest.
+  /// The size of the shortest entry, without a stamp: two texts, the kind, the flags, the mode, the digest.
   static let leastByteCount = 8 + 1 + 1 + 8 + CacheDigest.byteCount + 8
 
   init(from reader: inout ByteReader, withStamp: Bool = true) throws(ByteReadFailure) {

@@ -1,4 +1,4 @@
-// What somebody has mounted in an output directory is not the step's.
+// A file system that somebody has mounted in an output directory is no output of the step.
 
 import CLinux
 import Diagnostics

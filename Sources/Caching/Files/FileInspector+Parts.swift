@@ -1,4 +1,4 @@
-// What looking at files needs beside the files: links, and directories that were looked through.
+// The entries that are looked at besides files: links, and directories that were looked through.
 
 import Diagnostics
 import Glibc

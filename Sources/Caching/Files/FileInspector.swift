@@ -71,8 +71,8 @@ struct FileInspector {
     }
   }
 
-  /// What the patterns name, each once, sorted by path. Directories that were only looked through are
-  /// among it, to notice new files by their stamps.
+  /// The files that the patterns name, each once, sorted by path. Directories that were only looked
+  /// through are among them, because their stamps show if there are new files.
   mutating func inspect(_ patterns: [String]) throws(CacheFailure) -> [FileEntry] {
     excluded = patterns.filter { $0.hasPrefix("!") }.map { FilePattern(String($0.dropFirst())) }
     (entries, whole) = ([], [])
@@ -132,7 +132,7 @@ struct FileInspector {
   private mutating func addAny(_ path: String, _ status: stat) throws(CacheFailure) {
     try add(path, status)
     guard let target = try folder(behind: path, status) else { return }
-    // What was read by another path counts already.
+    // A directory that was found by another path counts already.
     if !whole.contains(found(path, target)) { try addTree(path, target) }
   }
 
@@ -192,7 +192,7 @@ struct FileInspector {
     entries.append(entry)
     let place = entries.count - 1
     let listing = try listing(of: path)
-    // What a killed run had left there may have been removed.
+    // If files that a killed run had left there were removed, the directory has a new stamp.
     if removesParts, let status = try self.status(path) { entries[place].stamp = stamp(status) }
     for name in listing.odd {
       let inner = path == "." ? name.lossy : "\(path)/\(name.lossy)"

@@ -8,7 +8,7 @@ package import RunFiles
 package struct PatternName: Hashable {
   enum Kind { case literal, wildcard, anyFolders }
 
-  /// What was written, or the name itself if it is literal.
+  /// The pattern as it was written, or the name itself if it is literal.
   package let text: String
   let kind: Kind
   /// Nil unless it has wildcards.

@@ -33,7 +33,7 @@ struct SourceFile {
     switch FileEntry.status(of: path, in: AT_FDCWD, followsLinks: true) {
     case .success(let status):
       let kind = FileEntry.Kind(status.st_mode)
-      // What is in a directory is no source by itself.
+      // A change of what is in a directory changes no source.
       file = SeenFile(
         kind: kind, isBehindLink: true, stamp: kind == .directory ? .unknown : FileStamp(status))
     case .failure: file = SeenFile(kind: .absent, isBehindLink: true, stamp: .unknown)

@@ -19,7 +19,7 @@ struct CacheIndex {
   private var liveSize = 0
   /// Where a record is damaged, which hides those behind it; nil if none is.
   private var firstDamage: Int?
-  /// What this run has appended.
+  /// The number of bytes that this run has appended.
   private var appendedSize = 0
 
   init() {}
@@ -52,7 +52,7 @@ struct CacheIndex {
     }
   }
 
-  /// What is written of a step; nil if there is nothing, it is damaged, or this run has learnt something else.
+  /// Calls `body` with the record of a step; nil if there is none, it is damaged, or this run has a newer one.
   func withContent<Result>(
     of step: CacheDigest, _ body: (UnsafeRawBufferPointer) -> Result?
   ) -> Result? {
@@ -110,7 +110,7 @@ struct CacheIndex {
   func compact(in cache: CacheFolder) {
     let size = bytes.count + appendedSize
     guard size > 1 << 20, liveSize < size / 4 * 3 else { return }
-    // What was appended meanwhile, by this run and by others, stays.
+    // Records that were appended meanwhile, by this run and by others, stay.
     let now = appendedSize == 0 ? self : CacheIndex(cache)
     if now.liveSize < now.bytes.count / 4 * 3 { now.writeLive(to: cache) }
   }

@@ -10,7 +10,7 @@ struct RecordCursor {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// What has not been read.
+  /// The bytes that have not been read.
   var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[position...]) }
 
   mutating func byte() -> UInt8? {
@@ -46,7 +46,7 @@ struct RecordCursor {
   }
 }
 
-/// What shows that a file is what it was.
+/// A file as it was seen, with everything that shows if it has changed.
 struct SeenFile {
   let kind: FileEntry.Kind
   let isBehindLink: Bool

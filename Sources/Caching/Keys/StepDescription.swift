@@ -1,4 +1,4 @@
-// What a step is, in parts that can be told from each other: two runs are compared by them.
+// A description of a step, in parts that can be told from each other: two runs are compared by them.
 
 import Expressions
 import Glibc
@@ -36,9 +36,9 @@ package enum CachedVariables {
   package static let passed = Set(keyed + others)
 }
 
-/// What the descriptions of all steps of a run have in common.
+/// The common part of the descriptions of all steps of a run.
 struct DescribedRun {
-  /// What oprun inherited.
+  /// The variables that oprun inherited.
   let environment: [String: String]
   /// The version of the built-in steps.
   let version: String
@@ -100,7 +100,7 @@ struct StepDescription {
       add("outputs of the step", outputs.map { "\($0.name):\($0.type)" }, masker)
     }
     if settings.usesTerminal { add("tty", ["true"], masker) }
-    // What an unconfined command has made may depend on files that the step does not declare.
+    // The result of an unconfined command may depend on files that the step does not declare.
     if case .helper = action { return }
     isOfUnconfined = !cache.isEnforced || !run.canConfine
     if isOfUnconfined { add(Self.unconfined, ["false"], nil) }

@@ -1,5 +1,5 @@
-// What is remembered of the last time that a step succeeded or was up to date, to see at once that nothing has
-// changed, and to say what has.
+// A record of the last time that a step succeeded or was up to date, to see at once that nothing has changed, and to
+// say what has.
 
 import Plans
 

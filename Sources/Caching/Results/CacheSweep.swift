@@ -6,7 +6,7 @@ import Diagnostics
 import Glibc
 package import RunFiles
 
-/// What of the cache is kept.
+/// The limits within which results stay in the cache.
 package struct CacheLimits: Hashable, Sendable {
   /// Seconds since the last use of a result.
   package var age = 30 * 86_400
@@ -37,7 +37,7 @@ extension CacheFolder {
     }
     let folder = try open(in: state)
     guard faccessat(folder.descriptor, ".", W_OK, 0) == 0 else {
-      // What is not changed needs no lock, for which a file would have to be opened for writing.
+      // A dry run changes nothing and needs no lock, for which a file would have to be opened for writing.
       if isDryRun { return folder.sweep(limits, isDryRun: true) }
       throw CacheFailure(
         "cannot remove results of cached steps: \(SystemError.reason(errno))")
@@ -76,7 +76,7 @@ extension CacheFolder {
         if size + more <= limits.size {
           size += more
           used.formUnion(added.keys)
-          // It would never be old.
+          // Its time is in the future (a wrong clock); without this it would never expire.
           if lastUse > now, !isDryRun { utimensat(descriptor, "ac/" + name, nil, 0) }
           continue
         }

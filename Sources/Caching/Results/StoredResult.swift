@@ -11,7 +11,7 @@ struct StoredResult: Hashable {
   var log: CacheDigest?
   var logSize = 0
 
-  /// What it consists of, each once.
+  /// The digests of its files and its log, each once.
   var contents: [CacheDigest] {
     var seen: Set<CacheDigest> = []
     let all = files.filter { $0.kind == .file }.map(\.digest) + (log.map { [$0] } ?? [])

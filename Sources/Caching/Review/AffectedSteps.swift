@@ -12,7 +12,7 @@ package struct AffectedSteps {
     /// The pipeline did not have it.
     case new
     case input(ChangedPaths.Summary)
-    /// What it has made was changed by somebody else.
+    /// Somebody else has changed its outputs.
     case output(ChangedPaths.Summary)
     /// It does not say what it reads, so it may be anything.
     case undeclared(ChangedPaths.Summary)
@@ -22,10 +22,10 @@ package struct AffectedSteps {
     case upstream(OperationID)
   }
 
-  /// What is looked at.
+  /// The changes that are looked at.
   package struct Changes {
     package var inputs: ChangedPaths
-    /// What steps that declare nothing may depend on.
+    /// The changed paths on which steps may depend that declare nothing.
     package var anything: ChangedPaths
     /// The changed paths that affect the steps that have made them.
     package var outputs = ChangedPaths([])
@@ -116,7 +116,7 @@ extension AffectedSteps {
     }
   }
 
-  /// What must be named to run what is affected: groups where all of their members are, else the steps.
+  /// The operations to name so that everything that is affected runs: a group if all of its members are, else steps.
   package var selection: [OperationID] {
     var whole: Set<OperationID> = Set(steps)
     var inside: Set<OperationID> = []

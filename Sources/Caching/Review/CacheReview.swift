@@ -1,4 +1,4 @@
-// What would become of cached steps if they ran now, for people who ask. It reads files, and changes nothing but
+// Finds out what cached steps would do if they ran now, for people who ask. It reads files, and changes nothing but
 // that the commands of `tools` run if they may.
 
 import Diagnostics
@@ -7,7 +7,7 @@ package import Plans
 import RunFiles
 package import Scheduling
 
-/// What would become of a step.
+/// What a step would do if it ran now.
 package enum CacheVerdict: Hashable {
   /// It has no `cache`.
   case uncached
@@ -47,7 +47,7 @@ package final class CacheReview {
   private var reviews: [OperationID: Reviewed] = [:]
   /// How operations would end that do not run; nil for the others.
   var ends: [OperationID: ReviewedEnd?] = [:]
-  /// What may change what steps read; nil for nothing.
+  /// The operations that may change files that steps read, as `disturber` finds them; nil for none.
   var disturbers: [OperationID: OperationID?] = [:]
   /// The outputs of the instances of groups, as one value.
   var lists: [OperationID: Value] = [:]
@@ -60,7 +60,7 @@ package final class CacheReview {
     case late(LateReason)
   }
 
-  /// What was found out about a step.
+  /// The findings about a step.
   private struct Reviewed {
     let verdict: CacheVerdict
     /// Stands for its result in the keys of others.
@@ -78,7 +78,7 @@ package final class CacheReview {
     self.runsTools = runsTools
     work = CacheWork(cache.folder)
     copied = plan.copiedOperations
-    // What a step would restore is known before those are looked at that come after it.
+    // So the files that a step would restore are known before the steps are looked at that come after it.
     let order = plan.graph.dependenciesFirst().map { OperationID(Int($0)) }
     for operation in order { _ = review(operation) }
     // Asked about in this order, no step has to ask about more than those right before it.
@@ -142,7 +142,7 @@ package final class CacheReview {
     let lookup = cache.lookup(asked, upstream: upstream)
     lookup.isReviewed = true
     let hit = answer(lookup)
-    // What a tool said the last time is known of each step by itself.
+    // What a tool printed last time is remembered for each step by itself.
     if !runsTools { cache.forgetTools() }
     if let result = lookup.result {
       if lookup.wasRestorable { noteRestored(lookup) }
@@ -179,7 +179,7 @@ package final class CacheReview {
     return found
   }
 
-  /// What is restored where a path with `..` leads; nil if nothing is, or it has no `..`.
+  /// The place to which a path with `..` leads, if something would be restored there; nil otherwise.
   private func restoredPlace(of path: String) -> String? {
     guard path.hasPrefix("../") || path.containsText("/../") else { return nil }
     let place = LinkTrail("\(surroundings.workspace)/\(path)").end
@@ -275,7 +275,7 @@ package final class CacheReview {
       lookup.candidate?.result.files ?? [], in: lookup.directory, outputs: lookup.settings.outputs)
   }
 
-  /// What the step would read once the results of others are restored.
+  /// The answer with the files that the step would read once the results of others are restored.
   private func withRestored(_ reply: CacheReply, _ lookup: CacheLookup) -> CacheReply {
     guard case .inspected(let entries) = reply, !restored.isEmpty else { return reply }
     return .inspected(
@@ -290,7 +290,7 @@ package final class CacheReview {
     cache.take(.tool(before.flatMap { CacheDigest(hexadecimal: $0) } ?? .none), ofTool: question)
   }
 
-  /// What restoring would come to.
+  /// Notes what restoring would change.
   private func compare(_ lookup: CacheLookup, _ job: RestoreJob) {
     let reply = work.compare(job)
     lookup.wasRestorable = reply.hasChanged

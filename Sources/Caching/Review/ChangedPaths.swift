@@ -92,7 +92,7 @@ package struct ChangedPaths {
   }
 }
 
-/// What was found for patterns.
+/// The summaries that were made for patterns.
 private final class KnownSummaries {
   var summaries: [FilePattern: ChangedPaths.Summary?] = [:]
 }

@@ -1,4 +1,4 @@
-// What steps declare in `cache`, as absolute patterns: for what looks at the files of a whole pipeline.
+// The files that steps declare in `cache`, as absolute patterns, for code that looks at those of a whole pipeline.
 
 package import Plans
 import Scheduling
@@ -7,7 +7,7 @@ import Scheduling
 package struct Declaration {
   package private(set) var inputs: [FilePattern] = []
   package private(set) var excluded: [FilePattern] = []
-  /// What it makes, and what it uses as it likes.
+  /// The files that it makes, and those that it uses as it likes.
   package private(set) var outputs: [FilePattern] = []
   package private(set) var scratch: [FilePattern] = []
 
@@ -53,7 +53,7 @@ package struct Declaration {
   }
 }
 
-/// What the steps of a plan declare.
+/// The files that the steps of a plan declare.
 package struct Declarations {
   /// All of them, each once.
   package let inputs: [FilePattern]

@@ -1,5 +1,5 @@
-// What restoring the results of steps would put back, for those that read it afterwards. It does not know what is
-// there now.
+// The files that restoring the results of steps would put back, for steps that read them afterwards. It does not know
+// which files are there now.
 
 import Glibc
 import Plans
@@ -26,7 +26,7 @@ struct RestoredFiles {
     }
   }
 
-  /// What was found for inputs, as it will be once everything is restored.
+  /// The files that were found for inputs, as they will be once everything is restored.
   func applied(
     to found: [FileEntry], in directory: String, inputs: [String]
   ) -> [FileEntry] {

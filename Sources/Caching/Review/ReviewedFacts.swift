@@ -1,5 +1,5 @@
-// What a run would know when it decides about a step, as far as that is known without a run: what up-to-date steps
-// give, secrets, and files.
+// The facts that a run would have when it decides about a step, as far as they are known without a run: outputs of
+// steps that are up to date, secrets, and files.
 
 import Diagnostics
 package import Expressions
@@ -29,7 +29,7 @@ package enum LateReason: Hashable {
   case failure(String)
 }
 
-/// What a review must be told, because it knows neither secrets nor how files are hashed.
+/// The surroundings of a review, which itself knows neither secrets nor how files are hashed.
 package struct ReviewSurroundings {
   /// The value of a secret; nil if it is not available.
   package var secret: (String) -> String?
@@ -238,7 +238,7 @@ extension CacheReview {
       guard let end = end(of: member) else { return nil }
       if end.ending.outcome == .cached { ending = end.ending }
     }
-    // What was skipped gives nothing.
+    // A step that was skipped has no outputs.
     guard ending.outcome == .cached, let late = step.late, !late.parts.outputs.isEmpty else {
       return ReviewedEnd(ending: ending)
     }

@@ -21,7 +21,7 @@ final class SharedClient {
     let process: Int32
     let input: Int32
     let output: Int32
-    /// What the program complains of.
+    /// The messages of the program.
     let errors: Int32
     var said: [UInt8] = []
   }

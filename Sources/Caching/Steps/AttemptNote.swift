@@ -10,14 +10,14 @@ import RunFiles
 /// lock of the step reads and writes it. It is about files that the step's outputs name: of what is in a directory, or
 /// matches a pattern, nobody knows who has made it.
 struct AttemptNote: Equatable {
-  /// What was there when the attempt began that has not ended: nothing, or what an earlier result has of it. Whatever is there
-  /// later is the work of the step.
+  /// The outputs as they were when the unfinished attempt began: absent, or those of an earlier result. Whatever is
+  /// there later is the work of the step.
   var replaceable: [FileEntry] = []
-  /// What was there then that somebody else has made or edited.
+  /// The outputs as they were then, if somebody else had made or edited them.
   var foreign: [FileEntry] = []
-  /// What attempts have left, as it was when they ended.
+  /// The outputs that attempts have left, as they were when these ended.
   var left: [FileEntry] = []
-  /// What attempts may have changed that is not only theirs.
+  /// Files that attempts may have changed, and that others have made or edited, too.
   var doubtful: [FileEntry] = []
   /// True if an attempt has begun, and it is not known what was there then: its note was cut off.
   var isCutOff = false
@@ -31,7 +31,7 @@ extension AttemptNote {
   func next(_ paths: [String], known: [FileEntry], in directory: String) -> AttemptNote {
     var next = AttemptNote()
     lazy var results = Dictionary(known.map { (PathName($0.path), $0) }) { first, _ in first }
-    // What is recorded was seen to be a result.
+    // A file that is as it is recorded is that of a result.
     func isKnown(_ entry: FileEntry) -> Bool {
       results[PathName(entry.path)].map { $0.isSame(as: entry) } ?? false
     }
@@ -90,7 +90,7 @@ extension AttemptNote {
 }
 
 extension FileEntry {
-  /// What is there, or that there is nothing; nil if that is not known.
+  /// The entry of this path, which says if there is no file; nil if that is not known.
   fileprivate static func present(at path: String, in directory: String) -> FileEntry? {
     let place = directory.isEmpty ? path : joined(directory, path)
     switch status(of: place, in: AT_FDCWD) {
@@ -102,7 +102,7 @@ extension FileEntry {
     }
   }
 
-  /// What is in the place of files, where that is known. In the place of a directory there is no file.
+  /// The entries of these paths, as far as they are known; without directories.
   static func files(at paths: [String], in directory: String) -> [FileEntry] {
     paths.compactMap { FileEntry.present(at: $0, in: directory) }.filter { $0.kind != .directory }
   }
@@ -122,7 +122,7 @@ extension FileEntry {
     FileEntry.present(at: path, in: directory).map(isSame) ?? false
   }
 
-  /// What is in its place now; nil if that is still the same, nothing, or no file.
+  /// The other file that is in its place now; nil if it is still the same one, or there is no file.
   fileprivate func changed(in directory: String) -> FileEntry? {
     guard let now = FileEntry.present(at: path, in: directory), !isSame(as: now) else { return nil }
     return now.kind == .absent || now.kind == .directory ? nil : now
@@ -172,7 +172,7 @@ extension CacheFolder {
     defer { close(file) }
     let bytes = note.encoded
     guard writeFully(bytes, to: file), isFirst || ftruncate(file, off_t(bytes.count)) == 0 else {
-      // What is there now is cut off, and says that an attempt has begun.
+      // The note is cut off now, which says that an attempt has begun.
       throw unwritable(errno)
     }
     return true

@@ -1,4 +1,4 @@
-// What is known so far of one step that may be up to date. It decides what to ask next; it neither waits nor
+// Collects what is known of one step that may be up to date. It decides what to ask next; it neither waits nor
 // reads files.
 
 import Diagnostics
@@ -11,7 +11,7 @@ package struct CacheHit {
   package let log: CacheDigest?
 }
 
-/// What is not what the cache has kept.
+/// A part of a result that is not as the cache has stored it.
 package enum CacheDamage {
   /// The list of files, with what else is known of a result.
   case result
@@ -31,7 +31,7 @@ package final class CacheLookup {
   private(set) var record: StepRecord?
   var description: StepDescription
   var isDescribed = false
-  /// What the step reads.
+  /// The files that the step reads; nil before they are known.
   var inputs: [FileEntry]?
   private(set) var key = CacheDigest.none
   /// The name of its lock; nil if it is not locked.
@@ -48,7 +48,7 @@ package final class CacheLookup {
   /// The keys of results of which this machine lacks something.
   private var brokenKeys: Set<CacheDigest> = []
   var restored: [FileEntry]?
-  /// What of its result was damaged in the cache, and nobody was told of yet.
+  /// The part of its result that was damaged in the cache, if nobody was told of that yet.
   package var damage: CacheDamage?
   /// True if files were put back, or removed.
   package private(set) var hasRestored = false
@@ -83,11 +83,12 @@ package final class CacheLookup {
   package internal(set) var isLocked = false
   /// True if the attempt was begun more than once, because its job was started again elsewhere.
   package var hasBegunAgain = false
-  /// What earlier attempts have left or changed that was not removed: no result has it unless this one writes it anew.
+  /// Files that earlier attempts have left or changed and that were not removed: they belong to no result unless this
+  /// attempt writes them anew.
   var doubtful: [FileEntry] = []
   /// How the output files were before the attempt at hand; nil if that is not known.
   var attempt: NotedAttempt?
-  /// What the record had that a refresh does not trust.
+  /// The outputs in the record, which a refresh does not trust.
   var refreshedOutputs: [FileEntry] = []
   var wasRestorable = false
   /// Files of the result that are not what they were, and not in the cache.
@@ -183,7 +184,7 @@ package struct SealedResult {
   let stored: StoredResult
   let files: [FileEntry]
 
-  /// What stores it in the shared cache, once it is published.
+  /// The job that stores the result in the shared cache, once it is published.
   package var storeJob: CacheJob {
     .store(
       lookup.key, outputs: lookup.settings.outputs, replacing: lookup.isDamagedOnServer)

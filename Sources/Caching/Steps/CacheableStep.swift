@@ -7,7 +7,7 @@ package struct CacheableStep {
   let id: String
   let step: ReadyStep
   let action: Action
-  /// What the step says of its cache.
+  /// The `cache` of the step.
   package let settings: CacheSettings
 
   /// Nil if the step is not cached, or runs nothing.

@@ -102,7 +102,7 @@ extension StepCache {
 }
 
 extension AttemptNote {
-  /// What is behind a link that somebody has made is not seen when it is looked at again.
+  /// The links that somebody else has made. A change of the file behind one is not noticed when it is looked at again.
   fileprivate var links: [FileEntry] { foreign.filter { $0.kind == .link } }
 }
 

@@ -1,4 +1,4 @@
-// What a confined command may read of its inputs: the files that are in the key of its step.
+// The inputs that a confined command may read: the files that are in the key of its step.
 
 import Plans
 
@@ -21,14 +21,14 @@ private struct ReadableInputs {
   private let directory: String
   private let hidden: HiddenFolder?
   private let excluded: [FilePattern]
-  /// What the step itself declares, if other patterns are among its inputs, too: what those find behind links, steps
-  /// before it have made, and it stays closed.
+  /// The patterns that the step itself declares; nil if it has no others. Files that the others find behind links stay
+  /// closed: steps before it have made them.
   private let own: [FilePattern]?
   private var around: [PathName: Around] = [:]
   /// The directory that was asked about last: what is in it comes one after the other.
   private var last: (folder: Substring, around: Around?) = ("", nil)
 
-  /// What entries may be in.
+  /// The place of an entry, if that matters.
   private enum Around {
     /// A directory that is open with everything in it.
     case openFolder

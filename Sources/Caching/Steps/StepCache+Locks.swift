@@ -1,7 +1,7 @@
 // Steps that other runs may be running, too: who has the lock of a step may restore its outputs, or run it.
 
 extension StepCache {
-  /// What is to be done next about a step that could start at once: nothing that is known of it has helped. The run has
+  /// Decides what to do next about a step that could start at once, because it was not found up to date. The run has
   /// its lock from then on, and does not give it back before the step has ended.
   package func begin(_ lookup: CacheLookup) -> CacheNext {
     if lookup.isLocked { return advance(lookup) }

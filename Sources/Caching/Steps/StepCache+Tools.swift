@@ -61,7 +61,7 @@ extension StepCache {
 
   private func sameBytes(_ left: String, _ right: String) -> Bool { left.hasSameBytes(as: right) }
 
-  /// What is to be asked before the step can be described.
+  /// The questions to be answered before the step can be described.
   func missingTools(of lookup: CacheLookup) -> [(CacheJobKey, CacheJob)] {
     if lookup.settings.tools.isEmpty { return [] }
     let environment = toolEnvironment(lookup.variables, lookup.settings)

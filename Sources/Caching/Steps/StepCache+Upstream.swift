@@ -1,9 +1,9 @@
-// What a step may read without declaring it: what the cached steps that it depends on have made.
+// The files that a step may read without declaring them: those that the cached steps before it have made.
 
 import Glibc
 import Plans
 
-/// What a step has made, for those that depend on it.
+/// The files that a step has made, for the steps that depend on it.
 final class MadeBefore {
   let result: CacheDigest
   let entries: [FileEntry]
@@ -29,7 +29,7 @@ final class MadeBefore {
 }
 
 extension StepCache {
-  /// What keeps the result of a step, now that its command has succeeded; nil if it is not to be kept.
+  /// The job that stores the result of a step, now that its command has succeeded; nil if it is not to be stored.
   package func keepJob(of lookup: CacheLookup, log: String?) -> CacheJob? {
     guard lookup.fault == nil, let inputs = lookup.inputs else { return nil }
     var job = KeepJob(
@@ -101,7 +101,7 @@ extension StepCache {
     guard description.parts.first(where: isInputs) == parts.first(where: isInputs) else {
       return upstream
     }
-    // What is made anew is not known, whatever is there now.
+    // The files of a step that runs anew are not known, whatever is there now.
     for part in upstream.results where !known.contains(part.step) && part.result == .none {
       recorded.add(.none, of: part.step, part.settings)
     }

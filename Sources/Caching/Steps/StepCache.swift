@@ -39,7 +39,7 @@ package struct CacheOptions {
 /// Who is asked for.
 package enum CacheJobKey: Hashable {
   case tool(ToolQuestion)
-  /// What is asked about the step itself.
+  /// The question is about the step itself.
   case step
 }
 
@@ -62,7 +62,7 @@ package final class StepCache {
   /// The step that was asked about last.
   var description = StepDescription()
   var index: CacheIndex
-  /// What steps have made, for those that read it.
+  /// The files that steps have made, for the steps that read them.
   var made: [String: MadeBefore] = [:]
   var tools: [ToolQuestion: Result<CacheDigest, CacheFailure>] = [:]
   /// The variables of the step with tools that was asked about last.
@@ -80,7 +80,7 @@ package final class StepCache {
   /// Finds a job that goes on and makes the result of a step, by the name of its lock, although no process has that lock:
   /// returns the run that has submitted it.
   package var openElsewhere: ((String) -> String?)?
-  /// What there is to say after the end of the run.
+  /// Notices for after the end of the run.
   package var lateNotices: [String] = []
 
   package init(_ folder: CacheFolder, _ options: CacheOptions) {
@@ -135,8 +135,8 @@ package final class StepCache {
     }
   }
 
-  /// The result of a step that is what it was when it was looked at last, and so are all files: that is seen
-  /// from stamps, and so is what most steps of most runs come to. Nil if `lookup` must find out more.
+  /// The last result, if neither the step nor the stamps of its files have changed. This is the fast path of most
+  /// steps. Nil if `lookup` must find out more.
   package func unchanged(_ asked: CacheableStep, upstream: Upstream) -> CacheHit? {
     let settings = upstream.added(to: asked.settings)
     guard !options.refreshesAll, !options.refreshes(asked.id),
@@ -187,7 +187,7 @@ package final class StepCache {
     folder.keep(run, of: key, sources.files, files: files)
   }
 
-  /// What stands in the keys of others for the result of a step that is unchanged.
+  /// The digest that stands in the keys of other steps for the result of an unchanged one.
   package func result(ofUnchanged id: String) -> CacheDigest? {
     index.record(of: CacheDigest(of: names, id)).map {
       StepDescription.resultDigest(of: $0.key, $0.outputs)
@@ -196,7 +196,7 @@ package final class StepCache {
 
   func record(ofStep id: String) -> StepRecord? { index.record(of: CacheDigest(of: names, id)) }
 
-  /// What is to be done next about the step.
+  /// Decides what to do next about the step.
   package func advance(_ lookup: CacheLookup) -> CacheNext {
     if lookup.isBypass { return .miss }
     if lookup.fault != nil { return .miss }
@@ -232,7 +232,7 @@ package final class StepCache {
     return lookup.isMissing ? askOthers(lookup) : advanceResult(lookup)
   }
 
-  /// What is seen without reading a file: that everything is as it was.
+  /// The last result, if the stamps of all files show that nothing has changed.
   private func upToDate(_ lookup: CacheLookup) -> CacheNext? {
     guard !lookup.isRefreshed, lookup.candidate == nil, let record = lookup.record,
       record.key == lookup.key, areUnchanged(record.outputs, in: lookup.directory)
@@ -246,7 +246,7 @@ package final class StepCache {
       return hit(lookup, candidate.result, files)
     }
     let known = lookup.record?.outputs ?? []
-    // Not from the record, which only says what was seen in the place of the files.
+    // Read from the cache folder: the record only lists what lay in the workspace.
     let found = lookup.openKeys.lazy.compactMap { key in
       self.result(of: key, lookup).map { (result: $0, key: key) }
     }.first

@@ -1,4 +1,4 @@
-// What a step may have got from the cached steps that it depends on.
+// The results that a step may have read of the cached steps that it depends on.
 
 package import Plans
 
@@ -55,7 +55,7 @@ package struct Upstream {
     }
   }
 
-  /// What the step reads, with this.
+  /// The settings of a step with these inputs added.
   func added(to settings: CacheSettings) -> CacheSettings {
     if inputs.isEmpty { return settings }
     var settings = settings

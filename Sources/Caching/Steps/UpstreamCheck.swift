@@ -11,13 +11,13 @@ struct UpstreamCheck {
     let step: String
     /// The one that its outputs are relative to; "" for where oprun was started.
     let directory: String
-    /// What it has made, as it is written; empty if that is not known any more.
+    /// The entries of the files that it has made, as they are written; empty if they are not known any more.
     let entries: [UInt8]
   }
 
   /// Where oprun was started.
   var workspace = ""
-  /// What the step that has ended may write besides its outputs.
+  /// The patterns of the files that the step that has ended may write besides its outputs.
   var scratch: [String] = []
   var parts: [Part] = []
 
@@ -78,7 +78,7 @@ extension UpstreamCheck.Part {
 }
 
 extension FileEntry {
-  /// What is there now, if something has been done to it since it was recorded.
+  /// The kind of the file that is there now, if it has changed since it was recorded; nil if it has not.
   fileprivate func change(at path: String) -> Kind? {
     if kind == .absent || kind == .special { return nil }
     return switch FileEntry.status(of: path, in: AT_FDCWD) {

@@ -40,7 +40,7 @@ struct UsedVariables {
     "read", "for", "select", "getopts", "local", "declare", "typeset", "mapfile", "readarray",
     "unset",
   ]
-  /// What shells set by themselves, and what oprun may set.
+  /// The variables that shells set by themselves, and those that oprun may set.
   private static let ofShells: Set<String> = [
     "PWD", "OLDPWD", "PPID", "IFS", "OPTIND", "OPTARG", "SHLVL", "HOSTNAME", "HOSTTYPE", "OSTYPE",
     "MACHTYPE", "UID", "EUID", "RANDOM", "LINENO", "SECONDS", "COLUMNS", "LINES", "MAKEFLAGS",

@@ -1,7 +1,7 @@
-// What is remembered of a plan in which nothing had changed: enough to find out which steps a change of some files
+// A short form of a plan in which nothing had changed: enough to find out which steps a change of some files
 // concerns, and to plan these without the others. docs/design-cache.md, "A run that repeats another".
 
-/// What is remembered of the plan of a step.
+/// The short form of a step of a plan.
 package struct StepOutline {
   /// Its number in the plan.
   package let number: Int

@@ -58,7 +58,7 @@ package struct UnchangedRun {
   package var width = 0
   /// Its steps, in the order in which they were seen to be up to date.
   package var steps: [UnchangedStep] = []
-  /// What is remembered of their plans; empty if none of them can be planned without the others.
+  /// The short forms of their plans; empty if none of them can be planned without the others.
   package var outlines: [StepOutline] = []
   /// The files that it was planned from.
   fileprivate var sources: [SourceFile] = []
@@ -83,7 +83,7 @@ package struct UnchangedStep {
   }
 }
 
-/// What has changed since the last run that was asked for in the same way.
+/// A comparison with the last run that was asked for in the same way.
 package enum RunComparison {
   /// Every file is what it was then.
   case unchanged(UnchangedRun)

@@ -1,4 +1,4 @@
-// What is asked of a process that reads and copies files, and what it answers.
+// The questions to a process that reads and copies files, and its answers.
 
 /// Work that takes longer than the loop of a run may stand still.
 package enum CacheJob {
@@ -13,13 +13,13 @@ package enum CacheJob {
   /// Brings a result from the shared cache, if it is one of a step with these outputs.
   case fetch(CacheDigest, outputs: [String])
   /// Stores a result that the cache has in the shared one, if others take it from a step with these outputs.
-  /// What the server has of it is damaged, if it is to be replaced.
+  /// If it is to be replaced, the server has damaged contents of it.
   case store(CacheDigest, outputs: [String], replacing: Bool)
 }
 
 package struct RestoreJob {
   let directory: String
-  /// What the step declares as its outputs.
+  /// The patterns of the outputs.
   let patterns: [String]
   /// The files of the result.
   let files: [FileEntry]
@@ -31,13 +31,13 @@ package struct KeepJob {
   let directory: String
   let inputs: [String]
   let outputs: [String]
-  /// What the step read, when it was looked at before.
+  /// The inputs, when they were looked at before.
   let known: [FileEntry]
   /// The path of the log; nil if there is none to keep.
   let log: String?
   /// When the command had ended, on the clock that files are stamped with.
   let end: Int
-  /// What the step may have read without declaring it.
+  /// The files that the step may have read without declaring them.
   var upstream = UpstreamCheck()
 }
 

@@ -113,7 +113,7 @@ package struct CacheWork {
     throw CacheFailure("\(quoted(changed ?? "")) changed while it was being restored")
   }
 
-  /// What `restore` would do: whether it would change something, and which files it could not put back.
+  /// Whether `restore` would change something, and which files it could not put back.
   mutating func compare(
     _ job: RestoreJob
   ) -> (hasChanged: Bool, missing: [ChangedFile]) {
@@ -165,8 +165,7 @@ package struct CacheWork {
     return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
   }
 
-  /// What there is in the place of outputs, sorted by path, and whether a killed run has left something there that
-  /// belongs to none.
+  /// The files in the place of outputs, sorted by path, and whether a killed run has left parts of files there.
   private mutating func outputs(
     of job: KeepJob, in root: Int32, removesParts: Bool
   ) throws(CacheFailure) -> (files: [FileEntry], hasParts: Bool) {

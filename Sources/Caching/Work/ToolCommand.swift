@@ -63,7 +63,8 @@ enum ToolCommand {
     return "\(status): \(line)"
   }
 
-  /// What comes until nobody has the other end any more, which the minder of the command keeps as long as it lives.
+  /// Everything that is written until nobody has the other end any more. The minder of the command keeps that as long
+  /// as it lives.
   private static func read(from pipe: Int32) -> Output {
     var printed: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 1 << 12)

@@ -18,12 +18,13 @@ extension StateStore {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
         """
-        SELECT step.name, count(*), sum(outcome & 7 IN (2, 3)) AS failures,
-          sum(outcome = 0 AND attempts > 1) AS retries, sum(outcome = 0) AS successes
+        SELECT step.name, count(*), sum(\(RecordedOutcome.isFailure)) AS failures,
+          sum(\(RecordedOutcome.isPlainSuccess) AND attempts > 1) AS retries,
+          sum(\(RecordedOutcome.isPlainSuccess)) AS successes
         FROM result JOIN step ON step.id = step
         WHERE run IN (SELECT id FROM run WHERE \(try database.runsOfPlace()) ORDER BY id DESC LIMIT ?3)
-          AND outcome & 7 IN (0, 2, 3) AND outcome & 16 = 0 AND origin IS NULL
-          AND attempts IS NOT NULL
+          AND \(RecordedOutcome.isOfCommand) AND NOT \(RecordedOutcome.isOfGroup)
+          AND origin IS NULL AND attempts IS NOT NULL
         GROUP BY step, written HAVING successes > 0 AND failures + retries > 0
         ORDER BY failures DESC, retries DESC, step.name
         """)

@@ -1,46 +1,9 @@
-// What was recorded, for lists: runs, their steps, the commands and outputs of steps.
+// What was recorded of runs, for lists: their steps, the commands and outputs of steps.
 
 import Diagnostics
 package import Plans
 import RunFiles
 package import Scheduling
-
-/// A recorded run. Times are in microseconds.
-package struct RecordedRunSummary: Hashable, Sendable {
-  package let number: Int
-  package let name: String
-  package let pipeline: String
-  package let file: String?
-  /// The directory in which it ran, as in `PipelinePlace`.
-  package let workspace: String?
-  /// The time of the start in microseconds since 1970.
-  package let started: Int
-  /// Nil if its end was not recorded.
-  package let duration: Int?
-  package let exitStatus: Int?
-  package let stop: String?
-  package let host: String
-  package let processors: Int
-  package let process: Int
-  package let resumed: String?
-  package let steps: Int
-  /// How many steps ended in each way, without groups whose members stand for them.
-  package let endings: [EndingNumber]
-  /// The size of its logs; nil if its end was not recorded.
-  package let logBytes: Int?
-  /// True if a hook of the run itself failed.
-  package let hookFailed: Bool
-  /// The status that it gave in place of `exitStatus`.
-  package let passedOn: RecordedPassedOnStatus?
-
-  /// Whether it was left while jobs went on: whatever its exit status, it has not come to its end.
-  package var wasLeft: Bool { stop == StopReason.leftWords }
-
-  /// The pipeline; nil for one from standard input.
-  package var place: PipelinePlace? {
-    file.map { PipelinePlace(file: $0, workspace: workspace) }
-  }
-}
 
 /// A recorded run, without its results.
 struct RecordedRunStart: Hashable {
@@ -69,47 +32,29 @@ package struct RecordedStep: Hashable, Sendable {
   /// Nil if it started, and no end was recorded.
   package let ending: Ending?
   package let isGroup: Bool
-  /// `dependency unit`: a word and what it is about.
-  package let cause: String?
+  /// Why it has its ending, unless its own command says so.
+  package let cause: RecordedCause?
   package let started: Int?
   /// Nil if it never started.
   package let duration: Int?
   /// When it had its outcome.
   let ended: Int?
   package let attempts: Int?
-  /// How long the last attempt took; `duration` is that of the step, with everything else that belongs to it.
-  package let attemptDuration: Int?
-  package let status: Int?
-  package let detail: String?
-  package let processor: Int?
-  /// The peak memory in KiB.
-  package let memory: Int?
-  package let output: Int?
+  /// The end of the last attempt; `duration` is that of the step, with everything else that belongs to it.
+  package let last: RecordedEnd
   /// The run in which it ran, if that was another one; empty if that was removed.
   package let origin: String?
 }
 
 extension RecordedStep {
-  /// The words with which the cause begins if a group failed by itself, not because of a member.
-  private static let ownCauses = ["condition ", "time_limit ", "hook "]
-
-  /// The condition for rows of such groups.
-  fileprivate static let ownFaults =
-    "outcome & 7 IN (\(Outcome.failed.rawValue), \(Outcome.timedOut.rawValue)) AND ("
-    + ownCauses.map { "substr(cause, 1, \($0.utf8.count)) = '\($0)'" }
-    .joined(separator: " OR ") + ")"
-
   /// Whether its members are counted and listed in its place.
   package var standsForOthers: Bool {
     guard isGroup, ending?.outcome.isFailure == true, let cause else { return isGroup }
-    return !Self.ownCauses.contains { cause.hasPrefix($0) }
+    return cause.kind?.isOfGroupItself != true
   }
 
-  /// The cause of a step that its run left before its end.
-  fileprivate static let leftCause = Cause.stopped(.left).recorded { _ in "" }
-
   /// Whether its run left it before its end.
-  package var isLeft: Bool { cause == Self.leftCause }
+  package var isLeft: Bool { cause == .left }
 
   /// The name as the run printed it: the recorded one also tells names apart that contain secrets.
   package var shownName: String { InstanceName.withoutNumber(name) }
@@ -122,20 +67,14 @@ extension RecordedStep {
 
   /// How its last attempt ended; nil if it never started.
   package var end: CommandEnd? {
-    guard attempts != nil else { return nil }
-    return CommandEnd(
-      status: status, detail: detail, duration: attemptDuration, processor: processor,
-      memory: memory, output: output)
+    attempts == nil ? nil : CommandEnd(last)
   }
 }
 
 extension RecordedStepCommand {
   /// Nil if it runs, or ran when oprun died.
   package var end: CommandEnd? {
-    guard let duration else { return nil }
-    return CommandEnd(
-      status: status, detail: detail, duration: duration, processor: processor, memory: memory,
-      output: output)
+    last.duration == nil ? nil : CommandEnd(last)
   }
 }
 
@@ -150,12 +89,8 @@ package struct RecordedStepCommand: Hashable, Sendable {
   /// `1`, `on_failure.2`.
   package let role: String
   package let started: Int?
-  package let duration: Int?
-  package let status: Int?
-  package let detail: String?
-  package let processor: Int?
-  package let memory: Int?
-  package let output: Int?
+  /// How it ended; without a duration if it has not.
+  package let last: RecordedEnd
 }
 
 package struct RecordedOutput: Hashable, Sendable {
@@ -166,37 +101,10 @@ package struct RecordedOutput: Hashable, Sendable {
 }
 
 extension StateStore {
-  private static let runColumns = """
-    SELECT run.id, run.name, run.pipeline, run.file, run.started, run.duration, run.exit_status,
-      run.stop, run.host, run.process, before.name, run.steps, run.log_bytes, run.processors
-      FROM run LEFT JOIN run AS before ON before.id = run.resumed
-    """
-
-  /// The newest runs, the newest first.
-  package func runs(limit: Int = .max) throws(StoreFailure) -> [RecordedRunSummary] {
-    try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare("\(Self.runColumns) ORDER BY run.id DESC LIMIT ?")
-      rows.bind(1, limit)
-      var runs: [RecordedRunSummary] = []
-      while try rows.next() { runs.append(try summary(rows, database, counting: true)) }
-      return runs
-    }
-  }
-
-  /// Unless `counting` is set, it has no endings: to count them, all of its results are read.
-  package func run(
-    named name: String, counting: Bool = true
-  ) throws(StoreFailure) -> RecordedRunSummary? {
-    try perform { database throws(DatabaseFailure) in
-      let rows = try database.prepare("\(Self.runColumns) WHERE run.name = ?")
-      return try rows.bind(1, name).next() ? try summary(rows, database, counting: counting) : nil
-    }
-  }
-
   /// The names of all runs, the newest first.
   package func runNames() throws(StoreFailure) -> [String] { try runStarts().map(\.name) }
 
-  /// What is known of all runs without looking at their results, the newest first.
+  /// All runs, without their results, the newest first.
   func runStarts() throws(StoreFailure) -> [RecordedRunStart] {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
@@ -247,45 +155,19 @@ extension StateStore {
     return nil
   }
 
-  private func summary(
-    _ rows: Statement, _ database: Database, counting: Bool
-  ) throws(DatabaseFailure) -> RecordedRunSummary {
-    let number = try rows.number(0) ?? 0
-    let exitStatus = try rows.int32(6).map { Int($0) }
-    return RecordedRunSummary(
-      number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
-      workspace: try database.fact(.workspace, ofRun: number), started: try rows.number(4) ?? 0,
-      duration: try rows.number(5), exitStatus: exitStatus,
-      stop: rows.text(7), host: rows.text(8) ?? "", processors: try rows.number(13) ?? 1,
-      process: Int(try rows.int32(9) ?? 0), resumed: rows.text(10),
-      steps: try rows.number(11) ?? 0, endings: counting ? try endings(of: number, database) : [],
-      logBytes: exitStatus == nil ? nil : try rows.number(12) ?? 0,
-      hookFailed: exitStatus == 0 ? false : try hasFailedHook(number, database),
-      passedOn: try database.fact(.passedOn, ofRun: number).flatMap { RecordedPassedOnStatus($0) })
-  }
-
-  private func hasFailedHook(_ run: Int, _ database: Database) throws(DatabaseFailure) -> Bool {
-    let rows = try database.prepare(
-      """
-      SELECT 1 FROM command JOIN step ON step.id = step
-      WHERE step.name = ? AND run = ? AND duration IS NOT NULL
-        AND (status IS NOT 0 OR detail IS NOT NULL)
-      """)
-    return try rows.bind(1, RunDirectory.runHookName).bind(2, run).next()
-  }
-
   /// Counts what is recorded of each step: the same whether the run has ended, goes on or died.
-  private func endings(
+  func endings(
     of run: Int, _ database: Database
   ) throws(DatabaseFailure) -> [EndingNumber] {
     // SQLite would sort the rows to group them.
     let rows = try database.prepare(
       """
-      SELECT (outcome & 15) * 4 + (origin IS NOT NULL) * 2 + (cause IS ?2)
+      SELECT \(RecordedOutcome.endingNumber) * 4 + (origin IS NOT NULL) * 2 + (cause IS ?2)
       FROM \(try database.results(ofRun: "?1"))
-      WHERE outcome IS NOT NULL AND (outcome & 16 = 0 OR \(RecordedStep.ownFaults))
+      WHERE outcome IS NOT NULL AND (NOT \(RecordedOutcome.isOfGroup)
+        OR \(RecordedOutcome.isFailure) AND \(RecordedCause.isOfGroupItself))
       """)
-    rows.bind(1, run).bind(2, RecordedStep.leftCause)
+    rows.bind(1, run).bind(2, RecordedCause.left.text)
     var counts = [Int](repeating: 0, count: 64)
     while try rows.next() { counts[rows.bits(0) ?? 0] += 1 }
     return counts.enumerated().compactMap { kind, count in
@@ -332,11 +214,13 @@ extension StateStore {
     let (started, duration) = (try rows.number(3), try rows.number(4))
     return RecordedStep(
       name: rows.text(0) ?? "", ending: outcome?.ending, isGroup: outcome?.isOfGroup ?? false,
-      cause: rows.text(2), started: started, duration: started == nil ? nil : duration,
-      ended: duration.map { (started ?? 0) + $0 },
-      attempts: try rows.number(5), attemptDuration: try rows.number(12),
-      status: try rows.int32(6).map { Int($0) }, detail: rows.text(7),
-      processor: try rows.number(8), memory: try rows.number(9), output: try rows.number(10),
+      cause: rows.text(2).map { RecordedCause($0) }, started: started,
+      duration: started == nil ? nil : duration, ended: duration.map { (started ?? 0) + $0 },
+      attempts: try rows.number(5),
+      last: RecordedEnd(
+        status: try rows.int32(6).map { Int($0) }, detail: rows.text(7),
+        duration: try rows.number(12), processor: try rows.number(8), memory: try rows.number(9),
+        output: try rows.number(10)),
       origin: rows.text(11))
   }
 
@@ -371,9 +255,10 @@ extension StateStore {
         commands.append(
           RecordedStepCommand(
             step: rows.text(0) ?? "", role: rows.text(1) ?? "", started: try rows.number(2),
-            duration: try rows.number(3), status: try rows.int32(4).map { Int($0) },
-            detail: rows.text(5), processor: try rows.number(6), memory: try rows.number(7),
-            output: try rows.number(8)))
+            last: RecordedEnd(
+              status: try rows.int32(4).map { Int($0) }, detail: rows.text(5),
+              duration: try rows.number(3), processor: try rows.number(6),
+              memory: try rows.number(7), output: try rows.number(8))))
       }
       return commands
     }

@@ -345,12 +345,10 @@ private final class Replaying {
       return RunEvent(at: position.time, .started(operation(ofStep: index), role))
     case .end(let index):
       let operation = operation(ofStep: index)
-      let end = CommandEnd(
-        status: steps[index].status, detail: steps[index].detail,
-        duration: duration(ofOnlyAttemptOf: operation, span(of: steps[index])),
-        processor: steps[index].processor, memory: steps[index].memory, output: steps[index].output)
-      return RunEvent(
-        at: position.time, .ended(operation, .attempt(steps[index].attempts ?? 1), end))
+      var last = steps[index].last
+      last.duration = duration(ofOnlyAttemptOf: operation, span(of: steps[index]))
+      let role = CommandRole.attempt(steps[index].attempts ?? 1)
+      return RunEvent(at: position.time, .ended(operation, role, CommandEnd(last)))
     case .outcome(let index):
       let ending = steps[index].shownEnding ?? Ending(.cancelled)
       let cause = steps[index].cause.flatMap(cause) ?? .itself
@@ -366,34 +364,13 @@ private final class Replaying {
     return index < 0 ? plan.steps[operation.index].id : InstanceName.withoutNumber(made[index].name)
   }
 
-  /// The cause that is recorded like this.
-  private func cause(_ text: String) -> Cause? {
-    let word = text.prefix { $0 != " " }
-    let rest = String(text.dropFirst(word.count + 1))
-    return switch word {
-    case "dependency": operations[rest].map { .dependency($0) }
-    case "condition": .condition(rest)
-    case "time_limit": .timeLimit(rest)
-    case "wait": .wait(rest)
-    case "service": .service(rest)
-    case "not_ready": .notReady(rest)
-    case "hook": HookKind(key: rest).map { .hook($0) }
-    case "stopped": .stopped(reason(rest))
-    default: nil
-    }
+  private func cause(_ recorded: RecordedCause) -> Cause? {
+    if let stop = recorded.stop { return .stopped(reason(stop)) }
+    return Cause(recorded) { operations[$0] }
   }
 
-  /// The reason that reads like this; whatever else it says is what was wrong with the state.
-  private func reason(_ words: String) -> StopReason {
-    let names = words.split(separator: "'", omittingEmptySubsequences: false)
-    var known: [StopReason] =
-      [.runTimeout, .noWidth, .suspended, .left, .noOutputs] + (1...64).map { .signal($0) }
-    if names.count > 2,
-      let operation = operations[names[1..<(names.count - 1)].joined(separator: "'")]
-    {
-      known += [.failure(operation), .groupTimeout(operation)]
-    }
-    return known.first { $0.words(name(of:)) == words } ?? StopReason(requestIn: words)
-      ?? .stateFailure(words)
+  /// A name that contains a secret is recorded without it: then the reason is told as it is recorded.
+  private func reason(_ stop: RecordedStop) -> StopReason {
+    StopReason(stop) { step in operations[step].flatMap { name(of: $0) == step ? $0 : nil } }
   }
 }

@@ -2,7 +2,7 @@
 
 import Scheduling
 
-/// What stands at a place of the order: an event, or the start of the only attempt of a step, its end, or the step's
+/// An entry of the order: an event, or the start of the only attempt of a step, its end, or the step's
 /// outcome, by index.
 enum ReplayContent {
   case event(Int)

@@ -21,7 +21,7 @@ extension StateStore {
 }
 
 extension RunRecorder {
-  /// What is known of earlier runs, and the pipeline of this one. Nil before the first run, or if the
+  /// The database with the earlier runs, and the pipeline of this one. Nil before the first run, or if the
   /// pipeline was read from standard input.
   package var history: (store: StateStore, place: PipelinePlace)? {
     guard let store = run.store, let place = run.request.place else { return nil }

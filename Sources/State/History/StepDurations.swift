@@ -48,8 +48,8 @@ extension StateStore {
         """)
       let results = try database.prepare(
         """
-        SELECT step.name, duration, started, outcome FROM result JOIN step ON step.id = step
-          WHERE run = ? \(expanded.isEmpty ? "AND outcome = 0" : "") AND origin IS NULL
+        SELECT step.name, duration, started, \(RecordedOutcome.isPlainSuccess) FROM result JOIN step ON step.id = step
+          WHERE run = ? \(expanded.isEmpty ? "AND \(RecordedOutcome.isPlainSuccess)" : "") AND origin IS NULL
             AND started IS NOT NULL AND duration IS NOT NULL
         """)
       runs.bind(place)
@@ -70,7 +70,7 @@ extension StateStore {
           guard let name = results.text(0), let time = try results.number(1),
             let start = try results.number(2)
           else { continue }
-          let isSuccess = try results.number(3) == 0
+          let isSuccess = try results.number(3) == 1
           if isSuccess { durations.add(time, of: name) }
           guard !expanded.isEmpty,
             let origin = InstanceName(name).origins.first(where: expanded.contains)

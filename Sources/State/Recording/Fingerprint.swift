@@ -1,5 +1,5 @@
-// What a step is, as a number: a step whose number has changed was edited. It covers what decides
-// about what is run, and not how often, when or under which name.
+// A number for what a step runs: if it has changed, the step was edited. It covers everything that
+// decides what is run, but not how often, when or under which name.
 
 import CCrypto
 import Expressions
@@ -141,7 +141,7 @@ package struct Fingerprints {
     digest.add([expansion.included?.shown ?? "", expansion.excluded?.shown ?? ""])
   }
 
-  /// What a step gets from the use of its pipeline, and that from the use of another one.
+  /// Adds the inputs that a step gets from the use of its pipeline, and those that this gets from the use around it.
   private func add(_ inputs: LateInputs?, to digest: inout FingerprintDigest) {
     var next = inputs
     while let inputs = next {

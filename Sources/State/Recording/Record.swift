@@ -1,9 +1,9 @@
-// What a recorder collects: the things to write, and what it knows about steps that have not ended.
+// The records that a recorder collects until they are written, and its notes about steps that have not ended.
 
 import Plans
 import Scheduling
 
-/// What is known about a step that runs.
+/// A step that has started and has no outcome yet.
 struct OpenStep {
   /// Nil if nothing but hooks ran.
   var key: StepIdentity?
@@ -33,7 +33,7 @@ struct RecordedCommand {
   let end: CommandEnd
 }
 
-/// What is counted for the list of runs.
+/// The counts for the list of runs.
 struct Tally {
   var steps = 0
   var ok = 0
@@ -58,7 +58,7 @@ enum Record {
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
   case settled(StepIdentity, Settled)
-  /// What was taken over for the step is of no use any more.
+  /// The result that was taken over for the step is of no use any more.
   case forgotten(String)
   /// The outcome of the step is taken back.
   case reopened(String)

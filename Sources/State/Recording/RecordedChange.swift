@@ -1,4 +1,4 @@
-// What was changed in a run from outside while it went on, as it is recorded.
+// The changes that people made to a run from outside while it went on, as they are recorded.
 
 import Plans
 import Scheduling
@@ -24,7 +24,7 @@ extension RecordedChange {
 }
 
 extension StateStore {
-  /// What was changed in a run, in order.
+  /// The changes of a run, in order.
   package func changes(of run: RecordedRunSummary) throws(StoreFailure) -> [RecordedChange] {
     try perform { database throws(DatabaseFailure) in
       guard try Schema.has("change", in: database) else { return [] }

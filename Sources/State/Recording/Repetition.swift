@@ -29,8 +29,9 @@ extension StateStore {
         .bind(5, beginning.host.processorCount).bind(6, Int(beginning.processID)).bind(7, model)
         .run()
         let added = database.lastRow
-        if let workspace = try database.fact(.workspace, ofRun: model) {
-          try database.write(.workspace, workspace, ofRun: added)
+        for fact in RunFact.allCases where fact.isRepeated {
+          guard let value = try database.fact(fact, ofRun: model) else { continue }
+          try database.write(fact, value, ofRun: added)
         }
         try database.addRepetition(of: earlier, by: added)
         number = added
@@ -73,7 +74,7 @@ extension RunRecorder {
     guard let store else { return false }
     let number = database.runNumber
     let own = "SELECT step FROM result WHERE run = \(number)"
-    let kept: Void? = try? store.perform("write") { database throws(DatabaseFailure) in
+    let written: Void? = try? store.perform("write") { database throws(DatabaseFailure) in
       try database.transaction { () throws(DatabaseFailure) in
         try database.execute(
           """
@@ -84,7 +85,7 @@ extension RunRecorder {
           """)
       }
     }
-    return kept != nil
+    return written != nil
   }
 }
 

@@ -11,7 +11,7 @@ struct ResultRow: Hashable {
     "place", "outcome", "cause", "started", "duration", "attempts", "status", "detail", "processor",
     "memory", "output", "written", "resolved",
   ]
-  /// The same for a statement.
+  /// The same columns as a part of a statement.
   static let columnList = list(of: columns)
 
   /// Words with commas between them. `joined(separator:)` is one function for all types, which looks for conformances
@@ -55,11 +55,12 @@ struct ResultRow: Hashable {
     resolved = settled.resolved == 0 ? nil : settled.resolved
     guard let last = settled.last else { return }
     if case .attempt(let number) = last.role { attempts = number }
-    status = last.end.recordedStatus
-    detail = last.end.recordedDetail
-    processor = Int(last.end.processorTime / 1000)
-    memory = last.end.peakMemory.map { Int($0 >> 10) }
-    output = last.end.outputByteCount
+    let end = RecordedEnd(last.end)
+    status = end.status
+    detail = end.detail
+    processor = end.processor
+    memory = end.memory
+    output = end.output
   }
 }
 
@@ -187,7 +188,7 @@ extension ResultRow {
     return text
   }
 
-  /// It reveals a line that was cut by a kill, or half overwritten by another one.
+  /// A checksum, which reveals a line that was cut by a kill, or half overwritten by another one.
   private static func checksum(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var digest = FingerprintDigest()
     digest.add(bytes)

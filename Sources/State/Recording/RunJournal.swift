@@ -62,7 +62,8 @@ final class RunJournal {
     return rows(in: file)
   }
 
-  /// What cannot be read is not there: the journal only adds to the database.
+  /// Reads up to the first line that is not whole. A file that cannot be read counts as empty: the journal only adds to
+  /// the database.
   fileprivate static func rows(in file: Int32) -> [ResultRow] {
     let text = String(decoding: readToEnd(file) ?? [], as: UTF8.self)
     var rows: [ResultRow] = []
@@ -99,7 +100,7 @@ extension StateStore {
   /// Takes the journal away from a run that is resumed, and what it has into the database. A machine that has lost its
   /// locks may still perform the run: it has to write to the database then, where it finds out that another run goes on.
   package func takeJournal(of run: String, in directory: RunDirectory) throws(StoreFailure) {
-    // What is empty was emptied by somebody, and must be seen to be.
+    // Somebody has emptied a bare directory; a new file in it would hide that.
     guard let run = try self.run(named: run), run.exitStatus == nil, !directory.isBare else {
       return
     }

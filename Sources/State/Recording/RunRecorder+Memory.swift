@@ -1,4 +1,4 @@
-// What the recorder knows of the run that is resumed, for the loop that asks.
+// The answers of the recorder to the questions of the loop about the run that is resumed.
 
 package import Plans
 package import Scheduling

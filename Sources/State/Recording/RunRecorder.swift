@@ -8,8 +8,8 @@ package import Plans
 package import RunFiles
 package import Scheduling
 
-/// What a recorder must know about a run besides its events.
-package struct RecordedRun {
+/// A run that is to be recorded: all that its events do not say.
+package struct RunToRecord {
   package let plan: Plan
   package let directory: RunDirectory
   package var request: RunRequest
@@ -46,15 +46,15 @@ package struct RecordedRun {
 
 /// An observer that records.
 ///
-/// The database is opened while the first commands run, unless something must be kept before. What they have done meanwhile
+/// The database is opened while the first commands run, unless something must be recorded before. What they have done meanwhile
 /// gets into the first transaction, so a short run needs only one.
 package final class RunRecorder: RunObserver {
-  let run: RecordedRun
+  let run: RunToRecord
   let database: RunDatabase
   var pending: [Record] = []
-  /// True if something is pending that must be kept before other commands start.
+  /// True if something is pending that must be recorded before other commands start.
   private var isPressing = false
-  /// What keeps rows until the database has them; nil before it is worth a file, and if there can be none.
+  /// The journal, which has rows until the database has them; nil before it is worth a file, or if none can be made.
   private var journal: RunJournal?
   /// How many of those pending, from the first, the journal has.
   private var journaledCount = 0
@@ -64,7 +64,7 @@ package final class RunRecorder: RunObserver {
   private var isOver = false
   /// The exit status that is recorded.
   private var recordedStatus: Int32?
-  /// What is known about steps that have not ended.
+  /// The steps that have started and have no outcome yet.
   var open: [OperationID: OpenStep] = [:]
   /// True if some of them were placed.
   var hasPlaces = false
@@ -77,7 +77,7 @@ package final class RunRecorder: RunObserver {
   private var retryAt: Nanoseconds?
   /// When the first records are written, once the database is open.
   private var firstWriteAt: Nanoseconds?
-  /// What a person should know, once.
+  /// Messages for people, each of which is shown once.
   package var notices: [String] { database.notices + [noticeOfHeld].compactMap { $0 } }
   private var noticeOfHeld: String?
 
@@ -91,7 +91,7 @@ package final class RunRecorder: RunObserver {
   /// The number of records by which the database may lag behind the journal.
   private static let mostJournaled = 1000
 
-  package init(_ run: RecordedRun) {
+  package init(_ run: RunToRecord) {
     self.run = run
     database = RunDatabase(of: run)
     added = AddedOperations(to: run.plan)
@@ -105,10 +105,10 @@ package final class RunRecorder: RunObserver {
 
   package var deadline: Nanoseconds? { retryAt }
 
-  package var hasKeptAll: Bool { journaledCount == pending.count }
+  package var hasRecordedAll: Bool { journaledCount == pending.count }
 
   /// Whether the run can be found in the database.
-  package var isKept: Bool { store.map { $0.lostFile == nil } ?? false }
+  package var isRecorded: Bool { store.map { $0.lostFile == nil } ?? false }
   /// Whether the run has begun, recorded or not.
   package private(set) var hasBegun = false
 
@@ -137,7 +137,7 @@ package final class RunRecorder: RunObserver {
     case .settled(let operation, let ending, let cause):
       settle(operation, ending, cause, at: event.time)
     case .finished(let end):
-      tally.stop = end.stopReason?.words(name(of:))
+      tally.stop = end.stopReason?.recorded(name(of:)).text
       tally.passedOn = end.passedOn.map { "\($0.status) \(name(of: $0.step))" }
       recordedStatus = end.exitStatus
       noticeOfHeld = run.resumption?.noticeOfHeld
@@ -156,7 +156,7 @@ package final class RunRecorder: RunObserver {
     guard !pending.isEmpty, isPressing || store != nil else { return }
     if pace.isWorthAJournal, keepInJournal() { return }
     pace.noteCommit()
-    // Who waits for another program notices neither signals nor the ends of commands.
+    // While oprun waits for another program, it notices neither signals nor the ends of commands.
     if store != nil, try flush(isPatient: false) || keepInJournal() { return }
     try flush(isPatient: true)
   }
@@ -229,7 +229,7 @@ package final class RunRecorder: RunObserver {
 
   /// Records that the run has failed after its end was recorded, because something else could not be written.
   package func spoil(_ status: Int32, because words: String) {
-    guard isKept, let recordedStatus, recordedStatus != status else { return }
+    guard isRecorded, let recordedStatus, recordedStatus != status else { return }
     pending.append(.spoiled(status, stop: run.masker?.mask(words) ?? words))
     _ = try? flush(isPatient: true)
   }
@@ -243,7 +243,7 @@ package final class RunRecorder: RunObserver {
   }
 }
 
-// What happens to steps.
+// Steps that start, end and have an outcome.
 extension RunRecorder {
   func name(of operation: OperationID) -> String {
     if operation.rawValue < 0 { return RunDirectory.runHookName }
@@ -303,7 +303,7 @@ extension RunRecorder {
   private func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
-    // Of a command that goes on, this is the last that is known.
+    // If the command goes on elsewhere, its last place is the one to record.
     notePlace(ofEnded: operation)
     let step = open.removeValue(forKey: operation)
     let isGroup = added.standsForOthers(operation)
@@ -331,7 +331,7 @@ extension RunRecorder {
           outcome: RecordedOutcome(
             ending, isOfGroup: isGroup,
             isLeftOut: isSkipped && leavesGap(operation) || isUnfinished(operation)),
-          cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
+          cause: cause.recorded(name(of:))?.text, start: step?.start, end: time, last: step?.last,
           resolved: resolved.removeValue(forKey: operation) ?? 0, takenOver: takenOver)))
     isPressing = true
   }
@@ -345,14 +345,14 @@ extension RunRecorder {
   }
 }
 
-// What runs again.
+// Steps that run again.
 extension RunRecorder {
   private func reopen(_ operation: OperationID, _ ending: Ending) {
     let last = ended.removeValue(forKey: operation)
     let isKept = run.resumption?.isKeeping(operation) ?? false
     if !added.standsForOthers(operation) { tally.uncount(ending, isKept: isKept) }
     run.resumption?.forget(operation)
-    // It becomes an earlier attempt.
+    // The last command becomes that of an earlier attempt.
     if let last { pending.append(.command(name(of: operation), last)) }
     pending.append(.reopened(name(of: operation)))
   }

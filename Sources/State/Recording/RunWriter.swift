@@ -11,7 +11,7 @@ import Scheduling
 final class RunWriter {
   private let database: Database
   private let folder: StateFolder
-  private let run: RecordedRun
+  private let run: RunToRecord
   /// Asks which run goes on with this one; nil if no other machine can.
   private let successor: Statement?
   /// The number of the run; 0 until its beginning is written.
@@ -29,7 +29,7 @@ final class RunWriter {
   private var hasPlacements = false
 
   init(
-    _ database: Database, _ journal: JournalKind, _ folder: StateFolder, _ run: RecordedRun
+    _ database: Database, _ journal: JournalKind, _ folder: StateFolder, _ run: RunToRecord
   ) throws(DatabaseFailure) {
     self.database = database
     self.folder = folder
@@ -178,18 +178,19 @@ final class RunWriter {
     }
   }
 
-  /// What was taken over is final.
+  /// Gives a result that was taken over to this run. One that was recorded as that of a group, because it stood for
+  /// instances, and stands for none now, gets the outcome that it has by itself.
+  private static let keeping = """
+    UPDATE result SET run = ?, place = ?,
+      outcome = \(RecordedOutcome.keeping(marks: "?3", orBecoming: "?4")) WHERE run = ? AND step = ?
+    """
+
+  /// Makes the result that was taken over for a step the result of this run.
   private func keep(_ key: StepIdentity, _ settled: Settled) throws(DatabaseFailure) {
     let step = try stepNumber(of: key)
-    // What stood for its instances, and has none now, ends as itself.
-    try statement(
-      """
-      UPDATE result SET run = ?, place = ?,
-        outcome = iif(outcome & 16 & ~?3, ?4, outcome & 15 | ?3) WHERE run = ? AND step = ?
-      """
-    )
-    .bind(1, number).bind(2, key.place).bind(3, settled.outcome.marks)
-    .bind(4, settled.outcome.number).bind(5, -number).bind(6, step).run()
+    try statement(Self.keeping)
+      .bind(1, number).bind(2, key.place).bind(3, settled.outcome.marks)
+      .bind(4, settled.outcome.number).bind(5, -number).bind(6, step).run()
     try statement("UPDATE output SET run = ? WHERE run = ? AND step = ?")
       .bind(1, number).bind(2, -number).bind(3, step).run()
   }
@@ -207,7 +208,7 @@ final class RunWriter {
     steps[key.name] = nil
   }
 
-  /// Its row has no duration until it has ended.
+  /// Writes the row of a command that starts. It has no duration until the command has ended.
   private func write(
     _ role: CommandRole, startedAt time: Nanoseconds, of step: Int
   ) throws(DatabaseFailure) {
@@ -216,7 +217,7 @@ final class RunWriter {
   }
 
   private func write(_ command: RecordedCommand, of step: Int) throws(DatabaseFailure) {
-    let end = command.end
+    let end = RecordedEnd(command.end)
     try statement(
       """
       INSERT OR REPLACE INTO command(run, step, role, started, duration, status, detail, processor,
@@ -224,10 +225,9 @@ final class RunWriter {
       """
     )
     .bind(1, number).bind(2, step).bind(3, command.role.name)
-    .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
-    .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
-    .bind(8, Int(end.processorTime / 1000)).bind(9, end.peakMemory.map { Int($0 >> 10) })
-    .bind(10, end.outputByteCount).run()
+    .bind(4, Int(command.start / 1000)).bind(5, end.duration)
+    .bind(6, end.status).bind(7, end.detail).bind(8, end.processor).bind(9, end.memory)
+    .bind(10, end.output).run()
   }
 
   /// Values that hold a secret are not kept, only that there are such values.
@@ -249,8 +249,8 @@ final class RunWriter {
     if let passedOn = tally.passedOn {
       try database.write(.passedOn, passedOn, ofRun: number)
     }
-    // What was taken over for steps that are gone is of no use any more. With a selection, it may be for instances of a
-    // matrix that was not looked at.
+    // Results that were taken over for steps that are gone are of no use any more. With a selection, they may be those
+    // of instances of a matrix that was not looked at.
     if runEnd.exitStatus == 0, !runEnd.wasLeft, run.resumption?.foreseen.isOfAll == true {
       try database.removeTakenOver(by: [number])
     }

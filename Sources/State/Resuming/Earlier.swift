@@ -114,9 +114,7 @@ extension EarlierRun {
       outcome: outcome, written: row.written, resolved: row.resolved ?? 0, origin: number,
       end: row.attempts == nil
         ? nil
-        : CommandEnd(
-          status: row.status, detail: row.detail, duration: nil, processor: nil, memory: nil,
-          output: nil),
+        : CommandEnd(RecordedEnd(status: row.status, detail: row.detail)),
       isFailedHook: false)
     steps[row.step]?.started = row.started
     steps[row.step]?.ended = row.duration.map { (row.started ?? 0) + $0 }
@@ -134,7 +132,7 @@ extension EarlierRun {
   package var hasSucceeded: Bool { exitStatus == 0 && stop == nil }
 
   /// Whether it was left while jobs went on.
-  package var wasLeft: Bool { stop == StopReason.leftWords }
+  package var wasLeft: Bool { stop == RecordedStop.left.text }
 
   /// Whether it had all steps of a plan, as they are now.
   package func hasAll(of plan: Plan, _ masker: Masker?) -> Bool {
@@ -229,14 +227,13 @@ extension StateStore {
   /// nothing of whether it fails, nor does what was lost with its oprun. What was taken over has succeeded.
   private func failedSteps(of run: Int, _ database: Database) throws(DatabaseFailure) -> Set<String>
   {
-    let (blocked, cancelled) = (Outcome.blocked.rawValue, Outcome.cancelled.rawValue)
     let rows = try database.prepare(
       """
       WITH RECURSIVE chain(id) AS (
         SELECT ?1 UNION SELECT resumed FROM run JOIN chain USING (id) WHERE resumed IS NOT NULL)
       SELECT name, outcome, max(chain.id) FROM chain JOIN result ON run IN (chain.id, -chain.id)
         JOIN step ON step.id = step
-      WHERE outcome & 7 NOT IN (\(blocked), \(cancelled)) AND outcome & 39 != \(RecordedOutcome.skippedForNow)
+      WHERE \(RecordedOutcome.isDecisive) AND NOT \(RecordedOutcome.isSkippedForNow)
       GROUP BY step
       """)
     rows.bind(1, run)
@@ -278,8 +275,9 @@ extension StateStore {
     while try rows.next() {
       guard let name = rows.text(0), let outcome = try rows.number(1).flatMap(RecordedOutcome.init)
       else { continue }
+      let cause = rows.text(8).map { RecordedCause($0) }
       if outcome.ending.outcome == .cancelled {
-        culprits[name] = rows.text(8).flatMap(Cause.culprit(inRecorded:))
+        culprits[name] = cause?.culprit
       }
       steps[name] = EarlierStep(
         outcome: outcome, written: rows.bits(2) ?? 0, resolved: rows.bits(3) ?? 0,
@@ -287,14 +285,11 @@ extension StateStore {
         end: try rows.number(7) == nil
           ? nil
           : CommandEnd(
-            status: try rows.int32(5).map { Int($0) }, detail: rows.text(6), duration: nil,
-            processor: nil,
-            memory: nil,
-            output: nil),
-        isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
+            RecordedEnd(status: try rows.int32(5).map { Int($0) }, detail: rows.text(6))),
+        isFailedHook: cause?.kind == .hook,
         hadTurn: try rows.number(9) ?? 0 > 0)
-      let hasCondition = rows.text(8)?.hasPrefix("condition ") ?? false
-      steps[name]?.failedToExpand = hasCondition && outcome.ending.outcome.isFailure
+      steps[name]?.failedToExpand =
+        cause?.kind == .condition && outcome.ending.outcome.isFailure
       // What is the result of a run that this one repeats has the times of that run.
       guard try rows.number(9).map(abs) == run else { continue }
       steps[name]?.started = try rows.number(10)

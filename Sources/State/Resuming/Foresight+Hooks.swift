@@ -24,7 +24,7 @@ extension Foresight {
   func owesHooks(_ group: OperationID, named name: String, newest: Int) -> Bool {
     guard hasHooks(group) else { return false }
     guard let before = earlier.steps[name] else { return true }
-    // It failed, but nothing in it has now.
+    // The group had failed, but nothing in it fails now.
     let ending = before.outcome.ending
     if ending.outcome.isFailure, !ending.isAllowed { return true }
     return before.isFailedHook || ending.outcome == .cancelled

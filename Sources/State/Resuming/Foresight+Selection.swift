@@ -15,11 +15,11 @@ extension Foresight {
       plan.steps.indices.lazy.filter { name.covers(plan.steps[$0].id) }.map { OperationID($0) })
   }
 
-  /// What a selection is about; empty if there is none.
+  /// The operations that a selection is about; empty if there is none.
   func core(of selection: ResumeSelection) -> Set<OperationID> {
     if !selection.from.isEmpty { return withDependents(operations(of: selection.from)) }
     if !selection.only.isEmpty { return operations(of: selection.only) }
-    // What a group came to because of a member, the member stands for.
+    // A group that failed because of a member is represented by the member.
     let failed = failed
     return selection.isOfFailed ? failed.filter { !hasFailedMember($0, failed) } : []
   }
@@ -62,7 +62,7 @@ extension Foresight {
 
   mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
     for id in selection.skipped {
-      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
+      for operation in operations(of: id) { leftOut[operation] = RecordedCause.skipOption + id }
     }
     guard let words = selection.words else { return }
     var needed = selection.only.isEmpty ? withDependencies(core) : core
@@ -84,7 +84,7 @@ extension Foresight {
     }
   }
 
-  /// What is needed, as far as it is not kept.
+  /// The operations, and what they depend on as far as it is not kept.
   private func withDependencies(_ operations: Set<OperationID>) -> Set<OperationID> {
     withAll(operations) { !keptSteps.contains($0) }
   }
@@ -103,7 +103,8 @@ extension Foresight {
     return found
   }
 
-  /// What a selection of single steps needs, and is not kept; nil if nothing is missing.
+  /// A step that is not kept although a selection of single steps needs it, and the step that needs it; nil if nothing
+  /// is missing.
   package var missingUpstream: (needed: OperationID, by: OperationID)? {
     for operation in forced.sorted() {
       for edge in plan.graph.dependencies(of: operation)

@@ -7,7 +7,7 @@ extension Foresight {
   /// A service starts again if anything that depends on it may run.
   mutating func findServices() {
     guard plan.graph.hasServices else { return }
-    // What needs a service comes after it, and a group after its members.
+    // The steps that need a service come after it, and a group after its members.
     for number in plan.graph.dependenciesFirst().reversed() {
       let service = OperationID(Int(number))
       if plan.graph.takesSlot(service) { continue }

@@ -1,9 +1,9 @@
-// What each step of a resumed run comes to, and why, for people who look before they resume.
+// What will happen to each step of a resumed run, and why, for people who look before they resume.
 
 package import Plans
 package import Scheduling
 
-/// What a step of a resumed run comes to.
+/// What will happen to a step of a resumed run.
 package enum ForeseenStep: Hashable {
   /// The step is kept; that is not certain if the cache will decide about it.
   case kept(isCertain: Bool)
@@ -25,7 +25,7 @@ extension Foresight {
   /// Why a service does not run.
   static let unneeded = "no step needs it"
 
-  /// What the step comes to, with a reason in a few words.
+  /// Foresees what will happen to the step, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
@@ -80,8 +80,8 @@ extension Foresight {
     return plan.graph.dependencies(of: operation).first { !isUnchanged($0, since: start) }?.from
   }
 
-  /// What becomes of an operation that has changed since one that waits for it began; for a group, what becomes of
-  /// its first such member.
+  /// How an operation has changed since one that waits for it began. The change of a group is that of its first changed
+  /// member.
   private func change(of operation: OperationID, before other: OperationID) -> UpstreamChange {
     let start = record(of: other)?.start ?? .last
     if let member = plan.groups[operation]?.members.first(where: {
@@ -171,7 +171,7 @@ extension Foresight {
   }
 }
 
-/// What becomes of a step in a resumed run, as those see it that depend on it.
+/// How a step has changed in a resumed run, as the steps that depend on it see it.
 package enum UpstreamChange: String, CaseIterable {
   case runsAgain = "runs again"
   /// It did so in a later run, in which the turn of what depends on it did not come.

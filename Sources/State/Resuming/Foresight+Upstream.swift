@@ -1,4 +1,4 @@
-// What is foreseen of the operations that a step depends on.
+// Foresees what happens to the operations that a step depends on.
 
 import Plans
 package import Scheduling
@@ -12,7 +12,7 @@ extension Foresight {
   /// A step that waits for the end of a service comes after all that needs the service, so it runs again with it. For
   /// others services are only company.
   func isUnchanged(_ edge: Graph.Edge, since start: Moment) -> Bool {
-    // What is only to be ready may end later.
+    // A service that only had to be ready may have ended later.
     if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
     if plan.graph.takesSlot(edge.from) { return isUnchanged(edge.from, since: start) }
     return !restarting.contains(edge.from) && staysAsItWas(edge.from)
@@ -82,7 +82,7 @@ extension Foresight {
       || unneededServices.contains(operation)
   }
 
-  /// What the ends of everything that it depends on mean for an operation; nil if they are not all known.
+  /// The effect that the ends of all its dependencies have on an operation; nil if they are not all known.
   func effectOfUpstream(on operation: OperationID) -> EdgeEffect? {
     var worst = EdgeEffect.runs
     for edge in plan.graph.dependencies(of: operation) where !edge.condition.waitsForReadiness {
@@ -117,7 +117,7 @@ extension Foresight {
     guard keptSteps.contains(operation), let before = record(of: operation) else { return nil }
     let ending = before.outcome.ending
     guard ending.outcome.isFailure else { return ending }
-    // What failed in a group that is kept, and was not allowed to, was a service.
+    // In a group that is kept, only a service can have failed without being allowed to.
     if plan.groups[operation] != nil { return ending.isAllowed ? ending : Ending(.succeeded) }
     return Ending(ending.outcome, isAllowed: allowance(of: operation).allows(before.end))
   }
@@ -175,14 +175,14 @@ extension Foresight {
     return ["[", "/"].contains { !lostNames.names(beginningWith: id + $0).isEmpty }
   }
 
-  /// What expressions near services call them.
+  /// The names by which expressions near services refer to them.
   var namesOfServices: Set<String> {
     guard plan.graph.hasServices else { return [] }
     let operations = plan.steps.indices.map { OperationID($0) }
     return Set(operations.filter { !plan.graph.takesSlot($0) }.map(ownName))
   }
 
-  /// The name by which expressions near the step mean it.
+  /// The name by which expressions near the step refer to it.
   func ownName(of operation: OperationID) -> String {
     let id = plan.steps[operation.index].id
     return id.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(id[id.index(after: $0)...]) } ?? id
@@ -197,13 +197,13 @@ extension Foresight {
 }
 
 extension Plan {
-  /// What is in a group that may fail, or of which that is not known.
+  /// The operations in groups that may fail, or of which it is not known whether they may.
   var forgiven: Set<OperationID> {
     var forgiven: Set<OperationID> = []
     // Groups come after their members.
     for (group, about) in groups.sorted(by: { $0.key > $1.key }) {
       let isLate = steps[group.index].late?.parts.expansion?.allowance != nil
-      // What may fail of a group whose matrix is not known are its instances.
+      // If the matrix of a group is not known, it is its instances that may fail.
       let mayFail = about.allowsFailure || about.pattern?.group.allowsFailure == true
       guard mayFail || isLate || forgiven.contains(group) else { continue }
       forgiven.insert(group)

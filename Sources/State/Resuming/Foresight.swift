@@ -1,12 +1,12 @@
-// What resuming a run will come to, as far as the plan and the record say: what people are told
-// first, and what a selection leaves out. A step with values that are known only while running may
-// still turn out otherwise.
+// Foresees what resuming a run will do, as far as the plan and the record tell: people are told
+// before, and a selection leaves steps out accordingly. A step with values that are known only
+// while running may still turn out otherwise.
 
 import Masking
 import Plans
 package import Scheduling
 
-/// What the cache says of the cached steps of a run that is resumed: it decides about them.
+/// The cached steps of a run that is resumed, as the cache sees them: it decides whether they run.
 package struct CachedSteps {
   /// They run, because the cache has no result of what they are now.
   package var stale: Set<OperationID> = []
@@ -77,7 +77,7 @@ package struct Foresight {
   private var rehooked: Set<OperationID> = []
   /// True if more may run than is known.
   package private(set) var isUncertain = false
-  /// What a selection is about: nothing else runs.
+  /// The operations that a selection is about: nothing else runs.
   private(set) var inside: Set<OperationID> = []
   /// Why nothing else does; nil if there is no selection.
   let selectionInWords: String?
@@ -88,7 +88,7 @@ package struct Foresight {
   let earlier: EarlierRun
   let selection: ResumeSelection
   let masker: Masker?
-  /// What is in a group that may fail, or may be in one.
+  /// The operations in groups that may fail, or of which it is not known whether they may.
   let forgiven: Set<OperationID>
   let lateInstances: LateInstances
   package let cached: CachedSteps
@@ -98,7 +98,7 @@ package struct Foresight {
     cached: CachedSteps
   ) {
     self.init(earlier, plan, selection, masker, cached: cached, restarting: [])
-    // What waits for the end of a service runs again with it, and may need other services.
+    // A step that waits for the end of a service runs again with it, and may need other services.
     while true {
       let followed = neededServices.filter(isFollowed)
       if followed.isSubset(of: restarting) { return }
@@ -169,7 +169,7 @@ package struct Foresight {
           foresee(operation, late, fingerprints.written(step))
         }
       }
-      // What was skipped runs neither if its condition is the same.
+      // A step that was skipped is skipped again if its condition is the same.
       let isUndecided = cached.undecided.contains(operation) && outcome(operation) != .skipped
       if keptSteps.contains(operation), isUndecided || isUnsure(operation, step) {
         unsure.insert(operation)
@@ -197,7 +197,7 @@ package struct Foresight {
     }
     keptSteps.insert(operation)
     settled[operation] = newest
-    // What it gives may be something else, although its steps are the same.
+    // Its outputs may be other ones, although its steps are the same.
     if mayGiveOther(operation, written) { changingNames.insert(ownName(of: operation)) }
   }
 
@@ -221,7 +221,7 @@ package struct Foresight {
       passOver(operation)
     }
     if skipped.contains(operation) {
-      // What depends on it had its success, or had none.
+      // For the steps that depend on it, this is a change if they had its success, and none if it was skipped.
       if before.wasSkipped { skipAgain(operation) }
     } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
       skippedAnew.insert(operation)
@@ -267,7 +267,7 @@ package struct Foresight {
 
   private mutating func passOver(_ operation: OperationID) {
     idle.insert(operation)
-    // That a service does not run is no change.
+    // For other steps it is no change if a service does not run.
     guard plan.graph.takesSlot(operation) else { return }
     settled[operation] = earlier.passedOver[recordedName(of: operation)]
   }
@@ -302,7 +302,7 @@ package struct Foresight {
     let done = late.compactMap { earlier.steps[$0] }.filter { isKeepable($0, operation) }
     var found = ForeseenInstances(kept: 0, others: late.count)
     if skipped.contains(operation) {
-      // What depends on it had its success.
+      // The steps that depend on it had its success.
     } else if done.contains(where: { $0.written != written }) {
       edited.append(operation)
     } else if done.contains(where: \.outcome.isLeftOut) {
@@ -322,7 +322,7 @@ package struct Foresight {
           downstream.append(operation)
         }
       }
-      // One that had not ended may have had instances that had not begun.
+      // A step that had not ended may have had instances that had not begun.
       let hasEnded = record(of: operation) != nil
       isUncertain = isUncertain || !hasEnded
       if found.others == 0, hasEnded {
@@ -369,7 +369,7 @@ package struct Foresight {
       } else if replaced.contains(operation) {
         keptCount += 1
       } else if keptSteps.contains(operation), !neededServices.contains(operation) {
-        // What was skipped, and will be again, is neither.
+        // A step that was skipped, and will be again, counts as neither.
         if outcome(operation) != .skipped { keptCount += 1 }
       } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation),
         !unneededServices.contains(operation)

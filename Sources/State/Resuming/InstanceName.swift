@@ -5,7 +5,7 @@ import Diagnostics
 /// The name of a step that was made during a run: `build[os=linux]/unit[1]`.
 struct InstanceName {
   private let name: String
-  /// What stands in brackets, with them.
+  /// The parts in brackets, with the brackets.
   private let instances: [Range<String.Index>]
 
   init(_ name: String) {

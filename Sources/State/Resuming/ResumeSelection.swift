@@ -1,4 +1,4 @@
-// What `--from`, `--only`, `--skip` and `--failed` say.
+// The options `--from`, `--only`, `--skip` and `--failed`.
 
 /// Part of a pipeline that is to run again.
 package struct ResumeSelection: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// What a skip changes for the steps that come after it.
+// The results that a skip makes useless: those of the steps that come after it.
 
 import Plans
 import Scheduling
@@ -9,7 +9,7 @@ extension Resumption {
   func outdated(
     by operation: OperationID, of planned: OperationID, named name: String
   ) -> [String] {
-    // What became of a group is what became of its members.
+    // A group has changed only if one of its members has.
     guard members(of: operation).isEmpty, plan.graph.takesSlot(planned),
       let before = earlier.steps[name], !before.didNotRun
     else { return [] }

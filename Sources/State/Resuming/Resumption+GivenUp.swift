@@ -12,7 +12,8 @@ extension Resumption {
     return before.didNotRun ? .stopped(reason) : .stoppedEarlier(reason)
   }
 
-  /// What became of a step that was given up before it began, together with one that is kept now and would block it.
+  /// The end of a step that was given up before it began, together with one that is kept now and would block it; nil if
+  /// it was not, or is not kept.
   func keptGivenUp(
     _ operation: OperationID, of planned: OperationID, with other: OperationID,
     as step: RememberedStep

@@ -1,4 +1,4 @@
-// What a resumed run knows of the jobs that earlier runs have left, before it begins.
+// The jobs that earlier runs have left, as a resumed run sees them before it begins.
 
 import Plans
 import Scheduling

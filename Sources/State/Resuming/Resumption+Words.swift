@@ -1,4 +1,4 @@
-// What a resumption says, for people to read: names of steps, the first few of them.
+// Messages about a resumption: names of steps, the first few of them.
 
 import Diagnostics
 import Plans
@@ -12,7 +12,7 @@ extension Resumption {
     firstIDs(of: operations.filter { !plan.standsForOthers($0) })
   }
 
-  /// The same with groups.
+  /// The names of operations, with groups: the first few, and how many more there are.
   package func allNames(of operations: [OperationID]) -> String { firstIDs(of: operations) }
 
   /// The used pipelines whose hooks run again.
@@ -29,7 +29,7 @@ extension Resumption {
       most: Self.shownCount)
   }
 
-  /// What is said at the end of what was kept although it would run again; nil if nothing was.
+  /// The notice at the end about steps that were kept although they would run again; nil if there are none.
   var noticeOfHeld: String? {
     guard let words = foreseen.selectionInWords, !held.isEmpty else { return nil }
     let names = held.sorted().compactMap(name).map { printable($0) }

@@ -21,13 +21,13 @@ package final class Resumption {
   package let earlier: EarlierRun
   let plan: Plan
   package let foreseen: Foresight
-  /// What is known of the operations that have ended, by number.
+  /// The executions behind the ends of operations, by number; nil for those that have not ended.
   private var freshness: [Freshness?]
   private let added: AddedOperations
   /// The operations that are copied for each instance of a group.
   private let copied: Set<OperationID>
   private var keeping: Set<OperationID> = []
-  /// What is kept because a selection does not name it, although it is no longer what it was.
+  /// The operations that are kept because a selection does not name them, although they have changed.
   private(set) var held: Set<OperationID> = []
   /// The operations that are not kept, and whose turn has come.
   private var reached: Set<OperationID> = []
@@ -96,7 +96,7 @@ package final class Resumption {
     return !foreseen.keptSteps.contains(planned) && !foreseen.keptInstances.contains(name)
   }
 
-  /// What is recorded of a step that can stand for running it.
+  /// The recorded result of a step, if it may take the place of running it.
   private func usable(_ name: String, _ planned: OperationID) -> EarlierStep? {
     guard let before = earlier.steps[name], foreseen.isKeepable(before, planned),
       !before.hasSecretOutput
@@ -119,7 +119,8 @@ package final class Resumption {
     return keep(operation, before, step.allowance)
   }
 
-  /// What became of a step that is not kept, and does not run either because a selection does not name it.
+  /// The end of a step that has changed, and keeps its result all the same because a selection does not name it; nil
+  /// for any other.
   func held(
     _ operation: OperationID, of planned: OperationID, named name: String, _ allowance: AllowFailure
   ) -> KeptStep? {
@@ -131,7 +132,7 @@ package final class Resumption {
     if plan.groups[planned]?.pattern != nil { keepMembers(of: operation, since: before.settled) }
     let kept = keep(operation, before, allowance)
     guard kept.ending.outcome.isFailure, standsForSteps(planned, named: name) else { return kept }
-    // What allowed it was said of its instances, of which there are none now.
+    // The failure was allowed for its instances, of which there are none now.
     return KeptStep(before.outcome.ending, kept.cause, outputs: kept.outputs)
   }
 
@@ -159,7 +160,7 @@ package final class Resumption {
     case .cancelled:
       return KeptStep(Ending(.cancelled), reason(givingUp: before), outputs: [])
     case .failed, .timedOut, .skipped, .blocked:
-      // What only its group allows is a failure inside the group.
+      // A failure that only the group allows is not allowed inside the group.
       return KeptStep(
         Ending(outcome, isAllowed: allowance.allows(before.end)), outputs: before.outputs)
     }
@@ -235,8 +236,8 @@ package final class Resumption {
       ? foreseen.recordedName(of: operation) : added[operation]?.id
   }
 
-  /// What stands behind an operation that does not run now. That a service does not is no change: others only wait for
-  /// its end.
+  /// The execution behind an operation that does not run now. For a service this is no change: others only wait for its
+  /// end.
   private func passedOver(_ operation: OperationID) -> Freshness {
     guard let name = name(of: operation), plan.graph.takesSlot(added.planned(operation)) else {
       return .didNotRun(since: .first)
@@ -346,7 +347,7 @@ package final class Resumption {
   }
 
   private func isUnchanged(_ edge: Graph.Edge, since start: Moment) -> Bool {
-    // What is only to be ready may end later.
+    // A service that only had to be ready may have ended later.
     if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
     return hasNotRun(edge.from, since: start)
   }

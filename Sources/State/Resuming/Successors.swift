@@ -21,7 +21,7 @@ extension StateStore {
         SELECT name, exit_status IS NOT NULL AND stop IS NOT ?2 FROM run JOIN chain USING (id)
         WHERE name != ?1 ORDER BY id DESC
         """)
-      rows.bind(1, name).bind(2, StopReason.leftWords)
+      rows.bind(1, name).bind(2, RecordedStop.left.text)
       var successors: [Successor] = []
       while try rows.next() {
         successors.append(

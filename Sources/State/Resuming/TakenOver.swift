@@ -16,8 +16,8 @@ enum TakenOver {
 extension Database {
   /// The condition for results that may be kept.
   private static let isKeepable = """
-    (outcome & 31 IN (0, 1, 10, 11) OR outcome & 16 OR outcome & 31 = \(Outcome.cancelled.rawValue)
-      AND (cause LIKE 'stopped the time limit of ''%' OR cause LIKE 'stopped ''%'' failed'))
+    (\(RecordedOutcome.isOK) OR \(RecordedOutcome.isOfGroup)
+      OR \(RecordedOutcome.isCancelled) AND \(RecordedCause.hasCulprit))
     """
 
   /// Lets a run take over what may be kept of an earlier one, and of those that went on with it, the oldest first.
@@ -53,11 +53,10 @@ extension Database {
 
   /// A table expression for what ran to its end in a run itself and may be kept, and the groups of that.
   static func ownResults(ofRun number: String) -> String {
-    let nothing = "\(Outcome.skipped.rawValue), \(Outcome.blocked.rawValue)"
-    return """
-      (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND \(isKeepable)
-        AND outcome & \(RecordedOutcome.leftOut) = 0 AND outcome & 7 NOT IN (\(nothing)))
-      """
+    """
+    (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND \(isKeepable)
+      AND NOT \(RecordedOutcome.isLeftOut) AND NOT \(RecordedOutcome.isOfNothing))
+    """
   }
 
   /// A table expression for what began in a run itself, and has no end there that may be kept: what was there before is not
@@ -65,19 +64,18 @@ extension Database {
   static func begunInVain(inRun number: String) -> String {
     """
     (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND started IS NOT NULL
-      AND (outcome IS NULL OR outcome & 16 = 0 AND \(isKeepable) IS NOT TRUE))
+      AND (outcome IS NULL OR NOT \(RecordedOutcome.isOfGroup) AND \(isKeepable) IS NOT TRUE))
     """
   }
 
   /// A table expression for what was skipped or blocked in a run itself, by an option only if that names the step: without
   /// those that were not decided about, for which there is something that it took over.
   static func passedOver(inRun number: String) -> String {
-    let nothing = "\(Outcome.skipped.rawValue), \(Outcome.blocked.rawValue)"
-    return """
-      (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND outcome & 7 IN (\(nothing))
-        AND (outcome & \(RecordedOutcome.leftOut) = 0 OR cause LIKE 'condition --skip %')
-        AND step NOT IN (SELECT step FROM result WHERE run = -\(number)))
-      """
+    """
+    (SELECT * FROM result WHERE run = \(number) AND origin IS NULL AND \(RecordedOutcome.isOfNothing)
+      AND (NOT \(RecordedOutcome.isLeftOut) OR \(RecordedCause.isSkipOption))
+      AND step NOT IN (SELECT step FROM result WHERE run = -\(number)))
+    """
   }
 
   /// A table expression for the results that count when a run is resumed: its own, and those that it took over for

@@ -164,6 +164,16 @@ final class Database {
     return try statement.next() ? statement.text(0) : nil
   }
 
+  /// A text as it stands in a statement.
+  static func literal(_ text: String) -> String {
+    var literal = "'"
+    for character in text.unicodeScalars {
+      literal.unicodeScalars.append(character)
+      if character == "'" { literal.unicodeScalars.append(character) }
+    }
+    return literal + "'"
+  }
+
   /// The number of the row that was inserted last.
   var lastRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
@@ -280,7 +290,7 @@ final class Statement {
   /// A number of which all values are possible, such as a fingerprint.
   func bits(_ column: Int32) -> Int? {
     let number = sqlite3_column_int64(handle, column)
-    // That of NULL is 0.
+    // SQLite gives 0 for NULL, too.
     if number == 0, sqlite3_column_type(handle, column) == SQLITE_NULL { return nil }
     return Int(number)
   }

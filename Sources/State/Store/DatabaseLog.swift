@@ -13,7 +13,7 @@ extension StateStore {
   /// The file of the database that its name no longer leads to: what is written to it is lost.
   var lostFile: String? {
     if database.isLost { return Self.fileName }
-    // It is there as long as the database is open.
+    // The log exists as long as the database is open.
     return Self.status(of: Self.logName, in: folder)?.st_ino == logNumber ? nil : Self.logName
   }
 

@@ -2,6 +2,9 @@
 // make this file from `Schema`: OPRUN_BLESS=1 rewrites it.
 
 enum EmptyDatabase {
+  /// The version of its tables: the big-endian number in the bytes 60 to 63, as in every database.
+  static var version: Int { Int(words[7].byteSwapped & 0xffff_ffff) }
+
   /// Calls `body` with the content of the file.
   static func withBytes<Result>(
     _ journal: JournalKind, _ body: (UnsafeRawBufferPointer) -> Result

@@ -1,5 +1,5 @@
-// What keeps the transactions of the database whole, and that a database on a network file system never has what needs
-// the memory of one machine. docs/design-state.md, "On network file systems".
+// The kinds of journals that keep the transactions of the database whole. On a network file system it never has the one
+// that needs the memory of one machine. docs/design-state.md, "On network file systems".
 
 import Diagnostics
 import Glibc

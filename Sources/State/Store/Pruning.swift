@@ -6,7 +6,7 @@ import Plans
 import RunFiles
 package import Scheduling
 
-/// What is kept; a run that is beyond one of the limits is removed.
+/// The limits within which runs stay; a run that is beyond one of them is removed.
 package struct PruneLimits: Hashable, Sendable {
   /// The number of runs.
   package var count: Int?
@@ -21,12 +21,12 @@ package struct PruneLimits: Hashable, Sendable {
     self.size = size
   }
 
-  /// What every run keeps to without being asked: 1,000 runs, 90 days, 5 GiB.
+  /// The limits to which every run keeps without being asked: 1,000 runs, 90 days, 5 GiB.
   package static let automatic = PruneLimits(
     count: 1000, age: 90 * 86_400_000_000_000, size: 5 << 30)
 }
 
-/// What was removed.
+/// The runs that were removed, and those that could not be.
 package struct Pruned: Hashable, Sendable {
   package var runs: [String] = []
   package var bytes = 0
@@ -47,7 +47,8 @@ package struct KeptRun: Hashable, Sendable {
     case jobs
     /// A process performs it, or resumes it, or ends or removes what is left of it.
     case inUse
-    /// It cannot be claimed, or its directory cannot be removed: the whole message. Then it is in no listing any more.
+    /// The whole message why it cannot be claimed, or its directory not be removed. In the latter case it is in no
+    /// listing any more.
     case error(String)
   }
 
@@ -129,7 +130,7 @@ extension StateStore {
       try remove(Array(over.suffix(Self.batch)), &pruned)
       over.removeLast(min(Self.batch, over.count))
     }
-    // Those that could not be removed now were named.
+    // The runs that could not be removed just now are in the list already.
     let named = Set(pruned.kept.map(\.run))
     for (run, error) in folder.removeLeftovers() where !named.contains(run) {
       keep(run, error, &pruned)
@@ -172,7 +173,7 @@ extension StateStore {
         try database.noteRemovals(of: names)
       }
     }
-    // Nobody finds them any more. NFS keeps a directory in which a file is open.
+    // The claims are given up now that nobody finds the runs any more: NFS keeps a directory in which a file is open.
     withExtendedLifetime(claimed) {}
     claimed = []
     try forgetRemovals(of: names.filter { folder.putRunAside($0) })

@@ -6,15 +6,15 @@ import Scheduling
 
 /// The database to which the recorder of a run writes.
 final class RunDatabase {
-  private let run: RecordedRun
+  private let run: RunToRecord
   private var opened: (store: StateStore, writer: RunWriter)?
   private var hasFirstRecords = false
-  /// What a person should know about how it was opened, once it has the run.
+  /// Messages for people about how it was opened; empty until it has the run.
   private(set) var notices: [String] = []
   /// How long the run was held up because another process had the lock.
   private(set) var standstill: Nanoseconds = 0
 
-  init(of run: RecordedRun) { self.run = run }
+  init(of run: RunToRecord) { self.run = run }
 
   /// The open database, if it has the first records of the run.
   var store: StateStore? { hasFirstRecords ? opened?.store : nil }
@@ -46,7 +46,7 @@ final class RunDatabase {
     do throws(StoreFailure) {
       try use(store, toWrite: first)
     } catch {
-      // What is damaged may be found only when something is written. Other runs may need it all the same.
+      // Damage may be found only when something is written. A file that other runs need stays all the same.
       guard error.isDamage, run.resumption == nil,
         !store.hasRunInProgress(besides: run.directory.name)
       else { throw error }

@@ -3,10 +3,13 @@
 import Diagnostics
 
 enum Schema {
-  /// The version that this program writes, in `PRAGMA user_version`.
-  static let version = 1
+  /// The version that this program writes, in `PRAGMA user_version`. It follows from the migrations.
+  static var version: Int { version(after: migrations) }
 
-  /// What makes a database of version 1.
+  /// The version to which these migrations lead.
+  static func version(after migrations: [String]) -> Int { migrations.count + 1 }
+
+  /// The statements that make a database of version 1. They never change: what is new is a migration.
   private static let first = """
     CREATE TABLE run(
       id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, pipeline TEXT NOT NULL, file TEXT,
@@ -28,7 +31,6 @@ enum Schema {
       run INTEGER NOT NULL, step INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,
       PRIMARY KEY(run, step, name)) WITHOUT ROWID;
     CREATE TABLE note(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-    PRAGMA user_version = 1;
     """
 
   /// Makes the table of what was changed in runs from outside, unless it is there.
@@ -67,11 +69,17 @@ enum Schema {
   /// to 2.
   static let migrations: [String] = []
 
-  /// Makes the tables in an empty file. Programs take `EmptyDatabase` instead, which is what this
-  /// makes.
-  static func make(in database: Database) throws(DatabaseFailure) {
+  /// Makes the tables in an empty file: those of version 1, and then what the migrations make of them. Programs take
+  /// `EmptyDatabase` instead, which is what this makes.
+  static func make(
+    in database: Database, by migrations: [String] = migrations
+  ) throws(DatabaseFailure) {
     try database.execute("PRAGMA page_size = 1024; PRAGMA journal_mode = OFF")
-    try database.execute("BEGIN; \(first) COMMIT; PRAGMA journal_mode = WAL")
+    try database.transaction { () throws(DatabaseFailure) in
+      try database.execute(first)
+      try lead(database, from: 1, by: migrations)
+    }
+    try database.execute("PRAGMA journal_mode = WAL")
   }
 
   /// Brings a database to the newest version, in one transaction.
@@ -81,10 +89,16 @@ enum Schema {
     try database.transaction { () throws(DatabaseFailure) in
       // Another oprun may have done it meanwhile.
       let found = try database.number("PRAGMA user_version") ?? version
-      for (index, text) in migrations.enumerated() where index + 1 >= found {
-        try database.execute(text)
-      }
-      try database.execute("PRAGMA user_version = \(migrations.count + 1)")
+      try lead(database, from: found, by: migrations)
     }
+  }
+
+  private static func lead(
+    _ database: Database, from version: Int, by migrations: [String]
+  ) throws(DatabaseFailure) {
+    for (index, text) in migrations.enumerated() where index + 1 >= version {
+      try database.execute(text)
+    }
+    try database.execute("PRAGMA user_version = \(Self.version(after: migrations))")
   }
 }

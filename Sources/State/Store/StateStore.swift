@@ -14,9 +14,9 @@ package final class StateStore {
   /// The number of the inode of its file, and of the log that was opened with it; nil if there was none.
   let number: ino_t?
   let logNumber: ino_t?
-  /// What keeps its transactions whole.
+  /// The kind of journal that keeps its transactions whole.
   package let journal: JournalKind
-  /// What a person should know about how it was opened.
+  /// Messages for people about how it was opened: it was migrated, or replaced because it was damaged.
   package private(set) var notices: [String] = []
 
   private init(_ database: Database, _ journal: JournalKind, in folder: StateFolder) {
@@ -122,9 +122,9 @@ package final class StateStore {
   private static func putAside(
     _ damaged: ino_t?, in folder: StateFolder
   ) throws(StoreFailure) -> (name: String, isEmpty: Bool, isReplaced: Bool)? {
-    // Whoever has locked a byte of the damaged file that SQLite does not use is the one. File systems may have no locks:
-    // there is at least the comparison. The file is closed before a database is opened, which may be this one: SQLite
-    // would lose its own locks.
+    // Only the process that has locked a byte of the damaged file, which SQLite does not use, puts it aside. Where file
+    // systems have no locks, the inodes are at least compared. The file is closed before a database is opened, which
+    // may be this one: SQLite would lose its own locks.
     let lock = openat(folder.descriptor, fileName, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     defer { if lock >= 0 { close(lock) } }
     for _ in 0..<200 {
@@ -138,7 +138,7 @@ package final class StateStore {
     }
     if found.st_ino != damaged { return nil }
     let other = nameAside(in: folder)
-    // They belong to the damaged file, and would be applied to one that another process makes in its place.
+    // These belong to the damaged file, and would be applied to one that another process makes in its place.
     for end in ["-wal", "-journal"] { _ = folder.rename(fileName + end, to: other + end) }
     folder.remove("\(fileName)-shm")
     guard folder.rename(fileName, to: other) else {
@@ -166,11 +166,11 @@ package final class StateStore {
   private static func connect(
     _ folder: StateFolder, _ migrations: [String], isNew: Bool = false
   ) throws(StoreFailure) -> StateStore {
-    let newest = migrations.count + 1
+    let newest = Schema.version(after: migrations)
     var version = newest
     do throws(DatabaseFailure) {
       let (database, journal) = try open(folder, isNew: isNew)
-      version = isNew ? Schema.version : try database.number("PRAGMA user_version") ?? 0
+      version = isNew ? EmptyDatabase.version : try database.number("PRAGMA user_version") ?? 0
       if version < 1 { throw DatabaseFailure.noTables }
       if version <= newest {
         // The first statement of a connection opens the log.
@@ -202,13 +202,13 @@ package final class StateStore {
   private func migrate(from version: Int, by migrations: [String]) throws(DatabaseFailure) {
     let backup = "\(Self.fileName).v\(version)"
     folder.remove(backup)
-    let path = folder.path(of: backup).split(separator: "'", omittingEmptySubsequences: false)
-    try database.execute("VACUUM INTO '\(path.joined(separator: "''"))'")
+    try database.execute("VACUUM INTO \(Database.literal(folder.path(of: backup)))")
     try Schema.migrate(database, from: version, by: migrations)
+    let newest = Schema.version(after: migrations)
     // An older oprun looks for the version in the file.
     try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     notices.append(
-      "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(migrations.count + 1)); "
+      "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(newest)); "
         + "\(folder.shown(backup)) has the old format")
   }
 

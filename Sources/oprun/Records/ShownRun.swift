@@ -89,7 +89,7 @@ struct ShownRun {
   /// The role of the last known attempt; an attempt that goes on is not recorded.
   func lastAttempt(of step: RecordedStep) -> String? {
     if step.isLeft {
-      let ended = commands[step.name]?.count { Int($0.role) != nil && $0.duration != nil } ?? 0
+      let ended = commands[step.name]?.count { Int($0.role) != nil && $0.last.duration != nil } ?? 0
       return "\(ended + 1)"
     }
     return step.attempts.map { "\($0)" }
@@ -143,7 +143,7 @@ struct ShownRun {
   private func failureWords(of step: RecordedStep, _ ending: Ending, _ place: String) -> String {
     let cause = step.cause == nil ? "" : ": \(causeWords(of: step))"
     guard let end = step.end else {
-      let isWait = step.cause?.hasPrefix("wait ") == true
+      let isWait = step.cause?.kind == .wait
       return isWait ? causeWords(of: step) : Ending(ending.outcome).words + cause
     }
     return oneLine(end.words(limit: limits(step.name))) + step.attemptWords + place + cause
@@ -152,15 +152,17 @@ struct ShownRun {
   /// The cause in words: `'unit' failed` for `dependency unit`.
   private func causeWords(of step: RecordedStep) -> String {
     guard let cause = step.cause else { return "" }
-    let parts = cause.split(separator: " ", maxSplits: 1).map(String.init)
-    guard parts.count == 2 else { return oneLine(cause) }
-    switch parts[0] {
-    case "dependency":
-      let root = causes[parts[1]]?.outcome.pastTense
-      return "'\(oneLine(parts[1]))' " + (root ?? (step.isBlocked ? "failed" : "did not run"))
-    case "wait": return "timed out waiting for \(oneLine(parts[1]))"
-    case "hook": return "hook \(parts[1]) failed"
-    default: return oneLine(parts[1])
+    let about = oneLine(cause.about)
+    switch cause.kind {
+    case .dependency:
+      let root = causes[cause.about]?.outcome.pastTense
+      return "'\(about)' " + (root ?? (step.isBlocked ? "failed" : "did not run"))
+    case .wait: return "timed out waiting for \(about)"
+    case .hook: return "hook \(about) failed"
+    case .stopped: return oneLine(cause.stop?.words ?? "")
+    case .condition, .timeLimit, .service, .notReady: return about
+    // It is of a newer program.
+    case nil: return about.isEmpty ? oneLine(cause.text) : about
     }
   }
 

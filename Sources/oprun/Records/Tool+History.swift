@@ -215,7 +215,7 @@ extension RecordedRunSummary {
     endingCounts.remarks(
       exitStatus: exitStatus ?? 0, hookFailed: hookFailed,
       passedOn: passedOn.map { passedOnWords($0.status, of: $0.shownStep) },
-      stop: stop.map { oneLine($0) })
+      stop: stop.map { oneLine($0.words) })
   }
 
   /// The counts in words, as the run itself writes them: `1 failed, 2 blocked, 5 ok`; with the

@@ -279,12 +279,12 @@ extension ShownRun {
     if step.hasLostLogs { return [] }
     let roles = (commands[step.name] ?? []).filter { command in
       // A running command is not recorded yet.
-      command.output ?? (isOpen ? 1 : 0) > 0
+      command.last.output ?? (isOpen ? 1 : 0) > 0
     }.map(\.role)
     var attempts = roles.filter { Int($0) != nil }.sorted { Int($0) ?? 0 < Int($1) ?? 0 }
     let last =
       step.attempts ?? (isOpen && (step.ending == nil || step.isLeft) ? attempts.count + 1 : 0)
-    if last > 0, isOpen || step.output ?? 0 > 0, !attempts.contains(String(last)) {
+    if last > 0, isOpen || step.last.output ?? 0 > 0, !attempts.contains(String(last)) {
       attempts.append(String(last))
     }
     return (attempts + roles.filter { Int($0) == nil }).compactMap { role in
@@ -300,7 +300,7 @@ extension ShownRun {
   /// The log of a hook of the run itself; nil if it has printed nothing. `isOpen` includes one that
   /// is not recorded yet.
   func log(of hook: RecordedStepCommand, isOpen: Bool = false) -> ShownLog? {
-    guard hook.output ?? (isOpen ? 1 : 0) > 0, let role = CommandRole(named: hook.role) else {
+    guard hook.last.output ?? (isOpen ? 1 : 0) > 0, let role = CommandRole(named: hook.role) else {
       return nil
     }
     let name = RunDirectory.logName(of: RunDirectory.runHookName, role)

@@ -21,7 +21,7 @@ extension Tool {
     write("exit_status", run.exitStatus)
     write("given_status", run.passedOn?.status)
     write("status_from", run.passedOn?.step)
-    write("stop", run.stop)
+    write("stop", run.stop?.text)
     if run.hookFailed { write("hook_failed", true) }
     write("host", run.host)
     write("resumes", run.resumed)
@@ -63,19 +63,19 @@ extension Tool {
       output.write(json: step.name)
       write("outcome", step.ending?.outcome.word)
       write("allowed", step.ending?.isAllowed)
-      write("cause", step.cause)
+      write("cause", step.cause?.text)
       write("kept_from", step.origin)
       write("started_ms", milliseconds: step.started)
       write("duration_ms", milliseconds: step.duration)
       write("attempt", step.attempts)
-      if step.attempts != nil { write("attempt_ms", milliseconds: step.attemptDuration) }
-      write(step.status, step.detail)
-      write("processor_ms", milliseconds: step.processor)
-      write("peak_memory", step.memory.map { $0 << 10 })
-      write("output_bytes", step.output)
+      if step.attempts != nil { write("attempt_ms", milliseconds: step.last.duration) }
+      write(step.last.status, step.last.detail)
+      write("processor_ms", milliseconds: step.last.processor)
+      write("peak_memory", step.last.memory.map { $0 << 10 })
+      write("output_bytes", step.last.output)
       write(shown.place(of: step, shown.lastAttempt(of: step)))
       if let attempt = step.attempts {
-        write("log", shown.logPath(of: step, String(attempt), step.output))
+        write("log", shown.logPath(of: step, String(attempt), step.last.output))
       }
       writeOutputs(of: step, shown)
       writeCommands(of: step, shown)
@@ -115,7 +115,7 @@ extension Tool {
     output.write(jsonList: commands) { command in
       writeFields(of: command)
       write(shown.place(of: step, command.role))
-      write("log", shown.logPath(of: step, command.role, command.output))
+      write("log", shown.logPath(of: step, command.role, command.last.output))
       output.write("}")
     }
   }
@@ -136,9 +136,9 @@ extension Tool {
     output.write(field: "role", isFirst: true)
     output.write(json: command.role)
     write("started_ms", milliseconds: command.started)
-    write("duration_ms", milliseconds: command.duration)
-    write(command.status, command.detail)
-    write("output_bytes", command.output)
+    write("duration_ms", milliseconds: command.last.duration)
+    write(command.last.status, command.last.detail)
+    write("output_bytes", command.last.output)
   }
 }
 

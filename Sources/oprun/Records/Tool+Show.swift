@@ -152,16 +152,16 @@ extension Tool {
     if let attempts = step.attempts, let end = step.end {
       let log =
         shown.placeWords(of: step, "\(attempts)")
-        + shown.logWords(of: step, "\(attempts)", step.output)
+        + shown.logWords(of: step, "\(attempts)", step.last.output)
       let limit = shown.limits(step.name)
       screen.writeField("attempt \(attempts)", oneLine(end.words(limit: limit)) + log)
     }
     for command in commands where Int(command.role) == nil {
       write(command, of: step, shown, screen)
     }
-    if let processor = step.processor {
-      // The memory of a command that needed little is not recorded.
-      let memory = step.memory.map { ", \($0 >> 10) MiB of memory" } ?? ""
+    if let processor = step.last.processor {
+      // The memory of a command that needed little is not known.
+      let memory = step.last.memory.map { ", \($0 >> 10) MiB of memory" } ?? ""
       screen.writeField(
         "used", "\(elapsedText(Int64(processor) * 1000)) of processor time\(memory)")
     }
@@ -176,7 +176,7 @@ extension Tool {
   ) {
     let log =
       shown.placeWords(of: step, command.role)
-      + shown.logWords(of: step, command.role, command.output)
+      + shown.logWords(of: step, command.role, command.last.output)
     let limit = Int(command.role) == nil ? nil : shown.limits(step.name)
     let words = command.end.map { oneLine($0.words(limit: limit)) } ?? shown.runningWords
     screen.writeField(command.title, words + log)

@@ -241,7 +241,7 @@ extension Tool {
       options.jobs = jobOptions(invocation)
       options.earlierJobs = resumed?.openWork?.run
       options.hasBegun = { lock?.say(holder: id) }
-      var run = RecordedRun(
+      var run = RunToRecord(
         plan: plan, directory: directory,
         request: request(invocation, plan, in: directory.state, resumed))
       (run.masker, run.store) = (secrets.masker, store)
@@ -307,7 +307,7 @@ extension Tool {
     let shown = RunScreen(
       invocation, options.directory, options.secrets,
       resume: { [command = resumeCommand(invocation, of: options.runID)] in
-        recorder.isKept ? command : nil
+        recorder.isRecorded ? command : nil
       })
     let screen = shown.screen
     let unplanned = UnplannedStepsWatch(note?.rest, isShown: shown.mode.showsProgress)

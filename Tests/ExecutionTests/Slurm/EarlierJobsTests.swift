@@ -183,14 +183,14 @@ import Testing
   }
 }
 
-/// Says of some events whether everything until then is kept.
+/// Says of some events whether everything until then is recorded.
 private final class Recorder: RunObserver {
   private let decide: (RunEvent.Kind) -> Bool?
-  private(set) var hasKeptAll = true
+  private(set) var hasRecordedAll = true
 
   init(_ decide: @escaping (RunEvent.Kind) -> Bool?) { self.decide = decide }
 
-  func observe(_ event: RunEvent) { hasKeptAll = decide(event.kind) ?? hasKeptAll }
+  func observe(_ event: RunEvent) { hasRecordedAll = decide(event.kind) ?? hasRecordedAll }
 }
 
 /// The steps that a run has open with Slurm at a moment.

@@ -1,11 +1,11 @@
-// What is known of few runs, as it is recorded: the trace that a run was part of, the exit status of a step that it gave
-// in place of its own, where it ran, and which submission has started it.
+// Facts that few runs have, as they are recorded: the trace that a run was part of, the exit status of a step that it
+// gave in place of its own, where it ran, and which submission has started it.
 
 package import Plans
 import Scheduling
 
-enum RunFact: String {
-  /// What `TraceContext.recorded` says.
+enum RunFact: String, CaseIterable {
+  /// The text of `TraceContext.recorded`.
   case trace
   /// The status, a blank, and the step whose status it is.
   case passedOn = "passed_on"
@@ -13,6 +13,16 @@ enum RunFact: String {
   case workspace
   /// The word of the submission that it is part of: a job that is started again goes on with its own run.
   case submission
+
+  /// Whether a run in which nothing had changed has this fact from the run that it repeats.
+  var isRepeated: Bool {
+    switch self {
+    // Both are runs of one pipeline.
+    case .workspace: true
+    // The other run was traced, submitted or asked for the status of a step by itself.
+    case .trace, .passedOn, .submission: false
+    }
+  }
 }
 
 extension Database {
