@@ -58,7 +58,7 @@ extension RunLoop {
   /// The decision as if everything might run.
   private func rememberedDecision(about operation: OperationID) -> Decision {
     let memory = options.memory
-    let decision = decisionNow(about: operation, .entry)
+    let decision = newEntryDecision(about: operation)
     let ready: ReadyStep
     switch decision {
     case .run(let step), .wait(_, let step): ready = step
