@@ -183,9 +183,8 @@ extension Tool {
 
 extension UnchangedRunNote {
   /// Keeps the record of a run in which nothing happened but that steps were up to date, and some ran.
-  func keepRun(
-    of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder, _ watch: UnchangedRunWatch
-  ) {
+  func keep(_ performed: AssembledRun, _ watch: UnchangedRunWatch) {
+    let (plan, options) = (performed.plan, performed.options)
     guard let cache = options.cache, let key, watch.isPlain, plan.isPlain,
       watch.operations.count == plan.steps.count,
       !plan.holds(Self.shellVariables)
@@ -195,7 +194,7 @@ extension UnchangedRunNote {
       guard watch.ran.isEmpty else { return }
       var run = rest.run
       if !run.isPure {
-        guard recorder.standAlone() else { return }
+        guard performed.recorder.standAlone() else { return }
         run.name = options.runID
         run.isPure = true
       }
