@@ -19,7 +19,12 @@ extension RunLoop {
       switch question {
       case .entry: entryDecision(about: operation)
       case .start: startDecision(about: operation)
-      case .conditionsHold, .join, .ready: decisionNow(about: operation, question)
+      case .conditionsHold:
+        decision(about: operation, otherwise: asPlanned(operation)) { step, late in
+          .run(resolve(late, step, of: operation))
+        }
+      case .join: groupDecision(about: operation, joining)
+      case .ready: groupDecision(about: operation, serving)
       }
     if hashing.isAwaited(by: operation) || caching?.isAwaited(by: operation) == true {
       if question != .start { findings.refusals[operation] = nil }
@@ -35,19 +40,37 @@ extension RunLoop {
     return decision
   }
 
-  func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
+  /// Whether an operation enters, and what it runs, as if nothing were known of an earlier run.
+  func newEntryDecision(about operation: OperationID) -> Decision {
+    decision(about: operation, otherwise: asPlanned(operation)) {
+      step, late throws(EvaluationFailure) in
+      try entry(of: operation, step, late)
+    }
+  }
+
+  private func groupDecision(
+    about operation: OperationID,
+    _ decide: (OperationID, LateStep) throws(EvaluationFailure) -> Decision
+  ) -> Decision {
+    if machine.standsForCopies(operation) { return .join }
+    return decision(about: operation, otherwise: .join) { _, late throws(EvaluationFailure) in
+      try decide(operation, late)
+    }
+  }
+
+  private func asPlanned(_ operation: OperationID) -> Decision {
+    .run(ReadyStep(machine.steps[operation]))
+  }
+
+  /// The decision about an operation with late parts; `otherwise` is that about one that has none.
+  private func decision(
+    about operation: OperationID, otherwise: @autoclosure () -> Decision,
+    _ decide: (PlannedStep, LateStep) throws(EvaluationFailure) -> Decision
+  ) -> Decision {
     let step = machine.steps[operation]
-    let isAboutGroup = question == .join || question == .ready
-    if isAboutGroup, machine.standsForCopies(operation) { return .join }
-    guard let late = step.late else { return isAboutGroup ? .join : .run(ReadyStep(step)) }
+    guard let late = step.late else { return otherwise() }
     do throws(EvaluationFailure) {
-      switch question {
-      case .entry: return try entry(of: operation, step, late)
-      case .conditionsHold: return .run(resolve(late, step, of: operation))
-      case .join: return try joining(operation, late)
-      case .ready: return try serving(operation, late)
-      case .start: return startDecision(about: operation)
-      }
+      return try decide(step, late)
     } catch {
       if machine.groupPlan(operation) != nil { return .fail(words(of: error)) }
       // The step fails when its turn comes, like any step that cannot be started.

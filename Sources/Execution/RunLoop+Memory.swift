@@ -59,7 +59,7 @@ extension RunLoop {
   /// The decision as if nothing were left out of the run; a step that need not run is kept.
   private func rememberedDecision(about operation: OperationID) -> Decision {
     let memory = options.memory
-    let decision = decisionNow(about: operation, .entry)
+    let decision = newEntryDecision(about: operation)
     let ready: ReadyStep
     switch decision {
     case .run(let step), .wait(_, let step): ready = step

@@ -22,7 +22,7 @@ package struct Command: Sendable {
   /// The variables that are shared with all commands that have the same ones.
   package var environment: CommandEnvironment
   /// Variables only for this command; they win over `environment`.
-  package let variables: [EnvironmentVariable]
+  package private(set) var variables: [EnvironmentVariable]
   /// The directory as the user wrote it: absolute, or relative to where oprun was started; nil
   /// means the latter.
   package let directory: String?
@@ -41,7 +41,7 @@ package struct Command: Sendable {
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
-  package let outputsName: String
+  package private(set) var outputsName: String
 
   package init(
     _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,
@@ -62,6 +62,15 @@ package struct Command: Sendable {
     self.sharesJobs = sharesJobs
     logName = files.log
     outputsName = files.outputs
+  }
+
+  /// The same with another file for its outputs, which is in the directory of the run, `folder`.
+  package func withOutputs(named name: String, in folder: String) -> Command {
+    let place = EnvironmentVariable(.output, "\(folder)/\(name)")
+    var command = self
+    command.variables = variables.map { $0.name == place.name ? place : $0 }
+    command.outputsName = name
+    return command
   }
 }
 

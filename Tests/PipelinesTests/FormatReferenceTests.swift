@@ -52,7 +52,7 @@ struct FormatReferenceTests {
     #expect(told.count == PipelineKey.Reach.allCases.count)
   }
 
-  @Test func `the defaults of the tables are those of the code`() {
+  @Test func `the page has the defaults of the key tables`() {
     for row in ObjectKind.allCases.flatMap(\.rows) {
       guard let value = row.defaultValue else { continue }
       let lines = text.split(separator: "\n").filter { $0.hasPrefix("| `\(row.key)` |") }

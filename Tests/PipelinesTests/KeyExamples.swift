@@ -193,7 +193,7 @@ private let slurmExamples: [String: KeyExamples] = [
       ("5/h", "'submit_rate' must be a rate such as 10/s or 30/m, not '5/h'"),
     ]),
   "poll": KeyExamples(
-    ["5s"], refused: [("0s", "'poll' \(duration), not '0s'")]),
+    ["5s", "1m"], refused: [("0s", "'poll' \(duration), not '0s'")]),
   "file_wait": KeyExamples(
     ["0s", "1m"],
     refused: [("60", "'file_wait' \(duration), but the number 60 has no unit")]),

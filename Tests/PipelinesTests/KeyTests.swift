@@ -1,6 +1,8 @@
 // Every key of every table is accepted and refused as its examples say.
 
+import BuiltinSteps
 import Diagnostics
+import Plans
 import Testing
 
 @testable import Pipelines
@@ -22,6 +24,12 @@ struct KeyTests {
   @Test(arguments: [stopSignals, TestStubKey.signals])
   func `signals that may be named have numbers`(names: [String]) {
     #expect(names.filter { signalNumber(named: $0) == nil } == [])
+  }
+
+  @Test func `a condition is of the kind that its key names`() {
+    #expect(WaitKey.kinds.map { $0.kind?.rawValue } == WaitKey.kinds.map(\.row.key))
+    #expect(WaitKey.kinds.compactMap(\.kind) == ProbeModel.Kind.allCases)
+    #expect(BuiltinStep.wait.groups.map(\.keys) == [ProbeModel.Kind.allCases.map(\.rawValue)])
   }
 
   @Test func `every kind of object has its examples`() {

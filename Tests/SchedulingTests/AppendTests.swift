@@ -1,7 +1,8 @@
 // Operations, edges, queues and pools that are added while the graph runs.
 
-import Scheduling
 import Testing
+
+@testable import Scheduling
 
 @Suite struct `a graph that grows` {
   @Test func `an appended operation runs after what it waits for`() {
@@ -60,7 +61,7 @@ import Testing
     var simulation = Simulation("p; a; b: a; c: b; d: c", queues: "main=0", pathReach: 3)
     simulation.append("e: d")
     let paths = ["p", "a", "b", "c", "d", "e"].map {
-      simulation.scheduler.remainingPath(of: simulation.id($0))
+      Rank.path(ofKey: simulation.scheduler.records[simulation.id($0).index].key)
     }
     #expect(paths == [1, 4, 4, 3, 2, 1])
   }

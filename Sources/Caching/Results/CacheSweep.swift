@@ -64,9 +64,8 @@ extension CacheFolder {
     var size = 0
     let now = time(nil)
     let oldest = now - limits.age
-    for (name, lastUse) in files(in: "ac").sorted(by: { ($0.time, $0.name) > ($1.time, $1.name) })
-      .map({ ($0.name, $0.time) })
-    {
+    let results = files(in: "ac").sorted { ($0.time, $0.name) > ($1.time, $1.name) }
+    for (name, lastUse) in results {
       var added: [String: Int] = [:]
       if lastUse >= oldest, let result = result(named: name) {
         for digest in result.contents where !used.contains(digest.path) {
@@ -84,7 +83,7 @@ extension CacheFolder {
       swept.results += 1
       if !isDryRun { unlinkat(descriptor, "ac/" + name, 0) }
     }
-    for (name, _) in files(in: "cas").map({ ($0.name, $0.time) }) where !used.contains(name) {
+    for (name, _) in files(in: "cas") where !used.contains(name) {
       swept.bytes += self.size(of: "cas/" + name)
       if !isDryRun { unlinkat(descriptor, "cas/" + name, 0) }
     }

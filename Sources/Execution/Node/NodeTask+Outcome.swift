@@ -14,20 +14,6 @@ extension Secrets {
   }
 }
 
-extension Command {
-  /// The same command with another file for its outputs, which is in the directory of the run.
-  func withOutputs(named name: String, in folder: String) -> Command {
-    let settings = StepSettings(
-      workingDirectory: directory, standardInput: input, logLimit: limits.logSize,
-      nice: limits.nice, usesTerminal: usesTerminal, orphans: orphans)
-    let place = EnvironmentVariable(.output, "\(folder)/\(name)")
-    return Command(
-      key, work, in: environment, variables: variables.map { $0.name == place.name ? place : $0 },
-      settings: settings, confinement: confinement, sharesJobs: sharesJobs,
-      files: (log: logName, outputs: name))
-  }
-}
-
 extension TaskResult {
   /// Takes the outputs that the command wrote to `OPRUN_OUTPUT`, if it has succeeded. A file that
   /// cannot be used stays, for inspection, unless it may contain a secret.

@@ -145,8 +145,8 @@ extension Decoder {
       return nil
     }
     let fields = readFields(of: map, WaitKey.table) { _, _ in "in '\(row.key)'" }
-    let present = probeKinds.filter { fields.holds($0.key) }
-    guard let (key, kind) = present.first, present.count == 1 else {
+    let present = WaitKey.kinds.filter { fields.holds($0) }
+    guard let key = present.first, let kind = key.kind, present.count == 1 else {
       log.report(at: firstKeySpan(of: map)) { DecodingMessage.oneWait(at: $0) }
       return nil
     }
@@ -163,11 +163,8 @@ extension Decoder {
       }
     }
     return target.map {
-      ProbeModel(kind: kind, target: $0, every: every ?? 1_000_000_000, timeout: timeout)
+      ProbeModel(
+        kind: kind, target: $0, every: every ?? ProbeModel.defaultInterval, timeout: timeout)
     }
   }
 }
-
-private let probeKinds: [(key: WaitKey, kind: ProbeModel.Kind)] = [
-  (.file, .file), (.tcp, .tcp), (.http, .http), (.command, .command),
-]

@@ -76,17 +76,14 @@ extension Decoder {
     let row = RetryKey.on.row.itemRow
     guard let node = scalar(item, row) else { return nil }
     let text = tree.string(node)
-    switch text {
-    case "failed": return .failed
-    case "timeout": return .timedOut
-    case "signal": return .signal
-    default: break
+    if let known = triggerWords.first(where: { areSameBytes($0.word, text) }) {
+      return known.trigger
     }
     if text.hasPrefix("exit "), let code = Int32(text.dropFirst(5)), (1...255).contains(code) {
       return .exit(code)
     }
     guard log.hasRoom(at: span(node)) else { return nil }
-    let close = log.suggester.closest(to: text, among: ["failed", "timeout", "signal"])
+    let close = log.suggester.closest(to: text, among: triggerWords.map(\.word))
     reportType(item, row, help: didYouMean(statusTrigger(text) ?? close))
     return nil
   }

@@ -230,7 +230,8 @@ enum DecodingMessage {
   }
 
   static func oneWait(at span: Span) -> Diagnostic {
-    Diagnostic("a condition has one of 'file', 'tcp', 'http' and 'command'", at: span)
+    let kinds = ObjectKind.wait.alternatives.map { quoted($0) }
+    return Diagnostic("a condition has one of \(inWords(kinds, last: "and"))", at: span)
   }
 
   static func sameVariable(_ variable: String, first: Span, at span: Span) -> Diagnostic {

@@ -1,6 +1,9 @@
 // The kinds of objects in a pipeline file, with the table of the keys of each. Add a new table
 // here; then messages, the schema and the tests of the reference know it.
 
+import Diagnostics
+import Plans
+
 /// A kind of map whose keys are those of a table.
 package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
@@ -38,7 +41,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .retry: "a map with 'limit'"
     case .stop: "a map with 'signal' and 'grace'"
     case .allowFailure: "a map with 'exit_codes'"
-    case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
+    case .wait: "a map with \(inWords(alternatives.map { quoted($0) }))"
     case .background: "a map with 'ready'"
     case .mutex: "a map with 'name'"
     case .cache: "a map with 'inputs'"
@@ -118,7 +121,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .step: ["run", "uses", "steps"]
     case .hook: ["run", "uses"]
-    case .wait: ["file", "tcp", "http", "command"]
+    case .wait: ProbeModel.Kind.allCases.map(\.rawValue)
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
       .section, .background, .mutex, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
       .testExpectation:

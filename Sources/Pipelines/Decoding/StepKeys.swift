@@ -263,7 +263,7 @@ extension StepKey {
     static var stop: KeyRow {
       KeyRow(
         "stop", .object(.stop), "How a running command is stopped.",
-        default: "{signal: TERM, grace: 5s}")
+        default: StopKey.defaultMap)
     }
     static var orphans: KeyRow {
       KeyRow(

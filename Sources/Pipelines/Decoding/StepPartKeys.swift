@@ -1,4 +1,8 @@
-// The keys of the small maps inside a step.
+// The keys of the small maps inside a step. Defaults that are made from those of the code are
+// constants: a row is made whenever a value is decoded.
+
+import Diagnostics
+import Plans
 
 /// Keys of an item of `depends_on` that is a map.
 package enum DependencyKey: UInt8, ObjectKey {
@@ -63,15 +67,20 @@ package enum RetryKey: UInt8, ObjectKey {
   static let table = KeyTable<RetryKey>()
 }
 
+/// The triggers that are one word, by that word.
+let triggerWords: [(word: String, trigger: RetryTrigger)] = [
+  ("failed", .failed), ("timeout", .timedOut), ("signal", .signal),
+]
+
 private let trigger = ValueType.pattern(
-  "failed, timeout, signal or 'exit N'",
-  matching:
-    "^(failed|timeout|signal|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
+  inWords(triggerWords.map(\.word) + ["'exit N'"]),
+  matching: "^(\(triggerWords.map(\.word).joined(separator: "|"))"
+    + "|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
 
 /// The signals for `stop`, without those that do not end a program.
 let stopSignals = ["HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM"]
 
-private let signalName = ValueType.pattern(
+private let nameOfSignal = ValueType.pattern(
   "a signal such as TERM",
   matching: "^(SIG)?(\(stopSignals.joined(separator: "|")))$")
 
@@ -83,11 +92,16 @@ package enum StopKey: UInt8, ObjectKey {
     switch self {
     case .signal:
       KeyRow(
-        "signal", .either([signalName, .integer(1...64)]),
-        "Signal that is sent first, to the command's process group.", default: "TERM")
-    case .grace: KeyRow("grace", .durationOrZero, "Until KILL.", default: "5s")
+        "signal", .either([nameOfSignal, .integer(1...64)]),
+        "Signal that is sent first, to the command's process group.", default: Self.defaultSignal)
+    case .grace: KeyRow("grace", .durationOrZero, "Until KILL.", default: Self.defaultGrace)
     }
   }
+
+  /// `stop` as it is without the key: `{signal: TERM, grace: 5s}`.
+  static let defaultMap = "{signal: \(defaultSignal), grace: \(defaultGrace)}"
+  private static let defaultSignal = String(signalName(StopSequence().signal).dropFirst(3))
+  private static let defaultGrace = exactDuration(StopSequence().grace)
 
   static let table = KeyTable<StopKey>()
 }
@@ -105,7 +119,7 @@ package enum AllowFailureKey: UInt8, ObjectKey {
   static let table = KeyTable<AllowFailureKey>()
 }
 
-/// Keys of an item of `wait_for`. Exactly one of the first four must be present.
+/// Keys of an item of `wait_for`.
 package enum WaitKey: UInt8, ObjectKey {
   case file, tcp, http, command, every, timeout
 
@@ -125,11 +139,27 @@ package enum WaitKey: UInt8, ObjectKey {
       KeyRow(
         "command", .command, "Waits until the command exits with status 0.",
         example: "./is-ready.sh")
-    case .every: KeyRow("every", .duration, "Time between two checks.", default: "1s")
+    case .every:
+      KeyRow("every", .duration, "Time between two checks.", default: Self.defaultInterval)
     case .timeout:
       KeyRow("timeout", .duration, "How long to wait before the step times out.", example: "1m")
     }
   }
+
+  /// The kind of condition that the key makes it; nil if conditions of each kind may have the key.
+  var kind: ProbeModel.Kind? {
+    switch self {
+    case .file: .file
+    case .tcp: .tcp
+    case .http: .http
+    case .command: .command
+    case .every, .timeout: nil
+    }
+  }
+
+  /// The keys of which a condition has exactly one.
+  static let kinds = allCases.filter { $0.kind != nil }
+  private static let defaultInterval = exactDuration(ProbeModel.defaultInterval)
 
   static let table = KeyTable<WaitKey>()
 }
@@ -263,9 +293,12 @@ package enum HookCommandKey: UInt8, ObjectKey {
     case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{file: ready}")
     case .timeout:
       KeyRow(
-        "timeout", .duration, "Time limit of the command.", default: "10m", example: "30s")
+        "timeout", .duration, "Time limit of the command.", default: Self.defaultTimeout,
+        example: "30s")
     }
   }
+
+  private static let defaultTimeout = exactDuration(HookCommand.defaultTimeout)
 
   static let table = KeyTable<HookCommandKey>()
 }

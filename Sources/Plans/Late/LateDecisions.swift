@@ -195,7 +195,7 @@ extension ProbeModel.Kind {
       case .script(let text): self == .http ? shownURL(text.string) : text.string
       case .arguments(let words), .helper(let words): words.joined(separator: " ")
       }
-    return "\(self) \(text)"
+    return "\(rawValue) \(text)"
   }
 }
 

@@ -33,7 +33,8 @@ extension ProbeModel {
       let expression = template.expressions.first
     else { return }
     throw EvaluationFailure(
-      UnlocatedFailure("\(quoted("\(kind)")) must be \(wanted), not \(quoted(kind.shown(text)))"),
+      UnlocatedFailure(
+        "\(quoted(kind.rawValue)) must be \(wanted), not \(quoted(kind.shown(text)))"),
       in: expression,
       at: expression.range(of: expression.root))
   }

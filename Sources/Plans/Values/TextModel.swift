@@ -315,9 +315,13 @@ package struct AxisModel: Sendable {
 
 /// One condition of `wait_for`.
 package struct ProbeModel: Sendable {
-  package enum Kind {
+  /// What is asked; the raw value is the key of the condition.
+  package enum Kind: String, CaseIterable, Sendable {
     case file, tcp, http, command
   }
+
+  /// The time between two checks, if none is written.
+  package static let defaultInterval: Nanoseconds = 1_000_000_000
 
   package let kind: Kind
   package let target: CommandModel

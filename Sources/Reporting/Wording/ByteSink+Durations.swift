@@ -1,5 +1,6 @@
 // Writes durations: measured ones rounded, configured ones exact.
 
+import Plans
 package import Scheduling
 
 extension ByteSink {
@@ -71,18 +72,4 @@ extension ByteSink {
 func decimalSeconds(_ time: Nanoseconds) -> String {
   let milliseconds = (time + 500_000) / 1_000_000
   return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
-}
-
-/// A configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
-package func exactDuration(_ time: Nanoseconds) -> String {
-  var rest = time / 1_000_000
-  var text = ""
-  let units: [(size: Nanoseconds, name: String)] = [
-    (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms"),
-  ]
-  for unit in units where rest >= unit.size {
-    text += "\(rest / unit.size)\(unit.name)"
-    rest %= unit.size
-  }
-  return text.isEmpty ? "0s" : text
 }

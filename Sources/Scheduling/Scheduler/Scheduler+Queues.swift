@@ -85,12 +85,6 @@ extension Scheduler {
     Int(Rank.priority(ofKey: records[id.index].key))
   }
 
-  /// The operation's own length plus that of the longest chain that waits for it: in nanoseconds,
-  /// or in steps if no operation has an expected duration.
-  package func remainingPath(of id: OperationID) -> Nanoseconds {
-    Rank.path(ofKey: records[id.index].key)
-  }
-
   /// The counts of all queues. Linear in the number of queues.
   package var counts: StateCounts {
     queues.reduce(into: StateCounts()) { $0.add($1.counts) }

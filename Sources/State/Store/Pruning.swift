@@ -14,6 +14,8 @@ package struct PruneLimits: Hashable, Sendable {
   package var age: Nanoseconds?
   /// The size of all logs, in bytes.
   package var size: Int?
+  /// True of those that nobody asked for.
+  package private(set) var isAutomatic = false
 
   package init(count: Int? = nil, age: Nanoseconds? = nil, size: Int? = nil) {
     self.count = count
@@ -22,8 +24,12 @@ package struct PruneLimits: Hashable, Sendable {
   }
 
   /// The limits to which every run keeps without being asked: 1,000 runs, 90 days, 5 GiB.
-  package static let automatic = PruneLimits(
-    count: 1000, age: 90 * 86_400_000_000_000, size: 5 << 30)
+  package static let automatic: PruneLimits = {
+    var limits = PruneLimits(count: 1000, age: 90 * 86_400_000_000_000, size: 5 << 30)
+    limits.isAutomatic = true
+    return limits
+  }()
+  package static let automaticWords = "1,000 runs, 90 days and 5 GiB of logs"
 }
 
 /// The runs that were removed, and those that could not be.
@@ -87,7 +93,7 @@ extension StateStore {
     }
     guard isNews else { return nil }
     let runs = pruned.runs.count == 1 ? "1 old run was" : "\(pruned.runs.count) old runs were"
-    return "\(runs) removed: 1,000 runs, 90 days and 5 GiB of logs are kept ('oprun prune --help')"
+    return "\(runs) removed: \(PruneLimits.automaticWords) are kept ('oprun prune --help')"
   }
 
   /// Removes what is beyond the limits. `now` is the time since 1970; `isBusy` says whether something of a run goes on
@@ -98,7 +104,7 @@ extension StateStore {
   ) throws(StoreFailure) -> Pruned {
     var (limits, now) = (limits, now)
     let all = try runStarts()
-    if limits == .automatic {
+    if limits.isAutomatic {
       // A clock that was wrong for a while makes no run old: age counts from the newest runs, not from now.
       let starts = all.prefix(Self.interval).map { Nanoseconds($0.started) * 1000 }
       if starts.count < Self.interval { limits.age = nil }

@@ -1,6 +1,6 @@
 // A parsed command line: a command, checked values of its options, operands.
 
-import Reporting
+import Plans
 import Scheduling
 
 /// A command with its options and operands. Values are checked; defaults are not filled in.

@@ -120,7 +120,7 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     // A new run opens the database itself, which must not be open then.
     if let status = try resumeNewest(invocation, of: submission) { return status }
-    return try run(invocation, resuming: nil)
+    return try choose(invocation, resuming: nil)
   }
 
   /// Resumes the newest run of the submission; without one, the newest run of the file that has
@@ -245,7 +245,7 @@ extension Tool {
       earlier: earlier, selection: selection, store: store, directory: run.directory,
       isDone: isDone,
       openWork: work)
-    return try self.run(invocation, resuming: resumed)
+    return try choose(invocation, resuming: resumed)
   }
 
   /// Ends the processes and jobs that dead runs have left behind: this one, and those that went on

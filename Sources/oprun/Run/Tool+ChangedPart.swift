@@ -66,7 +66,7 @@ extension Tool {
     _ part: [Int], of earlier: UnchangedRun, _ note: UnchangedRunNote, _ invocation: Invocation
   ) throws(UsageFailure) -> Int32? {
     guard let planned = plan(part, of: earlier, note, invocation) else { return nil }
-    return try run(planned, resuming: nil)
+    return try runUnlessAnswered(ChosenRun(planned: planned))
   }
 
   private func plan(

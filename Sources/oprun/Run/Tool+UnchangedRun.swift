@@ -186,9 +186,8 @@ extension Tool {
 
 extension UnchangedRunNote {
   /// Keeps the record of a run in which steps were up to date or ran, and nothing else happened.
-  func keepRun(
-    of plan: Plan, _ options: RunOptions, _ recorder: RunRecorder, _ watch: UnchangedRunWatch
-  ) {
+  func keep(_ performed: AssembledRun, _ watch: UnchangedRunWatch) {
+    let (plan, options) = (performed.plan, performed.options)
     guard let cache = options.cache, let key, watch.isPlain, plan.isPlain,
       watch.operations.count == plan.steps.count,
       !plan.holds(Self.shellVariables)
@@ -198,7 +197,7 @@ extension UnchangedRunNote {
       guard watch.ran.isEmpty else { return }
       var run = rest.run
       if !run.isPure {
-        guard recorder.standAlone() else { return }
+        guard performed.recorder.standAlone() else { return }
         run.name = options.runID
         run.isPure = true
       }

@@ -16,7 +16,7 @@ extension Invocation {
 extension Tool {
   func trace(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     guard invocation.operands.count == 2 else { throw .missingStep(of: .trace) }
-    return try withFreshView { () throws(UsageFailure) in try run(invocation, resuming: nil) }
+    return try withFreshView { () throws(UsageFailure) in try choose(invocation, resuming: nil) }
   }
 
   /// Throws if several steps would be traced, each with a `cache` of its own, or a service, which
