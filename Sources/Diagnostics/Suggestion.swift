@@ -11,8 +11,8 @@ package final class Suggester {
   package init(budget: Int = 500_000) { self.budget = budget }
 
   /// The closest candidate within reach, of equals one with the same letters, or else the first; nil if none is close, or
-  /// the budget is spent. Names of one or two letters have one in common. One that differs only in upper and lower case is
-  /// closest, however many letters differ. Once the budget is spent, the candidates are not evaluated.
+  /// the budget is spent. Names of one or two letters have one in common, not counting what is behind their last dots. One
+  /// that differs only in upper and lower case is closest, however many letters differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
   ) -> String? {
@@ -30,7 +30,8 @@ package final class Suggester {
       if known != typed, isSameInLowerCase(known, typed) { return candidate }
       if reach == 0, hasSwap { continue }
       // With one letter changed, any name of one letter is any other.
-      if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
+      let stems = (stem(typed), stem(known))
+      if max(stems.0.count, stems.1.count) < 3, Set(stems.0).isDisjoint(with: stems.1) { continue }
       if let distance = editDistance(typed, known, atMost: max(reach, 1)) {
         guard distance > 0 else { continue }
         // Letters in the wrong order are what happens most often: `tset` is `test` rather than `set`.
@@ -45,6 +46,12 @@ package final class Suggester {
     }
     return best
   }
+}
+
+/// The name of a file without what follows its last dot, and without dots before it.
+private func stem(_ name: [UInt8]) -> ArraySlice<UInt8> {
+  let name = name.drop { $0 == UInt8(ascii: ".") }
+  return name[..<(name.lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex)]
 }
 
 private func isSameInLowerCase(_ left: [UInt8], _ right: [UInt8]) -> Bool {
