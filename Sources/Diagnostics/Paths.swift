@@ -21,27 +21,34 @@ package func path(of name: String, in directory: String?) -> String {
 package let onlyAPlace: Int32 = 0o10_000_000
 
 /// The completions of an unfinished path, sorted: the directories, with a slash at the end, and the
-/// files that `takesFile` accepts; hidden ones only if the last component begins with a dot.
-package func entries(at path: String, takesFile: (String) -> Bool) -> [String] {
+/// files that `takesFile` accepts; hidden ones only if the last component begins with a dot, or if
+/// `showsHidden` is true.
+package func entries(
+  at path: String, showsHidden: Bool = false, takesFile: (String) -> Bool
+) -> [String] {
   let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-  let name = path.dropFirst(directory.count)
+  let showsHidden = showsHidden || path.dropFirst(directory.count).hasPrefix(".")
   guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
   defer { closedir(stream) }
   var paths: [String] = []
-  while let entry = readdir(stream) {
-    let text = withUnsafeBytes(of: entry.pointee.d_name) {
+  while let next = readdir(stream) {
+    let text = withUnsafeBytes(of: next.pointee.d_name) {
       String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
     }
-    if text == "." || text == ".." || text.hasPrefix(".") && !name.hasPrefix(".") { continue }
-    var status = stat()
-    guard stat(directory + text, &status) == 0 else { continue }
-    if status.st_mode & S_IFMT == S_IFDIR {
-      paths.append(directory + text + "/")
-    } else if takesFile(text) {
-      paths.append(directory + text)
+    if text == "." || text == ".." || text.hasPrefix(".") && !showsHidden { continue }
+    if let path = entry(at: directory + text), path.last == "/" || takesFile(text) {
+      paths.append(path)
     }
   }
   return paths.sorted()
+}
+
+/// The path, with a slash at its end if a directory is there; nil if nothing is.
+func entry(at path: String) -> String? {
+  var status = stat()
+  guard stat(path, &status) == 0 else { return nil }
+  let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+  return isDirectory && path.last != "/" ? path + "/" : path
 }
 
 package func isPipelineName(_ name: String) -> Bool {

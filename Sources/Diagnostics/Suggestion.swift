@@ -11,9 +11,10 @@ package final class Suggester {
   package init(budget: Int = 500_000) { self.budget = budget }
 
   /// The closest candidate within reach; nil if none is close, or the budget is spent. Of equally
-  /// close ones, one with the same letters comes first, then the first. Names of one or two letters
-  /// must have one in common. A candidate that differs only in case is closest, however many
-  /// letters differ. Once the budget is spent, the candidates are not evaluated.
+  /// close ones, one with the same letters comes first, then the first. Names of one or two letters,
+  /// not counting what follows the last dot, must have one in common. A candidate that differs only
+  /// in case is closest, however many letters differ. Once the budget is spent, the candidates are
+  /// not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
   ) -> String? {
@@ -31,7 +32,8 @@ package final class Suggester {
       if known != typed, isSameInLowerCase(known, typed) { return candidate }
       if reach == 0, hasSwap { continue }
       // With one letter changed, a name of one letter becomes any other.
-      if max(typed.count, known.count) < 3, Set(typed).isDisjoint(with: known) { continue }
+      let stems = (stem(typed), stem(known))
+      if max(stems.0.count, stems.1.count) < 3, Set(stems.0).isDisjoint(with: stems.1) { continue }
       if let distance = editDistance(typed, known, atMost: max(reach, 1)) {
         guard distance > 0 else { continue }
         // Swapped letters are the most frequent mistake: `tset` is `test` rather than `set`.
@@ -46,6 +48,12 @@ package final class Suggester {
     }
     return best
   }
+}
+
+/// The name of a file without what follows its last dot, and without dots before it.
+private func stem(_ name: [UInt8]) -> ArraySlice<UInt8> {
+  let name = name.drop { $0 == UInt8(ascii: ".") }
+  return name[..<(name.lastIndex(of: UInt8(ascii: ".")) ?? name.endIndex)]
 }
 
 private func isSameInLowerCase(_ left: [UInt8], _ right: [UInt8]) -> Bool {

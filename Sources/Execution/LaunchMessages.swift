@@ -48,9 +48,11 @@ extension LaunchFailure {
   }
 
   private func directoryMessage(_ directory: String) -> String {
-    errno == ENOENT
-      ? "working directory '\(directory)' does not exist"
-      : "cannot enter working directory '\(directory)': \(SystemError.reason(errno))"
+    guard errno == ENOENT else {
+      return "cannot enter working directory '\(directory)': \(SystemError.reason(errno))"
+    }
+    let meant = Suggester().path(closestTo: directory) { $0.hasSuffix("/") }
+    return "working directory '\(directory)' does not exist\(didYouMeanClause(meant))"
   }
 }
 

@@ -25,6 +25,9 @@ struct SuggestionTests {
     #expect(suggestion(for: "c", among: ["a", "b"]) == nil)
     #expect(suggestion(for: "c", among: ["a", "cc"]) == "cc")
     #expect(suggestion(for: "ab", among: ["cd", "ba"]) == "ba")
+    #expect(suggestion(for: "a.yml", among: ["b.yml", "b.yaml"]) == nil)
+    #expect(suggestion(for: "a.yml", among: ["b.yml", "ab.yml", ".a.yml"]) == "ab.yml")
+    #expect(suggestion(for: "env", among: ["bin", ".env"]) == ".env")
     #expect(suggestion(for: "tset", among: ["set", "test", "tste"]) == "test")
     #expect(suggestion(for: "tset", among: ["tent", "test", "set", "TSET"]) == "TSET")
   }

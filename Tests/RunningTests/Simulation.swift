@@ -16,7 +16,7 @@ import Scheduling
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`. The end of a command that timed
 /// out has a `!`, that of a hook that was stopped a `~`.
 ///
-/// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that; `later` is no answer.
+/// What `decisions` names is gated: `run`, `skip`, `keep`, `join`, or `expand x y` and `join` after that; `later` is no answer.
 /// A service is written `&a`, and what depends on it `b: a?ready`; `serve 2 5` runs one that is asked every
 /// 2 s for 5 s at most whether it is ready.
 ///
@@ -35,6 +35,8 @@ struct Simulation {
   /// The failure policies and widths of groups.
   var policies: [String: FailurePolicy] = [:]
   var widths: [String: Int] = [:]
+  /// Instances in which everything is expected to be kept.
+  var keptInstances: Set<String> = []
   /// Groups that give outputs.
   var givesOutputs: Set<String> = []
   /// Services that the run was asked for by name.
@@ -212,7 +214,9 @@ private struct Playback {
     rules.isStrict = simulation.isStrict
     rules.commandLimit = simulation.commandLimit
     rules.sharesHostMutexes = true
-    machine = RunMachine(plan: simulation.plan(), rules: rules)
+    let plan = simulation.plan()
+    rules.keptInstances = Set(simulation.keptInstances.map(plan.operation))
+    machine = RunMachine(plan: plan, rules: rules)
     machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }
 
@@ -367,6 +371,7 @@ private struct Playback {
       case "join": .join
       case "expand": .expand(words.dropFirst().map(newOperation))
       case "fail": .fail("no")
+      case "keep": .keep(Ending(.cached))
       case "wait": wait(operation, words.dropFirst().compactMap { Nanoseconds($0) })
       case "serve": serve(operation, words.dropFirst().compactMap { Nanoseconds($0) })
       default: .run(ReadyStep(machine.steps[operation]))

@@ -173,6 +173,7 @@ extension RunLoop {
     fields.add("state", word(for: state, operation))
     if isGroup { fields.add("group", isMatrix(operation) ? "matrix" : "steps") }
     if let parent = machine.groups.group(of: operation) { fields.add("in", parent.index) }
+    if let addition = added[operation] { fields.add("of", addition.origin.index) }
     let queue = machine.scheduler.graph.queue(of: operation)
     if queue != .default, machine.plan.queues.indices.contains(queue.index) {
       fields.add("queue", machine.plan.queues[queue.index].name)

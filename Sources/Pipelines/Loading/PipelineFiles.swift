@@ -1,7 +1,7 @@
 // The files that planning reads besides the pipeline file itself: included files, nested pipelines,
 // `.env` files. Everything else in this module knows only bytes.
 
-import Diagnostics
+package import Diagnostics
 import Glibc
 
 /// The source of the files that a pipeline names. Tests provide their own.
@@ -14,8 +14,10 @@ package struct PipelineFiles: Sendable {
   /// An identity that is the same for all paths of one file.
   package let identity: @Sendable (_ path: String) -> String
 
-  /// The paths of the files in the same directory, for suggestions.
-  let neighbours: @Sendable (_ path: String) -> [String]
+  /// The existing path closest to one that leads nowhere; nil if none is close. `takes` chooses among
+  /// paths; those of directories end with a slash.
+  let meant:
+    @Sendable (_ path: String, _ suggester: Suggester, _ takes: (String) -> Bool) -> String?
 
   package init(
     read:
@@ -23,11 +25,11 @@ package struct PipelineFiles: Sendable {
         [UInt8]?, InputFailure
       >,
     identity: @escaping @Sendable (_ path: String) -> String = { $0 },
-    neighbours: @escaping @Sendable (_ path: String) -> [String] = { _ in [] }
+    meant: @escaping @Sendable (String, Suggester, (String) -> Bool) -> String? = { _, _, _ in nil }
   ) {
     self.read = read
     self.identity = identity
-    self.neighbours = neighbours
+    self.meant = meant
   }
 
   /// The same files, read through a function that may answer instead.
@@ -39,13 +41,13 @@ package struct PipelineFiles: Sendable {
   ) -> PipelineFiles {
     PipelineFiles(
       read: { [read] path, directory in body(path) { read(path, directory) } },
-      identity: identity, neighbours: neighbours)
+      identity: identity, meant: meant)
   }
 
   /// The files of the file system.
   package static let system = PipelineFiles(
     read: readSystemFile, identity: { realPath($0) ?? $0 },
-    neighbours: { entries(at: $0) { _ in true } })
+    meant: { $1.path(closestTo: $0, takes: $2) })
 
   /// No files.
   package static let none = PipelineFiles { _, _ in .success(nil) }

@@ -324,19 +324,21 @@ struct PipelineLoader {
     return nil
   }
 
-  /// A file with a similar name beside one that does not exist, in the words of the reference.
+  /// The existing file closest to one that does not exist, in the words of the reference.
   private func fileMeant(
-    by path: String, _ reference: Reference, takesFile: (String) -> Bool
+    by path: String, _ reference: Reference, takes: (String) -> Bool
   ) -> String? {
-    guard log.hasRoom(at: reference.span) else { return nil }
-    let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-    let close = log.suggester.closest(
-      to: String(path.dropFirst(directory.count)),
-      among: files.neighbours(path).lazy.filter(takesFile).map {
-        String($0.dropFirst(directory.count))
-      })
-    let written = reference.name
-    return close.map { (written.lastIndex(of: "/").map { String(written[...$0]) } ?? "") + $0 }
+    guard log.hasRoom(at: reference.span), let meant = files.meant(path, log.suggester, takes)
+    else { return nil }
+    // One name differs, as often from the end in what is written.
+    let names = (path.split(separator: "/"), meant.split(separator: "/"))
+    var words = reference.name.split(separator: "/", omittingEmptySubsequences: false)
+    guard let place = zip(names.0, names.1).enumerated().first(where: { $1.0 != $1.1 })?.offset
+    else { return nil }
+    let word = words.count - names.0.count + place
+    guard words.indices.contains(word), words[word] == names.0[place] else { return nil }
+    words[word] = names.1[place]
+    return words.joined(separator: "/")
   }
 }
 

@@ -49,7 +49,10 @@ struct FollowedPlan {
   private var groups: [OperationID: GroupPlan] {
     var members: [Int: [OperationID]] = [:]
     for (index, row) in rows.enumerated() {
-      if let group = row.number("in") { members[group, default: []].append(OperationID(index)) }
+      // A step of a group stands for the copies of it in the group's instances.
+      for group in Set(["in", "of"].compactMap(row.number)) {
+        members[group, default: []].append(OperationID(index))
+      }
     }
     var groups: [OperationID: GroupPlan] = [:]
     for (group, members) in members where rows.indices.contains(group) {

@@ -121,10 +121,9 @@ final class FollowedRun {
       let name = row.text("step") ?? ""
       names.append(name)
       numbers[name] = operation
-      if number >= plannedCount, let group = row.number("in"), known.indices.contains(group) {
-        tell(
-          .appended(
-            operation, id: name, group: OperationID(group), isGroup: row.text("group") != nil))
+      // What it is in may become known only after it.
+      if number >= plannedCount, let origin = row.number("of"), origin < number {
+        tell(.appended(operation, id: name, group: OperationID(origin)))
       }
     }
     guard known.indices.contains(number) else { return }

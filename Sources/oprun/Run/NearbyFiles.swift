@@ -18,12 +18,12 @@ func pipeline(in directory: String, with step: String? = nil) -> String? {
   return first
 }
 
-/// The file that was probably meant by a path that leads to none: one with a similar name, or the
+/// The file that was probably meant by a path that leads to none: one with a similar path, or the
 /// pipeline in that directory.
 func fileMeant(by path: String) -> String? {
   var status = stat()
   guard stat(path, &status) == 0 else {
-    return suggestion(for: path, among: entries(at: path, takesFile: isPipelineName))
+    return Suggester().path(closestTo: path) { $0.hasSuffix("/") || isPipelineName($0) }
   }
   let isDirectory = status.st_mode & S_IFMT == S_IFDIR
   return isDirectory ? pipeline(in: path.hasSuffix("/") ? path : path + "/") : nil
