@@ -285,7 +285,7 @@ extension RunLoop {
   /// Begins to keep what the command has made; false if there is nothing to keep.
   func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
-      machine.undisturbedAttempt(of: key, end) != nil, !isEnding
+      machine.undisturbedAttempt(of: key, end) != nil, !waitsForNothing
     else { return false }
     if end.lackedConfinement, lookup.expectsConfinement {
       tellOfFault(.unconfined, key.operation)
@@ -300,13 +300,14 @@ extension RunLoop {
     return true
   }
 
-  /// Whether the run ends as soon as it can. After a failure, what runs comes to its end.
-  private var isEnding: Bool {
+  /// Whether the run waits for nothing any more, or cannot record what succeeds. Otherwise what has succeeded comes to its
+  /// end: what is recorded and not kept would run again.
+  private var waitsForNothing: Bool {
     switch machine.stopReason {
-    case nil, .failure, .noOutputs: false
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request, .stateFailure,
-      .overtaken, .died:
-      true
+    case nil, .failure, .noOutputs, .signal, .runTimeout, .groupTimeout, .noWidth, .suspended,
+      .request:
+      false
+    case .left, .stateFailure, .overtaken, .died: true
     }
   }
 
