@@ -7,7 +7,8 @@ package import Scheduling
 package enum ForeseenStep: Hashable {
   /// The step is kept; that is not certain if the cache will decide about it.
   case kept(isCertain: Bool)
-  /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept.
+  /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept, or given up
+  /// because of it.
   case didNotRun(String)
   case leftOut(String)
   /// An option names it.
@@ -29,7 +30,13 @@ extension Foresight {
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
-      if outcome(operation) == .skipped { return .didNotRun("was skipped") }
+      switch outcome(operation) {
+      case .skipped: return .didNotRun("was skipped")
+      case .cancelled:
+        let hasBegun = record(of: operation)?.didNotRun == false
+        return .didNotRun(hasBegun ? "was cancelled" : "did not start")
+      case .succeeded, .cached, .failed, .timedOut, .blocked, nil: break
+      }
       return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
