@@ -168,7 +168,7 @@ final class RunLoop {
     var rules = RunRules()
     rules.isStrict = options.isStrict
     rules.gatesAll = options.memory?.isOfEarlierRun ?? false
-    rules.keptInstances = options.memory?.keptInstances ?? []
+    if let memory = options.memory { rules.idleSteps = memory.idleSteps }
     rules.asksAtStart = options.cache != nil
     rules.commandLimit = executor.commandLimit
     rules.sharesHostMutexes = parts.hostMutexes != nil

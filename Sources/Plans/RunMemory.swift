@@ -34,8 +34,8 @@ package protocol RunMemory: AnyObject {
   /// are told of that become known while running.
   var isOfEarlierRun: Bool { get }
 
-  /// Instances of matrices, of several steps each, in which nothing is expected to run.
-  var keptInstances: Set<OperationID> { get }
+  /// The steps that are expected to be kept, if instances of a matrix, of several steps each, wait for others to end.
+  var idleSteps: IdleSteps { get }
 
   /// Why the step does not run, although nothing is known to be wrong with it; asked before its
   /// conditions are looked at.

@@ -93,11 +93,11 @@ package enum Decision: Sendable {
   /// is asked.
   case wait([Probe], ReadyStep)
 
-  /// Whether something of it may run.
+  /// Whether it may run something itself.
   var mayRun: Bool {
     switch self {
-    case .run, .wait, .expand: true
-    case .fail, .skip, .skipGroup, .keep, .join, .later: false
+    case .run, .wait: true
+    case .expand, .fail, .skip, .skipGroup, .keep, .join, .later: false
     }
   }
 }

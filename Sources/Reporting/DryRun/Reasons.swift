@@ -131,6 +131,8 @@ package struct StepForecast: Sendable {
   package var reasons: [OperationID: String] = [:]
   /// Cached steps of which it is known only while running whether they are up to date.
   package var undecided: Set<OperationID> = []
+  /// Cached steps that are up to date, and whose outputs will be put back.
+  package var restorable: Set<OperationID> = []
   /// Steps that are up to date are only named below the list if others run.
   package var foldsUpToDate = false
   /// What is said below the list.

@@ -26,6 +26,8 @@ struct EarlierStep: Hashable {
   var failedToExpand = false
   /// True if it was decided about in that run; the others are as they were in the run before.
   var hadTurn = true
+  /// True if that run had it, with a turn or without; the others are only what was taken over from the run before.
+  var wasPresent = true
   var outputs: [PublishedOutput] = []
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
@@ -270,7 +272,8 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run,
-        started, ifnull(started, 0) + duration
+        started, ifnull(started, 0) + duration,
+        run > 0 OR step.id IN (SELECT step FROM main.result WHERE run = ?1)
       FROM \(results) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
@@ -293,6 +296,7 @@ extension StateStore {
             output: nil),
         isFailedHook: rows.text(8)?.hasPrefix("hook ") ?? false,
         hadTurn: try rows.number(9) ?? 0 > 0)
+      steps[name]?.wasPresent = try rows.number(12) != 0
       let hasCondition = rows.text(8)?.hasPrefix("condition ") ?? false
       steps[name]?.failedToExpand = hasCondition && outcome.ending.outcome.isFailure
       // What is the result of a run that this one repeats has the times of that run.

@@ -115,24 +115,6 @@ extension Foresight {
 }
 
 extension Foresight {
-  /// The instances of matrices with `max_parallel`, of several steps each, in which everything is kept. What the cache
-  /// would put back may be in the way of an instance that runs.
-  var keptInstanceGroups: Set<OperationID> {
-    var kept: Set<OperationID> = []
-    for group in plan.groups.values where group.width != nil {
-      kept.formUnion(group.members.filter { plan.groups[$0] != nil && isKeptWithoutCache($0) })
-    }
-    return kept
-  }
-
-  private func isKeptWithoutCache(_ operation: OperationID) -> Bool {
-    keptSteps.contains(operation) && !isOutside(operation)
-      && plan.steps[operation.index].settings.cache == nil
-      && plan.groups[operation]?.members.allSatisfy(isKeptWithoutCache) ?? true
-  }
-}
-
-extension Foresight {
   /// The edited steps that are what they were according to another plan of the same file: only what differs between the
   /// two has changed them.
   package func edited(onlySince former: Plan) -> Set<OperationID> {
@@ -231,14 +213,14 @@ struct LateInstances {
       let id = plan.steps[group.index].id
       let name = StepName(plan.steps[operation.index].id)
       let found = recorded.names(beginningWith: id + "[").filter(name.covers)
-      let present = found.filter { earlier.steps[$0]?.hadTurn != false }
+      let present = found.filter { earlier.steps[$0]?.wasPresent != false }
       let isKnown = inner[operation] == group && Self.isKnown(earlier.steps[id], present)
       names[operation] = isKnown ? present : found
     }
   }
 
   /// Whether the instances of a group became known in that run, so that what only runs before had are no instances any
-  /// more. `present` are those of a step that were decided about.
+  /// more. `present` are those of a step that it had.
   private static func isKnown(_ group: EarlierStep?, _ present: [String]) -> Bool {
     guard let group, group.hadTurn else { return false }
     if group.failedToExpand { return true }
@@ -271,6 +253,11 @@ struct LateInstances {
 
   /// Whether it is made anew for each instance of a group, or is such a group.
   func hasGroup(_ operation: OperationID) -> Bool { groups[operation] != nil }
+
+  /// Whether two operations are made anew together, for each instance of a group.
+  func areTogether(_ first: OperationID, _ second: OperationID) -> Bool {
+    groups[first].map { $0 == groups[second] } ?? false
+  }
 
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
 
