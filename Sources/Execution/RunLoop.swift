@@ -168,7 +168,7 @@ final class RunLoop {
     var rules = RunRules()
     rules.isStrict = options.isStrict
     rules.gatesAll = options.memory?.isOfEarlierRun ?? false
-    rules.keptInstances = options.memory?.keptInstances ?? []
+    if let memory = options.memory { rules.idleSteps = memory.idleSteps }
     rules.asksAtStart = options.cache != nil
     rules.commandLimit = executor.commandLimit
     rules.sharesHostMutexes = parts.hostMutexes != nil
@@ -320,7 +320,8 @@ final class RunLoop {
     switch action {
     case .start: break
     case .stop(let key, let signal):
-      if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }
+      // What is being kept of a command that has succeeded is complete soon, and is given up only with the rest.
+      if dropWaitingHook(key, at: time) || caching?.isKeeping(key) == true { break }
       executor.stop(key, with: signal, at: time)
     case .kill(let key):
       if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }

@@ -12,14 +12,14 @@ package struct InstanceLimits: Sendable {
   private var held: [OperationID: [OperationID: [OperationID]]] = [:]
   /// The waiting steps whose instance may begin; they are asked about again.
   private var released: [OperationID] = []
-  /// The instances that are expected to run nothing.
+  /// The steps that are expected to run nothing.
   private var idle: Set<OperationID>
 
   package var isEmpty: Bool { widths.isEmpty }
 
   /// Prepares the limits of a plan. If `makesCopies` is false, a group whose matrix is not known
-  /// has no instances. The instances in `idle` are expected to run nothing, and do not count until
-  /// one of their steps is to run.
+  /// has no instances. The steps in `idle` are expected to run nothing, and wait only if they are to
+  /// run after all.
   package init(_ plan: Plan, makesCopies: Bool = true, idle: Set<OperationID> = []) {
     self.idle = idle
     for (group, plan) in plan.groups where makesCopies || plan.pattern == nil { add(group, plan) }
@@ -31,10 +31,11 @@ package struct InstanceLimits: Sendable {
 
   /// True if the instances around the operation are under way, or begin with it. Otherwise the operation waits.
   package mutating func admits(_ operation: OperationID, _ groups: Groups) -> Bool {
+    if idle.contains(operation) { return true }
     var limits: [(group: OperationID, instance: OperationID)] = []
     var instance = operation
     while let group = groups.group(of: instance) {
-      if widths[group] != nil, !idle.contains(instance) { limits.append((group, instance)) }
+      if widths[group] != nil { limits.append((group, instance)) }
       instance = group
     }
     for (group, instance) in limits.reversed() {
@@ -49,19 +50,16 @@ package struct InstanceLimits: Sendable {
     return true
   }
 
-  /// True if the operation, which was admitted and is to run, may do so now: its instances count
-  /// from now on. Otherwise the operation waits.
+  /// Notes that a step, which was made while running, is expected to run nothing.
+  package mutating func expectNothing(of step: OperationID) { idle.insert(step) }
+
+  /// True if the operation, which was admitted and is to run, may do so now. Otherwise it waits.
   package mutating func admitsToRun(_ operation: OperationID, _ groups: Groups) -> Bool {
-    let around = groups.around(operation)
-    if idle.isDisjoint(with: around) { return true }
-    idle.subtract(around)
-    return admits(operation, groups)
+    idle.remove(operation) == nil || admits(operation, groups)
   }
 
-  /// Counts the instances around a step that runs again.
-  package mutating func reopened(_ step: OperationID, _ groups: Groups) {
-    idle.subtract(groups.around(step))
-  }
+  /// Notes that a step runs again.
+  package mutating func reopened(_ step: OperationID) { idle.remove(step) }
 
   /// Lets another instance begin if this one was under way.
   package mutating func ended(_ instance: OperationID, _ groups: Groups) {
@@ -89,4 +87,13 @@ package struct InstanceLimits: Sendable {
     defer { released = [] }
     return released
   }
+}
+
+/// Steps that are expected to run nothing, so that they need not wait for instances to end.
+package struct IdleSteps: Sendable {
+  package var planned: Set<OperationID> = []
+  /// The ids of those that become known while running.
+  package var late: Set<String> = []
+
+  package init() {}
 }

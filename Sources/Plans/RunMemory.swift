@@ -34,8 +34,9 @@ package protocol RunMemory: AnyObject {
   /// steps that become known while running are reported.
   var isOfEarlierRun: Bool { get }
 
-  /// The instances of several steps each in which no step is expected to run.
-  var keptInstances: Set<OperationID> { get }
+  /// The steps that are expected to be kept, where instances of several steps each wait for others to end
+  /// (`max_parallel` of a matrix).
+  var idleSteps: IdleSteps { get }
 
   /// Why the step does not run, although nothing is known to be wrong with it. Asked before its
   /// conditions are evaluated.

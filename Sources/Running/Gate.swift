@@ -91,11 +91,11 @@ package enum Decision: Sendable {
   /// The step is known as far as it can be before that.
   case wait([Probe], ReadyStep)
 
-  /// True if the operation, or an instance of it, may run.
+  /// True if the operation may run something itself.
   var mayRun: Bool {
     switch self {
-    case .run, .wait, .expand: true
-    case .fail, .skip, .skipGroup, .keep, .join, .later: false
+    case .run, .wait: true
+    case .expand, .fail, .skip, .skipGroup, .keep, .join, .later: false
     }
   }
 }

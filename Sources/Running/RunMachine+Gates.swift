@@ -186,6 +186,7 @@ extension RunMachine {
       spec.isGated = spec.isGated || rules.gatesAll
       let id = scheduler.append(spec)
       steps.append(operation.step, as: id)
+      noteIdle(id)
       members.append(id)
       if !services.isEmpty { services.add(member: id, of: group) }
       say(.appended(id, id: operation.step.id, group: group))
@@ -194,6 +195,14 @@ extension RunMachine {
     if !services.isEmpty { services.release(group) }
     if members.isEmpty { return ask(.join, about: group) }
     setGate(of: group, to: .gathering(unendedCount: members.count))
+  }
+
+  /// Called when a step was made.
+  mutating func noteIdle(_ step: OperationID) {
+    guard !instanceLimits.isEmpty, !rules.idleSteps.late.isEmpty,
+      rules.idleSteps.late.contains(steps[step].id)
+    else { return }
+    instanceLimits.expectNothing(of: step)
   }
 
   private mutating func join(_ group: OperationID, at now: Nanoseconds) {

@@ -138,6 +138,7 @@ extension RunMachine {
     for (index, step) in draft.steps.enumerated() {
       let operation = OperationID(draft.first + index)
       steps.append(step, as: operation)
+      noteIdle(operation)
       let addition = draft.additions[index]
       say(
         .appended(

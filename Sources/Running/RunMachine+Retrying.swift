@@ -31,7 +31,7 @@ extension RunMachine {
       }
       say(.reopened(operation, asReported(ending, of: operation)))
     }
-    if !instanceLimits.isEmpty { instanceLimits.reopened(step, groups) }
+    if !instanceLimits.isEmpty { instanceLimits.reopened(step) }
     for group in groups.around(step) {
       if groupStates[group].cancelReason != nil { groupStates[group].cancelReason = nil }
       if groupStates[group].startsNothing { groupStates[group].startsNothing = false }

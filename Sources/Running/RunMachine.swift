@@ -105,7 +105,7 @@ package struct RunMachine {
     groupStates = GroupStates(plan)
     services = Services(plan, groups)
     patterns = Patterns(plan)
-    instanceLimits = InstanceLimits(plan, idle: rules.keptInstances)
+    instanceLimits = InstanceLimits(plan, idle: rules.idleSteps.planned)
     random = RandomSource(seed: seed)
   }
 

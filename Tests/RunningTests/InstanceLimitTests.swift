@@ -25,7 +25,7 @@ import Testing
       groups: [
         "x^": ["x/a", "x/b"], "y^": ["y/a", "y/b"], "z^": ["z/a", "z/b"], "g": instances,
       ],
-      widths: ["g": 1], keptInstances: kept)
+      widths: ["g": 1], idleSteps: Set(kept.flatMap { ["\($0)/a", "\($0)/b"] }))
   }
 
   @Test func `begin one after the other`() {

@@ -35,8 +35,8 @@ struct Simulation {
   /// The failure policies and widths of groups.
   var policies: [String: FailurePolicy] = [:]
   var widths: [String: Int] = [:]
-  /// Instances in which everything is expected to be kept.
-  var keptInstances: Set<String> = []
+  /// The steps that are expected to be kept.
+  var idleSteps: Set<String> = []
   /// Groups that give outputs.
   var givesOutputs: Set<String> = []
   /// Services that the run was asked for by name.
@@ -215,7 +215,7 @@ private struct Playback {
     rules.commandLimit = simulation.commandLimit
     rules.sharesHostMutexes = true
     let plan = simulation.plan()
-    rules.keptInstances = Set(simulation.keptInstances.map(plan.operation))
+    rules.idleSteps.planned = Set(simulation.idleSteps.map(plan.operation))
     machine = RunMachine(plan: plan, rules: rules)
     machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }

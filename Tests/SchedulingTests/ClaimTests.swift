@@ -91,6 +91,33 @@ import Testing
         """)
   }
 
+  @Test func `the next one of its kind is gone past as often as the first`() {
+    #expect(
+      schedule(
+        "s0%cpu/3; s1%cpu/4; s2%cpu/6; l1%cpu*2!9/9: x; l2%cpu*2!9: x; x!9; s3%cpu/2; s4%cpu/2;"
+          + " s5%cpu/2; s6%cpu/2; s7%cpu/2", queues: "main=9", pools: "cpu=3", patience: 2)
+        == "0 x+ s0+ s1+ s2+ | 1 x- | 3 s0- s3+ | 4 s1- s4+ | 5 s3- | 6 s2- s4- l1+ s5+ | 8 s5- s6+"
+        + " | 10 s6- | 15 l1- l2+ s7+ | 16 l2- | 17 s7-")
+  }
+
+  @Test func `nothing of another kind goes past it either`() {
+    #expect(
+      schedule(
+        "s0%cpu/2; s1%cpu/2; s2%cpu/5; large%cpu*3!9: x; x!9; a%cpu; b%cpu%m", queues: "main=9",
+        pools: "cpu=3 m=1", patience: 1)
+        == "0 x+ s0+ s1+ s2+ | 1 x- | 2 s0- s1- a+ | 3 a- | 5 s2- large+ | 6 large- b+ | 7 b-")
+  }
+
+  @Test func `another large one does not take its place`() {
+    #expect(
+      schedule(
+        "s0%cpu/3; s1%cpu/4; n0%m/3; n1%m/4; l1%cpu*2@net: x; l2%m*2%cpu*2@gpu: x; x!9;"
+          + " s2%cpu/2; s3%cpu/2; n2%m/2; n3%m/2; n4%m/2; n5%m/2",
+        queues: "main=9 net=1 gpu=1", pools: "cpu=2 m=2", patience: 1)
+        == "0 x+ s0+ s1+ n0+ n1+ | 1 x- | 3 s0- n0- s2+ n2+ | 4 s1- n1- n3+ | 5 s2- n2- n4+ l1+"
+        + " | 6 n3- l1- s3+ | 7 n4- | 8 s3- l2+ | 9 l2- n5+ | 11 n5-")
+  }
+
   @Test func `while it waits, what needs other pools goes on`() {
     #expect(
       schedule(

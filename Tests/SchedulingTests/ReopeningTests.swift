@@ -70,6 +70,13 @@ import Testing
         "a; b/2; g&: a?done b?done; c: g", queues: "main=9", [6: { $0.reopen("a", in: "g") }])
         == "0 a+ b+ | 1 a- | 2 b- g+ | 3 g- c+ | 4 c- | 6 a~ g~ a+ | 7 a- g+ | 8 g-")
   }
+
+  @Test func `has its groups wait once for what it lets wait again`() {
+    #expect(
+      schedule(
+        "a=failed; b: a; g&: a?done b?done", queues: "main=9", [4: { $0.reopen("a", in: "g") }])
+        == "0 a+ | 1 a-failed b=blocked(a) g+ | 2 g- | 4 a~ g~ b~ a+ | 5 a- b+ | 6 b- g+ | 7 g-")
+  }
 }
 
 @Suite struct `A priority that changes` {

@@ -292,7 +292,7 @@ extension RunLoop {
   /// Begins to keep the result of a command; false if there is nothing to keep.
   func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
     guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
-      machine.undisturbedAttempt(of: key, end) != nil, !isEnding
+      machine.undisturbedAttempt(of: key, end) != nil, !waitsForNothing
     else { return false }
     if end.lackedConfinement, lookup.expectsConfinement {
       tellOfFault(.unconfined, key.operation)
@@ -307,13 +307,14 @@ extension RunLoop {
     return true
   }
 
-  /// True if the run ends as soon as it can. After a failure, running commands come to their ends.
-  private var isEnding: Bool {
+  /// True if the run waits for nothing any more, or cannot record successes. Otherwise results are kept also while the
+  /// run stops: a step whose success is recorded, and whose result is not kept, would run again.
+  private var waitsForNothing: Bool {
     switch machine.stopReason {
-    case nil, .failure, .noOutputs: false
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .left, .request, .stateFailure,
-      .overtaken, .died:
-      true
+    case nil, .failure, .noOutputs, .signal, .runTimeout, .groupTimeout, .noWidth, .suspended,
+      .request:
+      false
+    case .left, .stateFailure, .overtaken, .died: true
     }
   }
 

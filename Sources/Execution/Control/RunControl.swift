@@ -25,6 +25,9 @@ struct RunControl {
   /// The ends of the last attempts of steps that failed.
   private(set) var failedEnds: [OperationID: EndedCommand] = [:]
 
+  /// Why steps that ran in an earlier run, and are kept as cancelled, were cancelled there.
+  private(set) var earlierStops: [OperationID: StopReason] = [:]
+
   /// True if somebody may ask, now or later.
   var isOpen: Bool { server != nil || listeningDue != nil }
 
@@ -47,9 +50,12 @@ struct RunControl {
         failedEnds[operation] = nil
       }
     case .placed(let operation, _, let place): places[operation] = place
+    case .settled(let operation, _, .stoppedEarlier(let reason)): earlierStops[operation] = reason
+    case .reopened(let operation, _):
+      if !earlierStops.isEmpty { earlierStops[operation] = nil }
     case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved,
-      .waiting, .ready, .heldUp, .published, .retrying, .settled, .reopened, .orphansFound,
-      .outOfReach, .restored, .stopping, .notice, .finished:
+      .waiting, .ready, .heldUp, .published, .retrying, .settled, .orphansFound, .outOfReach,
+      .restored, .stopping, .notice, .finished:
       break
     }
   }

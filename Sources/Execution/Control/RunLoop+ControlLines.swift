@@ -198,6 +198,9 @@ extension RunLoop {
       }
     }
     if let fault = machine.fault(ofGroup: operation) { add(fault: fault, to: &fields) }
+    if let reason = control.earlierStops[operation] {
+      fields.add("reason", masked(reason.words { machine.steps[$0].id }))
+    }
     if let ended = ended ?? control.failedEnds[operation] { add(ended, to: &fields) }
     if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
     return fields.line

@@ -133,6 +133,8 @@ package struct StepForecast: Sendable {
   package var reasons: [OperationID: String] = [:]
   /// Cached steps for which only a run can tell whether they are up to date.
   package var undecided: Set<OperationID> = []
+  /// The cached steps that are up to date and whose outputs will be put back.
+  package var restorable: Set<OperationID> = []
   /// True if steps that are up to date are only named below the list, if others run.
   package var foldsUpToDate = false
   /// The remark below the list.

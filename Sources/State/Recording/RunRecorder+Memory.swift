@@ -6,7 +6,7 @@ package import Scheduling
 extension RunRecorder: RunMemory {
   package var isOfEarlierRun: Bool { run.resumption != nil }
 
-  package var keptInstances: Set<OperationID> { run.resumption?.foreseen.keptInstanceGroups ?? [] }
+  package var idleSteps: IdleSteps { run.resumption?.foreseen.idleSteps ?? IdleSteps() }
 
   package func reasonToLeaveOut(_ operation: OperationID) -> String? {
     run.resumption?.reasonToLeaveOut(planned(operation), named: name(of: operation))

@@ -26,6 +26,8 @@ struct EarlierStep: Hashable {
   var failedToExpand = false
   /// True if it was decided about in that run; the others are as they were in the run before.
   var hadTurn = true
+  /// True if that run had it, with a turn or without; the others are only what was taken over from the run before.
+  var wasPresent = true
   var outputs: [PublishedOutput] = []
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
@@ -267,7 +269,8 @@ extension StateStore {
     let rows = try database.prepare(
       """
       SELECT name, outcome, written, resolved, origin, status, detail, attempts, cause, run,
-        started, ifnull(started, 0) + duration
+        started, ifnull(started, 0) + duration,
+        run > 0 OR step.id IN (SELECT step FROM main.result WHERE run = ?1)
       FROM \(results) AS result JOIN step ON step.id = step
       WHERE outcome IS NOT NULL
       """)
@@ -288,6 +291,7 @@ extension StateStore {
             RecordedEnd(status: try rows.int32(5).map { Int($0) }, detail: rows.text(6))),
         isFailedHook: cause?.kind == .hook,
         hadTurn: try rows.number(9) ?? 0 > 0)
+      steps[name]?.wasPresent = try rows.number(12) != 0
       steps[name]?.failedToExpand =
         cause?.kind == .condition && outcome.ending.outcome.isFailure
       // What is the result of a run that this one repeats has the times of that run.

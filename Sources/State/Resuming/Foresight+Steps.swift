@@ -7,7 +7,8 @@ package import Scheduling
 package enum ForeseenStep: Hashable {
   /// The step is kept; that is not certain if the cache will decide about it.
   case kept(isCertain: Bool)
-  /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept.
+  /// It was skipped, and will be again unless its condition has changed; or it was blocked by what is kept, or given up
+  /// because of it.
   case didNotRun(String)
   case leftOut(String)
   /// An option names it.
@@ -29,7 +30,13 @@ extension Foresight {
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
     if keptSteps.contains(operation), !neededServices.contains(operation) {
-      if outcome(operation) == .skipped { return .didNotRun("was skipped") }
+      switch outcome(operation) {
+      case .skipped: return .didNotRun("was skipped")
+      case .cancelled:
+        let hasBegun = record(of: operation)?.didNotRun == false
+        return .didNotRun(hasBegun ? "was cancelled" : "did not start")
+      case .succeeded, .cached, .failed, .timedOut, .blocked, nil: break
+      }
       return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
     }
     if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
@@ -104,24 +111,6 @@ extension Foresight {
     if earlier.cutOff.contains(recordedName(of: operation)) { return true }
     guard let before = record(of: operation) else { return false }
     return !before.didNotRun
-  }
-}
-
-extension Foresight {
-  /// The instances of matrices with `max_parallel`, of several steps each, in which everything is kept. What the cache
-  /// would put back may be in the way of an instance that runs.
-  var keptInstanceGroups: Set<OperationID> {
-    var kept: Set<OperationID> = []
-    for group in plan.groups.values where group.width != nil {
-      kept.formUnion(group.members.filter { plan.groups[$0] != nil && isKeptWithoutCache($0) })
-    }
-    return kept
-  }
-
-  private func isKeptWithoutCache(_ operation: OperationID) -> Bool {
-    keptSteps.contains(operation) && !isOutside(operation)
-      && plan.steps[operation.index].settings.cache == nil
-      && plan.groups[operation]?.members.allSatisfy(isKeptWithoutCache) ?? true
   }
 }
 
@@ -224,14 +213,14 @@ struct LateInstances {
       let id = plan.steps[group.index].id
       let name = StepName(plan.steps[operation.index].id)
       let found = recorded.names(beginningWith: id + "[").filter(name.covers)
-      let present = found.filter { earlier.steps[$0]?.hadTurn != false }
+      let present = found.filter { earlier.steps[$0]?.wasPresent != false }
       let isKnown = inner[operation] == group && Self.isKnown(earlier.steps[id], present)
       names[operation] = isKnown ? present : found
     }
   }
 
   /// Whether the instances of a group became known in that run, so that what only runs before had are no instances any
-  /// more. `present` are those of a step that were decided about.
+  /// more. `present` are those of a step that it had.
   private static func isKnown(_ group: EarlierStep?, _ present: [String]) -> Bool {
     guard let group, group.hadTurn else { return false }
     if group.failedToExpand { return true }
@@ -264,6 +253,11 @@ struct LateInstances {
 
   /// Whether it is made anew for each instance of a group, or is such a group.
   func hasGroup(_ operation: OperationID) -> Bool { groups[operation] != nil }
+
+  /// Whether two operations are made anew together, for each instance of a group.
+  func areTogether(_ first: OperationID, _ second: OperationID) -> Bool {
+    groups[first].map { $0 == groups[second] } ?? false
+  }
 
   func names(of operation: OperationID) -> [String] { names[operation] ?? [] }
 

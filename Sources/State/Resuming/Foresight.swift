@@ -14,6 +14,8 @@ package struct CachedSteps {
   package var fresh: Set<OperationID> = []
   /// The others: what they are is known only while running.
   package var undecided: Set<OperationID> = []
+  /// Cached steps that do not run, and of which nothing is to be put back.
+  package var intact: Set<OperationID> = []
 
   package init() {}
 }
@@ -289,6 +291,9 @@ package struct Foresight {
     return maySkip && before.written == written
       && isUpstreamUnchanged(of: operation, since: before.start)
   }
+
+  /// Whether hooks of a used pipeline run again in the group, and nothing else.
+  func runsHooksAgain(_ group: OperationID) -> Bool { rehooked.contains(group) }
 
   /// Whether the instances of a step use the name of the run.
   private func usesRunName(_ operation: OperationID) -> Bool {

@@ -35,6 +35,11 @@ struct InstanceName {
 
   private static let most = 6
 
+  /// `build/unit` for `build/unit[1]`.
+  static func group(of name: String) -> String {
+    InstanceName(name).instances.last.map { String(name[..<$0.lowerBound]) } ?? name
+  }
+
   /// `deploy[token=***]` for `deploy[token=***]~7`: names that contain secrets are told apart by numbers.
   static func withoutNumber(_ name: String) -> String {
     guard name.utf8.last.map({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) == true,

@@ -156,6 +156,10 @@ final class FollowedRun {
       if let hook = row.text("failed_hook").flatMap(HookKind.init(key:)) { return .hook(hook) }
     }
     if let root = row.text("because_of").flatMap({ numbers[$0] }) { return .dependency(root) }
+    // What was cancelled in this run has a command, or no reason.
+    if ending.outcome == .cancelled, !row.has("status"), let reason = row.text("reason") {
+      return .stoppedEarlier(.stateFailure(reason))
+    }
     guard ending.outcome == .failed, !step.attemptFailed else { return .itself }
     return step.failedHook.map { .hook($0) } ?? .itself
   }

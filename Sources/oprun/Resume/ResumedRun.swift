@@ -42,6 +42,7 @@ struct ResumedRun {
     cached.stale = Set(known.reasons.keys)
     cached.fresh = Set(known.upToDate.keys)
     cached.undecided = known.undecided
+    cached.intact = cached.fresh.subtracting(known.restorable)
     return Resumption(earlier, plan, selection, masker: secrets.masker, cached: cached)
   }
 

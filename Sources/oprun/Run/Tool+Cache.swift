@@ -111,6 +111,7 @@ extension Tool {
         forecast.leftOut[operation] = reason
         continue
       }
+      if case .restorable = verdict { forecast.restorable.insert(operation) }
       switch verdict {
       case .upToDate, .restorable:
         forecast.upToDate[operation] = words.reason(of: verdict).map {

@@ -221,7 +221,7 @@ private final class ChangedUpstream: RunMemory {
   func noteResolved(_ operation: OperationID, as step: ReadyStep) {}
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? { nil }
   func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool { false }
-  let keptInstances: Set<OperationID> = []
+  let idleSteps = IdleSteps()
 
   func keptGivenUp(_ operation: OperationID, with other: OperationID) -> KeptStep? { nil }
 
