@@ -24,7 +24,7 @@ package let onlyAPlace: Int32 = 0o10_000_000
 /// only if its name begins with a dot.
 package func entries(at path: String, takesFile: (String) -> Bool) -> [String] {
   let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-  let name = path.dropFirst(directory.count)
+  let name = path.dropFirst(directory)
   guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
   defer { closedir(stream) }
   var paths: [String] = []

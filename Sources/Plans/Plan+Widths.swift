@@ -1,6 +1,7 @@
 // Limits that Slurm keeps instead of oprun: how many instances of a matrix run at once. They go to Slurm
 // together, as one array with that limit, instead of one after the other. docs/design-slurm.md
 
+import Diagnostics
 import Scheduling
 
 extension Plan {

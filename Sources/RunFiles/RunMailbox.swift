@@ -1,6 +1,7 @@
 // Requests to a run from machines that its socket does not reach: files in its directory, on a file system
 // that they share. It knows nothing of what they mean.
 
+import Diagnostics
 import Glibc
 
 /// The directory of requests in the directory of a run: who asks writes `NAME.request`, and the run answers

@@ -1,5 +1,6 @@
 // What a step is, in parts that can be told from each other: two runs are compared by them.
 
+import Diagnostics
 import Expressions
 import Glibc
 import Masking

@@ -1,5 +1,6 @@
 // What steps declare in `cache`, as absolute patterns: for what looks at the files of a whole pipeline.
 
+import Diagnostics
 package import Plans
 import Scheduling
 

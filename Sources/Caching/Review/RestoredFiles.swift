@@ -1,6 +1,7 @@
 // What restoring the results of steps would put back, for those that read it afterwards. It does not know what is
 // there now.
 
+import Diagnostics
 import Glibc
 import Plans
 

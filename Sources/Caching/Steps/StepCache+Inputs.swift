@@ -1,5 +1,6 @@
 // What a confined command may read of its inputs: the files that are in the key of its step.
 
+import Diagnostics
 import Plans
 
 extension StepCache {

@@ -1,6 +1,7 @@
 // Whether this machine can confine the commands of cached steps: what unconfined ones make is known by other keys.
 
 import CLinux
+import Diagnostics
 import Glibc
 
 /// Whether commands can be confined to what their steps declare. `workspace` is where oprun was started; every directory

@@ -1,5 +1,7 @@
 // What the functions do with values.
 
+import Diagnostics
+
 /// Why a function has no result, which is due to one of its arguments or to the call.
 struct ArgumentFailure: Error {
   package let words: UnlocatedFailure

@@ -1,6 +1,7 @@
 // A group of steps whose matrix becomes known only during the run. Its steps are in the plan once, as a
 // pattern: each instance of the group gets copies of them. docs/design-planning.md, “Patterns”.
 
+import Diagnostics
 import Expressions
 package import Scheduling
 
@@ -77,7 +78,7 @@ package struct PatternCopier {
 
   package mutating func copy(_ step: PlannedStep) -> PlannedStep {
     PlannedStep(
-      id: name.new + step.id.dropFirst(name.old.count), span: step.span, work: step.work,
+      id: name.new + step.id.dropFirst(name.old), span: step.span, work: step.work,
       settings: step.settings, late: step.late.map { copy($0) })
   }
 

@@ -1,6 +1,7 @@
 // Which port of this machine a condition asks. It does not know who answers there.
 
 import BuiltinSteps
+import Diagnostics
 
 /// A port of this machine at which a condition expects an answer.
 package struct LocalServer: Hashable, Sendable {

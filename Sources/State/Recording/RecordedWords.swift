@@ -1,5 +1,6 @@
 // Outcomes, causes and ends of commands as they are in the database.
 
+import Diagnostics
 import Plans
 import Scheduling
 

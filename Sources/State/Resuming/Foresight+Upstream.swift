@@ -1,5 +1,6 @@
 // What is foreseen of the operations that a step depends on.
 
+import Diagnostics
 import Plans
 package import Scheduling
 

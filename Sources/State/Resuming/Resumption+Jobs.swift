@@ -1,5 +1,6 @@
 // What a resumed run knows of the jobs that earlier runs have left, before it begins.
 
+import Diagnostics
 import Plans
 import Scheduling
 

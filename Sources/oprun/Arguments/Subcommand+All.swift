@@ -1,5 +1,7 @@
 // All commands, and what is found out about one by its table.
 
+import Diagnostics
+
 extension Subcommand {
   /// All commands, with those that one may look for together under a heading.
   static let groups = [

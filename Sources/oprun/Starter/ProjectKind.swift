@@ -1,5 +1,6 @@
 // What kinds of projects there are, and how they are recognised.
 
+import Diagnostics
 import Expressions
 
 /// One way in which a project can be built, and the steps for it.
