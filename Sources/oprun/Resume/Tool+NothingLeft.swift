@@ -1,5 +1,6 @@
 // What is said if a run that is to be resumed has nothing left to do, and about variables that do not count for it.
 
+import Caching
 import Diagnostics
 import Execution
 import Plans
@@ -88,7 +89,7 @@ extension Tool {
       let variable = parameterVariable(parameter.name)
       let old = recorded.last { $0.name == parameter.name }
       guard let value = environmentValue(variable), old != nil || !parameter.isDemanded,
-        value != old?.value ?? parameter.defaultValue
+        (old?.value ?? parameter.defaultValue)?.hasSameBytes(as: value) != true
       else { continue }
       say(
         "\(variable) has no effect: parameters are those of the run that is resumed",
