@@ -1,5 +1,7 @@
 // Colours as people write them.
 
+import Diagnostics
+
 /// A colour with eight bits per channel.
 package struct Color: Hashable, Sendable {
   package var red: UInt8

@@ -1,6 +1,8 @@
 // Makes paths of results from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes
 // from elsewhere can never lead out of the directory that the pattern names.
 
+import Diagnostics
+
 private let slash = UInt8(ascii: "/")
 
 /// A parsed pattern.

@@ -1,5 +1,7 @@
 // Numbers and pairs as people write them for built-in steps.
 
+import Diagnostics
+
 /// Parses digits, which may follow a minus.
 func wholeNumber(_ text: some StringProtocol) -> Int? {
   let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]

@@ -27,7 +27,7 @@ package func entries(
   at path: String, showsHidden: Bool = false, takesFile: (String) -> Bool
 ) -> [String] {
   let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
-  let showsHidden = showsHidden || path.dropFirst(directory.count).hasPrefix(".")
+  let showsHidden = showsHidden || path.dropFirst(directory).hasPrefix(".")
   guard let stream = opendir(directory.isEmpty ? "." : String(directory)) else { return [] }
   defer { closedir(stream) }
   var paths: [String] = []

@@ -2,6 +2,7 @@
 // clock.
 
 import Caching
+import Diagnostics
 import Expressions
 import Masking
 import Plans

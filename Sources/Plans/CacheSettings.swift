@@ -95,7 +95,8 @@ package struct CacheModel: Hashable, Sendable {
       case .scratch: (inputs.count + outputs.count, scratch)
       }
     let number =
-      texts.firstIndex { $0.plain == pattern } ?? texts.firstIndex { $0.template != nil }
+      texts.firstIndex { $0.plain.map { areSameBytes($0, pattern) } == true }
+      ?? texts.firstIndex { $0.template != nil }
     return number.flatMap { spans.indices.contains(start + $0) ? spans[start + $0] : nil }
   }
 

@@ -1,5 +1,6 @@
 // The names of the commands of a step, as files, records and other programs have them.
 
+import Diagnostics
 import Scheduling
 
 extension CommandRole {

@@ -2,6 +2,7 @@
 // are submitted together, as one array with that limit, instead of one after the other.
 // docs/design-slurm.md
 
+import Diagnostics
 import Scheduling
 
 extension Plan {

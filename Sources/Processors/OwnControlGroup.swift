@@ -25,9 +25,11 @@ package struct OwnControlGroup: Hashable {
       let root = roots.first(where: { exists("\($0)/cgroup.controllers") })
     else { return nil }
     self.root = root
-    let names = String(decoding: own.dropFirst(4), as: UTF8.self).split(separator: "/")
+    let names = own.dropFirst(4).split(separator: UInt8(ascii: "/")).map {
+      String(decoding: $0, as: UTF8.self)
+    }
     // Inside a namespace, groups outside it have such names; only the namespace's root is visible.
-    self.names = names.contains("..") ? nil : names.map(String.init)
+    self.names = names.contains("..") ? nil : names
   }
 
   /// The directory of the group; nil if it is not visible.

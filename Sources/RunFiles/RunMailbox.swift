@@ -1,6 +1,7 @@
 // Requests to a run from machines that its socket does not reach: files in its directory, on a file
 // system that the machines share. The meaning of the requests is unknown here.
 
+import Diagnostics
 import Glibc
 
 /// The directory of requests in the directory of a run: a client writes `NAME.request`, and the run

@@ -1,6 +1,7 @@
 // The extended attributes of files, as far as a result would lose them.
 
 import CLinux
+import Diagnostics
 import Glibc
 
 enum FileAttributes {

@@ -1,5 +1,6 @@
 // Where a path leads through links. What is read at its end is no concern of it.
 
+import Diagnostics
 import Glibc
 
 /// The places that decide what is found at a path with links in it. They need not exist.

@@ -6,14 +6,14 @@ import Glibc
 /// Notes each file just before it is read, so that a change while it is read is seen later.
 package final class SourceFiles: @unchecked Sendable {  // there is one thread
   private(set) var files: [SourceFile] = []
-  private var paths: Set<String> = []
+  private var paths: Set<PathName> = []
   /// False if one of them changed so recently that another change might leave its stamp as it is.
   private(set) var areSettled = true
 
   package init() {}
 
   package func note(_ path: String) {
-    guard paths.insert(path).inserted else { return }
+    guard paths.insert(PathName(path)).inserted else { return }
     let now = FileStamp.now
     let file = SourceFile(path)
     if !file.isSettled(at: now) { areSettled = false }

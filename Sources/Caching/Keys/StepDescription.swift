@@ -1,5 +1,6 @@
 // A description of a step, in parts that can be told from each other: two runs are compared by them.
 
+import Diagnostics
 import Expressions
 import Glibc
 import Masking

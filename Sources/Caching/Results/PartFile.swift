@@ -2,6 +2,7 @@
 // file system can only make files with names, they have some that nothing else has, and are locked: what a killed run has
 // left is told from what another one still writes, also where processes of both have the same numbers.
 
+import Diagnostics
 import Glibc
 import RunFiles
 

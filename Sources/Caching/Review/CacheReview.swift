@@ -301,17 +301,17 @@ package final class CacheReview {
   private func changes(from record: StepRecord, _ lookup: CacheLookup) -> [KeyChange] {
     typealias Name = PartName
     let before = Dictionary(
-      record.parts.map { (Name(kind: $0.kind, name: $0.name), $0.value) },
+      record.parts.map { (Name($0), $0.value) },
       uniquingKeysWith: { _, last in last })
     let now = Dictionary(
-      lookup.description.parts.map { (Name(kind: $0.kind, name: $0.name), $0.value) },
+      lookup.description.parts.map { (Name($0), $0.value) },
       uniquingKeysWith: { _, last in last })
     var changes: [KeyChange] = []
     for name in Set(before.keys).union(now.keys).sorted() {
       let was = before[name] ?? nil
       let value = now[name] ?? nil
-      if was != value {
-        changes.append(.part(name.kind, name: name.name, was: was, now: value))
+      if was.map(ExactText.init) != value.map(ExactText.init) {
+        changes.append(.part(name.kind, name: name.name.text, was: was, now: value))
       }
     }
     return changes + changedFiles(record.inputs, lookup.inputs ?? []).map { .file($0) }
@@ -339,9 +339,15 @@ private struct Doubts {
 
 private struct PartName: Hashable, Comparable {
   let kind: KeyPart.Kind
-  let name: String
+  let name: ExactText
+
+  init(_ part: KeyPart) {
+    kind = part.kind
+    name = ExactText(text: part.name)
+  }
 
   static func < (left: Self, right: Self) -> Bool {
-    (left.kind.rawValue, left.name) < (right.kind.rawValue, right.name)
+    left.kind == right.kind
+      ? left.name.text.precedesByBytes(right.name.text) : left.kind.rawValue < right.kind.rawValue
   }
 }

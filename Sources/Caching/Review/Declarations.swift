@@ -1,5 +1,6 @@
 // The files that steps declare in `cache`, as absolute patterns, for code that looks at those of a whole pipeline.
 
+import Diagnostics
 package import Plans
 import Scheduling
 

@@ -1,6 +1,7 @@
 // The files that restoring the results of steps would put back, for steps that read them afterwards. It does not know
 // which files are there now.
 
+import Diagnostics
 import Glibc
 import Plans
 

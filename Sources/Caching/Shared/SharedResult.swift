@@ -1,6 +1,7 @@
 // A result in the form in which machines share it. It comes from others, so all of it is checked: a result can name
 // only files that the step declares as its outputs.
 
+import Diagnostics
 import Glibc
 import Expressions
 import Plans

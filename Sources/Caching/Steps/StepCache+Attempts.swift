@@ -1,5 +1,6 @@
 // Attempts of cached steps: what those that do not succeed leave is removed before the next one.
 
+import Diagnostics
 import Plans
 
 /// An attempt that has begun. Its note is kept at hand, so that a good end needs no look at the file.

@@ -1,5 +1,6 @@
 // The inputs that a confined command may read: the files that are in the key of its step.
 
+import Diagnostics
 import Plans
 
 extension StepCache {

@@ -1,5 +1,6 @@
 // The results that a step may have read of the cached steps that it depends on.
 
+import Diagnostics
 package import Plans
 
 /// The results of the steps that a step depends on, as far as their files are what these steps have made; and of the

@@ -1,6 +1,7 @@
 // Variables that a script uses, that oprun has, and that a cached step does not get: who does not know that wonders why
 // they are empty. Only advice depends on it: it knows quotes, comments and assignments, and nothing else about shells.
 
+import Diagnostics
 import Plans
 
 extension StepCache {

@@ -8,7 +8,7 @@ package struct CacheWork {
   private let shared: SharedClient?
   private let hidden: HiddenFolder?
   /// Files that were read before, by the directory of the step.
-  private var known: [String: FileInspector.Known] = [:]
+  private var known: [PathName: FileInspector.Known] = [:]
   /// The files that were just restored.
   private var copies: FileInspector.Known = [:]
   /// True if there were files that a killed run was putting back.
@@ -72,12 +72,12 @@ package struct CacheWork {
     followsLinks: Bool = true, removesParts: Bool = false
   ) throws(CacheFailure) -> [FileEntry] {
     var inspector = FileInspector(
-      root, knowing: self.known.removeValue(forKey: directory), hidden: hidden,
+      root, knowing: self.known.removeValue(forKey: PathName(directory)), hidden: hidden,
       followsLinks: followsLinks)
     inspector.learn(known)
     inspector.copies = copies
     inspector.removesParts = removesParts
-    defer { self.known[directory] = inspector.known }
+    defer { self.known[PathName(directory)] = inspector.known }
     let found = try inspector.inspect(patterns)
     hasFoundParts = hasFoundParts || inspector.hasFoundParts
     return found

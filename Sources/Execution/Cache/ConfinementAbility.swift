@@ -2,6 +2,7 @@
 // have other keys.
 
 import CLinux
+import Diagnostics
 import Glibc
 
 /// True if commands can be confined to what their steps declare. `workspace` is where oprun was

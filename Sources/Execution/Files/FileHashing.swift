@@ -15,15 +15,15 @@ struct FileHashing {
   static let width = 4
 
   /// The digests by operation and patterns, until the operation is decided.
-  private var digests: [OperationID: [[String]: Digest]] = [:]
+  private var digests: [OperationID: [[ExactText]: Digest]] = [:]
   /// The patterns that operations wait for.
-  private var askers: [OperationID: [String]] = [:]
+  private var askers: [OperationID: [ExactText]] = [:]
   /// The patterns in the order in which they were requested; `waiting` has those of them that are
   /// still wanted.
-  private var queue: [[String]] = []
+  private var queue: [[ExactText]] = []
   private var next = 0
-  private var waiting: [[String]: [OperationID]] = [:]
-  private var running: [Int: (patterns: [String], operations: [OperationID])] = [:]
+  private var waiting: [[ExactText]: [OperationID]] = [:]
+  private var running: [Int: (patterns: [ExactText], operations: [OperationID])] = [:]
   /// The operation that is being decided.
   private var current: OperationID?
 
@@ -33,6 +33,7 @@ struct FileHashing {
   /// The digest; nil if it is not known yet, so that the decision must be postponed.
   mutating func digest(of patterns: [String]) -> Digest? {
     guard let current else { return nil }
+    let patterns = patterns.map(ExactText.init)
     if let known = digests[current]?[patterns] { return known }
     if askers.updateValue(patterns, forKey: current) != nil { return nil }
     if waiting[patterns] == nil { queue.append(patterns) }
@@ -63,7 +64,7 @@ struct FileHashing {
       next = 0
     }
     running[slot] = (patterns, waiting.removeValue(forKey: patterns) ?? [])
-    return (slot, patterns)
+    return (slot, patterns.map(\.text))
   }
 
   /// Stores a digest; returns the operations that can be decided now.

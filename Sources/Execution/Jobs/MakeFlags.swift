@@ -1,5 +1,7 @@
 // The variable MAKEFLAGS, as far as it is about jobs. It reads and writes text and opens nothing.
 
+import Diagnostics
+
 /// The address of a jobserver, as a tool is told.
 enum JobserverAddress: Hashable, Sendable {
   /// The descriptors of a pipe, which only a process that has inherited them can use.

@@ -1,6 +1,7 @@
 // The mark in the environment by which a process is recognised as a step's, wherever it has gone:
 // another process group, another session, another parent.
 
+import Diagnostics
 import Plans
 
 /// Marks the commands of one run: `<run>/<number of the command>`. A run inside a step of another

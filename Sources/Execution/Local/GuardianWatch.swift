@@ -1,6 +1,7 @@
 // The work of a guardian: it waits for the end of oprun and for that of its partner.
 
 import CLinux
+import Diagnostics
 import Glibc
 
 /// Does the work of a guardian once it has a program. Returns only if the words of the command line

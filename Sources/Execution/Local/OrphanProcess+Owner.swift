@@ -1,5 +1,6 @@
 // Finds and names processes that we may not signal, because they belong to another user.
 
+import Diagnostics
 import Glibc
 import Plans
 import Processors

@@ -1,5 +1,6 @@
 // The peak memory of a command, where Linux can tell.
 
+import Diagnostics
 import Glibc
 import Processors
 

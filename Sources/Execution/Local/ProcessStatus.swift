@@ -1,6 +1,7 @@
 // Reads what /proc says about a process. A process may be gone by the time it is read; then the
 // value is nil.
 
+import Diagnostics
 import Glibc
 import Processors
 

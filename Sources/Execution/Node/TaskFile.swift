@@ -2,6 +2,7 @@
 // the run's other commands.
 
 import Caching
+import Diagnostics
 import Plans
 import RunFiles
 import Running

@@ -1,5 +1,6 @@
 // An executor that starts nothing: its commands do what the stubs of a test say.
 
+import Diagnostics
 import Expressions
 import Plans
 import RunFiles

@@ -1,5 +1,6 @@
 // Tasks that one call of `sbatch` submits: one as a job, several as an array. docs/design-slurm.md
 
+import Diagnostics
 import Plans
 import Running
 import Scheduling

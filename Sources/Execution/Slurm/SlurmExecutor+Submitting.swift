@@ -295,7 +295,7 @@ private struct BatchChoice {
 func commonName(of steps: [String]) -> String {
   guard let first = steps.first, steps.count > 1 else { return steps.first ?? "" }
   let stem = first.prefix { $0 != "[" }
-  let isMatrix = steps.allSatisfy { $0.hasPrefix(stem) && $0.dropFirst(stem.count).first == "[" }
+  let isMatrix = steps.allSatisfy { $0.hasPrefix(stem) && $0.dropFirst(stem).first == "[" }
   return isMatrix ? String(stem) : "\(first)+\(steps.count - 1)"
 }
 

@@ -1,5 +1,7 @@
 // The results of the functions.
 
+import Diagnostics
+
 /// Why a function has no result: the fault is in one of its arguments, or in the call.
 struct ArgumentFailure: Error {
   package let words: UnlocatedFailure

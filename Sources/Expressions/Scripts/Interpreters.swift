@@ -1,6 +1,8 @@
 // The programs that read code from their arguments or their input, and from where: the only table
 // of them. It knows no language and no templates.
 
+import Diagnostics
+
 /// Where a program that runs code reads it from.
 package struct Interpreter: Sendable {
   enum Operands {

@@ -1,6 +1,8 @@
 // Passes a script to a program: each program has its own option for that, and with another option
 // it may only check the script.
 
+import Diagnostics
+
 extension Interpreter {
   /// The whole argument vector, if the script can be one argument.
   package static func arguments(_ shell: [String], script: String) -> [String] {

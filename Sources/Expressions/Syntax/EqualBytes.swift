@@ -57,7 +57,11 @@ package struct ExactText: Hashable, Sendable {
     areSameBytes(left.text, right.text)
   }
 
-  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+  package func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    hasher.combine(UInt8(0xff))
+  }
 }
 
 extension Set<ExactText> {

@@ -1,6 +1,8 @@
 // The forms in which a secret appears: as it is, and as common tools write it into other texts.
 // Other forms are not found: compressed, encrypted, hashed, reversed, split by other text.
 
+import Diagnostics
+
 struct SecretForms {
   /// Forms that are searched as they are, none shorter than four bytes.
   var texts: Set<[UInt8]> = []

@@ -1,5 +1,6 @@
 // The keys of `slurm`, at top level and of a step.
 
+import Diagnostics
 import Plans
 
 /// Keys of `slurm`. A step may override those that are about its job.

@@ -2,6 +2,7 @@
 // separate models.
 
 import Diagnostics
+import Expressions
 import Plans
 
 /// Reads the files of a pipeline, each once. Faults are in `log`.
@@ -17,16 +18,16 @@ struct PipelineLoader {
   var log = DiagnosticLog()
   private let files: PipelineFiles
   /// The numbers of pipeline files by path.
-  private var numbers: [String: Int] = [:]
+  private var numbers: [ExactText: Int] = [:]
   /// The files that are being read, the outermost first.
   private var open: [OpenFile] = []
   /// The files that were included in the pipeline that is being read, by identity.
-  private var included: Set<String> = []
+  private var included: Set<ExactText> = []
   private var byteCount = 0
   /// The number of files named in `dotenv`, whether they exist or not.
   private var variableFileCount = 0
   /// The .env files whose faults have been reported.
-  private var reportedVariableFiles: Set<String> = []
+  private var reportedVariableFiles: Set<ExactText> = []
   /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
   /// The pipelines that the file defines for its own steps.
@@ -102,12 +103,12 @@ struct PipelineLoader {
         continue
       }
       let identity = files.identity(path)
-      guard !included.contains(identity) else { continue }
+      guard !included.holds(identity) else { continue }
       guard let bytes = read(path, reference, from: file, as: "included file") else {
         lacksFile = true
         continue
       }
-      included.insert(identity)
+      included.insert(ExactText(text: identity))
       open.append(OpenFile(path: path, identity: identity))
       var part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
       open.removeLast()
@@ -200,10 +201,10 @@ struct PipelineLoader {
     let file = FilePath(
       path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
     guard let path = path(of: reference, from: file) else { return nil }
-    if let number = numbers[path] { return number }
+    if let number = numbers[ExactText(text: path)] { return number }
     guard let bytes = read(path, reference, from: file, as: "pipeline") else { return nil }
     let number = addPlace()
-    numbers[path] = number
+    numbers[ExactText(text: path)] = number
     models[number] = pipeline(at: path, bytes, number: number)
     return number
   }
@@ -263,7 +264,8 @@ struct PipelineLoader {
   /// Reports faults of a file. Only a file with faults is added to the sources, as a secret: its
   /// text may be one.
   private mutating func report(_ faults: [VariableFileFault], _ path: String, _ bytes: [UInt8]) {
-    guard !faults.isEmpty, reportedVariableFiles.insert(path).inserted else { return }
+    guard !faults.isEmpty, reportedVariableFiles.insert(ExactText(text: path)).inserted
+    else { return }
     let start = sources.add(path: path, bytes: bytes, isSecret: true)
     func span(_ range: Range<Int>) -> Span {
       Span(start: start + range.lowerBound, end: start + min(range.upperBound, bytes.count))
@@ -284,7 +286,7 @@ struct PipelineLoader {
       return nil
     }
     let identity = files.identity(path)
-    if let start = open.firstIndex(where: { $0.identity == identity }) {
+    if let start = open.firstIndex(where: { areSameBytes($0.identity, identity) }) {
       let cycle = open[start...].map(\.path) + [path]
       log.report(at: reference.span) { LoadingMessage.cycle(cycle, at: $0) }
       return nil
@@ -313,7 +315,7 @@ struct PipelineLoader {
     case .success(let bytes?): return bytes
     case .success(nil):
       let meant = fileMeant(by: path, reference) { path in
-        isPipelineName(path) && !open.contains { $0.identity == files.identity(path) }
+        isPipelineName(path) && !open.contains { areSameBytes($0.identity, files.identity(path)) }
       }
       log.report(at: reference.span) {
         LoadingMessage.missing(what, path, from: file.directory, suggestion: meant, at: $0)
@@ -333,10 +335,12 @@ struct PipelineLoader {
     // One name differs, as often from the end in what is written.
     let names = (path.split(separator: "/"), meant.split(separator: "/"))
     var words = reference.name.split(separator: "/", omittingEmptySubsequences: false)
-    guard let place = zip(names.0, names.1).enumerated().first(where: { $1.0 != $1.1 })?.offset
-    else { return nil }
+    let differing = zip(names.0, names.1).enumerated().first { !$1.0.utf8.elementsEqual($1.1.utf8) }
+    guard let place = differing?.offset else { return nil }
     let word = words.count - names.0.count + place
-    guard words.indices.contains(word), words[word] == names.0[place] else { return nil }
+    guard words.indices.contains(word), words[word].utf8.elementsEqual(names.0[place].utf8) else {
+      return nil
+    }
     words[word] = names.1[place]
     return words.joined(separator: "/")
   }

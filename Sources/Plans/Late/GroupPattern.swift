@@ -2,6 +2,7 @@
 // once, as a pattern: each instance of the group gets copies of them. docs/design-planning.md,
 // “Patterns”.
 
+import Diagnostics
 import Expressions
 package import Scheduling
 
@@ -78,7 +79,7 @@ package struct PatternCopier {
 
   package mutating func copy(_ step: PlannedStep) -> PlannedStep {
     PlannedStep(
-      id: name.new + step.id.dropFirst(name.old.count), span: step.span, work: step.work,
+      id: name.new + step.id.dropFirst(name.old), span: step.span, work: step.work,
       settings: step.settings, late: step.late.map { copy($0) })
   }
 

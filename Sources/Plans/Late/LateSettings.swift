@@ -1,5 +1,6 @@
 // The part of a step's settings that is left for the run.
 
+import Diagnostics
 package import Expressions
 package import Scheduling
 

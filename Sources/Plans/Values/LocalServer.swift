@@ -1,6 +1,7 @@
 // The port of this machine that a condition asks. Who answers there is not known.
 
 import BuiltinSteps
+import Diagnostics
 
 /// A port of this machine at which a condition expects an answer.
 package struct LocalServer: Hashable, Sendable {

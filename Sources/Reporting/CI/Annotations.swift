@@ -135,7 +135,7 @@ extension CIOptions {
     let absolute = parts.joined(separator: "/")
     guard let root else { return path }
     let prefix = root.split(separator: "/").joined(separator: "/") + "/"
-    return absolute.hasPrefix(prefix) ? String(absolute.dropFirst(prefix.count)) : path
+    return absolute.hasPrefix(prefix) ? String(absolute.dropFirst(prefix)) : path
   }
 }
 

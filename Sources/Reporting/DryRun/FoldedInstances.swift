@@ -154,7 +154,7 @@ extension Plan {
   ) -> String {
     let id = steps[operation.index].id
     guard id.hasPrefix(steps[group.index].id) else { return text }
-    let values = String(id.dropFirst(steps[group.index].id.count))
+    let values = String(id.dropFirst(steps[group.index].id))
     return values.isEmpty ? text : text.replacingText(values, with: "")
   }
 }

@@ -1,6 +1,7 @@
 // The record of a run, for reports: every step and every command with its times. It is folded from
 // the events, and kept completely until the end.
 
+import Diagnostics
 import Plans
 import RunFiles
 import Scheduling

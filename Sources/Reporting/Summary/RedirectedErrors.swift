@@ -1,5 +1,7 @@
 // Finds where a script sends the errors of its commands, as far as the script says.
 
+import Diagnostics
+
 /// The last file that a script redirects standard error to: `build.log` in `make >build.log 2>&1`; nil if there is none.
 func targetOfErrors(inScript script: String) -> String? {
   var found: Substring.UTF8View?

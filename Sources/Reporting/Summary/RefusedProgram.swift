@@ -1,6 +1,8 @@
 // Finds the file that a shell, or a command that starts another one, could not run. Their messages
 // are all there is to go by.
 
+import Diagnostics
+
 /// The file that is named in `sh: 1: ./build: Permission denied` or `env: './build': Permission
 /// denied`; nil if the line says something else, or names no path.
 func refusedProgram(in line: String) -> String? {

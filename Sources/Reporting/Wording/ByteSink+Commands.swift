@@ -1,5 +1,6 @@
 // Writes the command of a step, as a person would type it.
 
+import Diagnostics
 import Glibc
 import Masking
 package import Plans

@@ -1,5 +1,6 @@
 // Which steps of a pipeline are not what they were in another version of its file.
 
+import Expressions
 package import Masking
 package import Plans
 import Scheduling
@@ -16,31 +17,40 @@ package struct EditedSteps {
     let before = Dictionary(
       definitions(of: earlier, masker), uniquingKeysWith: { _, last in last })
     for (id, definition) in definitions(of: plan, masker) where before[id] != definition {
-      all.insert(id)
-      if before[id] == nil { new.insert(id) }
+      all.insert(id.text)
+      if before[id] == nil { new.insert(id.text) }
     }
   }
 }
 
 private struct StepDefinition: Hashable {
   let fingerprint: Int
-  let cache: CacheSettings?
-  let lateCache: CacheSettings?
-  let needs: Set<String>
+  let cache: Int?
+  let lateCache: Int?
+  let needs: Set<ExactText>
 }
 
-private func definitions(of plan: Plan, _ masker: Masker?) -> [(String, StepDefinition)] {
+private func definitions(of plan: Plan, _ masker: Masker?) -> [(ExactText, StepDefinition)] {
   var fingerprints = Fingerprints(masker)
   return plan.steps.indices.map { index in
     let step = plan.steps[index]
     let needs = plan.graph.dependencies(of: OperationID(index)).map {
-      "\($0.condition) \(plan.steps[$0.from.index].id)"
+      ExactText(text: "\($0.condition) \(plan.steps[$0.from.index].id)")
     }
     return (
-      step.id,
+      ExactText(text: step.id),
       StepDefinition(
-        fingerprint: fingerprints.written(step), cache: step.settings.cache,
-        lateCache: step.late?.parts.settings?.cache?.shown, needs: Set(needs))
+        fingerprint: fingerprints.written(step), cache: step.settings.cache?.fingerprint,
+        lateCache: step.late?.parts.settings?.cache?.shown.fingerprint, needs: Set(needs))
     )
+  }
+}
+
+extension CacheSettings {
+  fileprivate var fingerprint: Int {
+    var digest = FingerprintDigest()
+    for texts in [inputs, outputs, scratch, environment, tools] { digest.add(texts) }
+    digest.add(isEnforced ? 1 : 0)
+    return digest.finish()
   }
 }

@@ -1,5 +1,6 @@
 // The events of a recorded run, made from its records, for reports that are written afterwards.
 
+import Diagnostics
 package import Masking
 package import Plans
 import RunFiles

@@ -1,5 +1,6 @@
 // How commands ended, as it is in the database.
 
+import Diagnostics
 import Plans
 import Scheduling
 

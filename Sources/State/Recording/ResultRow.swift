@@ -1,6 +1,7 @@
 // A row of the table `result`, with the name of its step instead of a number: what the database and the journal of a
 // run keep of a step.
 
+import Diagnostics
 import Expressions
 import Plans
 import Scheduling

@@ -1,6 +1,7 @@
 // Facts that few runs have, as they are recorded: the trace that a run was part of, the exit status of a step that it
 // gave in place of its own, where it ran, and which submission has started it.
 
+import Diagnostics
 package import Plans
 import Scheduling
 

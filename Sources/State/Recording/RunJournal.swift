@@ -1,6 +1,7 @@
 // The journal of a run: rows of the table `result` that the database has not got yet. A line costs far less than a
 // transaction, and outlives oprun as well. docs/design-state.md, "The journal".
 
+import Diagnostics
 import Glibc
 package import RunFiles
 

@@ -1,5 +1,6 @@
 // Which steps of a resumed run need not wait for instances of a matrix to end, because nothing of them is to run.
 
+import Diagnostics
 package import Plans
 import Scheduling
 

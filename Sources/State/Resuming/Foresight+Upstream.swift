@@ -1,5 +1,6 @@
 // Foresees what happens to the operations that a step depends on.
 
+import Diagnostics
 import Plans
 package import Scheduling
 

@@ -1,5 +1,6 @@
 // The jobs that earlier runs have left, as a resumed run sees them before it begins.
 
+import Diagnostics
 import Plans
 import Scheduling
 

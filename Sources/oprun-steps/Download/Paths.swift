@@ -1,6 +1,8 @@
 // Paths as Linux has them: bytes, in which a slash ends a component whatever follows it. For Swift's
 // characters, a slash before a combining mark is none, and two spellings of a letter are equal.
 
+import Diagnostics
+
 private let slash = UInt8(ascii: "/")
 
 /// Identifies a path, apart from links: two paths are equal if they consist of the same bytes, without

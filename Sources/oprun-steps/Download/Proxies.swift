@@ -2,6 +2,7 @@
 // addresses of requested hosts are checked differently behind a proxy.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 struct Proxies: Sendable {

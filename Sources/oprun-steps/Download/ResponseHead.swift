@@ -1,5 +1,7 @@
 // The status and headers of a response, and what they mean. It knows no connection and no file.
 
+import Diagnostics
+
 /// The part of a response before the body.
 struct ResponseHead: Sendable {
   private(set) var status = 0

@@ -1,6 +1,8 @@
 // What the cache knows about one key: which content it stands for, and what the server said about
 // it.
 
+import Diagnostics
+
 /// A key's content. The key is a hash of a URL and the headers sent with it, or of an image and
 /// what was made of it; neither is kept, since both may contain secrets.
 struct CacheRecord: Hashable, Sendable {

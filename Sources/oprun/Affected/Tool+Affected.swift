@@ -34,12 +34,14 @@ extension Tool {
       let declared = Declarations(planned.plan, workspace: workspace)
       let files = found.tracked + found.untracked.filter { !declared.make($0) }
       let versions = EarlierFiles(
-        repository: repository, base: base, changed: Set(found.tracked + found.untracked),
+        repository: repository, base: base,
+        changed: Set((found.tracked + found.untracked).map { PathName($0) }),
         workspace: workspace)
       // The files of the pipeline count by their contents.
-      let sources = Set((reads.paths + [planned.path]).flatMap(versions.places))
+      let sources = Set(
+        (reads.paths.map(\.text) + [planned.path]).flatMap(versions.places).map { PathName($0) })
       let others = files.filter {
-        !sources.contains($0) && !sources.contains(LinkTrail($0).end)
+        !sources.contains(PathName($0)) && !sources.contains(PathName(LinkTrail($0).end))
       }
       var changes = AffectedSteps.Changes(
         ChangedPaths(files, folders: found.folders),
@@ -76,10 +78,12 @@ extension Tool {
 private struct EarlierFiles: Sendable {
   let repository: GitRepository
   let base: String
-  let changed: Set<String>
+  let changed: Set<PathName>
   let workspace: String
 
-  func hasChanged(_ path: String) -> Bool { places(of: path).contains(where: changed.contains) }
+  func hasChanged(_ path: String) -> Bool {
+    places(of: path).contains { changed.contains(PathName($0)) }
+  }
 
   func contents(of path: String) -> [UInt8]? {
     repository.contents(of: absolute(path), in: base)
@@ -98,10 +102,12 @@ private struct EarlierFiles: Sendable {
 extension PlannedPipeline {
   /// The steps that differ from their earlier forms, and the new ones among them; all steps if that cannot be known.
   fileprivate func editedSteps(
-    readFrom paths: Set<String>, _ versions: EarlierFiles
+    readFrom paths: Set<PathName>, _ versions: EarlierFiles
   ) -> (edited: Set<OperationID>, new: Set<OperationID>) {
     let hasChanged = path != "-" && versions.hasChanged(path)
-    guard hasChanged || paths.contains(where: versions.hasChanged) else { return ([], []) }
+    guard hasChanged || paths.contains(where: { versions.hasChanged($0.text) }) else {
+      return ([], [])
+    }
     let all = Set(plan.steps.indices.map { OperationID($0) })
     if path == "-" { return (all, []) }
     guard let bytes = hasChanged ? versions.contents(of: path) : try? readPipelineFile(path) else {

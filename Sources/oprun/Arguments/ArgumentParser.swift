@@ -1,5 +1,7 @@
 // Parses the words of a command line into an invocation, by the table of options.
 
+import Diagnostics
+
 /// Reads the words after the command's name. The last of several equal flags wins, unless it is
 /// repeatable, and any flag overrides the environment.
 struct ArgumentParser {

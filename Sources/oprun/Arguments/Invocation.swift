@@ -1,5 +1,6 @@
 // A parsed command line: a command, checked values of its options, operands.
 
+import Diagnostics
 import Plans
 import Scheduling
 

@@ -1,6 +1,7 @@
 // An option of the command line. The table of all of them (`Options`) drives parsing, help, the
 // environment, suggestions and the reference.
 
+import Diagnostics
 import Scheduling
 
 /// An option of the command line, which is also an environment variable.

@@ -1,5 +1,6 @@
 // Finds the command that a command line means.
 
+import Diagnostics
 import Glibc
 
 enum Request {

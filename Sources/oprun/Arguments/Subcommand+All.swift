@@ -1,5 +1,7 @@
 // All commands, and what their table tells about one.
 
+import Diagnostics
+
 extension Subcommand {
   /// All commands, those that belong together under one heading.
   static let groups = [

@@ -1,6 +1,7 @@
 // Parses strings of the command line into values.
 
 import BuiltinSteps
+import Diagnostics
 
 extension ValueKind {
   /// The value of a string; nil if it is not of this kind.

@@ -1,5 +1,7 @@
 // The possible words at the end of a command line that is still being typed.
 
+import Diagnostics
+
 /// A command line whose last word is not finished.
 struct UnfinishedLine {
   /// A kind of word that the last one may be.
@@ -77,7 +79,7 @@ struct UnfinishedLine {
       expected += [meaning(of: word(in: place), command)].compactMap(\.self)
       if !place.hasPrefix("[") { break }
     }
-    if count >= places.count, let last = places.last, last.contains("…") {
+    if count >= places.count, let last = places.last, last.containsText("…") {
       expected += [meaning(of: word(in: last), command)].compactMap(\.self)
     }
     return expected

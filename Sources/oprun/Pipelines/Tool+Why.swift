@@ -302,14 +302,15 @@ extension KeyChange {
     guard let was else { return "\(subject) added: \(quoted(now ?? ""))" }
     guard let now else { return "\(subject) removed, was \(quoted(was))" }
     let (before, after) = fromDifference(was, now)
-    return "\(subject) changed from \(quoted(before)) to \(quoted(after))"
+    let look = before == after ? ", which looks the same, but has different bytes" : ""
+    return "\(subject) changed from \(quoted(before)) to \(quoted(after))\(look)"
   }
 }
 
 /// Two long values from shortly before their first difference: a line does not show all of them.
 private func fromDifference(_ was: String, _ now: String) -> (String, String) {
   let shown = 20
-  let common = zip(was, now).prefix { $0 == $1 }.count
+  let common = zip(was.unicodeScalars, now.unicodeScalars).prefix { $0 == $1 }.count
   guard common > 2 * shown else { return (was, now) }
   return ("…\(was.dropFirst(common - shown))", "…\(now.dropFirst(common - shown))")
 }

@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Execution
+import Expressions
 import Pipelines
 import Plans
 import Scheduling
@@ -21,7 +22,7 @@ private struct ChangedParameters {
       let name = parameter.name
       if request.secretParameters.contains(name) { return given.contains(name) }
       let values = [request.parameters, planned.options.parameters].map { arguments in
-        arguments.last { $0.name == name }?.value ?? parameter.defaultValue
+        (arguments.last { $0.name == name }?.value ?? parameter.defaultValue).map(ExactText.init)
       }
       return values[0] != values[1]
     }.map(\.name)

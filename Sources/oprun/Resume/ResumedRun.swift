@@ -1,5 +1,6 @@
 // The run that is resumed: which one, and which part of it.
 
+import Caching
 import Diagnostics
 import Execution
 import Expressions
@@ -210,7 +211,7 @@ extension Tool {
     // Allowed failures count in a strict run, so one that is kept would make each resumed run fail.
     if invocation.isOn(Options.strict) { earlier.allowNoFailure() }
     guard let file = earlier.request.file else { throw .notResumable(name) }
-    guard earlier.request.workspace == store.folder.currentPlace else {
+    guard (earlier.request.workspace ?? "").hasSameBytes(as: store.folder.currentPlace ?? "") else {
       throw .resumedElsewhere(name, store.folder.directory(of: earlier.request.workspace))
     }
     let work: OpenWork
@@ -364,6 +365,6 @@ extension Tool {
   func recordedPath(_ path: String) -> String {
     guard let file = realPath(path) else { return path }
     guard let folder = realPath("."), file.hasPrefix(folder + "/") else { return file }
-    return String(file.dropFirst(folder.count + 1))
+    return String(file.dropFirst(folder + "/"))
   }
 }

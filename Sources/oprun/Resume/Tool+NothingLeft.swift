@@ -1,6 +1,7 @@
 // Messages for a run to be resumed that has nothing left to do, and about variables that do not
 // count for it.
 
+import Caching
 import Diagnostics
 import Execution
 import Plans
@@ -91,7 +92,7 @@ extension Tool {
       let variable = parameterVariable(parameter.name)
       let old = recorded.last { $0.name == parameter.name }
       guard let value = environmentValue(variable), old != nil || !parameter.isDemanded,
-        value != old?.value ?? parameter.defaultValue
+        (old?.value ?? parameter.defaultValue)?.hasSameBytes(as: value) != true
       else { continue }
       say(
         "\(variable) has no effect: parameters are those of the run that is resumed",

@@ -1,5 +1,6 @@
 // The kinds of projects, and how they are recognised.
 
+import Diagnostics
 import Expressions
 
 /// One way in which a project can be built, and the steps for it.

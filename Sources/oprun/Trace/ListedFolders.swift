@@ -1,14 +1,15 @@
 // The directories that a command listed, in which a new file may matter although it was not read.
 
 import Caching
+import Diagnostics
 
 struct ListedFolders {
   /// All listed directories, as the step's patterns write them; empty for its own directory.
-  let all: Set<String>
+  let all: PathSet
   /// Patterns for directories in which every new file may matter.
   let patterns: [String]
   /// Directories for which no pattern can be proposed, because the command writes there, too.
-  let rest: Set<String>
+  let rest: PathSet
 
   /// The reason why a program lists a directory.
   private enum Aim: Int {
@@ -32,25 +33,27 @@ struct ListedFolders {
   /// `read` and `others` are the paths that the command read, and those that it and the steps
   /// before it wrote, as patterns write them.
   init(
-    _ files: TracedFiles, _ place: TracedWorkspace, read: Set<String>, others: Set<String>
+    _ files: TracedFiles, _ place: TracedWorkspace, read: PathSet, others: PathSet
   ) {
-    var aims: [String: Aim] = [:]
-    for (path, programs) in files.listed where !place.isFromUpstream(path) {
+    var aims: [PathName: Aim] = [:]
+    for (path, programs) in files.listed where !place.isFromUpstream(path.text) {
       let aim = programs.map(Aim.init(program:)).max { $0.rawValue < $1.rawValue } ?? .names
-      for name in files.names[path] ?? [path] {
+      for name in files.names[path] ?? [path.text] {
         guard let folder = place.shownFolder(name), !TracedPath(folder).isInRepository else {
           continue
         }
-        aims[folder] = Aim(rawValue: max(aim.rawValue, aims[folder]?.rawValue ?? 0))
+        let known = aims[PathName(folder)]?.rawValue ?? 0
+        aims[PathName(folder)] = Aim(rawValue: max(aim.rawValue, known))
       }
     }
-    var whole: Set<String> = []
-    var rest: Set<String> = []
+    var whole: PathSet = []
+    var rest: PathSet = []
     // A program that knows the names of its files lists its own directory to find out which of them
     // it need not look for.
-    for (folder, aim) in aims where aim != .files || !folder.isEmpty {
-      let inside = read.map(TracedPath.init).filter { $0.folder == folder }
-      let hasKinds = inside.contains { !$0.ending.isEmpty && (aim == .files || !$0.isHidden) }
+    for (folder, aim) in aims where aim != .files || !folder.text.isEmpty {
+      let folder = folder.text
+      let inside = read.map(TracedPath.init).filter { $0.folder.hasSameBytes(as: folder) }
+      let hasKinds = inside.contains { !$0.ending.text.isEmpty && (aim == .files || !$0.isHidden) }
       if aim != .names, hasKinds { continue }
       let isInside = { (path: String) in path.hasPrefix(folder + "/") }
       // If such a program has read nothing there, it wanted the names, or none of the known files
@@ -62,8 +65,8 @@ struct ListedFolders {
         rest.insert(folder)
       }
     }
-    all = Set(aims.keys)
-    self.rest = Set(rest.map { $0.isEmpty ? "." : $0 })
+    all = PathSet(aims.keys.map(\.text))
+    self.rest = PathSet(rest.map { $0.isEmpty ? "." : $0 })
     patterns = whole.filter { folder in !whole.contains { folder.hasPrefix($0 + "/") } }.map {
       folder in
       let isDeep = whole.contains { $0.hasPrefix(folder + "/") }

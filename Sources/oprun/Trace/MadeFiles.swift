@@ -1,31 +1,32 @@
 // The files that a traced command made, and the outputs that are proposed for it.
 
 import Caching
+import Diagnostics
 
 /// The made files, by what happened to them. All paths are written as in the step's patterns.
 struct MadeFiles {
-  let written: Set<String>
-  let temporary: Set<String>
+  let written: PathSet
+  let temporary: PathSet
   /// Files that were read and then changed, which are nobody's result: to put one back would undo
   /// the changes of others.
-  let changed: Set<String>
+  let changed: PathSet
   /// Files that were changed in repositories of git, as also a command does that only looks at them.
-  let inRepository: Set<String>
+  let inRepository: PathSet
   /// Directories that got their names in the directory of the step, which no pattern can open.
-  let renamedAtTop: Set<String>
+  let renamedAtTop: PathSet
   /// Directories that were made and left.
-  let folders: Set<String>
+  let folders: PathSet
   /// Directories that were removed and made again.
-  let remade: Set<String>
+  let remade: PathSet
   /// Directories that were made and removed again, and those among them in the directory of the
   /// step, which no pattern can open.
-  let temporaryFolders: Set<String>
-  let temporaryAtTop: Set<String>
-  private let replaced: Set<String>
-  private let renamed: Set<String>
-  private let empty: Set<String>
+  let temporaryFolders: PathSet
+  let temporaryAtTop: PathSet
+  private let replaced: PathSet
+  private let renamed: PathSet
+  private let empty: PathSet
 
-  init(_ files: TracedFiles, shown: (Set<String>) -> Set<String>) {
+  init(_ files: TracedFiles, shown: (PathSet) -> PathSet) {
     let folders = shown(files.folders)
     let written = shown(files.written)
     let temporary = shown(files.temporary)
@@ -47,23 +48,24 @@ struct MadeFiles {
     let renamed = shown(files.renamedFolders)
     self.renamed = renamed
     renamedAtTop = renamed.filter { !$0.contains("/") }
-    let around = Set(written.union(folders).map { TracedPath($0).folder })
+    let around = PathSet(written.union(folders).map { TracedPath($0).folder })
     empty = folders.filter { !around.contains($0) && !TracedPath($0).isInRepository }
   }
 
   /// The patterns, sorted. `hasMadeAll` tells whether everything in a directory is a result.
-  func outputs(beside read: Set<String>, hasMadeAll: (String) -> Bool) -> [String] {
+  func outputs(beside read: PathSet, hasMadeAll: (String) -> Bool) -> [String] {
     let wholes = remade.filter { folder in
       !folder.hasPrefix("../") && !read.contains { $0.hasPrefix(folder + "/") }
         && hasMadeAll(folder)
     }
-    var result = Set(wholes.map { PatternSummary.escaped($0) + "/" })
+    var result = PathSet(wholes.map { PatternSummary.escaped($0) + "/" })
     let others = written.union(empty).filter { path in
-      !wholes.contains { path == $0 || path.hasPrefix($0 + "/") }
+      !wholes.contains { path.hasSameBytes(as: $0) || path.isBelow($0) }
     }
     for (folder, paths) in Dictionary(
-      grouping: others, by: { TracedPath($0).folders.first ?? "" })
+      grouping: others, by: { TracedPath($0).folders.first ?? PathName("") })
     {
+      let folder = folder.text
       let isOwn = !folder.isEmpty && folder != ".." && !read.contains { $0.hasPrefix(folder + "/") }
       // No wildcard matches a directory, or a name with a dot.
       let odd = paths.filter { empty.contains($0) || TracedPath($0).isHidden }
@@ -82,7 +84,7 @@ struct MadeFiles {
   }
 
   /// The pattern for an output. A file that is replaced needs its directory, which a wildcard opens.
-  private func pattern(for path: String, avoiding read: Set<String>) -> String {
+  private func pattern(for path: String, avoiding read: PathSet) -> String {
     let text = PatternSummary.escaped(path)
     if empty.contains(path) { return text + "/" }
     if replaced.contains(path) {
@@ -91,15 +93,16 @@ struct MadeFiles {
     let opened = renamed.filter { $0.contains("/") && path.hasPrefix($0 + "/") }
     guard let folder = opened.min(by: { $0.utf8.count < $1.utf8.count }) else { return text }
     return PatternSummary.escaped(folder) + "*"
-      + PatternSummary.escapedEnd(String(path.dropFirst(folder.count)))
+      + PatternSummary.escapedEnd(String(Substring(path.utf8.dropFirst(folder.utf8.count))))
   }
 
   /// A pattern with a wildcard, which opens the directory of a path, and matches no path that is
   /// read: the path with a wildcard at its end, or one that matches the path alone. Nil if there is
   /// none.
-  static func pattern(opening path: String, avoiding read: Set<String>) -> String? {
+  static func pattern(opening path: String, avoiding read: PathSet) -> String? {
     if !read.contains(where: {
-      $0 != path && $0.hasPrefix(path) && !$0.dropFirst(path.count).contains("/")
+      $0.utf8.count > path.utf8.count && $0.hasPrefix(path)
+        && !$0.utf8.dropFirst(path.utf8.count).contains(UInt8(ascii: "/"))
     }) {
       return PatternSummary.escaped(path) + "*"
     }

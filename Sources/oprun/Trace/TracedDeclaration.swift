@@ -94,7 +94,7 @@ struct TracedDeclaration {
   init(
     _ files: TracedFiles, _ place: TracedWorkspace, names: (String) -> [String]? = { _ in [] }
   ) {
-    let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
+    let shown = { (paths: PathSet) in PathSet(paths.compactMap(place.shown)) }
     let made = MadeFiles(files, shown: shown)
     let looked = files.looked.filter { !TracedPath($0).isInRepository }
     let vague = Self.vagueLinks(files, place)
@@ -127,7 +127,7 @@ struct TracedDeclaration {
         of: shown(absent).filter { path in !known.contains { $0.covers(path) } },
         avoiding: others)).sorted()
     programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
-    let notices: [(String, Set<String>)] = [
+    let notices: [(String, PathSet)] = [
       ("created by steps that it depends on", shown(given)),
       (
         "only looked at; if an earlier run of the step created them, remove them and trace again",
@@ -152,7 +152,7 @@ struct TracedDeclaration {
       + [ofLinks, ofLists]).compactMap { Self.remark($0, $1) }
   }
 
-  private static func noticeOfChanges(_ made: MadeFiles) -> (String, Set<String>) {
+  private static func noticeOfChanges(_ made: MadeFiles) -> (String, PathSet) {
     (
       "cannot be cached as it is, because the step changes what it reads; let it write other files, or, if an earlier run of the step created them, remove them and trace again",
       made.changed
@@ -162,7 +162,7 @@ struct TracedDeclaration {
   /// Notices about directories that a confined step cannot handle.
   private static func notices(
     ofFolders made: MadeFiles, leadingTo outputs: [String]
-  ) -> [(String, Set<String>)] {
+  ) -> [(String, PathSet)] {
     let leading = made.folders.subtracting(made.remade).filter { folder in
       outputs.contains { $0.hasPrefix(PatternSummary.escaped(folder) + "/") }
     }
@@ -188,25 +188,25 @@ struct TracedDeclaration {
 
   /// Links that were read, to directories that are not inputs: their contents are not all in the
   /// workspace, or the step writes there.
-  private static func vagueLinks(_ files: TracedFiles, _ place: TracedWorkspace) -> Set<String> {
+  private static func vagueLinks(_ files: TracedFiles, _ place: TracedWorkspace) -> PathSet {
     let made = files.written.union(files.temporary).union(files.folders)
-    return Set(
+    return PathSet(
       files.leads.filter { link, folder in
-        !place.isFromUpstream(link)
-          && (!folder.isBelow(place.workspace) || link.isBelow(folder)
+        !place.isFromUpstream(link.text)
+          && (!folder.isBelow(place.workspace) || link.text.isBelow(folder)
             || made.contains { $0.isBelow(folder) || $0.hasSameBytes(as: folder) })
-      }.keys
+      }.keys.map(\.text)
     ).intersection(files.read.union(files.looked))
   }
 
   /// Lists a git repository as a whole, because git reads other objects after each commit.
-  private static func withRepositories(_ paths: Set<String>) -> Set<String> {
-    let repositories = Set(
+  private static func withRepositories(_ paths: PathSet) -> PathSet {
+    let repositories = PathSet(
       paths.compactMap { path in
         TracedPath(path).repository.flatMap { path.hasPrefix($0 + "/objects/") ? $0 : nil }
       })
     if repositories.isEmpty { return paths }
-    return Set(
+    return PathSet(
       paths.map { path in
         TracedPath(path).repository.flatMap { repositories.contains($0) ? $0 : nil } ?? path
       })
@@ -215,12 +215,12 @@ struct TracedDeclaration {
   /// The names of the read files that the command used in the workspace: if a link gets another
   /// target, the command reads another file.
   private static func names(
-    of paths: Set<String>, _ files: TracedFiles, in place: TracedWorkspace, given: Set<String>
-  ) -> Set<String> {
-    var result: Set<String> = []
+    of paths: PathSet, _ files: TracedFiles, in place: TracedWorkspace, given: PathSet
+  ) -> PathSet {
+    var result: PathSet = []
     for path in paths {
-      for name in files.names[path] ?? [path] {
-        let isShown = name != path && place.shown(name) != nil
+      for name in files.names[PathName(path)] ?? [path] {
+        let isShown = !name.hasSameBytes(as: path) && place.shown(name) != nil
         if isShown || !given.contains(path) { result.insert(isShown ? name : path) }
       }
     }
@@ -229,20 +229,22 @@ struct TracedDeclaration {
 
   /// The patterns of temporary files. Their names are rarely the same twice: the part that they
   /// share with an output is kept. A directory that is removed again needs the one around it.
-  private static func scratch(_ made: MadeFiles, avoiding read: Set<String>) -> [String] {
+  private static func scratch(_ made: MadeFiles, avoiding read: PathSet) -> [String] {
     let outputs = made.written.map(TracedPath.init)
     let folders = made.temporaryFolders.subtracting(made.temporaryAtTop)
     let outermost = folders.filter { !folders.contains(TracedPath($0).folder) }
-    let inFolders = Set(outermost.map { PatternSummary.escaped(TracedPath($0).prefix) + "*" })
+    let inFolders = PathSet(outermost.map { PatternSummary.escaped(TracedPath($0).prefix) + "*" })
+    let others = made.temporary.filter { path in !outermost.contains { path.isBelow($0) } }
     return inFolders.union(
-      made.temporary.filter { path in !outermost.contains { path.hasPrefix($0 + "/") } }.map {
-        path in
-        let path = TracedPath(path)
-        let shared = outputs.filter { $0.prefix == path.prefix && path.name.hasPrefix($0.name) }
-          .map(\.name).max { $0.count < $1.count }
-        return shared.flatMap { MadeFiles.pattern(opening: path.prefix + $0, avoiding: read) }
-          ?? PatternSummary.escaped(path.prefix) + "*"
-      }
+      PathSet(
+        others.map { path in
+          let path = TracedPath(path)
+          let shared = outputs.filter {
+            $0.prefix.hasSameBytes(as: path.prefix) && path.name.hasPrefix($0.name)
+          }.map(\.name).max { $0.count < $1.count }
+          return shared.flatMap { MadeFiles.pattern(opening: path.prefix + $0, avoiding: read) }
+            ?? PatternSummary.escaped(path.prefix) + "*"
+        })
     ).sorted()
   }
 
@@ -264,7 +266,7 @@ struct TracedDeclaration {
     return names
   }
 
-  private static func remark(_ words: String, _ paths: Set<String>) -> String? {
+  private static func remark(_ words: String, _ paths: PathSet) -> String? {
     paths.isEmpty ? nil : "\(words): \(firstNames(of: paths.sorted(), most: 8))"
   }
 

@@ -64,51 +64,51 @@ struct TracedCommand {
 /// The files by their use.
 struct TracedFiles {
   /// Files that were read, or executed, and had not been made by the command itself.
-  private(set) var read: Set<String> = []
+  private(set) var read: PathSet = []
   /// Files that were only looked at, such as their times, and had not been made by the command itself.
-  private(set) var looked: Set<String> = []
+  private(set) var looked: PathSet = []
   /// Paths that were looked for in the workspace and exist neither now nor because of the command.
   /// If the directory does not exist either, it is named instead. Files that were then found
   /// elsewhere on the machine, as system headers are, are left out, and so are files that compilers
   /// keep of those that they read.
-  private(set) var missing: Set<String> = []
+  private(set) var missing: PathSet = []
   /// The paths by which files were read or looked at: other than their own if links were on the way.
-  private(set) var names: [String: Set<String>] = [:]
+  private(set) var names: [PathName: PathSet] = [:]
   /// Files that the command made or changed, and left.
-  private(set) var written: Set<String> = []
+  private(set) var written: PathSet = []
   /// Files that the command made and removed again, or renamed.
-  private(set) var temporary: Set<String> = []
+  private(set) var temporary: PathSet = []
   /// Files that existed before and are gone.
-  private(set) var removed: Set<String> = []
+  private(set) var removed: PathSet = []
   /// Links whose targets matter, with the directories that they lead to.
-  private(set) var leads: [String: String] = [:]
+  private(set) var leads: [PathName: String] = [:]
   /// Files that were written by renaming, after a removal, or in a way that expects nothing at the path.
-  private(set) var replaced: Set<String> = []
+  private(set) var replaced: PathSet = []
   /// The programs that ran, in order.
   private(set) var programs: [String] = []
   /// Directories that existed before and were listed, with the programs that did.
-  private(set) var listed: [String: Set<String>] = [:]
+  private(set) var listed: [PathName: PathSet] = [:]
   /// Directories that the command made and left.
-  private(set) var folders: Set<String> = []
+  private(set) var folders: PathSet = []
   /// Directories that the command made and removed again.
-  private(set) var temporaryFolders: Set<String> = []
+  private(set) var temporaryFolders: PathSet = []
   /// Directories that the command gave their names.
-  private(set) var renamedFolders: Set<String> = []
+  private(set) var renamedFolders: PathSet = []
   /// Unix sockets that others made, and that the command has connected to.
-  private(set) var connected: Set<String> = []
+  private(set) var connected: PathSet = []
   /// Unix sockets that the command made, which nothing can restore.
-  private var sockets: Set<String> = []
+  private var sockets: PathSet = []
   /// Directories that the command removed, if they were there, and made again.
-  private(set) var remadeFolders: Set<String> = []
-  private var made: Set<String> = []
-  private var changed: Set<String> = []
+  private(set) var remadeFolders: PathSet = []
+  private var made: PathSet = []
+  private var changed: PathSet = []
   /// Files that existed before, and lost their contents before the command read them.
-  private var emptied: Set<String> = []
+  private var emptied: PathSet = []
   /// Paths that the command has removed, or tried to.
-  private var unwanted: Set<String> = []
+  private var unwanted: PathSet = []
   /// Paths, as far as they can be inputs, at which nothing existed, nor a link: the number of looks
   /// that were not followed by a removal, which looks first to be sure.
-  private var absent: [String: (name: String, count: Int)] = [:]
+  private var absent: [PathName: (name: String, count: Int)] = [:]
 
   /// The endings of the names of files that compilers keep.
   private static let kept = [".gch", ".pch", ".pyc"]
@@ -124,19 +124,19 @@ struct TracedFiles {
       }
     }
     looked = looked.filter(exists).subtracting(read).subtracting(written)
-    let elsewhere = Set(read.filter { !$0.isBelow(workspace) }.map(Self.name(of:)))
+    let elsewhere = PathSet(read.filter { !$0.isBelow(workspace) }.map(Self.name(of:)))
     missing = missing.filter { path in
       path.isBelow(workspace) && !elsewhere.contains(Self.name(of: path))
         && !Self.kept.contains { path.hasSuffix($0) } && isUntouched(path)
     }
-    missing = Set(missing.map { Self.firstMissing($0, exists) })
+    missing = PathSet(missing.map { Self.firstMissing($0, exists) })
       .filter { !exists($0) && isUntouched($0) }
     temporaryFolders = temporaryFolders.filter { !exists($0) }
     folders = folders.filter(exists)
     remadeFolders = removed.union(unwanted).intersection(folders)
     removed = removed.filter { !exists($0) }
     renamedFolders = renamedFolders.filter(exists)
-    listed = listed.filter { !folders.contains($0.key) && exists($0.key) }
+    listed = listed.filter { !folders.contains($0.key.text) && exists($0.key.text) }
     replaced = replaced.union(unwanted).intersection(written)
     temporary.subtract(written)
   }
@@ -156,8 +156,8 @@ struct TracedFiles {
     }
   }
 
-  private static func name(of path: String) -> Substring {
-    path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+  private static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 
   /// The first missing directory on the way to a path, or the path itself.
@@ -184,8 +184,8 @@ struct TracedFiles {
       noteName(record.newPath, of: path)
     case "?": missing.insert(Self.plainName(record.newPath) ?? path)
     case "N":
-      absent[path, default: (Self.plainName(record.newPath) ?? path, 0)].count += 1
-    case "y": leads[path] = record.newPath
+      absent[PathName(path), default: (Self.plainName(record.newPath) ?? path, 0)].count += 1
+    case "y": leads[PathName(path)] = record.newPath
     case "n": made.insert(path)
     case "b":
       made.insert(path)
@@ -203,9 +203,9 @@ struct TracedFiles {
     case "d": noteRemoval(path)
     case "D":
       unwanted.insert(path)
-      absent[path]?.count -= 1
+      absent[PathName(path)]?.count -= 1
     case "o": noteName(record.newPath, of: path)
-    case "L": listed[path, default: []].insert(record.newPath)
+    case "L": listed[PathName(path), default: []].insert(record.newPath)
     case "k": folders.insert(path)
     case "K":
       if folders.remove(path) != nil {
@@ -237,7 +237,7 @@ struct TracedFiles {
   /// without the command it leads nowhere.
   private mutating func noteName(_ name: String, of path: String) {
     let name = Self.plainName(name).flatMap { isUntouched($0) ? $0 : nil }
-    names[path, default: []].insert(name ?? path)
+    names[PathName(path), default: []].insert(name ?? path)
   }
 
   /// The path as it was written; nil if there is none, or if it contains `..`, whose meaning
@@ -259,22 +259,22 @@ struct TracedFiles {
 
   /// Notes a new name. A directory takes everything in it along.
   private mutating func noteMove(of old: String, to new: String) {
-    let isInside = { (path: String) in path == old || path.hasPrefix(old + "/") }
+    let isInside = { (path: String) in path.hasSameBytes(as: old) || path.isBelow(old) }
     let inner = made.filter(isInside)
     let innerFolders = folders.filter(isInside)
     let innerSockets = sockets.filter(isInside)
     sockets.subtract(innerSockets)
-    sockets.formUnion(innerSockets.map { new + $0.dropFirst(old.count) })
-    if innerFolders.isEmpty, !inner.contains(where: { $0 != old }) {
+    sockets.formUnion(innerSockets.map { new + Substring($0.utf8.dropFirst(old.utf8.count)) })
+    if innerFolders.isEmpty, !inner.contains(where: { !$0.hasSameBytes(as: old) }) {
       noteRemoval(old)
       made.insert(new)
       replaced.insert(new)
       return
     }
     made.subtract(inner)
-    made.formUnion(inner.map { new + $0.dropFirst(old.count) })
+    made.formUnion(inner.map { new + Substring($0.utf8.dropFirst(old.utf8.count)) })
     folders.subtract(innerFolders)
-    folders.formUnion(innerFolders.map { new + $0.dropFirst(old.count) })
+    folders.formUnion(innerFolders.map { new + Substring($0.utf8.dropFirst(old.utf8.count)) })
     renamedFolders.insert(new)
   }
 }

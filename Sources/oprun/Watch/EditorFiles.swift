@@ -1,5 +1,7 @@
 // Files that editors make beside those that somebody edits: swap files, locks, backups.
 
+import Diagnostics
+
 enum EditorFiles {
   /// True if the last name of a path is that of such a file.
   static func contain(_ path: String) -> Bool {

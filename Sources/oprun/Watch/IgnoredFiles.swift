@@ -110,7 +110,7 @@ struct IgnoredFiles {
 /// may exist since the link has taken the place of a directory.
 private struct KnownLinks {
   private let root: String
-  private var known: [String: Bool] = [:]
+  private var known: [PathName: Bool] = [:]
 
   init(below root: String) { self.root = root }
 
@@ -119,11 +119,11 @@ private struct KnownLinks {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
     let folder = String(path[..<slash])
     if folder.utf8.count <= root.utf8.count { return false }
-    if let known = known[folder] { return known }
+    if let known = known[PathName(folder)] { return known }
     var status = stat()
     let isLink = lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     let leads = isLink || lead(to: folder)
-    known[folder] = leads
+    known[PathName(folder)] = leads
     return leads
   }
 }

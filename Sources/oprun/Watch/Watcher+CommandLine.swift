@@ -1,5 +1,6 @@
 // The command line of the runs that `oprun watch` starts.
 
+import Diagnostics
 import Plans
 
 extension Watcher {

@@ -2,6 +2,8 @@
 // to what exists.
 
 import CLinux
+import Caching
+import Diagnostics
 import Glibc
 
 /// Empty files and directories in the places of outputs. Placeholders that the command does not
@@ -92,7 +94,7 @@ struct Placeholders {
   /// Makes a directory that is an output, unless something is there or it cannot be made. A
   /// directory that a killed run left counts as made.
   mutating func addFolder(_ path: String) {
-    if made.contains(where: { $0.path == path }) { return }
+    if made.contains(where: { $0.path.hasSameBytes(as: path) }) { return }
     if makeFolder(path) || Placeholders.wasLeft(path, isFolder: true) {
       made.append(Placeholder(path: path, isFolder: true))
     }

@@ -120,7 +120,8 @@ final class RefusalSearch {
   private func hiddenRepository() -> Refusal? {
     var (folder, written) = (directory, ".git")
     while access("\(folder)/.git", F_OK) != 0 {
-      guard folder != workspace, let slash = folder.lastIndex(of: "/") else { return nil }
+      guard !folder.hasSameBytes(as: workspace), let slash = folder.lastIndex(of: "/")
+      else { return nil }
       (folder, written) = (String(folder[..<slash]), "../" + written)
     }
     guard case .undeclaredFile = refusal(of: written, mustExist: true)?.kind else { return nil }
@@ -263,7 +264,7 @@ final class RefusalSearch {
     while let word = rest.split(separator: " ").first,
       ["regular", "output", "input", "temporary", "file", "directory", "for"].contains(word)
     {
-      rest = rest.dropFirst(word.count).drop { $0 == " " }
+      rest = rest.dropFirst(word).drop { $0 == " " }
     }
     return rest
   }
@@ -280,8 +281,8 @@ final class RefusalSearch {
     // A name in the output may have any bytes; no file name has a NUL.
     if written.utf8.contains(0) { return nil }
     let whole = written.hasPrefix("/") ? written : "\(directory)/\(written)"
-    guard let path = normal(whole), path != workspace, let slash = path.lastIndex(of: "/"),
-      slash > path.startIndex
+    guard let path = normal(whole), !path.hasSameBytes(as: workspace),
+      let slash = path.lastIndex(of: "/"), slash > path.startIndex
     else {
       return nil
     }
@@ -372,15 +373,15 @@ final class RefusalSearch {
   private func shown(_ path: String) -> String {
     var base = directory
     var prefix = ""
-    while path != base, !path.hasPrefix(base + "/"), base != workspace,
-      let slash = base.lastIndex(of: "/")
+    while !path.hasSameBytes(as: base), !path.hasPrefix(base + "/"),
+      !base.hasSameBytes(as: workspace), let slash = base.lastIndex(of: "/")
     {
       base = String(base[..<slash])
       prefix += "../"
     }
-    if path == base { return prefix }
+    if path.hasSameBytes(as: base) { return prefix }
     guard path.hasPrefix(base + "/") else { return path + "/" }
-    return prefix + path.dropFirst(base.count + 1) + "/"
+    return prefix + path.dropFirst(base + "/") + "/"
   }
 
   /// The path without `.`, `..` and doubled slashes; nil if it is too long to name anything. The

@@ -3,6 +3,7 @@
 // opens”.
 
 import Caching
+import Diagnostics
 import Glibc
 import RunFiles
 import Running

@@ -1,5 +1,6 @@
 // The allocation of Slurm that oprun itself runs in, with its nodes, from the variables of the job.
 
+import Diagnostics
 import Glibc
 
 /// True if oprun is in a job of Slurm, with nodes of its own.

@@ -59,7 +59,9 @@ struct DeclaredPaths {
       if names.popLast() == nil, workspace == nil, !isAbsolute { return .unknown }
     }
     let start = isAbsolute && workspace == nil ? nil : workspace ?? []
-    guard let start, names.starts(with: start), names.count > start.count else {
+    guard let start, names.starts(with: start, by: { $0.utf8.elementsEqual($1.utf8) }),
+      names.count > start.count
+    else {
       return isAbsolute
         ? .path(ExactText(text: "/" + names.joined(separator: "/"))) : .outside
     }

@@ -1,6 +1,8 @@
 // The formats of images that are read and written, and how the first bytes of a file identify them.
 // Names and declared types are ignored. It knows no decoder.
 
+import Diagnostics
+
 /// A format that is read or written.
 enum ImageFormat: Int64, CaseIterable, Sendable {
   case jpeg, png, webp, gif, avif, tiff, heic, jxl

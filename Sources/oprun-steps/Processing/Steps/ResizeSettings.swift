@@ -1,6 +1,7 @@
 // The inputs of `resize` and `download-and-resize`, checked as far as possible without an image.
 
 import BuiltinSteps
+import Diagnostics
 
 struct ResizeSettings: Hashable, Sendable {
   /// The boxes; each makes a result of every image.

@@ -2,6 +2,7 @@
 
 import BuiltinSteps
 import CLate
+import Diagnostics
 
 /// The message of libvips.
 struct VipsFailure: Error {
