@@ -1,6 +1,7 @@
 // Suggestions, names in messages, places in large files, and the log of diagnostics.
 
 import Diagnostics
+import Foundation
 import Testing
 
 struct SuggestionTests {
@@ -36,6 +37,25 @@ struct SuggestionTests {
     let suggester = Suggester(budget: 3)
     #expect(suggester.closest(to: "aaaa", among: ["bbbb", "aaab"]) == "aaab")
     #expect(suggester.closest(to: "aaaa", among: ["cccc", "aaab"]) == nil)
+  }
+}
+
+struct NearbyPathTests {
+  @Test(arguments: [
+    ("pipelines/build.yml", "piplines/build.yml"), ("pipelines/build.yml", "pipelines/biuld.yml"),
+    ("e\u{301}te\u{301}/build.yml", "e\u{301}te\u{301}/biuld.yml"),
+    ("cafe\u{301}/build.yml", "caffe\u{301}/build.yml"),
+  ])
+  func `a name in a path is suggested, whatever accents are beside it`(
+    _ existing: String, _ mistyped: String
+  ) throws {
+    let folder = FileManager.default.temporaryDirectory.path + "/nearby-\(UUID().uuidString)"
+    let place = URL(fileURLWithPath: "\(folder)/\(existing)").deletingLastPathComponent()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    try "".write(toFile: "\(folder)/\(existing)", atomically: false, encoding: .utf8)
+    let found = Suggester().path(closestTo: "\(folder)/\(mistyped)") { $0.hasSuffix(".yml") }
+    #expect(found.map { Array($0.utf8) } == Array("\(folder)/\(existing)".utf8))
   }
 }
 
