@@ -1,9 +1,12 @@
 """Runs runners side by side and keeps what each run used."""
 
+import functools
+import os
 import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,9 +52,15 @@ class Runner:
 
 
 class Bench:
-    def __init__(self, programs, scratch):
+    def __init__(self, programs, place):
+        """`place` is an empty directory for everything that the runners need."""
         self.programs = Path(programs)
-        self.scratch = Path(scratch)
+        # After files were removed, ext4 takes long to make new ones near them, up to a millisecond each and for minutes,
+        # whoever removed them. This has it put new folders far from others; where, it takes from their random names.
+        # Other file systems refuse it.
+        subprocess.run(["chattr", "+T", place], capture_output=True, check=False)
+        self.scratch = Path(tempfile.mkdtemp(dir=place))
+        self.environment = os.environ | {"TMPDIR": tempfile.mkdtemp(dir=place)}
         # What runners print goes to memory where that can be: no disk is measured.
         memory = Path("/dev/shm")
         self.asides = 0
@@ -74,7 +83,7 @@ class Bench:
                 target.unlink()
         result, output = self.scratch / "result.txt", self.captured
         subprocess.run([self.program("measure"), result, output, *runner.command],
-                       cwd=runner.folder, check=True)
+                       cwd=runner.folder, env=self.environment, check=True)
         status, wall, processor, memory, processes = map(int, result.read_text().split())
         found = Sample(status, wall / 1e9, processor / 1e6, memory * 1024, processes)
         return found, self.problem(runner, found, output)
@@ -87,10 +96,27 @@ class Bench:
             return f"only {sample.processes} processes were started"
         return runner.check(output) if runner.check else None
 
-    def clear(self):
-        """Removes what the rows so far have left."""
-        shutil.rmtree(self.scratch)
-        self.scratch.mkdir()
+    def with_memory_in_use(self, runners, megabytes):
+        """Has a file of that size written and removed before each run, and what the runner left before: a virtual
+        machine gives free memory back to its host, and getting it again takes seven times as long as using it."""
+        def prepare(runner):
+            shutil.rmtree(runner.folder / ".oprun", ignore_errors=True)
+            filler = self.scratch / "filler"
+            with open(filler, "wb") as file:
+                for _ in range(megabytes):
+                    file.write(bytes(1 << 20))
+            filler.unlink()
+
+        for runner in runners:
+            runner.prepare = functools.partial(prepare, runner)
+
+    def clear(self, kept):
+        """Removes what is not in `kept`."""
+        for entry in set(self.scratch.iterdir()) - kept:
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
 
     def measure(self, runners, rounds):
         """A B C, A B C, ...: so that a slow moment of the machine meets all of them."""
