@@ -73,7 +73,8 @@ extension RunLoop {
     case .runs:
       if memory?.isOfEarlierRun == true { return decision }
     case .hit(let result):
-      // A step that was kept for the resumed run counts as not having run since then.
+      noteResult(of: operation)
+      // A step that was kept for the resumed run, and has the result that it had there, counts as not having run since then.
       _ = memory?.kept(operation, as: ready)
       guard restore(result.outputs, of: operation) else { return decision }
       showAgain(result.log, of: operation)
@@ -86,6 +87,12 @@ extension RunLoop {
     let kept = memory?.kept(operation, as: ready)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
     return keeping(operation, as: kept)
+  }
+
+  /// Tells the memory which result of a cached step was found.
+  func noteResult(of operation: OperationID) {
+    let result = caching?.result(of: operation) { machine.steps[operation].id }
+    if let result { options.memory?.noteResult(operation, result.number) }
   }
 
   /// Ends an operation as it ended in an earlier run. Operations that were given up together with

@@ -49,6 +49,10 @@ package protocol RunMemory: AnyObject {
   /// asked about it.
   func noteResolved(_ operation: OperationID, as step: ReadyStep)
 
+  /// Receives a number for the result of a cached step, which was found or is about to be kept: other results have other
+  /// numbers. For a step that is found, called before `kept`.
+  func noteResult(_ operation: OperationID, _ number: Int)
+
   /// The earlier state of the step, if it is still valid; nil if the step must run. Asked when all
   /// its dependencies have ended.
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep?

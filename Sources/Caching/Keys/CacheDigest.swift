@@ -20,6 +20,9 @@ package struct CacheDigest: Hashable, Sendable {
   /// A part of it is as good as all: it is as random as a hash can be.
   package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: first) ^ seed }
 
+  /// 63 bits of it, for where less than all will do; never 0.
+  package var number: Int { max(1, Int(first >> 1)) }
+
   /// Its four parts, for storing.
   var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
 

@@ -95,6 +95,9 @@ package final class CacheReview {
 
   func hit(on operation: OperationID) -> CacheHit? { review(operation).hit }
 
+  /// Stands for the result of a step that is up to date; nil for any other.
+  package func result(of operation: OperationID) -> CacheDigest? { review(operation).result }
+
   /// The facts for what is evaluated before an operation runs.
   func facts(for operation: OperationID) -> ReviewedFacts {
     ReviewedFacts(self, plan, surroundings, of: operation)

@@ -184,6 +184,9 @@ package struct SealedResult {
   let stored: StoredResult
   let files: [FileEntry]
 
+  /// Stands for the result in the keys of steps that depend on it.
+  package var digest: CacheDigest { StepDescription.resultDigest(of: lookup.key, files) }
+
   /// The job that stores the result in the shared cache, once it is published.
   package var storeJob: CacheJob {
     .store(

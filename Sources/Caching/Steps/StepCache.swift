@@ -293,7 +293,7 @@ package final class StepCache {
       throw CacheFailure("another process removes old results")
     }
     try folder.write(sealed.stored, of: lookup.key)
-    lookup.result = StepDescription.resultDigest(of: lookup.key, sealed.files)
+    lookup.result = sealed.digest
     remember(lookup, sealed.stored, sealed.inputs, sealed.files)
   }
 

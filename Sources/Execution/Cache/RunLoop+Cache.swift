@@ -336,7 +336,9 @@ extension RunLoop {
           isMasked: masker?.finds(inJSON: output.json) == true)
       }
       do throws(CacheFailure) {
-        caching.sealed[key.operation] = try lookup.seal(reply, published)
+        let sealed = try lookup.seal(reply, published)
+        caching.sealed[key.operation] = sealed
+        options.memory?.noteResult(key.operation, sealed.digest.number)
         for pattern in lookup.unmatchedInputs {
           let step = quoted(machine.steps[key.operation].id)
           say("no file matches \(quoted(pattern)), an input of step \(step)", caching)

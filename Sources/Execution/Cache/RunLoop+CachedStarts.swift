@@ -23,6 +23,7 @@ extension RunLoop {
       return .later
     case .hit(let hit):
       tellOfDamage(to: lookup, operation, caching, runs: false)
+      noteResult(of: operation)
       guard restore(hit.outputs, of: operation) else { return runs }
       showAgain(hit.log, of: operation)
       if lookup.hasRestored { tell(.restored(operation), at: turnTime) }

@@ -135,6 +135,8 @@ package struct StepForecast: Sendable {
   package var undecided: Set<OperationID> = []
   /// The cached steps that are up to date and whose outputs will be put back.
   package var restorable: Set<OperationID> = []
+  /// The numbers of the results of cached steps that are up to date.
+  package var results: [OperationID: Int] = [:]
   /// True if steps that are up to date are only named below the list, if others run.
   package var foldsUpToDate = false
   /// The remark below the list.

@@ -20,6 +20,8 @@ extension RunRecorder: RunMemory {
     resolved[operation] = fingerprints.resolved(step)
   }
 
+  package func noteResult(_ operation: OperationID, _ number: Int) { results[operation] = number }
+
   package func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? {
     run.resumption?.kept(
       operation, of: planned(operation), as: remembered(operation, step.settings.allowFailure))
@@ -34,10 +36,11 @@ extension RunRecorder: RunMemory {
   private func remembered(
     _ operation: OperationID, _ allowance: AllowFailure
   ) -> RememberedStep {
-    RememberedStep(
-      id: name(of: operation),
-      written: fingerprints.written(run.plan.steps[planned(operation).index]),
-      resolved: resolved[operation] ?? 0, allowance: allowance)
+    let step = run.plan.steps[planned(operation).index]
+    let number = results[operation] ?? resolved[operation]
+    return RememberedStep(
+      id: name(of: operation), written: fingerprints.written(step),
+      resolved: step.settings.cache == nil ? number ?? 0 : number, allowance: allowance)
   }
 
   package func isUpstreamUnchanged(of operation: OperationID, since name: String) -> Bool {

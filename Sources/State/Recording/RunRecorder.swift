@@ -74,6 +74,8 @@ package final class RunRecorder: RunObserver {
   private var tally = Tally()
   var fingerprints: Fingerprints
   var resolved: [OperationID: Int] = [:]
+  /// The numbers of the results of cached steps that have not ended.
+  var results: [OperationID: Int] = [:]
   private var retryAt: Nanoseconds?
   /// When the first records are written, once the database is open.
   private var firstWriteAt: Nanoseconds?
@@ -332,8 +334,15 @@ extension RunRecorder {
             ending, isOfGroup: isGroup,
             isLeftOut: isSkipped && leavesGap(operation) || isUnfinished(operation)),
           cause: cause.recorded(name(of:))?.text, start: step?.start, end: time, last: step?.last,
-          resolved: resolved.removeValue(forKey: operation) ?? 0, takenOver: takenOver)))
+          resolved: takeNumber(of: operation), takenOver: takenOver)))
     isPressing = true
+  }
+
+  /// The number that is recorded of a step which has ended: that of its result, which depends on everything that was
+  /// decided while running, or that of its values.
+  private func takeNumber(of operation: OperationID) -> Int {
+    let values = resolved.removeValue(forKey: operation)
+    return results.removeValue(forKey: operation) ?? values ?? 0
   }
 
   /// Whether the rest of it is for a later run: it was kept although it has changed, or is a used pipeline that was left

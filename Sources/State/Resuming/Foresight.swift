@@ -16,6 +16,8 @@ package struct CachedSteps {
   package var undecided: Set<OperationID> = []
   /// Cached steps that do not run, and of which nothing is to be put back.
   package var intact: Set<OperationID> = []
+  /// The numbers of the results of those that do not run.
+  package var results: [OperationID: Int] = [:]
 
   package init() {}
 }
@@ -228,8 +230,10 @@ package struct Foresight {
     } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
       skippedAnew.insert(operation)
     } else if isKeepable(before, operation) {
-      let isSame = before.written == written && isUpstreamUnchanged
       if isFresh {
+        let isSame =
+          before.written == written && isUpstreamUnchanged
+          && cached.results[operation] ?? before.resolved == before.resolved
         if isSame { keep(operation, before) } else { replaced.insert(operation) }
       } else if before.written != written {
         edited.append(operation)

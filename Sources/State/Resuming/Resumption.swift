@@ -11,7 +11,8 @@ import Scheduling
 struct RememberedStep: Hashable {
   let id: String
   let written: Int
-  let resolved: Int
+  /// Nil for a cached step of which the cache says nothing, and nothing was decided while running: then it does not count.
+  let resolved: Int?
   /// The failures of its own that are allowed.
   let allowance: AllowFailure
 }
@@ -109,7 +110,7 @@ package final class Resumption {
   ) -> KeptStep? {
     guard let before = usable(step.id, planned), !before.outcome.isLeftOut,
       !repeated.contains(operation),
-      before.written == step.written, before.resolved == step.resolved,
+      before.written == step.written, step.resolved.map({ $0 == before.resolved }) ?? true,
       !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
       isUpstreamUnchanged(of: operation, planned, since: before.start)
     else {

@@ -43,6 +43,7 @@ struct ResumedRun {
     cached.stale = Set(known.reasons.keys)
     cached.fresh = Set(known.upToDate.keys)
     cached.undecided = known.undecided
+    cached.results = known.results
     cached.intact = cached.fresh.subtracting(known.restorable)
     return Resumption(earlier, plan, selection, masker: secrets.masker, cached: cached)
   }

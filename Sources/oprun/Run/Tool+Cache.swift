@@ -114,6 +114,7 @@ extension Tool {
       if case .restorable = verdict { forecast.restorable.insert(operation) }
       switch verdict {
       case .upToDate, .restorable:
+        forecast.results[operation] = review?.result(of: operation)?.number
         forecast.upToDate[operation] = words.reason(of: verdict).map {
           $0 + (unless(operation, review) ?? "")
         }

@@ -219,6 +219,7 @@ private final class ChangedUpstream: RunMemory {
   func reasonToLeaveOut(_ operation: OperationID) -> String? { nil }
   func leavesGap(_ operation: OperationID) -> Bool { false }
   func noteResolved(_ operation: OperationID, as step: ReadyStep) {}
+  func noteResult(_ operation: OperationID, _ number: Int) {}
   func kept(_ operation: OperationID, as step: ReadyStep) -> KeptStep? { nil }
   func isUpstreamUnchanged(of operation: OperationID, since run: String) -> Bool { false }
   let idleSteps = IdleSteps()
