@@ -29,35 +29,47 @@ extension Foresight {
   /// Foresees what will happen to the step, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
-    if keptSteps.contains(operation), !neededServices.contains(operation) {
-      switch outcome(operation) {
-      case .skipped: return .didNotRun("was skipped")
-      case .cancelled:
-        let hasBegun = record(of: operation)?.didNotRun == false
-        return .didNotRun(hasBegun ? "was cancelled" : "did not start")
-      case .succeeded, .cached, .failed, .timedOut, .blocked, nil: break
-      }
-      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
+    let reason: ReasonToRun
+    switch fate(of: operation) {
+    case .kept, .idle: return stepThatIsKept(operation)
+    case .blockedAgain: return .didNotRun("was blocked")
+    case .unneeded: return .didNotRun(Self.unneeded)
+    // Its dependencies and the cache are asked first, so this is seen only if they say otherwise.
+    case .skippedAnew, .replaced: reason = .itself
+    case .runs(let known): reason = known
     }
-    if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
-    if unneededServices.contains(operation) { return .didNotRun(Self.unneeded) }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
       return .selected(option)
     }
-    return .runs(reasonToRun(operation))
+    return .runs(words(for: reason, operation))
   }
 
-  private func reasonToRun(_ operation: OperationID) -> String {
-    if edited.contains(operation) { return "changed" }
-    if secretGivers.contains(operation) { return "gave a secret" }
-    if runNamers.contains(operation) { return "uses the name of the run" }
-    if downstream.contains(operation) || forced.contains(operation) {
-      let changed = changedDependency(of: operation)
-      return changed.map {
+  private func stepThatIsKept(_ operation: OperationID) -> ForeseenStep {
+    switch outcome(operation) {
+    case .skipped: return .didNotRun("was skipped")
+    case .cancelled:
+      let hasBegun = record(of: operation)?.didNotRun == false
+      return .didNotRun(hasBegun ? "was cancelled" : "did not start")
+    case .succeeded, .cached, .failed, .timedOut, .blocked, nil:
+      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
+    }
+  }
+
+  private func words(for reason: ReasonToRun, _ operation: OperationID) -> String {
+    switch reason {
+    case .edited: "changed"
+    case .givesSecret: "gave a secret"
+    case .usesRunName: "uses the name of the run"
+    case .needed: "needed again"
+    case .downstream, .selected:
+      changedDependency(of: operation).map {
         "\(plan.steps[$0.index].id) \(change(of: $0, before: operation).rawValue)"
       } ?? "runs again"
+    case .outdated, .omitted, .hooks, .innerHooks, .itself: recordInWords(operation)
     }
-    if neededServices.contains(operation) { return "needed again" }
+  }
+
+  private func recordInWords(_ operation: OperationID) -> String {
     if let instances = instances[operation], instances.kept > 0 {
       // How many there are is not known if the step had not ended.
       if outcome(operation) == nil {
@@ -74,6 +86,7 @@ extension Foresight {
 
   /// The steps that succeeded and run again because of others, by what has become of these.
   package var downstreamByChange: [(change: UpstreamChange, operations: [OperationID])] {
+    let downstream = operations(toRun: .downstream)
     let changes = downstream.map { operation in
       changedDependency(of: operation).map { change(of: $0, before: operation) } ?? .runsAgain
     }
@@ -97,13 +110,14 @@ extension Foresight {
       return change(of: member, before: other)
     }
     if leftOut[operation] != nil { return .isLeftOut }
-    if skippedAnew.contains(operation) || idle.contains(operation) { return .isSkipped }
-    if replaced.contains(operation) { return .hasChanged }
-    if keptSteps.contains(operation), !neededServices.contains(operation) {
+    switch fate(of: operation) {
+    case .idle, .blockedAgain, .unneeded, .skippedAnew: return .isSkipped
+    case .replaced: return .hasChanged
+    case .kept:
       let isOfSameRun = settled[operation]?.run == record(of: other)?.origin
       return isOfSameRun ? .hadNotEnded : .ranSince
+    case .runs: return hasRun(operation) ? .runsAgain : .runs
     }
-    return hasRun(operation) ? .runsAgain : .runs
   }
 
   private func hasRun(_ operation: OperationID) -> Bool {
@@ -120,7 +134,7 @@ extension Foresight {
   package func edited(onlySince former: Plan) -> Set<OperationID> {
     let steps = Dictionary(former.steps.map { ($0.id, $0) }) { first, _ in first }
     return Set(
-      edited.filter { operation in
+      operations(toRun: .edited).filter { operation in
         guard let step = steps[plan.steps[operation.index].id] else { return false }
         let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
         return !names.contains { earlier.isEdited($0, step, masker) }
@@ -130,6 +144,7 @@ extension Foresight {
   /// The edited steps by the number of the run in which they ran, the last one of a step with instances, in the order of
   /// these runs.
   package var editedByRun: [(run: Int, operations: [OperationID])] {
+    let edited = operations(toRun: .edited)
     let runs = edited.map { operation in
       recordedNames(of: operation).compactMap { earlier.steps[$0]?.origin }.max() ?? 0
     }
