@@ -56,12 +56,17 @@ extension Foresight {
     }
   }
 
-  /// Whether the step will be kept, whatever conditions and late values turn out to be.
+  /// Whether the step will not run, whatever conditions and late values turn out to be.
   private func isCertain(_ operation: OperationID) -> Bool {
-    guard fate(of: operation).isKept else { return false }
     let members = plan.groups[operation]?.members ?? []
-    if !members.isEmpty { return members.allSatisfy(isCertain) }
-    return plan.steps[operation.index].late == nil && !unsure.contains(operation)
-      && record(of: operation)?.isKeepable == true
+    switch fate(of: operation) {
+    // Everything that needs it was looked at before.
+    case .unneeded: return true
+    case .kept, .idle:
+      if !members.isEmpty { return members.allSatisfy(isCertain) }
+      return plan.steps[operation.index].late == nil && !unsure.contains(operation)
+        && record(of: operation)?.isKeepable == true
+    case .blockedAgain, .skippedAnew, .replaced, .runs: return false
+    }
   }
 }
