@@ -215,10 +215,13 @@ struct LateInstances {
   private var names: [OperationID: [String]] = [:]
   /// The outermost group that is expanded, of each of its steps and of itself.
   private let groups: [OperationID: OperationID]
+  /// The innermost group that is expanded around each of its steps, and around such a group in another one.
+  private let around: [OperationID: OperationID]
 
   /// Takes time for each such step and each recorded step in the same group.
   init(_ plan: Plan, _ earlier: EarlierRun) {
     groups = Self.groups(plan)
+    around = Self.groupsAround(plan)
     if groups.isEmpty { return }
     let ended = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys
     let recorded = (Array(ended) + earlier.unfinished).sorted()
@@ -243,7 +246,10 @@ struct LateInstances {
   }
 
   /// Knows no names of recorded instances.
-  init(_ plan: Plan) { groups = Self.groups(plan) }
+  init(_ plan: Plan) {
+    groups = Self.groups(plan)
+    around = Self.groupsAround(plan)
+  }
 
   private static func groups(_ plan: Plan) -> [OperationID: OperationID] {
     // Groups come after their members, so the outermost is the last to say.
@@ -264,6 +270,14 @@ struct LateInstances {
       for operation in [group] + (about.pattern?.operations ?? []) { groups[operation] = group }
     }
     return groups
+  }
+
+  private static func groupsAround(_ plan: Plan) -> [OperationID: OperationID] {
+    var around: [OperationID: OperationID] = [:]
+    for (group, about) in plan.groups.sorted(by: { $0.key > $1.key }) where about.isExpanding {
+      for operation in about.pattern?.operations ?? [] { around[operation] = group }
+    }
+    return around
   }
 
   /// Whether it is made anew for each instance of a group, or is such a group.
@@ -295,21 +309,33 @@ struct LateInstances {
     return isInside ? names : nil
   }
 
-  /// The name that another step has in the instance of a group in which `operation` has this name; nil if it is not in
-  /// that group.
+  /// The name that another step has in the instance of a group in which `operation`, or an instance of it, has this name;
+  /// nil if it is not in such a group.
   func name(
     of other: OperationID, in instance: String, _ operation: OperationID, _ plan: Plan
   ) -> String? {
-    guard let group = groups[operation], groups[other] == group, group != operation else {
-      return nil
+    var (name, place) = (instance, operation)
+    while let group = around[place] {
+      let count = plan.steps[group.index].id.utf8.count
+      let own = Array(plan.steps[place.index].id.utf8.dropFirst(count))
+      if plan.groups[place]?.isExpanding == true, !name.utf8.suffix(own.count).elementsEqual(own) {
+        name = InstanceName.group(of: name)
+      }
+      guard name.utf8.count > own.count, name.utf8.suffix(own.count).elementsEqual(own) else {
+        return nil
+      }
+      name = String(decoding: name.utf8.dropLast(own.count), as: UTF8.self)
+      if isInside(other, group) {
+        return name
+          + String(decoding: plan.steps[other.index].id.utf8.dropFirst(count), as: UTF8.self)
+      }
+      place = group
     }
-    let count = plan.steps[group.index].id.utf8.count
-    let own = plan.steps[operation.index].id.utf8.dropFirst(count)
-    guard instance.utf8.count > own.count, instance.utf8.suffix(own.count).elementsEqual(own) else {
-      return nil
-    }
-    let rest = plan.steps[other.index].id.utf8.dropFirst(count)
-    return String(decoding: Array(instance.utf8.dropLast(own.count)) + Array(rest), as: UTF8.self)
+    return nil
+  }
+
+  private func isInside(_ operation: OperationID, _ group: OperationID) -> Bool {
+    around[operation].map { $0 == group || isInside($0, group) } ?? false
   }
 }
 

@@ -283,20 +283,6 @@ package struct Foresight {
     return done.isEmpty ? .idle : .kept
   }
 
-  private func isKept(_ instance: String, _ operation: OperationID) -> Bool {
-    guard let before = earlier.steps[instance],
-      isKeepable(before, operation)
-        || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
-    else { return false }
-    return plan.graph.dependencies(of: operation).allSatisfy { edge in
-      if isUnchanged(edge, since: before.start) { return true }
-      guard let other = lateInstances.name(of: edge.from, in: instance, operation, plan) else {
-        return false
-      }
-      return keptInstances.contains(other) && settled(ofRecorded: other) <= before.start
-    }
-  }
-
   /// Whether the plan says already that it is skipped.
   func isSkippedByPlan(_ operation: OperationID, _ groups: Groups) -> Bool {
     if plan.groups[operation]?.members.isEmpty == true, plan.groups[operation]?.isExpanding == false
