@@ -92,8 +92,8 @@ struct ResumptionTests {
     let old = plan("a; b: a; c: b; d: a")
     let record = earlier(old, ["a": (ok, 7), "b": (ok, 7), "c": (ok, 7), "d": (ok, 7)])
     let resumption = Resumption(record, plan("a; b: a; c: b; d: a", edited: "b"), ResumeSelection())
-    #expect(resumption.names(of: resumption.foreseen.edited) == "b")
-    #expect(resumption.names(of: resumption.foreseen.downstream) == "c")
+    #expect(resumption.names(of: resumption.foreseen.operations(toRun: .edited)) == "b")
+    #expect(resumption.names(of: resumption.foreseen.operations(toRun: .downstream)) == "c")
     #expect(ran(resumption) == ["b", "c"])
   }
 
@@ -121,10 +121,10 @@ struct ResumptionTests {
     var selection = ResumeSelection()
     selection.skipped = ["b"]
     let again = Resumption(record, plan, selection)
-    #expect(again.foreseen.downstream == [] && again.foreseen.runCount == 0)
+    #expect(again.foreseen.operations(toRun: .downstream) == [] && again.foreseen.runCount == 0)
     #expect(ran(again, skipping: ["b"]) == [])
     let whole = Resumption(record, plan, ResumeSelection())
-    #expect(whole.names(of: whole.foreseen.omitted) == "b")
+    #expect(whole.names(of: whole.foreseen.operations(toRun: .omitted)) == "b")
     #expect(whole.foreseen.downstreamByChange.first { $0.change == .runs }?.operations.count == 1)
     #expect(ran(whole) == ["b", "c"])
   }
@@ -242,7 +242,7 @@ struct ResumptionTests {
       name: record.name, number: 7, request: record.request, marks: record.marks, process: 0,
       exitStatus: nil, steps: steps)
     let resumption = Resumption(record, plan, ResumeSelection())
-    #expect(resumption.names(of: resumption.foreseen.secretGivers) == "a")
+    #expect(resumption.names(of: resumption.foreseen.operations(toRun: .givesSecret)) == "a")
     #expect(ran(resumption) == ["a", "b"])
   }
 

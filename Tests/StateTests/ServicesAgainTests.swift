@@ -25,21 +25,21 @@ import Testing
       steps: ["s", "m", "n", "u"].map {
         PlannedStep(
           id: $0, span: Span(start: 0, end: 0), work: .known(.script("true")),
-          settings: StepSettings())
+          settings: StepSettings(allowFailure: .always))
       },
       graph: graph, queues: [QueueSpec(name: "default", width: 1)], pools: [],
       failurePolicy: .continue, timeout: nil, settings: StepSettings(),
       groups: [u: GroupPlan(kind: .nested(path: nil), members: [m, n])])
   }()
 
-  /// What is foreseen after a run in which everything succeeded.
+  /// What is foreseen after a run in which everything else succeeded.
   private func foresight(
-    only names: [String] = [], undecided: [String] = []
+    only names: [String] = [], undecided: [String] = [], service: Ending = Ending(.succeeded)
   ) -> Foresight {
     var fingerprints = Fingerprints(nil)
     let steps = plan.steps.map { step in
       let outcome = RecordedOutcome(
-        Ending(.succeeded), isOfGroup: step.id == "u", isLeftOut: false)
+        step.id == "s" ? service : Ending(.succeeded), isOfGroup: step.id == "u")
       return (
         step.id,
         EarlierStep(
@@ -70,6 +70,12 @@ import Testing
     #expect(
       foresight.step(OperationID(0))
         == (undecided.isEmpty ? .kept(isCertain: true) : .runs("needed again")))
+  }
+
+  @Test func `has the end that it had, unless it starts again`() {
+    let failed = Ending(.failed, isAllowed: true)
+    #expect(foresight(service: failed).unusualEndings == [OperationID(0): failed])
+    #expect(foresight(undecided: ["m"], service: failed).unusualEndings == [:])
   }
 
   @Test func `has no end if it was named and nothing that needs it was`() {

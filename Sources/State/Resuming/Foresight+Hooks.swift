@@ -4,6 +4,19 @@ import Plans
 import Scheduling
 
 extension Foresight {
+  /// Used pipelines that are kept, and whose hooks run again.
+  var owedHooks: [OperationID] { order.filter { fate(of: $0) == .runs(.hooks) } }
+
+  /// Used pipelines whose hooks run again only because those of a pipeline inside do.
+  var hooksAround: [OperationID] {
+    order.filter { fate(of: $0) == .runs(.innerHooks) && hasHooks($0) }
+  }
+
+  /// Whether hooks of a used pipeline run again in the group, and nothing else.
+  func runsHooksAgain(_ group: OperationID) -> Bool {
+    fate(of: group) == .runs(.innerHooks) || fate(of: group) == .runs(.hooks) && !isOutside(group)
+  }
+
   /// Whether it is a used pipeline with hooks.
   func hasHooks(_ group: OperationID) -> Bool {
     if plan.steps[group.index].settings.hooks.isEmpty { return false }

@@ -15,7 +15,7 @@ extension Foresight {
       let operation = OperationID(index)
       guard !plan.standsForOthers(operation), isIdle(operation) else { continue }
       idle.late.formUnion(idleInstances(of: operation))
-      guard keptSteps.contains(operation), !unsure.contains(operation),
+      guard fate(of: operation).isKept, !unsure.contains(operation),
         !isInInstanceWithHooks(operation, groups)
       else { continue }
       idle.planned.insert(operation)

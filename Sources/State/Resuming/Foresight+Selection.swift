@@ -69,9 +69,9 @@ extension Foresight {
     if selection.isOfFailed { needed.formUnion(failed) }
     for index in plan.steps.indices {
       let operation = OperationID(index)
-      if unneededServices.contains(operation) { continue }
-      let wasSkipped = record(of: OperationID(index))?.wasSkipped == true
-      if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
+      if fate(of: operation) == .unneeded { continue }
+      let wasSkipped = record(of: operation)?.wasSkipped == true
+      if !needed.contains(operation), !fate(of: operation).isKept || wasSkipped {
         leftOut[operation] = words
       }
     }
@@ -86,7 +86,7 @@ extension Foresight {
 
   /// The operations, and what they depend on as far as it is not kept.
   private func withDependencies(_ operations: Set<OperationID>) -> Set<OperationID> {
-    withAll(operations) { !keptSteps.contains($0) }
+    withAll(operations) { !fate(of: $0).isKept }
   }
 
   /// The operations, and what they depend on as far as that counts.

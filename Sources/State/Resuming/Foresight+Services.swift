@@ -8,9 +8,7 @@ extension Foresight {
   mutating func findServices() {
     guard plan.graph.hasServices else { return }
     // The steps that need a service come after it, and a group after its members.
-    for number in plan.graph.dependenciesFirst().reversed() {
-      let service = OperationID(Int(number))
-      if plan.graph.takesSlot(service) { continue }
+    for service in order.reversed() where !plan.graph.takesSlot(service) {
       var isNeeded = neededServices.contains(service)
       plan.graph.forEachDependent(of: service) { edge in
         if plan.groups[edge.to]?.members.contains(service) == true { return }
@@ -18,13 +16,10 @@ extension Foresight {
         if mayRun || neededServices.contains(edge.to) { isNeeded = true }
       }
       guard isNeeded, !skipped.contains(service) else { continue }
-      neededServices.insert(service)
-      leftOut[service] = nil
+      start(service)
       let members = plan.groups[service]?.members ?? []
       neededServices.formUnion(members.filter { !plan.graph.takesSlot($0) })
     }
-    unneededServices.subtract(neededServices)
-    idle.subtract(neededServices)
   }
 
   /// Whether a service has no success to keep, and does not run unless something needs it.
@@ -61,12 +56,17 @@ extension Foresight {
     }
   }
 
-  /// Whether the step will be kept, whatever conditions and late values turn out to be.
+  /// Whether the step will not run, whatever conditions and late values turn out to be.
   private func isCertain(_ operation: OperationID) -> Bool {
-    guard keptSteps.contains(operation) else { return false }
     let members = plan.groups[operation]?.members ?? []
-    if !members.isEmpty { return members.allSatisfy(isCertain) }
-    return plan.steps[operation.index].late == nil && !unsure.contains(operation)
-      && record(of: operation)?.isKeepable == true
+    switch fate(of: operation) {
+    // Everything that needs it was looked at before.
+    case .unneeded: return true
+    case .kept, .idle:
+      if !members.isEmpty { return members.allSatisfy(isCertain) }
+      return plan.steps[operation.index].late == nil && !unsure.contains(operation)
+        && record(of: operation)?.isKeepable == true
+    case .blockedAgain, .skippedAnew, .replaced, .runs: return false
+    }
   }
 }

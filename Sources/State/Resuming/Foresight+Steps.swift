@@ -29,35 +29,47 @@ extension Foresight {
   /// Foresees what will happen to the step, with a reason in a few words.
   package func step(_ operation: OperationID) -> ForeseenStep {
     if let words = leftOut[operation] { return .leftOut(words) }
-    if keptSteps.contains(operation), !neededServices.contains(operation) {
-      switch outcome(operation) {
-      case .skipped: return .didNotRun("was skipped")
-      case .cancelled:
-        let hasBegun = record(of: operation)?.didNotRun == false
-        return .didNotRun(hasBegun ? "was cancelled" : "did not start")
-      case .succeeded, .cached, .failed, .timedOut, .blocked, nil: break
-      }
-      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
+    let reason: ReasonToRun
+    switch fate(of: operation) {
+    case .kept, .idle: return stepThatIsKept(operation)
+    case .blockedAgain: return .didNotRun("was blocked")
+    case .unneeded: return .didNotRun(Self.unneeded)
+    // Its dependencies and the cache are asked first, so this is seen only if they say otherwise.
+    case .skippedAnew, .replaced: reason = .itself
+    case .runs(let known): reason = known
     }
-    if blockedSteps.contains(operation) { return .didNotRun("was blocked") }
-    if unneededServices.contains(operation) { return .didNotRun(Self.unneeded) }
     if let option = selection.option(naming: plan.steps[operation.index].id) {
       return .selected(option)
     }
-    return .runs(reasonToRun(operation))
+    return .runs(words(for: reason, operation))
   }
 
-  private func reasonToRun(_ operation: OperationID) -> String {
-    if edited.contains(operation) { return "changed" }
-    if secretGivers.contains(operation) { return "gave a secret" }
-    if runNamers.contains(operation) { return "uses the name of the run" }
-    if downstream.contains(operation) || forced.contains(operation) {
-      let changed = changedDependency(of: operation)
-      return changed.map {
+  private func stepThatIsKept(_ operation: OperationID) -> ForeseenStep {
+    switch outcome(operation) {
+    case .skipped: return .didNotRun("was skipped")
+    case .cancelled:
+      let hasBegun = record(of: operation)?.didNotRun == false
+      return .didNotRun(hasBegun ? "was cancelled" : "did not start")
+    case .succeeded, .cached, .failed, .timedOut, .blocked, nil:
+      return .kept(isCertain: !unsure.contains(operation) || isOutside(operation))
+    }
+  }
+
+  private func words(for reason: ReasonToRun, _ operation: OperationID) -> String {
+    switch reason {
+    case .edited: "changed"
+    case .givesSecret: "gave a secret"
+    case .usesRunName: "uses the name of the run"
+    case .needed: "needed again"
+    case .downstream, .selected:
+      changedDependency(of: operation).map {
         "\(plan.steps[$0.index].id) \(change(of: $0, before: operation).rawValue)"
       } ?? "runs again"
+    case .outdated, .omitted, .hooks, .innerHooks, .itself: recordInWords(operation)
     }
-    if neededServices.contains(operation) { return "needed again" }
+  }
+
+  private func recordInWords(_ operation: OperationID) -> String {
     if let instances = instances[operation], instances.kept > 0 {
       // How many there are is not known if the step had not ended.
       if outcome(operation) == nil {
@@ -74,6 +86,7 @@ extension Foresight {
 
   /// The steps that succeeded and run again because of others, by what has become of these.
   package var downstreamByChange: [(change: UpstreamChange, operations: [OperationID])] {
+    let downstream = operations(toRun: .downstream)
     let changes = downstream.map { operation in
       changedDependency(of: operation).map { change(of: $0, before: operation) } ?? .runsAgain
     }
@@ -97,13 +110,14 @@ extension Foresight {
       return change(of: member, before: other)
     }
     if leftOut[operation] != nil { return .isLeftOut }
-    if skippedAnew.contains(operation) || idle.contains(operation) { return .isSkipped }
-    if replaced.contains(operation) { return .hasChanged }
-    if keptSteps.contains(operation), !neededServices.contains(operation) {
+    switch fate(of: operation) {
+    case .idle, .blockedAgain, .unneeded, .skippedAnew: return .isSkipped
+    case .replaced: return .hasChanged
+    case .kept:
       let isOfSameRun = settled[operation]?.run == record(of: other)?.origin
       return isOfSameRun ? .hadNotEnded : .ranSince
+    case .runs: return hasRun(operation) ? .runsAgain : .runs
     }
-    return hasRun(operation) ? .runsAgain : .runs
   }
 
   private func hasRun(_ operation: OperationID) -> Bool {
@@ -120,7 +134,7 @@ extension Foresight {
   package func edited(onlySince former: Plan) -> Set<OperationID> {
     let steps = Dictionary(former.steps.map { ($0.id, $0) }) { first, _ in first }
     return Set(
-      edited.filter { operation in
+      operations(toRun: .edited).filter { operation in
         guard let step = steps[plan.steps[operation.index].id] else { return false }
         let names = [recordedName(of: operation)] + lateInstances.names(of: operation)
         return !names.contains { earlier.isEdited($0, step, masker) }
@@ -130,6 +144,7 @@ extension Foresight {
   /// The edited steps by the number of the run in which they ran, the last one of a step with instances, in the order of
   /// these runs.
   package var editedByRun: [(run: Int, operations: [OperationID])] {
+    let edited = operations(toRun: .edited)
     let runs = edited.map { operation in
       recordedNames(of: operation).compactMap { earlier.steps[$0]?.origin }.max() ?? 0
     }
@@ -200,10 +215,13 @@ struct LateInstances {
   private var names: [OperationID: [String]] = [:]
   /// The outermost group that is expanded, of each of its steps and of itself.
   private let groups: [OperationID: OperationID]
+  /// The innermost group that is expanded around each of its steps, and around such a group in another one.
+  private let around: [OperationID: OperationID]
 
   /// Takes time for each such step and each recorded step in the same group.
   init(_ plan: Plan, _ earlier: EarlierRun) {
     groups = Self.groups(plan)
+    around = Self.groupsAround(plan)
     if groups.isEmpty { return }
     let ended = earlier.steps.filter { !$0.value.outcome.isOfGroup }.keys
     let recorded = (Array(ended) + earlier.unfinished).sorted()
@@ -228,7 +246,10 @@ struct LateInstances {
   }
 
   /// Knows no names of recorded instances.
-  init(_ plan: Plan) { groups = Self.groups(plan) }
+  init(_ plan: Plan) {
+    groups = Self.groups(plan)
+    around = Self.groupsAround(plan)
+  }
 
   private static func groups(_ plan: Plan) -> [OperationID: OperationID] {
     // Groups come after their members, so the outermost is the last to say.
@@ -249,6 +270,14 @@ struct LateInstances {
       for operation in [group] + (about.pattern?.operations ?? []) { groups[operation] = group }
     }
     return groups
+  }
+
+  private static func groupsAround(_ plan: Plan) -> [OperationID: OperationID] {
+    var around: [OperationID: OperationID] = [:]
+    for (group, about) in plan.groups.sorted(by: { $0.key > $1.key }) where about.isExpanding {
+      for operation in about.pattern?.operations ?? [] { around[operation] = group }
+    }
+    return around
   }
 
   /// Whether it is made anew for each instance of a group, or is such a group.
@@ -280,21 +309,33 @@ struct LateInstances {
     return isInside ? names : nil
   }
 
-  /// The name that another step has in the instance of a group in which `operation` has this name; nil if it is not in
-  /// that group.
+  /// The name that another step has in the instance of a group in which `operation`, or an instance of it, has this name;
+  /// nil if it is not in such a group.
   func name(
     of other: OperationID, in instance: String, _ operation: OperationID, _ plan: Plan
   ) -> String? {
-    guard let group = groups[operation], groups[other] == group, group != operation else {
-      return nil
+    var (name, place) = (instance, operation)
+    while let group = around[place] {
+      let count = plan.steps[group.index].id.utf8.count
+      let own = Array(plan.steps[place.index].id.utf8.dropFirst(count))
+      if plan.groups[place]?.isExpanding == true, !name.utf8.suffix(own.count).elementsEqual(own) {
+        name = InstanceName.group(of: name)
+      }
+      guard name.utf8.count > own.count, name.utf8.suffix(own.count).elementsEqual(own) else {
+        return nil
+      }
+      name = String(decoding: name.utf8.dropLast(own.count), as: UTF8.self)
+      if isInside(other, group) {
+        return name
+          + String(decoding: plan.steps[other.index].id.utf8.dropFirst(count), as: UTF8.self)
+      }
+      place = group
     }
-    let count = plan.steps[group.index].id.utf8.count
-    let own = plan.steps[operation.index].id.utf8.dropFirst(count)
-    guard instance.utf8.count > own.count, instance.utf8.suffix(own.count).elementsEqual(own) else {
-      return nil
-    }
-    let rest = plan.steps[other.index].id.utf8.dropFirst(count)
-    return String(decoding: Array(instance.utf8.dropLast(own.count)) + Array(rest), as: UTF8.self)
+    return nil
+  }
+
+  private func isInside(_ operation: OperationID, _ group: OperationID) -> Bool {
+    around[operation].map { $0 == group || isInside($0, group) } ?? false
   }
 }
 

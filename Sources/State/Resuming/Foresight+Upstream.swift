@@ -16,7 +16,7 @@ extension Foresight {
     // A service that only had to be ready may have ended later.
     if edge.condition.waitsForReadiness { return isUnchanged(edge.from, since: start.endOfRun) }
     if plan.graph.takesSlot(edge.from) { return isUnchanged(edge.from, since: start) }
-    return !restarting.contains(edge.from) && staysAsItWas(edge.from)
+    return !restarting.contains(edge.from) && fate(of: edge.from).staysAsItWas
       && settled[edge.from] ?? .first <= start
   }
 
@@ -35,8 +35,7 @@ extension Foresight {
     if !plan.graph.takesSlot(operation) {
       return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: start) } ?? true
     }
-    if keptSteps.contains(operation) { return settled[operation] ?? .first <= start }
-    return false
+    return fate(of: operation).isKept && settled[operation] ?? .first <= start
   }
 
   /// Whether a step runs because of what was done in runs that went on with the earlier one: it was cut off or failed
@@ -78,11 +77,6 @@ extension Foresight {
     return isFollowed
   }
 
-  func staysAsItWas(_ operation: OperationID) -> Bool {
-    keptSteps.contains(operation) || blockedSteps.contains(operation)
-      || unneededServices.contains(operation)
-  }
-
   /// The effect that the ends of all its dependencies have on an operation; nil if they are not all known.
   func effectOfUpstream(on operation: OperationID) -> EdgeEffect? {
     var worst = EdgeEffect.runs
@@ -96,10 +90,10 @@ extension Foresight {
 
   /// The endings of operations that have not changed, and did not succeed.
   package var unusualEndings: [OperationID: Ending] {
-    let operations = keptSteps.union(blockedSteps).filter { leftOut[$0] == nil }
     var endings: [OperationID: Ending] = [:]
-    for operation in operations {
-      guard let ending = foreseenEnding(of: operation) else { continue }
+    for operation in order
+    where fate(of: operation).isKept || fate(of: operation) == .blockedAgain {
+      guard leftOut[operation] == nil, let ending = foreseenEnding(of: operation) else { continue }
       switch ending.outcome {
       case .succeeded, .cached: break
       case .failed, .timedOut, .cancelled, .skipped, .blocked: endings[operation] = ending
@@ -110,12 +104,16 @@ extension Foresight {
 
   /// The ending of an operation that does not run; nil if it runs, or if that is not known.
   private func foreseenEnding(of operation: OperationID) -> Ending? {
-    if blockedSteps.contains(operation) { return Ending(.blocked) }
-    if skippedAnew.contains(operation) || unneededServices.contains(operation) {
-      return Ending(.skipped)
+    switch fate(of: operation) {
+    case .blockedAgain: return Ending(.blocked)
+    case .skippedAnew, .unneeded: return Ending(.skipped)
+    case .replaced: return Ending(.cached)
+    case .kept, .idle: return record(of: operation).map { recordedEnding(of: operation, $0) }
+    case .runs: return nil
     }
-    if replaced.contains(operation) { return Ending(.cached) }
-    guard keptSteps.contains(operation), let before = record(of: operation) else { return nil }
+  }
+
+  private func recordedEnding(of operation: OperationID, _ before: EarlierStep) -> Ending {
     let ending = before.outcome.ending
     guard ending.outcome.isFailure else { return ending }
     // In a group that is kept, only a service can have failed without being allowed to.

@@ -23,38 +23,24 @@ package struct CachedSteps {
 }
 
 package struct Foresight {
+  /// What becomes of each operation, by its number.
+  private var fates: [Fate]
+  /// When each of those that do not run had its outcome, or the last in a group. If it ran before and not since, when that
+  /// began.
+  private(set) var settled: [OperationID: Moment] = [:]
+  /// The operations that are kept unless a file, or a value that another step gives again, turns out to be another one,
+  /// or the cache decides otherwise.
+  private(set) var unsure: Set<OperationID> = []
+  /// Steps that do not run although they would, and why: this comes before their fate.
+  var leftOut: [OperationID: String] = [:]
   /// Steps that run again although nothing has changed.
   package private(set) var forced: Set<OperationID> = []
-  /// Steps that do not run although they would, and why.
-  var leftOut: [OperationID: String] = [:]
   /// The operations that the selection leaves out by name.
   private(set) var skipped: Set<OperationID> = []
   /// Services that are needed again.
   var neededServices: Set<OperationID> = []
-  /// Services that have no success to keep, and do not run for their own sake.
-  var unneededServices: Set<OperationID> = []
   package private(set) var keptCount = 0
   package private(set) var runCount = 0
-  /// Steps that succeeded and were edited since.
-  package private(set) var edited: [OperationID] = []
-  /// Steps that succeeded and run again because of others.
-  package private(set) var downstream: [OperationID] = []
-  /// Steps that succeeded, and whose outputs held a secret.
-  package private(set) var secretGivers: [OperationID] = []
-  /// Steps that succeeded, and run something else in each run, because they use its name.
-  package private(set) var runNamers: [OperationID] = []
-  /// Cached steps that succeeded, were not edited, and are not up to date.
-  package private(set) var outdated: [OperationID] = []
-  /// Steps that a selection left out of the earlier run, and that run now.
-  package private(set) var omitted: [OperationID] = []
-  /// Cached steps that do not run, but have another result than in the earlier run.
-  private(set) var replaced: Set<OperationID> = []
-  /// Operations that are kept, or were skipped and will be again.
-  private(set) var keptSteps: Set<OperationID> = []
-  /// Steps that were blocked by what is kept, as in a group that may fail, and will be again.
-  private(set) var blockedSteps: Set<OperationID> = []
-  /// Steps that did run, and are skipped now because of what is kept.
-  private(set) var skippedAnew: Set<OperationID> = []
   /// The instances of steps whose matrix is known only while running.
   private(set) var instances: [OperationID: ForeseenInstances] = [:]
   /// The names of those that are kept.
@@ -65,20 +51,6 @@ package struct Foresight {
   private(set) var intolerable: Set<String> = []
   /// The names of services and of kept groups that may give something else.
   private(set) var changingNames: Set<String> = []
-  /// Operations that did not run and will not, such as groups of which no step did.
-  var idle: Set<OperationID> = []
-  /// When each of those that are kept had its outcome, or the last in a group. If it ran before and not since, when that
-  /// began.
-  private(set) var settled: [OperationID: Moment] = [:]
-  /// The operations that are kept unless a file, or a value that another step gives again, turns out to be another one,
-  /// or the cache decides otherwise.
-  private(set) var unsure: Set<OperationID> = []
-  /// Used pipelines that are kept, and whose hooks run again.
-  private(set) var owedHooks: [OperationID] = []
-  /// Used pipelines whose hooks run again only because those of a pipeline inside do.
-  private(set) var hooksAround: [OperationID] = []
-  /// Groups in which nothing but hooks of used pipelines runs again.
-  private var rehooked: Set<OperationID> = []
   /// True if more may run than is known.
   package private(set) var isUncertain = false
   /// The operations that a selection is about: nothing else runs.
@@ -89,6 +61,8 @@ package struct Foresight {
   let restarting: Set<OperationID>
 
   let plan: Plan
+  /// The operations, dependencies first.
+  let order: [OperationID]
   let earlier: EarlierRun
   let selection: ResumeSelection
   let masker: Masker?
@@ -122,6 +96,8 @@ package struct Foresight {
     self.earlier = earlier
     self.restarting = restarting
     selectionInWords = selection.words
+    order = plan.graph.dependenciesFirst().map { OperationID(Int($0)) }
+    fates = [Fate](repeating: .runs(.itself), count: plan.steps.count)
     lateInstances = LateInstances(plan, earlier)
     forgiven = plan.forgiven
     let core = core(of: selection)
@@ -132,12 +108,6 @@ package struct Foresight {
     intolerable = findIntolerable()
     foresee()
     apply(selection, core)
-    let silent = Set(leftOut.keys)
-    for list in [
-      \Self.edited, \.downstream, \.secretGivers, \.runNamers, \.outdated, \.omitted,
-    ] {
-      self[keyPath: list].removeAll(where: silent.contains)
-    }
     findServices()
     count()
   }
@@ -156,126 +126,115 @@ package struct Foresight {
     record(of: operation)?.outcome.ending.outcome
   }
 
+  func fate(of operation: OperationID) -> Fate { fates[operation.index] }
+
+  /// The operations that run for this reason, dependencies first.
+  package func operations(toRun reason: ReasonToRun) -> [OperationID] {
+    order.filter { fate(of: $0) == .runs(reason) && leftOut[$0] == nil }
+  }
+
   /// Goes through the steps, dependencies first.
   private mutating func foresee() {
     var fingerprints = Fingerprints(masker)
     changingNames = namesOfServices
-    for number in plan.graph.dependenciesFirst() {
-      let operation = OperationID(Int(number))
+    for operation in order {
       let step = plan.steps[operation.index]
-      if let group = plan.groups[operation], !group.members.isEmpty {
-        foresee(operation, group, fingerprints.written(step))
-      } else {
-        let late = lateInstances.names(of: operation)
-        if late.isEmpty {
-          foresee(operation, step, record(of: operation), fingerprints.written(step))
-        } else {
-          foresee(operation, late, fingerprints.written(step))
-        }
-      }
+      let fate = foresee(operation, step, fingerprints.written(step))
+      fates[operation.index] = fate
       // A step that was skipped is skipped again if its condition is the same.
       let isUndecided = cached.undecided.contains(operation) && outcome(operation) != .skipped
-      if keptSteps.contains(operation), isUndecided || isUnsure(operation, step) {
+      if fate.isKept, isUndecided || isUnsure(operation, step) {
         unsure.insert(operation)
         isUncertain = isUncertain || !isOutside(operation) && !plan.standsForOthers(operation)
       }
     }
   }
 
-  private mutating func foresee(_ operation: OperationID, _ group: GroupPlan, _ written: Int) {
-    guard group.members.allSatisfy({ staysAsItWas($0) || rehooked.contains($0) }) else { return }
-    let newest = group.members.compactMap { settled[$0] }.max()
-    if group.members.allSatisfy(idle.contains) {
-      idle.insert(operation)
-    } else if owesHooks(
-      operation, named: recordedName(of: operation),
-      newest: max(newest?.run ?? 0, lastRun(ofHooksIn: group)))
-    {
-      owedHooks.append(operation)
-      if !isOutside(operation) { rehooked.insert(operation) }
-      return
-    } else if !rehooked.isDisjoint(with: group.members) {
-      rehooked.insert(operation)
-      if hasHooks(operation) { hooksAround.append(operation) }
-      return
+  private mutating func foresee(
+    _ operation: OperationID, _ step: PlannedStep, _ written: Int
+  ) -> Fate {
+    if let group = plan.groups[operation], !group.members.isEmpty {
+      return fateOfGroup(operation, group, written)
     }
-    keptSteps.insert(operation)
+    let late = lateInstances.names(of: operation)
+    if !late.isEmpty { return unlessForced(fateOfInstances(operation, late, written), operation) }
+    let before = record(of: operation)
+    let fate = unlessForced(fateOfStep(operation, step, before, written), operation)
+    settled[operation] = moment(of: operation, fate, before)
+    return fate
+  }
+
+  private mutating func fateOfGroup(
+    _ operation: OperationID, _ group: GroupPlan, _ written: Int
+  ) -> Fate {
+    guard group.members.allSatisfy({ fate(of: $0).staysAsItWas || runsHooksAgain($0) }) else {
+      return .runs(.itself)
+    }
+    let newest = group.members.compactMap { settled[$0] }.max()
+    let isIdle = group.members.allSatisfy { fate(of: $0).isIdle }
+    if !isIdle {
+      let newestRun = max(newest?.run ?? 0, lastRun(ofHooksIn: group))
+      if owesHooks(operation, named: recordedName(of: operation), newest: newestRun) {
+        return .runs(.hooks)
+      }
+      if group.members.contains(where: runsHooksAgain) { return .runs(.innerHooks) }
+    }
     settled[operation] = newest
     // Its outputs may be other ones, although its steps are the same.
     if mayGiveOther(operation, written) { changingNames.insert(ownName(of: operation)) }
+    return isIdle ? .idle : .kept
   }
 
-  private mutating func foresee(
+  private func fateOfStep(
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep?, _ written: Int
-  ) {
+  ) -> Fate {
     let isFresh = cached.fresh.contains(operation) && !forced.contains(operation)
-    if isUnneeded(operation, before) {
-      unneededServices.insert(operation)
-      idle.insert(operation)
-      settled[operation] = before.map { $0.didNotRun ? .first : $0.settled } ?? .last
-      return
-    }
-    guard let before else {
-      if isFresh { replaced.insert(operation) }
-      return
+    if isUnneeded(operation, before) { return .unneeded }
+    guard let before else { return isFresh ? .replaced : .runs(.itself) }
+    let effect = effectOfUpstream(on: operation)
+    if before.outcome.ending.outcome == .blocked, effect == .blocks { return .blockedAgain }
+    // For the steps that depend on it, this is a change if they had its success, and none if it was skipped.
+    if skipped.contains(operation) { return before.wasSkipped ? .idle : .runs(.itself) }
+    if !before.wasSkipped, effect == .skips { return .skippedAnew }
+    guard isKeepable(before, operation) else {
+      if isFresh { return .replaced }
+      if before.isLeftOut, step.late?.skipReason == nil { return .runs(.omitted) }
+      return isSkippedAgain(operation, step, before, written) ? .idle : .runs(.itself)
     }
     let isUpstreamUnchanged = isUpstreamUnchanged(of: operation, since: before.start)
-    if before.outcome.ending.outcome == .blocked, effectOfUpstream(on: operation) == .blocks {
-      blockedSteps.insert(operation)
-      passOver(operation)
+    if isFresh {
+      let hasSameResult = cached.results[operation] ?? before.resolved == before.resolved
+      return before.written == written && isUpstreamUnchanged && hasSameResult ? .kept : .replaced
     }
-    if skipped.contains(operation) {
-      // For the steps that depend on it, this is a change if they had its success, and none if it was skipped.
-      if before.wasSkipped { skipAgain(operation) }
-    } else if !before.wasSkipped, effectOfUpstream(on: operation) == .skips {
-      skippedAnew.insert(operation)
-    } else if isKeepable(before, operation) {
-      if isFresh {
-        let isSame =
-          before.written == written && isUpstreamUnchanged
-          && cached.results[operation] ?? before.resolved == before.resolved
-        if isSame { keep(operation, before) } else { replaced.insert(operation) }
-      } else if before.written != written {
-        edited.append(operation)
-      } else if cached.stale.contains(operation), !isOutside(operation) {
-        if !forced.contains(operation) { outdated.append(operation) }
-      } else if before.outcome.isLeftOut {
-        if !forced.contains(operation) { omitted.append(operation) }
-      } else if !isUpstreamUnchanged {
-        if !forced.contains(operation) { downstream.append(operation) }
-      } else if before.hasSecretOutput {
-        secretGivers.append(operation)
-      } else if step.late?.parts.usesRunName == true {
-        if !forced.contains(operation) { runNamers.append(operation) }
-      } else if !forced.contains(operation) {
-        keep(operation, before)
-      }
-    } else if isFresh {
-      replaced.insert(operation)
-    } else if before.wasSkipped {
-      if before.outcome.isLeftOut, step.late?.skipReason == nil {
-        if !forced.contains(operation) { omitted.append(operation) }
-      } else if !forced.contains(operation), isSkippedAgain(operation, step, before, written) {
-        skipAgain(operation)
-      }
+    if before.written != written { return .runs(.edited) }
+    if cached.stale.contains(operation), !isOutside(operation) { return .runs(.outdated) }
+    if before.outcome.isLeftOut { return .runs(.omitted) }
+    if !isUpstreamUnchanged { return .runs(.downstream) }
+    if before.hasSecretOutput { return .runs(.givesSecret) }
+    return step.late?.parts.usesRunName == true ? .runs(.usesRunName) : .kept
+  }
+
+  /// The fate of a step, which runs if a selection says so.
+  private func unlessForced(_ fate: Fate, _ operation: OperationID) -> Fate {
+    guard forced.contains(operation), !skipped.contains(operation) else { return fate }
+    switch fate {
+    case .kept, .idle: return .runs(.selected)
+    case .blockedAgain, .unneeded, .skippedAnew, .replaced: return fate
+    case .runs(.edited), .runs(.givesSecret): return fate
+    case .runs: return .runs(.selected)
     }
   }
 
-  private mutating func keep(_ operation: OperationID, _ before: EarlierStep) {
-    keptSteps.insert(operation)
-    settled[operation] = before.settled
-  }
-
-  private mutating func skipAgain(_ operation: OperationID) {
-    keptSteps.insert(operation)
-    passOver(operation)
-  }
-
-  private mutating func passOver(_ operation: OperationID) {
-    idle.insert(operation)
-    // For other steps it is no change if a service does not run.
-    guard plan.graph.takesSlot(operation) else { return }
-    settled[operation] = earlier.passedOver[recordedName(of: operation)]
+  /// When a step that does not run had its outcome, or was passed over; nil if that is no change for any other.
+  private func moment(of operation: OperationID, _ fate: Fate, _ before: EarlierStep?) -> Moment? {
+    switch fate {
+    case .kept: before?.settled
+    case .unneeded: before.map { $0.didNotRun ? .first : $0.settled } ?? .last
+    case .idle, .blockedAgain:
+      // For other steps it is no change if a service does not run.
+      plan.graph.takesSlot(operation) ? earlier.passedOver[recordedName(of: operation)] : nil
+    case .skippedAnew, .replaced, .runs: nil
+    }
   }
 
   /// A step is skipped because of an edge, which is seen, or by its condition, which is assumed to have the same result
@@ -283,6 +242,7 @@ package struct Foresight {
   private func isSkippedAgain(
     _ operation: OperationID, _ step: PlannedStep, _ before: EarlierStep, _ written: Int
   ) -> Bool {
+    guard before.wasSkipped else { return false }
     switch effectOfUpstream(on: operation) {
     case .skips: return true
     case .blocks: return false
@@ -296,9 +256,6 @@ package struct Foresight {
       && isUpstreamUnchanged(of: operation, since: before.start)
   }
 
-  /// Whether hooks of a used pipeline run again in the group, and nothing else.
-  func runsHooksAgain(_ group: OperationID) -> Bool { rehooked.contains(group) }
-
   /// Whether the instances of a step use the name of the run.
   private func usesRunName(_ operation: OperationID) -> Bool {
     guard let parts = plan.steps[operation.index].late?.parts else { return false }
@@ -307,54 +264,28 @@ package struct Foresight {
 
   /// Does the same for the instances of a step of which a matrix is known only while running: each waits for those of
   /// its own instance of the group.
-  private mutating func foresee(_ operation: OperationID, _ late: [String], _ written: Int) {
+  private mutating func fateOfInstances(
+    _ operation: OperationID, _ late: [String], _ written: Int
+  ) -> Fate {
     let done = late.compactMap { earlier.steps[$0] }.filter { isKeepable($0, operation) }
-    var found = ForeseenInstances(kept: 0, others: late.count)
-    if skipped.contains(operation) {
-      // The steps that depend on it had its success.
-    } else if done.contains(where: { $0.written != written }) {
-      edited.append(operation)
-    } else if done.contains(where: \.outcome.isLeftOut) {
-      if !forced.contains(operation) { omitted.append(operation) }
-    } else if done.contains(where: \.hasSecretOutput) {
-      secretGivers.append(operation)
-    } else if !done.isEmpty, usesRunName(operation) {
-      runNamers.append(operation)
-    } else if !forced.contains(operation) {
-      let kept = late.filter { isKept($0, operation) }
-      keptInstances.formUnion(kept)
-      found = ForeseenInstances(kept: kept.count, others: late.count - kept.count)
-      if kept.count < done.count {
-        if record(of: operation)?.isLeftOut == true {
-          omitted.append(operation)
-        } else {
-          downstream.append(operation)
-        }
-      }
-      // A step that had not ended may have had instances that had not begun.
-      let hasEnded = record(of: operation) != nil
-      isUncertain = isUncertain || !hasEnded
-      if found.others == 0, hasEnded {
-        keptSteps.insert(operation)
-        settled[operation] = kept.map { settled(ofRecorded: $0) }.max()
-        if done.isEmpty { idle.insert(operation) }
-      }
-    }
-    instances[operation] = found
-  }
-
-  private func isKept(_ instance: String, _ operation: OperationID) -> Bool {
-    guard let before = earlier.steps[instance],
-      isKeepable(before, operation)
-        || before.outcome.ending.outcome.isOfNothing && !before.outcome.isLeftOut
-    else { return false }
-    return plan.graph.dependencies(of: operation).allSatisfy { edge in
-      if isUnchanged(edge, since: before.start) { return true }
-      guard let other = lateInstances.name(of: edge.from, in: instance, operation, plan) else {
-        return false
-      }
-      return keptInstances.contains(other) && settled(ofRecorded: other) <= before.start
-    }
+    instances[operation] = ForeseenInstances(kept: 0, others: late.count)
+    // The steps that depend on it had its success.
+    if skipped.contains(operation) { return .runs(.itself) }
+    if done.contains(where: { $0.written != written }) { return .runs(.edited) }
+    if done.contains(where: \.outcome.isLeftOut) { return .runs(.omitted) }
+    if done.contains(where: \.hasSecretOutput) { return .runs(.givesSecret) }
+    if !done.isEmpty, usesRunName(operation) { return .runs(.usesRunName) }
+    if forced.contains(operation) { return .runs(.selected) }
+    let kept = late.filter { isKept($0, operation) }
+    keptInstances.formUnion(kept)
+    instances[operation] = ForeseenInstances(kept: kept.count, others: late.count - kept.count)
+    let before = record(of: operation)
+    // A step that had not ended may have had instances that had not begun.
+    isUncertain = isUncertain || before == nil
+    if kept.count < done.count { return .runs(before?.isLeftOut == true ? .omitted : .downstream) }
+    if before == nil || kept.count < late.count { return .runs(.itself) }
+    settled[operation] = kept.map { settled(ofRecorded: $0) }.max()
+    return done.isEmpty ? .idle : .kept
   }
 
   /// Whether the plan says already that it is skipped.
@@ -371,20 +302,30 @@ package struct Foresight {
     let groups = Groups(plan)
     for index in plan.steps.indices where !plan.standsForOthers(OperationID(index)) {
       let operation = OperationID(index)
-      if let instances = instances[operation] { keptCount += instances.kept }
+      let instances = instances[operation]
+      keptCount += instances?.kept ?? 0
       if leftOut[operation] != nil || isSkippedByPlan(operation, groups) { continue }
-      if let instances = instances[operation] {
+      if let instances {
         runCount += instances.others
-      } else if replaced.contains(operation) {
-        keptCount += 1
-      } else if keptSteps.contains(operation), !neededServices.contains(operation) {
-        // A step that was skipped, and will be again, counts as neither.
-        if outcome(operation) != .skipped { keptCount += 1 }
-      } else if !blockedSteps.contains(operation), !skippedAnew.contains(operation),
-        !unneededServices.contains(operation)
-      {
-        runCount += 1
+        continue
       }
+      switch fate(of: operation) {
+      case .kept, .replaced: keptCount += 1
+      case .idle, .blockedAgain, .unneeded, .skippedAnew: break
+      case .runs: runCount += 1
+      }
+    }
+  }
+
+  /// Has a service run that is needed again, although it was to be kept, or left out.
+  mutating func start(_ service: OperationID) {
+    neededServices.insert(service)
+    let wasLeftOut = leftOut.removeValue(forKey: service) != nil
+    switch fate(of: service) {
+    case .kept, .idle, .unneeded, .replaced, .runs(.itself): fates[service.index] = .runs(.needed)
+    // What it depends on decides, or its hooks run besides.
+    case .blockedAgain, .skippedAnew, .runs(.hooks), .runs(.innerHooks): break
+    case .runs: if wasLeftOut { fates[service.index] = .runs(.needed) }
     }
   }
 }

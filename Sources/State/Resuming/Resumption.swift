@@ -72,7 +72,7 @@ package final class Resumption {
     if let reason = foreseen.leftOut[planned], !foreseen.keptInstances.contains(name) {
       return reason
     }
-    if foreseen.unneededServices.contains(planned) { return Foresight.unneeded }
+    if foreseen.fate(of: planned) == .unneeded { return Foresight.unneeded }
     guard foreseen.isOutside(planned), usable(name, planned) == nil,
       !standsForSteps(planned, named: name)
     else { return nil }
@@ -89,12 +89,12 @@ package final class Resumption {
   /// Whether the step might have run if it had not been left out: before, it ran, or what skipped it has changed.
   func leavesGap(_ planned: OperationID, named name: String) -> Bool {
     guard reasonToLeaveOut(planned, named: name) != nil,
-      !foreseen.unneededServices.contains(planned)
+      foreseen.fate(of: planned) != .unneeded
     else { return false }
     guard let before = earlier.steps[name], before.wasSkipped, !before.outcome.isLeftOut else {
       return true
     }
-    return !foreseen.keptSteps.contains(planned) && !foreseen.keptInstances.contains(name)
+    return !foreseen.fate(of: planned).isKept && !foreseen.keptInstances.contains(name)
   }
 
   /// The recorded result of a step, if it may take the place of running it.

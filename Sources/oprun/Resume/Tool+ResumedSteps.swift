@@ -23,10 +23,10 @@ extension Tool {
     let edits = reasonsOfEdited(foreseen, resumed, planned)
     let groups =
       edits.map { ($0.reason, "run again", $0.operations) } + [
-        ("not up to date", "run again", foreseen.outdated),
-        ("gave an output with a secret", "run again", foreseen.secretGivers),
-        ("use the name of the run", "run again", foreseen.runNamers),
-        ("left out of that run", "run now", foreseen.omitted),
+        ("not up to date", "run again", foreseen.operations(toRun: .outdated)),
+        ("gave an output with a secret", "run again", foreseen.operations(toRun: .givesSecret)),
+        ("use the name of the run", "run again", foreseen.operations(toRun: .usesRunName)),
+        ("left out of that run", "run now", foreseen.operations(toRun: .omitted)),
       ]
     let owed = resumption.owedHooks
     for (reason, pipelines) in [
