@@ -12,6 +12,17 @@ package enum StepPart: Hashable, Sendable {
   case hook(HookKind, index: Int)
 }
 
+/// The kind of a hook, and the number of one of its commands, which are counted from 1.
+package struct HookNumber {
+  package let kind: HookKind
+  package let index: Int
+
+  package init(_ kind: HookKind, _ index: Int) {
+    self.kind = kind
+    self.index = index
+  }
+}
+
 /// The action and the settings of a late step, with all available values inserted.
 package struct ResolvedStep {
   /// The action; nil if the step runs nothing, or cannot run.
@@ -60,8 +71,7 @@ extension LateStep {
   /// it belongs to; nil if all was known before the run. `settings` are those that the step ran
   /// with, or, without a `step`, the planned ones of the run.
   package func hook(
-    _ kind: HookKind, _ index: Int, _ settings: StepSettings, of step: OperationID?,
-    _ facts: some RunFacts
+    _ number: HookNumber, _ settings: StepSettings, of step: OperationID?, _ facts: some RunFacts
   ) throws(EvaluationFailure) -> ReadyStep? {
     var bindings = LateBindings(scope: scope, facts: facts)
     if let step, let name = parts.stepName { bindings.own = (name, step) }
@@ -76,6 +86,7 @@ extension LateStep {
         isLate = true
       }
     }
+    let (kind, index) = (number.kind, number.index)
     var action = settings.hooks[kind][index - 1].work.known
     if let command = parts.settings?.hooks[kind]?[index - 1], action == nil {
       let tag = "\(kind.key.uppercased())_\(index)_"
