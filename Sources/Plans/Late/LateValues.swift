@@ -153,48 +153,11 @@ extension LateSettings {
 }
 
 extension StepSettings {
-  /// The changes that late values make to the planned settings.
-  struct Changes {
-    /// Variables that are added.
-    package var environment: [EnvironmentVariable] = []
-    package var workingDirectory: String?
-    package var standardInput: String?
-    package var allowFailure: AllowFailure?
-    package var cache: CacheSettings?
-    package var name: String?
-    /// The retry policy; nil means as planned.
-    package var retry: RetryPolicy?
-
-    package var isEmpty: Bool {
-      environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && retry == nil && cache == nil && name == nil
-    }
-  }
-
-  /// The settings with one attempt, because a command that cannot be started now cannot be started later.
-  var withoutRetry: StepSettings {
-    var changes = Changes()
-    changes.retry = RetryPolicy()
-    return with(changes)
-  }
-
   fileprivate func adding(_ variables: [EnvironmentVariable]) -> StepSettings {
     if variables.isEmpty { return self }
     var changes = Changes()
     changes.environment = variables
     return with(changes)
-  }
-
-  func with(_ changes: Changes) -> StepSettings {
-    StepSettings(
-      name: changes.name ?? name, environment: environment + changes.environment,
-      workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
-      retry: changes.retry ?? retry,
-      allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
-      orphans: orphans, sharesJobs: sharesJobs, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput, cache: changes.cache ?? cache, slurm: slurm)
   }
 }
 
